@@ -1,0 +1,55 @@
+# warp_add_chapter(NN_name): the program of one chapter, from chapters/NN_name/name.cu.
+#
+# The header comment of name.cu says the sizes; nothing of it is repeated here. Files beside it:
+#   *_peers.cu, *_sm90.cu, *_gpu.cu   only the gpu backend compiles
+#   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
+#   any other .cu                     both backends compile
+#
+# The simulator builds two programs: NAME (traced: it counts and checks) and NAME_fast.
+
+# warp_chapter_field(FILE "Size gpu" VARIABLE): the value of a `// Key: value` line of the header.
+function(warp_chapter_field file key variable)
+  file(STRINGS ${file} lines REGEX "^// ${key}:" LIMIT_COUNT 1)
+  if(NOT lines)
+    message(FATAL_ERROR "${file}: the header has no line '// ${key}: ...'")
+  endif()
+  string(REGEX REPLACE "^// ${key}:[ \t]*" "" value "${lines}")
+  string(STRIP "${value}" value)
+  set(${variable} "${value}" PARENT_SCOPE)
+endfunction()
+
+function(warp_add_chapter chapter)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${chapter})
+  string(REGEX REPLACE "^[0-9]+_" "" name ${chapter})
+  set(main ${folder}/${name}.cu)
+  if(NOT EXISTS ${main})
+    message(FATAL_ERROR "chapter ${chapter}: ${main} does not exist")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${main})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu)
+  if(WARP_BACKEND STREQUAL "gpu")
+    list(FILTER sources EXCLUDE REGEX "_stub\\.cu$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "_(peers|sm90|gpu)\\.cu$")
+  endif()
+
+  warp_chapter_field(${main} "Size ${WARP_BACKEND}" size)
+  set(definitions "LAB_CHAPTER=\"${chapter}\"" "LAB_DEFAULT_SIZE=\"${size}\"")
+  set(output ${CMAKE_BINARY_DIR}/chapters/${chapter})
+
+  if(WARP_BACKEND STREQUAL "gpu")
+    add_executable(${name} ${sources})
+    target_compile_definitions(${name} PRIVATE ${definitions})
+    target_link_libraries(${name} PRIVATE lab)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
+    # A chapter's own additions: libraries of its peers, options of single files.
+    if(EXISTS ${folder}/gpu.cmake)
+      include(${folder}/gpu.cmake)
+    endif()
+  else()
+    warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions})
+    warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}
+                         DEFINITIONS ${definitions})
+    set_target_properties(${name} ${name}_fast PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
+  endif()
+endfunction()

@@ -1,0 +1,40 @@
+# The simulator backend: .cu files through simtcc, which the same build makes.
+
+# warp_simt_executable(TARGET SOURCES... [FAST] [INCLUDES dir...] [DEFINITIONS def...] [LIBRARIES lib...])
+#
+# An executable whose .cu sources are compiled by simtcc: instrumented, so that the run counts and
+# checks, or with FAST a plain compilation of the same sources.
+function(warp_simt_executable target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "INCLUDES;DEFINITIONS;LIBRARIES")
+  set(options -std=c++20 -Wall -Wextra)
+  if(ARG_FAST)
+    list(APPEND options --fast)
+  endif()
+  foreach(include IN LISTS ARG_INCLUDES)
+    list(APPEND options -I${include})
+  endforeach()
+  foreach(definition IN LISTS ARG_DEFINITIONS)
+    list(APPEND options "-D${definition}")
+  endforeach()
+
+  set(objects "")
+  foreach(source IN LISTS ARG_UNPARSED_ARGUMENTS)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE source_path)
+    cmake_path(GET source_path FILENAME name)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir/${name}.o)
+    add_custom_command(
+      OUTPUT ${object}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/${target}.dir
+      COMMAND simtcc ${options} -c -o ${object} -MD -MF ${object}.d -MT ${object} ${source_path}
+      DEPENDS ${source_path} simtcc
+      DEPFILE ${object}.d
+      COMMENT "simtcc ${target}: ${name}"
+      VERBATIM COMMAND_EXPAND_LISTS)
+    list(APPEND objects ${object})
+  endforeach()
+
+  add_executable(${target} ${objects})
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} simt)
+endfunction()
