@@ -1,0 +1,165 @@
+/// \file
+/// A chapter: its command line, its rungs, and the one order in which each of them is checked, run,
+/// checked, timed and checked again.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "lab/backend.h"
+#include "lab/buffer.h"
+#include "lab/command_line.h"
+#include "lab/device.h"
+#include "lab/json.h"
+#include "lab/limits.h"
+#include "lab/row.h"
+#include "lab/size.h"
+#include "lab/table.h"
+#include "lab/timing.h"
+#include "lab/verify.h"
+
+#ifndef LAB_CHAPTER
+/// Name of the chapter; the build sets it.
+#define LAB_CHAPTER "chapter"
+#endif
+#ifndef LAB_DEFAULT_SIZE
+/// Default of `--size`, as the chapter's header states it for the backend; the build sets it.
+#define LAB_DEFAULT_SIZE ""
+#endif
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// One rung of the ladder: a way to solve the chapter's problem.
+struct Rung {
+  std::string name;  ///< the kernel's name, or that of the host function
+  std::string idea;  ///< one line: what it tries
+  /// Sets up inputs, before the verified launch and before the last timed one.
+  std::function<void()> prepare = {};
+  /// Launches the work in the default stream. Need not wait, need not ask for errors: lab does both.
+  std::function<void()> launch = {};
+  /// Fetches the output and compares it with the reference. Required, but for a demonstration.
+  /// It is also called once *before* the launch, on the poisoned output, and must then fail.
+  std::function<Comparison()> verify = {};
+  double bytes = 0;       ///< bytes that must move at least: reads plus writes
+  double flops = 0;       ///< floating-point operations, an FMA counting as 2
+  std::string peer = {};  ///< name of the peer that it is timed beside
+  Limit limit = Limit::none;
+  std::string expect_finding = {};  ///< a demonstration: the kind of finding that it must raise
+  std::string variant = {};         ///< which of several launches of one name, e.g. "block=128"
+  std::function<void()> show = {};  ///< prints to stdout, after the rung ran
+  int min_compute_capability = 0;   ///< e.g. 90 for 9.0; below it the rung is SKIP
+  bool timed = true;                ///< false: checked, not timed
+  Clock clock = Clock::device;
+  std::vector<Buffer*> outputs =
+      {};  ///< what the rung writes: poisoned before the launches that are verified
+  bool prepare_every_run = false;  ///< the rung changes its inputs: set up before each timed run
+};
+
+/// Somebody else's solution, timed in the same loop as the rung that names it.
+struct Peer {
+  std::string name;
+  std::function<void()> launch = {};
+  double bytes = 0, flops = 0;
+  /// Like `Rung::verify`, for the peer's own output: a peer that computes something else is no peer.
+  std::function<Comparison()> verify = {};
+  std::function<void()> prepare = {};
+  std::vector<Buffer*> outputs = {};
+  Clock clock = Clock::device;
+};
+
+/// What distinguishes one chapter, or a test, from another.
+struct ChapterConfig {
+  std::string name = LAB_CHAPTER;
+  std::string default_size = LAB_DEFAULT_SIZE;
+  Backend backend = this_backend();
+  TimingOptions timing = {};
+  bool color = wants_color(STDOUT_FILENO);
+};
+
+/// A chapter's program: `main` makes one, adds rungs in the order of the ladder, and returns `run()`.
+class Chapter {
+ public:
+  /// Reads the command line. `--help` prints and exits with 0; bad input prints one line to stderr
+  /// and exits with 2.
+  Chapter(int argc, char** argv, SizeKind kind, ChapterConfig config = {});
+
+  /// The size to solve.
+  const Size& size() const { return options_.size; }
+  /// The seed for the inputs.
+  std::uint64_t seed() const { return options_.seed; }
+  /// Whether the command line asks for a rung: with no `--rung`, for all.
+  bool wants(std::string_view rung) const;
+  /// Whether the kernels run on the simulator.
+  bool on_simulator() const { return config_.backend.name == "simulator"; }
+
+  /// Ends the program with exit code 2 unless `legal` holds: for what this chapter's kernels ask of
+  /// a size beyond what `--size` checks itself.
+  /// \param legal whether the size is one that they can take
+  /// \param what what is legal, e.g. "n is an int here: at most 2147483647"
+  void require(bool legal, const std::string& what) const;
+
+  /// Adds a rung.
+  void add(Rung rung);
+  /// Adds a peer, for the rungs that name it.
+  void peer(Peer peer);
+  /// Adds a rung that this build or this machine does not have.
+  void skip(std::string rung, std::string reason, std::string idea = {});
+  /// Says why a peer is not there: the rungs that name it run without.
+  void skip_peer(std::string name, std::string reason);
+
+  /// Runs what the command line asks for, prints the ladder, and writes the results file.
+  ///
+  /// Each rung: poison its outputs and prepare; its check must now fail; launch; look at the
+  /// canaries; check. Then time it, round by round with its peer; in the last round, poison and
+  /// prepare before the rung runs once more on the clock, and check what that run left.
+  ///
+  /// \return 0 where every rung is PASS or SKIP, 1 where one is FAIL or ERROR, 2 for a rung that
+  ///   does not exist or a results file that cannot be written
+  int run();
+
+  /// What `run` found.
+  const Report& report() const { return report_; }
+
+ private:
+  struct Entry {
+    Rung rung;
+    bool skipped = false;
+    std::string reason;
+  };
+
+  [[noreturn]] void usage(const std::string& message) const;
+  void print_help(SizeKind kind) const;
+  void print_list() const;
+  void describe_machine();
+  void measure_limits();
+
+  Row run_entry(const Entry& entry);
+  void run_rung(const Rung& rung, Row& row);
+  void demonstrate(const Rung& rung, Row& row);
+  void check_peer(const Peer& peer);
+  void time(const Rung& rung, const Peer* peer, Row& row);
+  bool verify(const Rung& rung, const std::string& when, Row& row);
+  const Peer* find_peer(const std::string& name) const;
+  std::optional<double> limit(Limit which) const;
+
+  std::string program_;
+  ChapterConfig config_;
+  Options options_;
+  std::vector<Entry> entries_;
+  std::vector<Peer> peers_;
+  std::vector<std::pair<std::string, std::string>> skipped_peers_;  // name, reason
+  std::vector<std::string> checked_peers_;
+  std::string lost_in_;  // the rung that cost us the CUDA context
+  Report report_;
+};
+
+/// @}
+
+}  // namespace lab
+
+#include "lab/chapter_run.h"

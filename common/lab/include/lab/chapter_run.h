@@ -1,0 +1,473 @@
+/// \file
+/// How a chapter runs: the bodies of `lab::Chapter`. Included by lab/chapter.h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "lab/chapter.h"
+
+namespace lab {
+
+namespace detail {
+
+inline std::string base_name(const char* path) {
+  const std::string text = path == nullptr ? "chapter" : path;
+  return text.substr(text.find_last_of('/') + 1);
+}
+
+/// One line: what a message has beyond it would break the table.
+inline std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// What is being done now, on a terminal; nothing elsewhere.
+class Progress {
+ public:
+  Progress() : shown_(isatty(STDERR_FILENO) == 1) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void say(const std::string& text) {
+    if (!shown_) return;
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fflush(stderr);
+  }
+  void clear() { say(""); }
+
+ private:
+  bool shown_;
+};
+
+inline void poison(const std::vector<Buffer*>& outputs) {
+  for (Buffer* buffer : outputs) {
+    if (buffer != nullptr) buffer->poison();
+  }
+}
+
+inline void call(const std::function<void()>& f) {
+  if (f) f();
+}
+
+/// Ends what was launched, and reports its errors.
+inline void finish() {
+  CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+}  // namespace detail
+
+inline Chapter::Chapter(int argc, char** argv, SizeKind kind, ChapterConfig config)
+    : program_(detail::base_name(argc > 0 ? argv[0] : nullptr)), config_(std::move(config)) {
+  try {
+    options_ = parse_command_line(argc, argv, kind, config_.default_size);
+  } catch (const BadInput& bad) {
+    usage(bad.what());
+  }
+  if (options_.help) {
+    print_help(kind);
+    std::exit(0);
+  }
+  if (options_.list || options_.json.empty()) return;
+  // Better now than after the work. Appending nothing leaves an older file as it is.
+  errno = 0;
+  const bool existed = std::ifstream(options_.json).good();
+  if (!std::ofstream(options_.json, std::ios::app)) {
+    usage("--json '" + options_.json + "' cannot be written: " + std::strerror(errno));
+  }
+  if (!existed) std::remove(options_.json.c_str());
+}
+
+inline void Chapter::usage(const std::string& message) const {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s\n", program_.c_str(), detail::one_line(message).c_str());
+  std::exit(2);
+}
+
+inline void Chapter::print_help(SizeKind kind) const {
+  const std::string size = spelling(kind);
+  std::cout << "usage: " << program_ << " [--rung NAME]... [--size " << size
+            << "] [--seed S] [--json FILE]\n"
+               "       "
+            << program_
+            << " --list | --help\n\n"
+               "Runs the rungs of chapter "
+            << config_.name << " on the " << config_.backend.name
+            << ", checks each of them,\nand prints the ladder.\n\n"
+               "  --rung NAME   only this rung; may be given several times\n"
+               "  --size "
+            << detail::format("%-7s", size.c_str()) << "  whole numbers from 1 to "
+            << largest_dimension(kind)
+            << (config_.default_size.empty() ? "" : "; default " + config_.default_size)
+            << "\n"
+               "  --seed S      which random inputs; default 1\n"
+               "  --json FILE   also writes the results there\n"
+               "  --list        names the rungs\n\n"
+               "Environment: LAB_TIMING=off checks without timing; LAB_GUARD=0 takes the canaries "
+               "away (for\ncompute-sanitizer); NO_COLOR=1 prints no colours.\n\n"
+               "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n";
+}
+
+inline void Chapter::print_list() const {
+  std::size_t width = 0;
+  for (const Entry& entry : entries_) width = std::max(width, entry.rung.name.size());
+  std::vector<std::string> seen;
+  for (const Entry& entry : entries_) {
+    const std::string& name = entry.rung.name;
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
+    seen.push_back(name);
+    if (entry.rung.idea.empty()) {
+      std::cout << name << '\n';
+    } else {
+      std::cout << name << std::string(width - name.size() + 2, ' ') << entry.rung.idea << '\n';
+    }
+  }
+}
+
+inline bool Chapter::wants(std::string_view rung) const {
+  return options_.rungs.empty() ||
+         std::find(options_.rungs.begin(), options_.rungs.end(), rung) != options_.rungs.end();
+}
+
+inline void Chapter::require(bool legal, const std::string& what) const {
+  if (!legal) usage("--size with " + to_string(size()) + ": " + what);
+}
+
+inline void Chapter::add(Rung rung) {
+  for (const Entry& entry : entries_) {
+    if (entry.rung.name == rung.name && entry.rung.variant == rung.variant) {
+      detail::raise(Failure("rung " + rung.name + " " + rung.variant + " was added twice"));
+    }
+  }
+  entries_.push_back({std::move(rung), false, ""});
+}
+
+inline void Chapter::peer(Peer peer) { peers_.push_back(std::move(peer)); }
+
+inline void Chapter::skip(std::string rung, std::string reason, std::string idea) {
+  entries_.push_back(
+      {Rung{.name = std::move(rung), .idea = std::move(idea)}, true, std::move(reason)});
+}
+
+inline void Chapter::skip_peer(std::string name, std::string reason) {
+  skipped_peers_.emplace_back(std::move(name), std::move(reason));
+}
+
+inline const Peer* Chapter::find_peer(const std::string& name) const {
+  for (const Peer& peer : peers_) {
+    if (peer.name == name) return &peer;
+  }
+  return nullptr;
+}
+
+inline std::optional<double> Chapter::limit(Limit which) const {
+  const char* key = which == Limit::copy ? "copy_gb_s" : which == Limit::fp32 ? "fp32_gflop_s" : "";
+  for (const auto& [name, value] : report_.limits) {
+    if (name == key && value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+inline void Chapter::describe_machine() {
+  report_.chapter = config_.name;
+  report_.backend = config_.backend.name;
+  report_.toolkit = config_.backend.toolkit;
+  report_.date = utc_now();
+  report_.commit = commit();
+  report_.device = device_name();
+  report_.driver = driver_version();
+}
+
+inline void Chapter::measure_limits() {
+  const auto asked = [&](Limit which) {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return !entry.skipped && entry.rung.timed && entry.rung.limit == which &&
+             wants(entry.rung.name);
+    });
+  };
+  const auto measure = [&](Limit which, const char* key, double (*how)(const TimingOptions&)) {
+    if (!asked(which)) return;
+    try {
+      detail::ThrowInstead scope;
+      report_.limits.emplace_back(key, how(config_.timing));
+    } catch (const std::exception& failure) {
+      static_cast<void>(cudaGetLastError());
+      std::fprintf(stderr, "%s: limit %s was not measured: %s\n", program_.c_str(), key,
+                   detail::one_line(failure.what()).c_str());
+    }
+  };
+  measure(Limit::copy, "copy_gb_s",
+          [](const TimingOptions& options) { return measure_copy(std::size_t{1} << 30, options); });
+  measure(Limit::fp32, "fp32_gflop_s",
+          [](const TimingOptions& options) { return measure_fp32(4096, options); });
+}
+
+inline bool Chapter::verify(const Rung& rung, const std::string& when, Row& row) {
+  if (const auto damage = check_all_canaries()) {
+    row.status = Status::fail;
+    row.reason = when + *damage;
+    return false;
+  }
+  const Comparison found = rung.verify();
+  row.max_error = found.max_error;
+  row.tolerance = found.tolerance;
+  if (found.pass) return true;
+  row.status = Status::fail;
+  row.reason = when + detail::one_line(found.text);
+  return false;
+}
+
+inline void Chapter::check_peer(const Peer& peer) {
+  if (std::find(checked_peers_.begin(), checked_peers_.end(), peer.name) != checked_peers_.end()) {
+    return;
+  }
+  if (!peer.launch || !peer.verify) {
+    throw Failure("peer " + peer.name + " lacks its launch or its verify");
+  }
+  detail::poison(peer.outputs);
+  detail::call(peer.prepare);
+  if (peer.verify().pass) {
+    throw Failure("the check of peer " + peer.name + " passes before the peer has run");
+  }
+  peer.launch();
+  detail::finish();
+  if (const auto damage = check_all_canaries()) throw Failure("peer " + peer.name + ": " + *damage);
+  if (const Comparison found = peer.verify(); !found.pass) {
+    throw Failure("peer " + peer.name + " is wrong: " + detail::one_line(found.text));
+  }
+  checked_peers_.push_back(peer.name);
+}
+
+inline void Chapter::time(const Rung& rung, const Peer* peer, Row& row) {
+  const auto before = [](const auto& one, bool every_run) {
+    return [&one, every_run](bool last) {
+      if (last) detail::poison(one.outputs);
+      if (last || every_run) detail::call(one.prepare);
+    };
+  };
+  std::vector<Contestant> contestants;
+  if (peer != nullptr) contestants.push_back({peer->launch, before(*peer, false), peer->clock});
+  contestants.push_back({rung.launch, before(rung, rung.prepare_every_run), rung.clock});
+  const std::vector<TimeStats> times = time_interleaved(contestants, config_.timing);
+
+  const bool in_flops = rung.limit == Limit::fp32 || (rung.limit == Limit::none && rung.flops > 0);
+  const auto rate = [&](double bytes, double flops, const TimeStats& time) {
+    return (in_flops ? flops : bytes) / (time.median * 1e6);
+  };
+  row.time = times.back();
+  row.rate_unit = in_flops ? "GFLOP/s" : "GB/s";
+  if (const double value = rate(rung.bytes, rung.flops, *row.time); value > 0) {
+    row.rate = value;
+    if (const auto most = limit(rung.limit)) row.fraction_of_limit = value / *most;
+  }
+  if (peer != nullptr) {
+    row.peer = PeerTime{peer->name, times.front(), rate(peer->bytes, peer->flops, times.front())};
+    row.ratio_to_peer = times.front().median / row.time->median;
+  }
+}
+
+inline void Chapter::run_rung(const Rung& rung, Row& row) {
+  if (!rung.launch || !rung.verify) throw Failure("the rung lacks its launch or its verify");
+
+  detail::poison(rung.outputs);
+  detail::call(rung.prepare);
+  if (rung.verify().pass) {
+    throw Failure(
+        "its check passes before the rung has run, so it proves nothing: list what the rung writes "
+        "in "
+        "`outputs`, and compare all of it");
+  }
+
+  const std::size_t first = launch_count();
+  rung.launch();
+  detail::finish();
+  if (config_.backend.traces && launch_count() > first) row.counts = counts_since(first);
+  if (!verify(rung, "", row)) return;
+
+  const Peer* peer = nullptr;
+  if (!rung.peer.empty()) {
+    peer = find_peer(rung.peer);
+    const auto skipped =
+        std::find_if(skipped_peers_.begin(), skipped_peers_.end(),
+                     [&](const auto& candidate) { return candidate.first == rung.peer; });
+    if (peer == nullptr && skipped == skipped_peers_.end()) {
+      throw Failure("its peer '" + rung.peer + "' was never added");
+    }
+    if (peer != nullptr) check_peer(*peer);
+  }
+
+  const char* timing = std::getenv("LAB_TIMING");
+  const bool off = timing != nullptr && std::string_view(timing) == "off";
+  if (config_.backend.times && rung.timed && !off) {
+    time(rung, peer, row);
+    if (!verify(rung, "after timing: ", row)) return;
+  }
+  row.status = Status::pass;
+}
+
+inline void Chapter::demonstrate(const Rung& rung, Row& row) {
+  if (!on_simulator()) {
+    row.status = Status::skip;
+    row.reason = "a mistake on purpose: the simulator shows it (--backend simulator)";
+    return;
+  }
+  if (!config_.backend.traces) {
+    row.status = Status::skip;
+    row.reason = "a mistake on purpose: this fast program does not look for any";
+    return;
+  }
+  if (!rung.launch) throw Failure("the rung lacks its launch");
+  detail::poison(rung.outputs);
+  detail::call(rung.prepare);
+  if (const auto early = take_findings(); !early.empty()) {
+    throw Failure("its preparation already raised " + early.front().kind + ": " +
+                  early.front().message);
+  }
+  try {
+    rung.launch();
+    detail::finish();
+  } catch (const CudaFailure&) {
+    // The mistake ends the kernel, and the launch reports that as a GPU would.
+  }
+  const std::vector<Finding> findings = take_findings();
+  static_cast<void>(cudaGetLastError());
+  const auto other = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.kind != rung.expect_finding;
+  });
+  if (findings.empty()) {
+    row.status = Status::fail;
+    row.reason = "should raise " + rung.expect_finding + ", and raised nothing";
+  } else if (other != findings.end()) {
+    row.status = Status::fail;
+    row.reason = "should raise " + rung.expect_finding + " alone, and raised " + other->kind +
+                 ": " + detail::one_line(other->message);
+  } else {
+    row.status = Status::pass;
+    row.reason = "raises " + rung.expect_finding +
+                 ", as it should: " + detail::one_line(findings.front().message);
+  }
+}
+
+inline Row Chapter::run_entry(const Entry& entry) {
+  const Rung& rung = entry.rung;
+  Row row;
+  row.rung = rung.name;
+  row.variant = rung.variant;
+  row.idea = rung.idea;
+  row.size = options_.size;
+  if (entry.skipped) {
+    row.status = Status::skip;
+    row.reason = entry.reason;
+    return row;
+  }
+  if (!lost_in_.empty()) {
+    row.status = Status::error;
+    row.reason = "not run: the CUDA context was lost in rung " + lost_in_;
+    return row;
+  }
+
+  try {
+    detail::ThrowInstead scope;
+    if (const int has = compute_capability(); has < rung.min_compute_capability) {
+      const auto dotted = [](int v) {
+        return std::to_string(v / 10) + "." + std::to_string(v % 10);
+      };
+      row.status = Status::skip;
+      row.reason = "needs compute capability " + dotted(rung.min_compute_capability) +
+                   "; this device has " + dotted(has);
+      return row;
+    }
+    if (!rung.expect_finding.empty()) {
+      demonstrate(rung, row);
+    } else {
+      run_rung(rung, row);
+    }
+    if (row.status != Status::skip && rung.show) rung.show();
+  } catch (const std::exception& failure) {
+    row.status = Status::error;
+    row.reason = detail::one_line(failure.what());
+  }
+
+  // A finding that nobody asked for outweighs a right result, and explains a CUDA error.
+  if (const auto findings = take_findings(); !findings.empty()) {
+    row.status = Status::fail;
+    row.reason = findings.front().kind + ": " + detail::one_line(findings.front().message);
+    if (findings.size() > 1) {
+      row.reason += " (and " + std::to_string(findings.size() - 1) + " more)";
+    }
+  }
+  // Most errors end with the call that reports them; some take the context with them.
+  static_cast<void>(cudaGetLastError());
+  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+    lost_in_ = row.label();
+    if (row.status == Status::pass) {
+      row.status = Status::error;
+      row.reason = detail::describe(error);
+    }
+    row.reason += " The CUDA context is lost: no later rung can run.";
+  }
+  static_cast<void>(cudaGetLastError());
+  return row;
+}
+
+inline int Chapter::run() {
+  if (options_.list) {
+    print_list();
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.rung.name);
+  for (const std::string& rung : options_.rungs) {
+    if (std::find(names.begin(), names.end(), rung) != names.end()) continue;
+    const auto near = nearest(rung, names);
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: unknown rung '%s'; %s--list names them all\n", program_.c_str(),
+                 detail::one_line(rung).c_str(),
+                 near ? ("did you mean '" + *near + "'? ").c_str() : "");
+    return 2;
+  }
+
+  describe_machine();
+  std::cout << report_.chapter << " on " << report_.device << ", " << to_string(size()) << ", seed "
+            << seed() << std::endl;
+  detail::Progress progress;
+  if (config_.backend.times) {
+    progress.say("measuring the machine's limits");
+    measure_limits();
+  }
+  int done = 0;
+  for (const Entry& entry : entries_) {
+    ++done;
+    if (!wants(entry.rung.name)) continue;
+    progress.say("[" + std::to_string(done) + "/" + std::to_string(entries_.size()) + "] " +
+                 entry.rung.name + " " + entry.rung.variant);
+    report_.rows.push_back(run_entry(entry));
+  }
+  progress.clear();
+
+  std::cout << '\n';
+  print_table(std::cout, report_, config_.backend.times, config_.color);
+  std::cout.flush();
+  int code = report_.exit_code();
+  if (report_.rows.empty()) {
+    std::fprintf(stderr, "%s: the chapter has no rung\n", program_.c_str());
+    code = 1;
+  }
+  if (!options_.json.empty()) {
+    if (const std::string wrong = write_json(options_.json, report_); !wrong.empty()) {
+      std::fprintf(stderr, "%s: --json: %s\n", program_.c_str(), wrong.c_str());
+      return 2;
+    }
+  }
+  return code;
+}
+
+}  // namespace lab

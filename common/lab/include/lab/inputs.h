@@ -1,0 +1,75 @@
+/// \file
+/// Inputs that are the same in every run, and that let no mistake hide.
+///
+/// Element i depends on the seed and on i alone (a counter-based generator), so a prefix of a
+/// longer input is the shorter input, and no two elements are related: a swapped index, a row
+/// taken for a column or an element counted twice changes the result. The mean is far from 0, so a
+/// missing term shows in a sum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// 64 random bits for element `i` of the sequence that `seed` names.
+constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
+  // The finaliser of splitmix64: every input bit reaches every output bit. The seed goes through
+  // it as well, else seeds 1 and 2 would be one sequence, shifted.
+  const auto mix = [](std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  };
+  return mix(mix(seed + 0x9e3779b97f4a7c15u) + (i + 1) * 0x9e3779b97f4a7c15u);
+}
+
+/// Element `i` of `random_floats`.
+constexpr float random_float(std::uint64_t seed, std::uint64_t i) {
+  const std::uint64_t bits = random_bits(seed, i);
+  // (2k + 1) / 2^24 with k below 2^23: exact in a float, above 0 and below 1.
+  const float u = static_cast<float>(2 * (bits >> 41) + 1) * (1.0f / 16777216.0f);
+  return (bits & 3) != 0 ? u : u - 1.0f;
+}
+
+/// Floats in (-1, 1), a quarter of them negative: mean 1/4, mean magnitude 1/2, none of them 0.
+///
+/// \param n elements
+/// \param seed which sequence; different inputs of one problem take different seeds
+inline std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = random_float(seed, i);
+  return values;
+}
+
+/// Integers from `low` to `high` inclusive, uniformly; by default their mean is 50.
+inline std::vector<int> random_ints(std::size_t n, std::uint64_t seed, int low = -100,
+                                    int high = 200) {
+  const std::uint64_t range =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low) + 1;  // at most 2^32
+  std::vector<int> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t offset = ((random_bits(seed, i) >> 32) * range) >> 32;
+    values[i] = static_cast<int>(low + static_cast<std::int64_t>(offset));
+  }
+  return values;
+}
+
+/// Bytes, the small ones more often: a histogram of them is not flat.
+inline std::vector<std::uint8_t> random_bytes(std::size_t n, std::uint64_t seed) {
+  std::vector<std::uint8_t> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t bits = random_bits(seed, i);
+    const auto a = static_cast<std::uint8_t>(bits >> 56), b = static_cast<std::uint8_t>(bits >> 48);
+    values[i] = (bits & 1) != 0 && b < a ? b : a;
+  }
+  return values;
+}
+
+/// @}
+
+}  // namespace lab

@@ -1,0 +1,16 @@
+/// \file
+/// All of lab.
+#pragma once
+
+#include "lab/backend.h"
+#include "lab/buffer.h"
+#include "lab/ceil_div.h"
+#include "lab/chapter.h"
+#include "lab/check.h"
+#include "lab/inputs.h"
+#include "lab/json.h"
+#include "lab/limits.h"
+#include "lab/size.h"
+#include "lab/table.h"
+#include "lab/timing.h"
+#include "lab/verify.h"

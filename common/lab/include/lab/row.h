@@ -1,0 +1,92 @@
+/// \file
+/// What a run found: one row per rung, and what they have in common.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/backend.h"
+#include "lab/size.h"
+#include "lab/timing.h"
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// What became of a rung: four different words.
+enum class Status {
+  pass,  ///< right, before it was timed and after
+  fail,  ///< ran, and is wrong
+  skip,  ///< not run, for a reason that is no fault
+  error  ///< did not run to its end, or its check is worth nothing
+};
+
+/// "PASS", "FAIL", "SKIP" or "ERROR".
+inline const char* to_string(Status status) {
+  switch (status) {
+    case Status::pass:
+      return "PASS";
+    case Status::fail:
+      return "FAIL";
+    case Status::skip:
+      return "SKIP";
+    case Status::error:
+      return "ERROR";
+  }
+  return "";
+}
+
+/// A peer's times in the rounds that it shared with a rung.
+struct PeerTime {
+  std::string name;
+  TimeStats time;
+  double rate = 0;  ///< in the unit of the rung; 0: not known
+};
+
+/// One rung of the ladder.
+struct Row {
+  std::string rung;
+  std::string variant;  ///< which of several launches of one rung; may be empty
+  std::string idea;
+  Size size;
+  Status status = Status::error;
+  std::string reason;  ///< why it is no PASS, or what a demonstration demonstrated
+  std::optional<double> max_error, tolerance;
+  std::optional<TimeStats> time;
+  std::optional<double> rate;
+  std::string rate_unit;  ///< "GB/s" or "GFLOP/s"
+  std::optional<PeerTime> peer;
+  std::optional<double>
+      ratio_to_peer;  ///< the peer's median over the rung's: above 1 the rung wins
+  std::optional<double> fraction_of_limit;  ///< rate over the machine's limit
+  Counts counts;                            ///< of one launch, on the simulator
+
+  /// Rung and variant, as the table shows them.
+  std::string label() const { return variant.empty() ? rung : rung + " " + variant; }
+};
+
+/// All that one run of a chapter found.
+struct Report {
+  std::string chapter;
+  std::string backend;
+  std::string device, driver, toolkit, date, commit;
+  std::vector<std::pair<std::string, double>> limits;  ///< measured on this machine
+  std::vector<Row> rows;
+
+  /// How many rows ended so.
+  int count(Status status) const {
+    int n = 0;
+    for (const Row& row : rows) n += row.status == status ? 1 : 0;
+    return n;
+  }
+  /// 0 where every row is PASS or SKIP, else 1.
+  int exit_code() const { return count(Status::fail) + count(Status::error) == 0 ? 0 : 1; }
+};
+
+/// @}
+
+}  // namespace lab

@@ -1,0 +1,210 @@
+/// \file
+/// Timing that can be believed: warmed up, with a cold L2 cache, many runs, and side by side with
+/// the peer.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lab/buffer.h"
+#include "lab/check.h"
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// Whose clock times a rung.
+enum class Clock {
+  device,  ///< CUDA events around the launch in the default stream: what the GPU takes
+  host     ///< the host's clock around the launch: what the caller waits for
+};
+
+/// The times of many runs, in milliseconds.
+struct TimeStats {
+  double median = 0;
+  double p10 = 0;  ///< a tenth of the runs is below
+  double p90 = 0;  ///< a tenth of the runs is above
+  int runs = 0;
+};
+
+/// Median, 10th and 90th percentile, interpolated between the two nearest runs.
+/// \param ms one time per run, at least one
+inline TimeStats summarize(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  const auto at = [&](double fraction) {
+    const double position = fraction * static_cast<double>(ms.size() - 1);
+    const auto low = static_cast<std::size_t>(position);
+    const std::size_t high = std::min(low + 1, ms.size() - 1);
+    return ms[low] + (ms[high] - ms[low]) * (position - static_cast<double>(low));
+  };
+  if (ms.empty()) return {};
+  return {at(0.5), at(0.1), at(0.9), static_cast<int>(ms.size())};
+}
+
+/// How long to time.
+struct TimingOptions {
+  int warmup = 3;         ///< runs of each contestant before the first that counts
+  int min_runs = 10;      ///< at least so many, unless they take five times the budget
+  int max_runs = 200;     ///< at most so many
+  double budget_s = 1.0;  ///< runs go on until this has passed
+  bool flush = true;      ///< empty the L2 cache before each run
+};
+
+namespace detail {
+
+/// Reads `n` words, so that they are what the L2 cache holds afterwards.
+template <class T>
+__global__ void read_all(const T* data, std::size_t n, T* sink) {
+  T sum = 0;
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    sum += data[i];
+  }
+  if (sum == 1) *sink = sum;  // never: the words are 0. The compiler cannot know, so it reads them
+}
+
+/// Pushes everything out of the L2 cache.
+///
+/// It fills the cache by reading, not by writing: what a memset leaves in the cache has yet to be
+/// written back, and the run that is timed next would pay for it.
+class CacheFlusher {
+ public:
+  /// \param bytes how much to read: several times the cache; 0 asks the device for its size
+  explicit CacheFlusher(std::size_t bytes = 0) : scratch_(words(bytes), "the flush buffer", 0) {
+    scratch_.zero();
+  }
+
+  /// Asynchronous, in the default stream.
+  void operator()() {
+    read_all<<<1024, 256>>>(scratch_.data(), scratch_.size() - 1,
+                            scratch_.data() + scratch_.size() - 1);
+    CUDA_CHECK(cudaGetLastError());
+  }
+
+ private:
+  static std::size_t words(std::size_t bytes) {
+    if (bytes == 0) {
+      int device = 0, l2 = 0;
+      CUDA_CHECK(cudaGetDevice(&device));
+      CUDA_CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
+      bytes = 4 * static_cast<std::size_t>(std::max(l2, 1 << 20));
+    }
+    return bytes / sizeof(unsigned long long) + 2;
+  }
+
+  DeviceBuffer<unsigned long long> scratch_;
+};
+
+/// Two events and the time between them.
+class EventPair {
+ public:
+  EventPair() {
+    CUDA_CHECK(cudaEventCreate(&start_));
+    CUDA_CHECK(cudaEventCreate(&stop_));
+  }
+  ~EventPair() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+  }
+  EventPair(const EventPair&) = delete;
+  EventPair& operator=(const EventPair&) = delete;
+
+  /// Milliseconds between the two events around `work`, once the GPU has passed both.
+  double time(const std::function<void()>& work) {
+    CUDA_CHECK(cudaEventRecord(start_));
+    work();
+    CUDA_CHECK(cudaEventRecord(stop_));
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaEventSynchronize(stop_));
+    float ms = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, start_, stop_));
+    return ms;
+  }
+
+ private:
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace detail
+
+/// Milliseconds that the GPU spends on `work`, once, between two events in the default stream.
+inline double time_on_device(const std::function<void()>& work) {
+  return detail::EventPair().time(work);
+}
+
+/// Milliseconds until `work` returns to the host, once. Starts with an idle GPU; waits for nothing
+/// that `work` does not wait for.
+inline double time_on_host(const std::function<void()>& work) {
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const double start = detail::seconds_now();
+  work();
+  const double ms = 1e3 * (detail::seconds_now() - start);
+  CUDA_CHECK(cudaGetLastError());
+  return ms;
+}
+
+/// One of those that are timed side by side.
+struct Contestant {
+  std::function<void()> run;
+  /// Called before each run, outside of the time; `last` is true for the last run, whose output
+  /// stays.
+  std::function<void(bool last)> before = {};
+  Clock clock = Clock::device;
+};
+
+/// Times the contestants in turn, round after round, so that a change of the machine's clocks or
+/// its temperature meets all of them alike. The last contestant also runs last.
+///
+/// \return the times of each, in the order of `contestants`
+inline std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
+                                               const TimingOptions& options = {}) {
+  std::optional<detail::CacheFlusher> flush;
+  if (options.flush) flush.emplace();
+  detail::EventPair events;
+
+  const auto run = [&](const Contestant& contestant, bool last) {
+    if (contestant.before) contestant.before(last);
+    if (flush) (*flush)();
+    if (contestant.clock == Clock::device) return events.time(contestant.run);
+    const double ms = time_on_host(contestant.run);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return ms;
+  };
+
+  for (int i = 0; i < options.warmup; ++i) {
+    for (const Contestant& contestant : contestants) run(contestant, false);
+  }
+
+  std::vector<std::vector<double>> ms(contestants.size());
+  const double start = detail::seconds_now();
+  for (int i = 1;; ++i) {
+    const double spent = detail::seconds_now() - start;
+    const bool last = i >= options.max_runs ||
+                      (i >= options.min_runs && spent >= options.budget_s) ||
+                      (i >= 3 && spent >= 5 * options.budget_s);
+    for (std::size_t c = 0; c < contestants.size(); ++c) {
+      ms[c].push_back(run(contestants[c], last));
+    }
+    if (last) break;
+  }
+
+  std::vector<TimeStats> stats;
+  for (auto& times : ms) stats.push_back(summarize(std::move(times)));
+  return stats;
+}
+
+/// @}
+
+}  // namespace lab
