@@ -1,0 +1,140 @@
+"""Configures and builds a preset; one learn at a time in a build folder."""
+
+import contextlib
+import os
+import re
+
+from learn import paths, steps, ui
+from learn.errors import LearnError
+
+NINJA_PROGRESS = re.compile(r"\[\s*(\d+)/(\d+)\]")
+MAKE_PROGRESS = re.compile(r"\[\s*(\d+)%\]")
+
+
+@contextlib.contextmanager
+def lock(name):
+    """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it."""
+    import fcntl
+    import time
+
+    steps.make_folder(paths.BUILD)
+    path = os.path.join(paths.BUILD, "." + name + ".lock")
+    try:
+        file = open(path, "a+")
+    except OSError as error:
+        raise LearnError("cannot write %s: %s" % (path, error.strerror))
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            with ui.Progress("Waiting for another ./learn (process %s)" % (file.read().strip() or "?")) as progress:
+                while True:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    except OSError:
+                        time.sleep(0.2)
+                        progress.update()
+        file.seek(0)
+        file.truncate()
+        file.write("%d\n" % os.getpid())
+        file.flush()
+        yield
+
+
+def read_cache(folder):
+    """CMake's cache as a dictionary; empty where the folder is not configured."""
+    values = {}
+    try:
+        with open(os.path.join(folder, "CMakeCache.txt"), encoding="utf-8", errors="replace") as file:
+            for line in file:
+                match = re.match(r"([\w./-]+):\w+=(.*)$", line)
+                if match:
+                    values[match.group(1)] = match.group(2)
+    except OSError:
+        pass
+    return values
+
+
+def is_configured(folder):
+    """True when CMake finished there for this checkout: an aborted configure leaves only a cache."""
+    cache = read_cache(folder)
+    made = any(os.path.exists(os.path.join(folder, name)) for name in ("build.ninja", "Makefile"))
+    return made and os.path.realpath(cache.get("CMAKE_HOME_DIRECTORY", "")) == os.path.realpath(paths.ROOT)
+
+
+def environment(backend, machine):
+    """The environment of CMake: where nvcc is, if it is not on the PATH."""
+    import shutil
+
+    env = dict(os.environ)
+    nvcc = machine.nvcc()
+    if backend == "gpu" and nvcc and not shutil.which("nvcc"):
+        env.setdefault("CUDACXX", nvcc)
+    return env
+
+
+def configure(backend, machine, testing):
+    """Runs CMake if the folder needs it; afterwards ninja or make keeps it up to date."""
+    import shutil
+    import sys
+
+    folder = paths.build_folder(backend)
+    cache = read_cache(folder)
+    compiler = cache.get("CMAKE_CXX_COMPILER", "")
+    usable = is_configured(folder) and (not compiler or os.path.exists(compiler))
+    has_tests = cache.get("BUILD_TESTING") == "ON"
+    if usable and (has_tests or not testing):
+        return
+    command = ["cmake", "--preset", backend]
+    if folder != os.path.join(paths.ROOT, "build", backend):
+        command += ["-B", folder]
+    if not usable and cache:
+        command.append("--fresh")
+    if not cache and shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR"):
+        command += ["-G", "Ninja"]
+    elif not usable and shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR"):
+        command += ["-G", "Ninja"]
+    command.append("-DBUILD_TESTING=" + ("ON" if testing else "OFF"))
+    command.append("-DPython3_EXECUTABLE=" + sys.executable)
+    steps.run(
+        "Configuring the %s build" % backend,
+        command,
+        "configure-" + backend,
+        env=environment(backend, machine),
+        cwd=paths.ROOT,
+    )
+
+
+def build(backend, machine, targets=(), testing=False):
+    """Configures if needed and builds the targets (all of them when none is named)."""
+    with lock(backend):
+        configure(backend, machine, testing)
+        command = ["cmake", "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
+        if targets:
+            command += ["--target", *targets]
+        title = "Building " + ("%s for the %s" % (", ".join(targets), backend) if targets else "everything for the " + backend)
+        steps.run(
+            title,
+            command,
+            "build-" + backend,
+            env=environment(backend, machine),
+            cwd=paths.ROOT,
+            note_of=build_note,
+        )
+
+
+def build_note(line):
+    """`[12/80]` of ninja, `[ 15%]` of make."""
+    match = NINJA_PROGRESS.match(line) or MAKE_PROGRESS.match(line)
+    return match.group(0) if match else None
+
+
+def commit():
+    """The commit that results are stamped with: abc1234, abc1234-dirty, or unknown."""
+    head = steps.ask(["git", "-C", paths.ROOT, "rev-parse", "--short", "HEAD"])
+    if not head:
+        return "unknown"
+    changes = steps.ask(["git", "-C", paths.ROOT, "status", "--porcelain", "--untracked-files=no"])
+    return head.strip() + ("-dirty" if changes is None or changes.strip() else "")

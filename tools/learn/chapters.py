@@ -1,0 +1,132 @@
+"""Chapters as their own sources describe them: the header comment of NN_name/name.cu."""
+
+import os
+import re
+
+from learn import paths
+from learn.errors import UsageError
+from learn.names import advice, one_of
+
+FOLDER = re.compile(r"(\d\d)_(\w+)$")
+
+
+def source_reader():
+    """docs/_ext/chapter_source.py: the site and the runner read a chapter's source with the same code."""
+    import importlib.util
+    import sys
+
+    name = "chapter_source"
+    if name not in sys.modules:
+        path = os.path.join(paths.ROOT, "docs", "_ext", "chapter_source.py")
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses look their module up
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+class Chapter:
+    """One chapter. `problem` says in one line what is wrong with its header, "" if nothing is."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.key = os.path.basename(folder)  # 01_thread_indexing
+        self.number, self.name = FOLDER.match(self.key).groups()
+        self.source = os.path.join(folder, self.name + ".cu")
+        self.title = self.name.replace("_", " ").capitalize()
+        self.question = ""
+        self.builds_on = []
+        self.sizes = {}
+        self.rungs = {}  # name -> idea, in the order of the ladder
+        self.problem = ""
+        self._read_header()
+
+    def _read_header(self):
+        reader = source_reader()
+        shown = paths.shown(self.source)
+        try:
+            with open(self.source, encoding="utf-8", errors="replace") as file:
+                header, _ = reader.parse_header(shown, self.key, file.read().split("\n"))
+        except OSError as error:
+            self.problem = "cannot read %s: %s" % (shown, error.strerror)
+        except reader.SourceError as error:
+            self.problem = str(error)
+        else:
+            self.title = header.title
+            self.question = header.question
+            self.builds_on = header.builds_on
+            self.sizes = header.sizes
+            self.rungs = header.rungs
+
+    def size(self, backend):
+        """The default size as the header spells it: 65536, or 512,512."""
+        return self.sizes.get(backend, "")
+
+    def program(self, backend, fast=False):
+        name = self.name + ("_fast" if fast else "")
+        return os.path.join(paths.build_folder(backend), "chapters", self.key, name)
+
+
+def all_chapters():
+    """Every chapter folder, in the order of the numbers."""
+    try:
+        entries = sorted(os.listdir(paths.CHAPTERS))
+    except OSError:
+        entries = []
+    folders = [os.path.join(paths.CHAPTERS, entry) for entry in entries if FOLDER.match(entry)]
+    return [Chapter(folder) for folder in folders if os.path.isdir(folder)]
+
+
+def find(word, chapters):
+    """The chapter that `word` means: its number, its name, a unique prefix of either, or its path."""
+    plain = os.path.basename(os.path.abspath(word)) if os.sep in word else word
+    if plain.endswith(".cu"):
+        plain = plain[:-3]
+    lower = plain.lower().replace("-", "_")
+    exact = [c for c in chapters if lower in (c.key.lower(), c.name.lower())]
+    if not exact and lower.isdigit():
+        exact = [c for c in chapters if int(c.number) == int(lower)]
+    if exact:
+        return exact[0]
+    begun = [c for c in chapters if lower and (c.key.lower().startswith(lower) or c.name.lower().startswith(lower))]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        raise UsageError("'%s' could be %s; write more of it" % (word, one_of(c.key for c in begun)))
+    raise UsageError(unknown_chapter(word, chapters))
+
+
+def unknown_chapter(word, chapters):
+    if not chapters:
+        return "there is no chapter in %s" % paths.shown(paths.CHAPTERS)
+    near = advice(word, [c.key for c in chapters])
+    if not near:
+        first, last = chapters[0], chapters[-1]
+        near = "; there is " + (first.key if first is last else "%s ... %s" % (first.key, last.key))
+    return "unknown chapter '%s'%s (./learn list shows all)" % (word, near)
+
+
+def check_rung(word, chapters):
+    """The chapters that have the rung `word`; a typo gets the nearest names."""
+    having = [c for c in chapters if word in c.rungs]
+    if having:
+        return having
+    names = [name for c in chapters for name in c.rungs]
+    where = "chapter " + chapters[0].number if len(chapters) == 1 else "the chapters named"
+    otherwise = "%s has %s" % (where, one_of(names)) if names else ""
+    raise UsageError("unknown rung '%s' of %s%s" % (word, where, advice(word, names, otherwise)))
+
+
+SIZE = re.compile(r"[1-9]\d*(,[1-9]\d*)*$")
+
+
+def check_size(text, chapters):
+    """The size as the programs read it, or one line that says what is legal."""
+    wanted = {len(c.size("simulator").split(",")) for c in chapters if c.size("simulator")}
+    forms = {1: "n, as in --size 1000", 2: "rows,cols, as in --size 500,300", 3: "M,N,K, as in --size 256,128,64"}
+    legal = one_of(forms[count] for count in sorted(wanted) if count in forms) or "whole numbers from 1 up"
+    if not SIZE.match(text) or any(int(part) > 2**63 - 1 for part in text.split(",")):
+        raise UsageError("'%s' is no size; legal is %s, every number a whole one from 1 up" % (text, legal))
+    if wanted and len(text.split(",")) not in wanted:
+        raise UsageError("the size '%s' has %d number(s); legal is %s" % (text, len(text.split(",")), legal))
+    return text

@@ -1,0 +1,75 @@
+"""The front door: finds the command, reports what goes wrong in one line, decides the exit code."""
+
+import importlib
+import os
+import sys
+
+from learn import table, ui
+from learn.errors import LearnError, UsageError
+from learn.names import advice
+from learn.options import parse
+
+INTERRUPTED = 130
+
+
+def help_text():
+    paint = ui.palette()
+    width = max(len(command.name) for command in table.visible())
+    lines = ["usage: ./learn COMMAND ...    (./learn COMMAND --help tells more)", ""]
+    for command in table.visible():
+        lines.append("  %s  %s" % (paint("bold", command.name.ljust(width)), command.summary))
+    return "\n".join(lines)
+
+
+def dispatch(words):
+    if not words:
+        from learn.commands import home
+
+        return home.main()
+    name, rest = words[0], words[1:]
+    if name in ("-h", "--help", "help"):
+        command = table.find(rest[0]) if rest else None
+        if rest and command is None:
+            raise UsageError(unknown_command(rest[0]))
+        ui.say(command.help() if command else help_text())
+        return 0
+    command = table.find(name)
+    if command is None:
+        raise UsageError(unknown_command(name))
+    arguments = parse(command, rest)
+    if arguments.help:
+        ui.say(command.help())
+        return 0
+    return importlib.import_module("learn.commands." + command.module).main(arguments)
+
+
+def unknown_command(name):
+    return "unknown command '%s'%s" % (
+        name,
+        advice(name, [command.name for command in table.visible()], "./learn --help lists the commands"),
+    )
+
+
+def main(words):
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.reconfigure(errors="replace")
+        except AttributeError:
+            pass
+    try:
+        code = dispatch(words)
+        sys.stdout.flush()
+        return code
+    except LearnError as error:
+        sys.stdout.flush()
+        if error.detail:
+            ui.note(error.detail)
+        ui.note("learn: " + ui.palette(sys.stderr)("red", error.message))
+        return error.code
+    except KeyboardInterrupt:
+        ui.note("learn: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader closed the pipe (`./learn list | head -1`): nothing more to say, and no complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

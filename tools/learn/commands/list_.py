@@ -1,0 +1,49 @@
+"""./learn list: the chapters, and what this machine can run."""
+
+from learn import chapters, needs, paths, ui
+from learn.commands.run import in_words, statuses
+from learn.errors import LearnError
+from learn.machine import Machine
+
+
+def main(_arguments):
+    known = chapters.all_chapters()
+    if not known:
+        raise LearnError("there is no chapter in %s" % paths.shown(paths.CHAPTERS))
+    machine = Machine()
+    paint = ui.palette()
+    broken = 0
+    for chapter in known:
+        ui.say("%s  %s" % (paint("bold", chapter.number), paint("bold", chapter.title)))
+        if chapter.problem:
+            ui.say("    " + paint("red", chapter.problem))
+            broken += 1
+            continue
+        ui.say("    " + ui.wrap(chapter.question, 4, 96))
+        if chapter.builds_on:
+            ui.say("    builds on %s" % ", ".join(chapter.builds_on))
+        ui.say(
+            "    %d rungs; size %s on a GPU, %s on the simulator"
+            % (len(chapter.rungs), chapter.size("gpu"), chapter.size("simulator"))
+        )
+        for backend in ("gpu", "simulator"):
+            counts = statuses(paths.last_results(backend, chapter.key))
+            if counts is not None:
+                ui.say("    last run on the %s: %s" % ("GPU" if backend == "gpu" else backend, in_words(counts)))
+    ui.say()
+    ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
+    return 1 if broken else 0
+
+
+def gpu_state(machine):
+    if not machine.gpus():
+        return "no (no NVIDIA GPU here)"
+    if not machine.nvcc():
+        return "no (there is one, but no nvcc: ./learn doctor)"
+    lacking = needs.missing(machine, "gpu")
+    return "yes" if not lacking else "after ./learn setup (missing: %s)" % ", ".join(n.lack(machine) for n in lacking)
+
+
+def simulator_state(machine):
+    lacking = needs.missing(machine, "simulator")
+    return "yes" if not lacking else "after ./learn setup (missing: %s)" % ", ".join(n.lack(machine) for n in lacking)

@@ -1,0 +1,163 @@
+"""./learn run: builds chapters and runs them."""
+
+import json
+import os
+
+from learn import build, chapters, install, paths, steps, ui
+from learn.errors import LearnError, UsageError
+from learn.machine import Machine
+
+
+def main(arguments):
+    known = chapters.all_chapters()
+    if not known:
+        raise LearnError("there is no chapter in %s" % paths.shown(paths.CHAPTERS))
+    wanted = []
+    for word in arguments.words:
+        chapter = chapters.find(word, known)
+        if chapter not in wanted:
+            wanted.append(chapter)
+    wanted = wanted or known
+    for chapter in wanted:
+        if chapter.problem:
+            raise LearnError(chapter.problem)
+    for rung in arguments.rung:
+        having = chapters.check_rung(rung, wanted)
+        if len(wanted) > 1:
+            wanted = having
+    if arguments.size:
+        chapters.check_size(arguments.size, wanted)
+    if arguments.fast and arguments.backend == "gpu":
+        raise UsageError("--fast is the simulator without its checks; it does not go with --backend gpu")
+
+    machine = Machine()
+    backend = arguments.backend or ("simulator" if arguments.fast else machine.default_backend())
+    results = results_files(arguments.json, wanted, backend)
+    if backend == "gpu":
+        check_gpu(machine)
+    elif not arguments.backend and not arguments.fast and machine.gpus():
+        ui.note("learn: there is a GPU but no nvcc (./learn doctor); running on the simulator")
+
+    install.ensure(machine, backend)
+    targets = [chapter.name + ("_fast" if arguments.fast else "") for chapter in wanted]
+    what = "%s for the %s" % (", ".join("chapter " + c.number for c in wanted), backend_name(backend))
+    build.build(backend, machine, what, targets)
+
+    env = dict(os.environ, WARP_COMMIT=build.commit())
+    outcomes = []
+    for chapter in wanted:
+        command = [chapter.program(backend, arguments.fast), "--json", results[chapter.key]]
+        for rung in arguments.rung:
+            command += ["--rung", rung]
+        if arguments.size:
+            command += ["--size", arguments.size]
+        forget(results[chapter.key])
+        ui.say()
+        code = steps.start(command, env=env)
+        outcomes.append((chapter, code, statuses(results[chapter.key])))
+    return summary(outcomes, backend, arguments)
+
+
+def backend_name(backend):
+    return "GPU" if backend == "gpu" else "simulator"
+
+
+def check_gpu(machine):
+    """The GPU backend was asked for, or chosen: can this machine run it?"""
+    if not machine.nvcc():
+        raise LearnError("the gpu backend needs nvcc, and there is none; ./learn doctor says how to get it")
+    if not machine.gpus():
+        raise LearnError(
+            "this machine has no usable NVIDIA GPU (nvidia-smi lists none); "
+            "run on the simulator: ./learn run --backend simulator"
+        )
+
+
+def results_files(asked, wanted, backend):
+    """Where each chapter's results go: {key: file}. A bad --json is told before anything is built."""
+    files = {}
+    for chapter in wanted:
+        files[chapter.key] = paths.last_results(backend, chapter.key)
+    if asked is None:
+        steps.make_folder(os.path.dirname(paths.last_results(backend, "any")))
+        return files
+    if os.path.isdir(asked):
+        return {chapter.key: os.path.join(asked, chapter.key + ".json") for chapter in wanted}
+    if len(wanted) > 1:
+        raise UsageError("--json %s: for several chapters name a folder that exists" % asked)
+    check_writable(asked)
+    return {wanted[0].key: asked}
+
+
+def check_writable(file):
+    """UsageError unless a file could be written there."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.isdir(file):
+        raise UsageError("--json %s: that is a folder" % file)
+    if not os.path.isdir(folder):
+        raise UsageError("--json %s: there is no folder %s" % (file, paths.shown(folder)))
+    if not os.access(file if os.path.exists(file) else folder, os.W_OK):
+        raise UsageError("--json %s: no right to write there" % file)
+
+
+def forget(file):
+    """Removes an old results file, so that what is read afterwards is this run's."""
+    try:
+        os.unlink(file)
+    except OSError:
+        pass
+
+
+def statuses(file):
+    """{"PASS": 12, ...} of a results file, rung by rung; None where the program wrote none."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            rows = json.load(opened)["rows"]
+    except (OSError, ValueError, KeyError):
+        return None
+    counts = {}
+    for row in rows:
+        counts[row["status"]] = counts.get(row["status"], 0) + 1
+    return counts
+
+
+def in_words(counts):
+    """12 PASS, 2 SKIP"""
+    order = ("PASS", "FAIL", "ERROR", "SKIP")
+    return ", ".join("%d %s" % (counts[word], word) for word in order if counts.get(word)) or "nothing ran"
+
+
+def summary(outcomes, backend, arguments):
+    """What came out, chapter by chapter, and what comes next; returns the exit code."""
+    paint = ui.palette()
+    ui.say()
+    for chapter, code, counts in outcomes:
+        result = in_words(counts) if counts is not None else "no results"
+        if code == 0:
+            word = paint("green", "ok")
+        else:
+            word = paint("red", "FAILED (%s)" % steps.ended(code))
+        ui.say("chapter %s, %s, on the %s: %s  %s" % (chapter.number, chapter.title, backend_name(backend), word, result))
+    codes = [code for _, code, _ in outcomes]
+    if any(codes):
+        return 2 if all(code in (0, 2) for code in codes) else 1
+    next_steps(outcomes[-1][0], backend, arguments)
+    return 0
+
+
+def next_steps(chapter, backend, arguments):
+    """The commands that make sense now."""
+    all_known = chapters.all_chapters()
+    rows = []
+    rung = arguments.rung[0] if arguments.rung else (list(chapter.rungs) or [""])[0]
+    explain = "./learn explain %s%s" % (chapter.number, " --rung " + rung if rung in chapter.rungs else "")
+    rows.append((explain, "the source with the counts of each line"))
+    later = [c for c in all_known if c.key > chapter.key]
+    if later:
+        rows.append(("./learn run %s" % later[0].number, later[0].title))
+    rows.append(("./learn docs", "the text of the course, with figures, as a site"))
+    width = max(len(command) for command, _ in rows)
+    ui.say()
+    ui.say("Next:")
+    for command, why in rows:
+        ui.say("  %-*s  %s" % (width, command, why))

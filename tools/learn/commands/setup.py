@@ -1,0 +1,28 @@
+"""./learn setup: everything that is missing here, each step printed."""
+
+from learn import install, needs, ui
+from learn.machine import Machine
+
+
+def main(arguments):
+    machine = Machine()
+    works = ["docs"] if arguments.docs else ["simulator", "test", "docs"]
+    if arguments.all:
+        works = ["simulator", "test", "docs", "contributor"]
+    lacking = needs.missing(machine, *works)
+    if lacking:
+        ui.say("missing: " + ", ".join(need.lack(machine) for need in lacking))
+        install.ensure(machine, *works)
+    ready = install.venv_is_ready()
+    if not ready:
+        install.ensure_venv(machine)
+    if not lacking and ready:
+        ui.say("Everything is here already; nothing to install.")
+    else:
+        ui.say("Everything is here now.")
+    if not machine.gpus():
+        ui.say("No GPU on this machine: chapters run on the simulator.")
+    elif not machine.nvcc():
+        ui.say("There is a GPU but no nvcc: ./learn doctor says how to get the CUDA Toolkit.")
+    ui.say("Next: ./learn run")
+    return 0

@@ -1,0 +1,213 @@
+"""./learn test: everything that can be tested on this machine, and one closing line."""
+
+import os
+import re
+
+from learn import build, chapters, install, paths, steps, ui
+from learn.commands.run import check_gpu, results_files, statuses, in_words
+from learn.errors import LearnError
+from learn.machine import Machine
+
+SLOWEST = 5
+CTEST_PROGRESS = re.compile(r"\s*(\d+)/(\d+) Test\s+#")
+UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
+
+
+class Result:
+    """One test, or one Python suite that ran several."""
+
+    def __init__(self, name, seconds=0.0, passed=0, failed=0, skipped=0, output="", reason=""):
+        self.name = name
+        self.seconds = seconds
+        self.passed = passed
+        self.failed = failed
+        self.skipped = skipped
+        self.output = output
+        self.reason = reason
+
+
+def main(arguments):
+    machine = Machine()
+    filtered = bool(arguments.only or arguments.label)
+    if arguments.only:
+        check_regex(arguments.only)
+    results = []
+    try:
+        install.ensure(machine, "test", "docs")
+        install.ensure_venv(machine)
+        results += simulator_tests(machine, arguments)
+        if not filtered:
+            results += gpu_tests(machine)
+    except steps.StepFailed as failure:
+        ui.note(failure.detail)
+        ui.note("learn: " + failure.message)
+        results.append(Result(failure.message.split(" failed (")[0], failed=1))
+    return report(results)
+
+
+def check_regex(text):
+    from learn.errors import UsageError
+
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise UsageError("--only %s is no regular expression: %s" % (text, error))
+
+
+def simulator_tests(machine, arguments):
+    """Builds the simulator preset with its tests and runs ctest."""
+    build.build("simulator", machine, "everything for the simulator", testing=True)
+    folder = paths.build_folder("simulator")
+    report_file = os.path.join(paths.LOGS, "ctest.xml")
+    if os.path.exists(report_file):
+        os.unlink(report_file)
+    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
+    command += ["--parallel", str(max(2, machine.cores())), "--output-junit", report_file]
+    command += ["--test-output-size-passed", "1000000", "--test-output-size-failed", "10000000"]
+    if arguments.only:
+        command += ["--tests-regex", arguments.only]
+    if arguments.label:
+        command += ["--label-regex", arguments.label]
+    # Tests run programs of this very build and must not wait for a lock.
+    env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
+    code, output = steps.run("Testing", command, "ctest", env=env, cwd=paths.ROOT, note_of=ctest_note, check=False)
+    if "No tests were found" in output:
+        raise LearnError("no test was found" + (" that matches" if arguments.only or arguments.label else ""))
+    try:
+        results = read_junit(report_file)
+    except (OSError, ValueError) as error:
+        ui.note(steps.tail(output))
+        raise LearnError("ctest ended with %s and left no report: %s" % (steps.ended(code), error))
+    if not results:
+        raise LearnError("no test was found")
+    if code != 0 and not any(result.failed for result in results):
+        results.append(Result("ctest itself", failed=1, output=steps.tail(output), reason=steps.ended(code)))
+    return results
+
+
+def ctest_note(line):
+    match = CTEST_PROGRESS.match(line)
+    return "%s of %s" % match.groups() if match else None
+
+
+def read_junit(file):
+    """The results in a report of ctest --output-junit."""
+    import xml.etree.ElementTree as xml
+
+    try:
+        root = xml.parse(file).getroot()
+    except xml.ParseError as error:
+        raise ValueError(error)
+    return [read_case(case) for case in root.iter("testcase")]
+
+
+def read_case(case):
+    result = Result(case.get("name", "?"), float(case.get("time") or 0))
+    result.output = case.findtext("system-out") or ""
+    failure = case.find("failure")
+    skipped = case.find("skipped")
+    status = case.get("status")
+    if failure is not None or status == "fail":
+        result.failed = 1
+        result.reason = failure.get("message", "") if failure is not None else ""
+    elif skipped is not None or status in ("notrun", "disabled"):
+        result.skipped = 1
+        result.reason = skipped.get("message", "") if skipped is not None else ""
+        # ctest also says "notrun" when it cannot start a program: that is no skip.
+        if re.search(r"unable to find|could not find|missing", result.reason + result.output, re.IGNORECASE):
+            result.failed, result.skipped = 1, 0
+    else:
+        result.passed = 1
+    count_suite(result)
+    return result
+
+
+def count_suite(result):
+    """A Python suite is one test of ctest's: counts the tests that it ran, none of which is a failure."""
+    ran = UNITTEST.findall(result.output)
+    if not ran or result.skipped:
+        return
+    total = sum(int(number) for number in ran)
+    numbers = {}
+    for details in UNITTEST_END.findall(result.output):
+        for word, number in re.findall(r"([a-z ]+)=(\d+)", details):
+            numbers[word.strip()] = numbers.get(word.strip(), 0) + int(number)
+    bad = numbers.get("failures", 0) + numbers.get("errors", 0) + numbers.get("unexpected successes", 0)
+    skipped = numbers.get("skipped", 0)
+    if total == 0:
+        result.passed, result.failed, result.reason = 0, 1, "the suite ran no test"
+        return
+    failed = max(bad, 1) if result.failed else bad
+    result.passed = max(0, total - failed - skipped)
+    result.failed = failed
+    result.skipped = skipped
+
+
+def gpu_tests(machine):
+    """With nvcc the gpu preset must compile; with a GPU every chapter must pass on it."""
+    import time
+
+    if not machine.nvcc():
+        return [Result("gpu preset", skipped=1, reason="no nvcc here")]
+    results = []
+    began = time.monotonic()
+    try:
+        build.build("gpu", machine, "everything for the GPU")
+    except steps.StepFailed as failure:
+        return [Result("gpu preset", time.monotonic() - began, failed=1, output=failure.detail, reason=failure.message)]
+    results.append(Result("gpu preset", time.monotonic() - began, passed=1))
+    known = chapters.all_chapters()
+    if not machine.gpus():
+        return results + [Result("chapters on the GPU", skipped=len(known), reason="no GPU here")]
+    check_gpu(machine)
+    files = results_files(None, known, "gpu")
+    env = dict(os.environ, WARP_COMMIT=build.commit())
+    for chapter in known:
+        began = time.monotonic()
+        code, output = steps.run(
+            "Chapter %s on the GPU" % chapter.number,
+            [chapter.program("gpu"), "--json", files[chapter.key]],
+            "chapter-%s-gpu" % chapter.number,
+            env=env,
+            check=False,
+        )
+        counts = statuses(files[chapter.key])
+        fine = code == 0 and counts and counts.get("PASS")
+        results.append(
+            Result(
+                "chapter %s on the GPU" % chapter.number,
+                time.monotonic() - began,
+                passed=1 if fine else 0,
+                failed=0 if fine else 1,
+                output=output,
+                reason="" if fine else "%s; %s" % (steps.ended(code), in_words(counts or {})),
+            )
+        )
+    return results
+
+
+def report(results):
+    """The slowest, the skipped, the failures with their last lines, and the closing line."""
+    paint = ui.palette()
+    timed = sorted((r for r in results if r.seconds >= 1), key=lambda r: -r.seconds)[:SLOWEST]
+    if timed:
+        ui.say("Slowest:")
+        for result in timed:
+            ui.say("  %9s  %s" % (ui.duration(result.seconds), result.name))
+    skipped = [result for result in results if result.skipped]
+    if skipped:
+        ui.say("Skipped:")
+        for result in skipped:
+            ui.say("  %4d  %s%s" % (result.skipped, result.name, ": " + result.reason if result.reason else ""))
+    for result in results:
+        if result.failed:
+            ui.say()
+            ui.say(paint("red+bold", "FAILED: " + result.name) + (" (%s)" % result.reason if result.reason else ""))
+            if result.output.strip():
+                ui.say(steps.tail(result.output))
+    passed = sum(result.passed for result in results)
+    failed = sum(result.failed for result in results)
+    ui.say()
+    ui.say("%d passed, %d failed, %d skipped" % (passed, failed, sum(result.skipped for result in results)))
+    return 1 if failed or not passed else 0

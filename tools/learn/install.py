@@ -1,0 +1,147 @@
+"""Installs what is missing: Debian packages through apt-get, the site's Python packages in a venv."""
+
+import glob
+import os
+import shutil
+import sys
+
+from learn import needs, paths, steps, ui
+from learn.build import lock
+from learn.errors import LearnError
+
+APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::http::Timeout=30"]
+REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
+
+
+def apt_command(lacking):
+    """The command that a reader would type."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    packages = " ".join(need.package for need in lacking)
+    return "%sapt-get update && %sapt-get install -y %s" % (sudo, sudo, packages)
+
+
+def ensure(machine, *works):
+    """Brings what these kinds of work need, or raises one line that says what is missing."""
+    lacking = needs.missing(machine, *works)
+    if not lacking:
+        return
+    install(machine, lacking)
+    machine.forget()
+    still = [need for need in lacking if not need.found(machine)]
+    if still:
+        raise LearnError(
+            "missing after the installation: %s; the packages of %s are too old for the course"
+            % (", ".join(need.lack(machine) for need in still), machine.system())
+        )
+
+
+def install(machine, lacking):
+    names = ", ".join(need.lack(machine) for need in lacking)
+    if not shutil.which("apt-get"):
+        raise LearnError(
+            "missing: %s; this machine has no apt-get: install them with its own package manager "
+            "(in Debian they are called %s)" % (names, " ".join(need.package for need in lacking))
+        )
+    prefix = rights(names, lacking)
+    packages = [need.package for need in lacking]
+    with lock("apt"):
+        updated = not glob.glob("/var/lib/apt/lists/*_Packages*")
+        try:
+            if updated:
+                apt(prefix, ["update"], "Updating the package lists")
+            try:
+                apt(prefix, ["install", "--no-install-recommends", *packages], "Installing " + " ".join(packages))
+            except steps.StepFailed:
+                if updated:
+                    raise
+                apt(prefix, ["update"], "Updating the package lists, which may be old")
+                apt(prefix, ["install", "--no-install-recommends", *packages], "Installing " + " ".join(packages))
+        except steps.StepFailed as failure:
+            error = LearnError(
+                "missing: %s; apt-get could not install them (no network?). To install: %s"
+                % (names, apt_command(lacking))
+            )
+            error.detail = failure.detail
+            raise error
+
+
+def rights(names, lacking):
+    """What to put before apt-get: nothing for root, sudo where it works or can ask."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo"):
+        if steps.ask(["sudo", "-n", "true"]) is not None:
+            return ["sudo", "-n"]
+        if sys.stdin is not None and sys.stdin.isatty():
+            ui.note("learn: missing: %s; installing them needs your password" % names)
+            if steps.start(["sudo", "-v"]) == 0:
+                return ["sudo", "-n"]
+    raise LearnError("missing: %s; no right to install here. To install: %s" % (names, apt_command(lacking)))
+
+
+def apt(prefix, arguments, title):
+    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    command = prefix + (["env", "DEBIAN_FRONTEND=noninteractive"] if prefix else []) + APT + arguments
+    steps.run(title, command, "apt-" + arguments[0], env=env)
+
+
+def venv_python():
+    return os.path.join(paths.VENV, "bin", "python3")
+
+
+def wanted_stamp():
+    """What the virtual environment must hold: changes with the requirements and with Python."""
+    import hashlib
+
+    try:
+        with open(REQUIREMENTS, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise LearnError("cannot read %s: %s" % (paths.shown(REQUIREMENTS), error.strerror))
+    return "%s %d.%d\n" % (digest, sys.version_info[0], sys.version_info[1])
+
+
+def venv_is_ready():
+    try:
+        with open(os.path.join(paths.VENV, ".requirements"), encoding="utf-8") as file:
+            return file.read() == wanted_stamp() and os.path.exists(venv_python())
+    except OSError:
+        return False
+
+
+def ensure_venv(machine):
+    """build/venv with the packages of docs/requirements.txt; returns its Python."""
+    if venv_is_ready():
+        return venv_python()
+    ensure(machine, "docs")
+    with lock("venv"):
+        if venv_is_ready():  # another learn made it while this one waited
+            return venv_python()
+        try:
+            shutil.rmtree(paths.VENV, ignore_errors=True)
+            steps.run(
+                "Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv"
+            )
+            steps.run(
+                "Installing the site's Python packages",
+                [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+                + ["-r", REQUIREMENTS],
+                "pip",
+                note_of=pip_note,
+            )
+        except steps.StepFailed as failure:
+            error = LearnError(
+                "missing: the site's Python packages (docs/requirements.txt); pip could not install them "
+                "(no network?). To install: ./learn setup --docs"
+            )
+            error.detail = failure.detail
+            raise error
+        with open(os.path.join(paths.VENV, ".requirements"), "w", encoding="utf-8") as file:
+            file.write(wanted_stamp())
+    return venv_python()
+
+
+def pip_note(line):
+    """The package that pip is at."""
+    words = line.split()
+    return " ".join(words[:2]) if words and words[0] in ("Collecting", "Downloading", "Installing") else None

@@ -1,0 +1,89 @@
+"""What each kind of work needs, how to see whether it is there, and what it is called in Debian."""
+
+import shutil
+
+from learn.machine import version_tuple
+
+OLDEST_GXX = (12,)
+OLDEST_CMAKE = (3, 25)
+OLDEST_NVCC = (12, 4)
+
+
+class Need:
+    """One thing that work needs, and what a machine without it cannot do."""
+
+    def __init__(self, name, package, seen, cost, oldest=()):
+        self.name = name
+        self.package = package  # its name in Debian and Ubuntu
+        self.seen = seen  # seen(machine): the version that is there, however old; "" if none
+        self.cost = cost
+        self.oldest = oldest
+
+    def found(self, machine):
+        """Its version, or "" when it is missing or too old."""
+        version = self.seen(machine)
+        return "" if self.oldest and version_tuple(version) < self.oldest else version
+
+    def lack(self, machine):
+        """What is wrong, for a sentence: `CMake 3.25 or newer (3.22.1 is here)`."""
+        version = self.seen(machine)
+        return self.name + (" (%s is here)" % version if version else "")
+
+
+def _generator(machine):
+    return machine.version("ninja") or machine.version("make")
+
+
+def _library(header, library):
+    return lambda m: "present" if m.header(header) and m.library(library) else ""
+
+
+def _venv(machine):
+    return "present" if machine.python_module("venv") and machine.python_module("ensurepip") else ""
+
+
+def _on_path(program):
+    """Its path is enough: some of these take seconds to tell their version."""
+    return lambda m: shutil.which(program) or ""
+
+
+NOTHING_BUILDS = "no chapter can be built"
+NO_SIMULATOR = "the simulator cannot be built"
+
+GXX = Need("g++ 12 or newer", "g++", lambda m: m.gxx_version(), NOTHING_BUILDS, OLDEST_GXX)
+CMAKE = Need("CMake 3.25 or newer", "cmake", lambda m: m.version("cmake"), NOTHING_BUILDS, OLDEST_CMAKE)
+GENERATOR = Need("Ninja or Make", "ninja-build", _generator, NOTHING_BUILDS)
+BOOST = Need(
+    "Boost.Context",
+    "libboost-context-dev",
+    _library("boost/context/fiber.hpp", "boost_context"),
+    NO_SIMULATOR,
+)
+LIBDW = Need("libdw", "libdw-dev", _library("elfutils/libdw.h", "dw"), NO_SIMULATOR)
+GTEST = Need("GoogleTest", "libgtest-dev", _library("gtest/gtest.h", "gtest"), "./learn test cannot run")
+DOXYGEN = Need("Doxygen", "doxygen", lambda m: m.version("doxygen"), "the site cannot be built")
+VENV = Need("Python's venv", "python3-venv", _venv, "the site cannot be built")
+
+HOST = [GXX, CMAKE, GENERATOR]
+WORK = {
+    "gpu": HOST,
+    "simulator": HOST + [BOOST, LIBDW],
+    "test": HOST + [BOOST, LIBDW, GTEST],
+    "docs": [DOXYGEN, VENV],
+    "contributor": [
+        Need("gdb", "gdb", _on_path("gdb"), "no debugger for simulated kernels"),
+        Need("Chromium", "chromium", _on_path("chromium"), "the site's tests in a browser are skipped"),
+        Need("clang-format", "clang-format", _on_path("clang-format"), "C++ cannot be formatted"),
+        Need("zsh", "zsh", _on_path("zsh"), "the test of zsh completion is skipped"),
+    ],
+}
+
+
+def missing(machine, *works):
+    """The needs of these kinds of work that are not there, each once."""
+    lacking = []
+    for work in works:
+        for need in WORK[work]:
+            if need not in lacking and not need.found(machine):
+                lacking.append(need)
+    return lacking

@@ -1,0 +1,133 @@
+"""Command lines: parsed from a table that also makes the help, the completion and the advice.
+
+argparse would do most of it, but not in one line with the nearest name, and a value such as
+`--size -5` must reach the check that says what a legal size is.
+"""
+
+from learn.errors import UsageError
+from learn.names import advice, one_of
+
+
+class Option:
+    """`--name`, with a value when `value` names one. `repeat` collects a list."""
+
+    def __init__(self, name, help, value=None, choices=None, repeat=False, complete=None):
+        self.name = name
+        self.help = help
+        self.value = value
+        self.choices = choices
+        self.repeat = repeat
+        self.complete = complete  # what completion offers for the value: rung, file
+
+    @property
+    def key(self):
+        return self.name.lstrip("-").replace("-", "_")
+
+    @property
+    def usage(self):
+        return self.name + (" " + self.value if self.value else "")
+
+
+class Command:
+    """A command of ./learn; its code is `main(arguments)` of learn.commands.MODULE."""
+
+    def __init__(self, name, summary, options=(), positional="", complete=None, module=None, rest="", hidden=False):
+        self.name = name
+        self.summary = summary
+        self.options = list(options)
+        self.positional = positional  # as the usage line shows it; "" takes none
+        self.complete = complete  # what completion offers for positionals
+        self.module = module or name
+        self.rest = rest  # what `--` hands on, as the usage line shows it
+        self.hidden = hidden
+
+    def usage(self):
+        parts = ["./learn " + self.name]
+        if self.positional:
+            parts.append(self.positional)
+        for option in self.options:
+            parts.append("[%s]%s" % (option.usage, "..." if option.repeat else ""))
+        if self.rest:
+            parts.append("[-- %s]" % self.rest)
+        return " ".join(parts)
+
+    def help(self):
+        lines = ["usage: " + self.usage(), "", self.summary[0].upper() + self.summary[1:] + "."]
+        if self.options:
+            lines.append("")
+        width = max([len(option.usage) for option in self.options] or [0])
+        for option in self.options:
+            lines.append("  %-*s  %s" % (width, option.usage, option.help))
+        return "\n".join(lines)
+
+
+class Arguments:
+    """What the reader typed: positional words, options by key, the words after `--`."""
+
+    def __init__(self):
+        self.words = []
+        self.rest = []
+        self.help = False
+
+
+def parse(command, words):
+    """The arguments of a command line, or UsageError with one line."""
+    arguments = Arguments()
+    for option in command.options:
+        setattr(arguments, option.key, [] if option.repeat else (None if option.value else False))
+    by_name = {option.name: option for option in command.options}
+
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            if not command.rest and words:
+                raise UsageError("'./learn %s' hands nothing on after --" % command.name)
+            arguments.rest = words
+            break
+        if word in ("-h", "--help"):
+            arguments.help = True
+            continue
+        if word.startswith("-") and word != "-":
+            name, equals, attached = word.partition("=")
+            option = by_name.get(name)
+            if option is None:
+                raise UsageError(
+                    "'./learn %s' has no option %s%s"
+                    % (
+                        command.name,
+                        name,
+                        advice(
+                            name, list(by_name) + ["--help"], "it has " + one_of(list(by_name) + ["--help"])
+                        ),
+                    )
+                )
+            if option.value is None:
+                if equals:
+                    raise UsageError("%s takes no value" % name)
+                setattr(arguments, option.key, True)
+                continue
+            if equals:
+                value = attached
+            elif words:
+                value = words.pop(0)
+            else:
+                raise UsageError("%s needs a value: %s" % (name, option.usage))
+            if value == "":
+                raise UsageError("%s needs a value: %s" % (name, option.usage))
+            if option.choices and value not in option.choices:
+                raise UsageError(
+                    "unknown %s '%s'%s; legal is %s"
+                    % (option.key, value, advice(value, option.choices), one_of(option.choices))
+                )
+            if option.repeat:
+                getattr(arguments, option.key).append(value)
+            elif getattr(arguments, option.key) is not None:
+                raise UsageError("%s is given twice" % name)
+            else:
+                setattr(arguments, option.key, value)
+            continue
+        if not command.positional:
+            raise UsageError("'./learn %s' takes no argument '%s'" % (command.name, word))
+        arguments.words.append(word)
+    return arguments

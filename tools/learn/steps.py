@@ -1,0 +1,168 @@
+"""Runs one program as a step: progress on the terminal, everything it says in a log."""
+
+import os
+import shlex
+import signal
+import subprocess
+
+from learn import paths, ui
+from learn.errors import LearnError
+
+TAIL_LINES = 40
+
+
+class StepFailed(LearnError):
+    """A step's program did not succeed; `output` is all that it said."""
+
+    def __init__(self, title, code, output, log):
+        super().__init__("%s failed (%s); the whole log is in %s" % (title, ended(code), paths.shown(log)))
+        self.detail = tail(output)
+        self.returncode = code
+        self.output = output
+        self.log = log
+
+
+def ended(code):
+    """How a program ended, in words: exit code 2, SIGSEGV."""
+    if code >= 0:
+        return "exit code %d" % code
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return "signal %d" % -code
+
+
+def tail(output, lines=TAIL_LINES):
+    kept = output.rstrip().splitlines()
+    if len(kept) > lines:
+        kept = ["... (%d lines before)" % (len(kept) - lines)] + kept[-lines:]
+    return "\n".join(kept)
+
+
+def make_folder(folder):
+    """Creates a folder for outputs, or says in one line why it cannot."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise LearnError(
+            "cannot write to %s (%s); set WARP_BUILD_DIR to a folder that you may write to"
+            % (folder, error.strerror)
+        )
+
+
+def open_log(name):
+    make_folder(paths.LOGS)
+    path = os.path.join(paths.LOGS, name + ".log")
+    try:
+        return path, open(path, "wb")
+    except OSError as error:
+        raise LearnError("cannot write %s: %s" % (path, error.strerror))
+
+
+def stop(process):
+    """Ends a program that we started: asks first, insists after a few seconds."""
+    for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        try:
+            process.send_signal(how)
+            process.wait(timeout=5)
+        except (subprocess.TimeoutExpired, ProcessLookupError, PermissionError):
+            continue
+
+
+def run(title, command, log, env=None, cwd=None, note_of=None, check=True):
+    """Runs `command` as a step and returns (exit code, output).
+
+    `log` names the file in build/logs; `note_of(line)` turns a line of output into the note beside
+    the elapsed seconds, or returns None. With `check` a failure raises StepFailed.
+    """
+    log_path, log_file = open_log(log)
+    with log_file:
+        log_file.write(("$ " + " ".join(shlex.quote(part) for part in command) + "\n").encode())
+        log_file.flush()
+        failure = None
+        try:
+            with ui.Progress(title) as progress:
+                code, output = _follow(command, env, cwd, log_file, progress, note_of)
+                if check and code != 0:
+                    failure = StepFailed(title, code, output, log_path)
+                    raise failure
+        except OSError as error:
+            raise LearnError("%s: cannot run %s: %s" % (title, command[0], error.strerror))
+    return code, output
+
+
+def _follow(command, env, cwd, log_file, progress, note_of):
+    import selectors
+
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=env,
+        cwd=cwd,
+    )
+    output = bytearray()
+    line_start = 0
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                if selector.select(timeout=0.25):
+                    chunk = os.read(process.stdout.fileno(), 65536)
+                    if not chunk:
+                        break
+                    output += chunk
+                    log_file.write(chunk)
+                    log_file.flush()
+                    note = None
+                    while note_of and (end := output.find(b"\n", line_start)) >= 0:
+                        line = output[line_start:end].decode("utf-8", "replace")
+                        line_start = end + 1
+                        note = note_of(line) or note
+                    progress.update(note)
+                else:
+                    progress.update()
+        code = process.wait()
+    except BaseException:
+        stop(process)
+        raise
+    finally:
+        process.stdout.close()
+    return code, output.decode("utf-8", "replace")
+
+
+def start(command, env=None, cwd=None):
+    """Runs a program in the foreground, on the reader's own terminal; returns its exit code."""
+    import sys
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        process = subprocess.Popen(command, env=env, cwd=cwd)
+    except OSError as error:
+        raise LearnError("cannot run %s: %s" % (paths.shown(command[0]), error.strerror))
+    try:
+        return process.wait()
+    except BaseException:
+        stop(process)
+        raise
+
+
+def ask(command, timeout=20):
+    """What a program prints on stdout and stderr, or None if it is missing or fails."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,93 @@
+"""The commands of ./learn: one table for parsing, help, completion and nearest-name advice."""
+
+from learn.options import Command, Option
+
+BACKENDS = ("gpu", "simulator")
+
+COMMANDS = [
+    Command(
+        "setup",
+        "installs what is missing on Debian or Ubuntu; safe to repeat",
+        [
+            Option("--docs", "only what the site needs: doxygen and a Python virtual environment"),
+            Option("--all", "also what only contributors need: gdb, chromium, clang-format, zsh"),
+        ],
+    ),
+    Command(
+        "run",
+        "builds and runs chapters: all of them, or those named",
+        [
+            Option("--backend", "default: the GPU if there is one, else the simulator", "gpu|simulator", BACKENDS),
+            Option("--rung", "only this rung", "NAME", repeat=True, complete="rung"),
+            Option("--size", "n, rows,cols or M,N,K; default: what the chapter's header says", "SIZE"),
+            Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
+            Option("--fast", "on the simulator: without counting and checking"),
+        ],
+        positional="[CHAPTER...]",
+        complete="chapter",
+    ),
+    Command(
+        "explain",
+        "runs a chapter or your own CUDA file on the simulator and prints its source with the counts",
+        [
+            Option("--rung", "only this rung of the chapter", "NAME", repeat=True, complete="rung"),
+            Option("--launch", "only the launch with this index, counted from 0", "N"),
+            Option("--json", "write the trace to FILE", "FILE", complete="file"),
+        ],
+        positional="CHAPTER|FILE.cu",
+        complete="chapter-or-cu",
+        rest="ARGS...",
+    ),
+    Command(
+        "list",
+        "shows the chapters and what this machine can run",
+        module="list_",
+    ),
+    Command(
+        "docs",
+        "builds the site in build/docs/html",
+        [
+            Option("--serve", "then serve it on this machine until Ctrl-C"),
+            Option("--port", "port of --serve; default 8000", "PORT"),
+        ],
+    ),
+    Command(
+        "doctor",
+        "tells what this machine has, what is missing, what that costs and how to get it",
+        [Option("--json", "print it as JSON")],
+    ),
+    Command(
+        "test",
+        "runs everything that can be tested on this machine",
+        [
+            Option("--only", "only the tests whose name matches this regular expression", "REGEX"),
+            Option("--label", "only the tests with this label", "LABEL"),
+        ],
+        module="test_",
+    ),
+    Command(
+        "completion",
+        "prints the completion script for a shell",
+        positional="bash|zsh",
+        complete="shell",
+    ),
+    Command(
+        "__complete",
+        "prints what could stand at a place of a command line",
+        positional="INDEX",
+        rest="WORDS...",
+        module="completion",
+        hidden=True,
+    ),
+]
+
+
+def visible():
+    return [command for command in COMMANDS if not command.hidden]
+
+
+def find(name):
+    for command in COMMANDS:
+        if command.name == name:
+            return command
+    return None

@@ -1,0 +1,499 @@
+"""Prints a trace of the simulator: each kernel's source with its counts, then the findings.
+
+A trace is the JSON that a simulated program writes to SIMT_JSON. Nothing is counted here; ratios of
+counts are all that this file computes.
+"""
+
+import json
+import os
+import re
+
+from learn import paths
+from learn.chapters import source_reader
+from learn.errors import LearnError
+
+SECTOR = 32  # bytes
+HOTTEST = 5  # lines of the summary
+
+
+def load(path):
+    """The trace in a file, or LearnError: a program that died early may have left half of one."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+    except OSError as error:
+        raise LearnError("cannot read the trace %s: %s" % (path, error.strerror))
+    except ValueError as error:
+        raise LearnError("%s is no trace: %s" % (path, error))
+    if not isinstance(trace, dict) or not isinstance(trace.get("launches"), list):
+        raise LearnError("%s is no trace: it has no launches" % path)
+    return trace
+
+
+def all_findings(trace):
+    """The launches' findings in their order, then the host's; each knows its kernel and its launches."""
+    found = []
+    for launch in trace["launches"]:
+        for finding in launch.get("findings", []):
+            found.append(dict(finding, kernel=launch.get("kernel", ""), launch=launch.get("index")))
+    for finding in trace.get("findings", []):
+        found.append(dict(finding, launch=None))
+    return found
+
+
+# ---- counts ---------------------------------------------------------------------------------------
+
+
+def add(total, counts):
+    for name, value in counts.items():
+        total[name] = total.get(name, 0) + value
+
+
+class Totals:
+    """The counts of a kernel or a line, as the columns need them."""
+
+    def __init__(self, counts):
+        self.counts = counts
+
+    def get(self, *names):
+        return sum(self.counts.get(name, 0) for name in names)
+
+    @property
+    def global_requests(self):
+        return self.get("global_load_requests", "global_store_requests", "global_atomic_requests")
+
+    @property
+    def shared_requests(self):
+        return self.get("shared_load_requests", "shared_store_requests", "shared_atomic_requests")
+
+    @property
+    def requests(self):
+        return self.global_requests + self.shared_requests
+
+    @property
+    def sectors(self):
+        return self.get("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
+
+    @property
+    def ideal_sectors(self):
+        """Sectors that the same bytes fill when neighbouring lanes lie side by side; at least one a request."""
+        ideal = 0.0
+        for kind in ("load", "store"):
+            requests = self.get("global_%s_requests" % kind)
+            ideal += max(requests, self.get("global_%s_bytes" % kind) / SECTOR)
+        # Atomics are counted without bytes; theirs are taken as 4 a lane.
+        atomics = self.get("global_atomic_requests")
+        return ideal + max(atomics, 4 * self.get("global_atomic_active_lanes") / SECTOR)
+
+    @property
+    def wavefronts(self):
+        return self.get("shared_wavefronts")
+
+    @property
+    def ideal_wavefronts(self):
+        return self.get("shared_wavefronts_ideal")
+
+    @property
+    def lanes(self):
+        """Average of active lanes over all requests."""
+        names = [
+            "%s_%s_active_lanes" % (space, kind)
+            for space in ("global", "shared")
+            for kind in ("load", "store", "atomic")
+        ]
+        return self.get(*names) / self.requests if self.requests else 0.0
+
+    @property
+    def divergent(self):
+        return self.get("divergent_branches")
+
+    @property
+    def cost(self):
+        """What orders the hottest lines: sectors of global memory plus wavefronts of shared memory."""
+        return self.sectors + self.wavefronts
+
+
+def ratio(value, ideal):
+    return value / ideal if ideal else 1.0
+
+
+def grade(value, ideal):
+    """Colour of a count by how far it is from its ideal."""
+    excess = ratio(value, ideal)
+    if excess <= 1.02:
+        return "green"
+    if excess <= 2.0:
+        return "yellow"
+    return "red"
+
+
+def lanes_grade(lanes):
+    return "green" if lanes > 31.5 else "yellow" if lanes >= 16 else "red"
+
+
+# ---- kernels --------------------------------------------------------------------------------------
+
+
+class Kernel:
+    """All launches of one kernel, summed."""
+
+    def __init__(self, name):
+        self.name = name
+        self.launches = []
+        self.counts = {}
+        self.lines = {}  # file -> line -> counts
+
+    def add(self, launch):
+        self.launches.append(launch)
+        add(self.counts, launch.get("counts", {}))
+        for row in launch.get("lines", []):
+            add(self.lines.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
+
+    @property
+    def function(self):
+        """The bare name: `reduce` of `void lab::reduce<float, 256>(float*)`."""
+        name = re.sub(r"\(anonymous namespace\)|\{lambda.*?\}", "", self.name)
+        depth, kept = 0, []
+        for character in name:
+            if character in "<(":
+                depth += 1
+            elif character in ">)":
+                depth -= 1
+            elif depth == 0:
+                kept.append(character)
+        words = re.findall(r"\w+", "".join(kept))
+        return words[-1] if words else ""
+
+    def shapes(self):
+        """The launch configurations: `grid 256 x block 256`; a few when the launches differ."""
+        seen = []
+        for launch in self.launches:
+            shape = "grid %s, block %s" % (extent(launch["grid"]), extent(launch["block"]))
+            if shape not in seen:
+                seen.append(shape)
+        more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
+        return "; ".join(seen[:3]) + more
+
+
+def extent(three):
+    """256, or 32 x 8, or 4 x 4 x 2: trailing ones are dropped."""
+    numbers = list(three)
+    while len(numbers) > 1 and numbers[-1] == 1:
+        numbers.pop()
+    return " x ".join(str(number) for number in numbers)
+
+
+def kernels_of(trace, only=None):
+    """The kernels in the order of their first launch; `only` keeps the launch with that index."""
+    kernels = {}
+    for launch in trace["launches"]:
+        if only is not None and launch["index"] != only:
+            continue
+        name = launch["kernel"]
+        kernels.setdefault(name, Kernel(name)).add(launch)
+    return list(kernels.values())
+
+
+# ---- the source beside the counts -----------------------------------------------------------------
+
+
+def read_source(path):
+    """Lines of a source file; None if it cannot be read (moved, or generated)."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().expandtabs(4).split("\n")
+    except OSError:
+        return None
+
+
+def shown_lines(source, counted, function):
+    """Which lines of a file to print: the kernel whole if it stands there, the others with their neighbours."""
+    last = len(source)
+    lines = set()
+    if function:
+        found = source_reader().find_function("\n".join(source), function)
+        if found and any(found.first <= line <= found.last for line in counted):
+            lines.update(range(found.first, found.last + 1))
+    for line in counted:
+        if line not in lines:
+            lines.update(range(max(1, line - 1), min(last, line + 1) + 1))
+    return sorted(line for line in lines if 1 <= line <= last)
+
+
+class Column:
+    """One column of the gutter: a heading and, for a line's totals, a text and its colour."""
+
+    def __init__(self, heading, used, cell):
+        self.heading = heading
+        self.used = used  # used(totals of the kernel): is the column worth printing?
+        self.cell = cell
+
+
+def thousands(number):
+    return "{:,}".format(int(number))
+
+
+def _requests(totals):
+    return (thousands(totals.requests), "") if totals.requests else ("", "")
+
+
+def _sectors(totals):
+    if not totals.global_requests:
+        return "", ""
+    return "%.1f" % (totals.sectors / totals.global_requests), grade(totals.sectors, totals.ideal_sectors)
+
+
+def _wavefronts(totals):
+    if not totals.shared_requests:
+        return "", ""
+    return "%.1fx" % ratio(totals.wavefronts, totals.ideal_wavefronts), grade(
+        totals.wavefronts, totals.ideal_wavefronts
+    )
+
+
+def _lanes(totals):
+    if not totals.requests:
+        return "", ""
+    return "%.1f" % totals.lanes, lanes_grade(totals.lanes)
+
+
+def _divergent(totals):
+    return (thousands(totals.divergent), "yellow") if totals.divergent else ("", "")
+
+
+COLUMNS = [
+    Column("requests", lambda t: True, _requests),
+    Column("sect/req", lambda t: t.global_requests, _sectors),
+    Column("wave/ideal", lambda t: t.shared_requests, _wavefronts),
+    Column("lanes", lambda t: True, _lanes),
+    Column("diverge", lambda t: t.divergent, _divergent),
+]
+
+
+class Renderer:
+    """Writes the report as a list of lines.
+
+    `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
+    `main` is the file that was explained: its lines come first.
+    """
+
+    def __init__(self, paint, width=0, main=""):
+        self.paint = paint
+        self.width = width
+        self.main = os.path.realpath(main) if main else ""
+        self.out = []
+
+    def line(self, text=""):
+        self.out.append(text)
+
+    def heading(self, text):
+        self.line(self.paint("bold", text))
+
+    # A kernel: its totals, its source, its hottest lines.
+
+    def kernel(self, kernel):
+        totals = Totals(kernel.counts)
+        launches = kernel.launches
+        which = (
+            "launch %d" % launches[0]["index"]
+            if len(launches) == 1
+            else "%d launches, summed (first: %d)" % (len(launches), launches[0]["index"])
+        )
+        self.heading("Kernel " + kernel.name)
+        self.line("  %s; %s" % (kernel.shapes(), which))
+        self._totals(totals)
+        if kernel.lines:
+            self.line()
+            columns = [column for column in COLUMNS if column.used(totals)]
+            files = sorted(kernel.lines, key=lambda file: (os.path.realpath(file) != self.main, file))
+            self._gutter_heading(columns)
+            for file in files:
+                self._file(kernel, file, columns)
+            self._hottest(kernel, totals)
+        self.line()
+
+    def _totals(self, totals):
+        if not totals.requests:
+            self.line("  no access to global or shared memory")
+        for kind in ("load", "store", "atomic"):
+            requests = totals.get("global_%s_requests" % kind)
+            if requests:
+                part = Totals({k: v for k, v in totals.counts.items() if k.startswith("global_" + kind)})
+                self.line(
+                    "  global %ss: %s requests, %s sectors, %s per request; %s active lanes"
+                    % (
+                        kind,
+                        thousands(requests),
+                        thousands(part.sectors),
+                        self.paint(grade(part.sectors, part.ideal_sectors), "%.1f" % (part.sectors / requests)),
+                        self.paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
+                    )
+                )
+        if totals.shared_requests:
+            self.line(
+                "  shared memory: %s requests, %s wavefronts, %s the ideal %s"
+                % (
+                    thousands(totals.shared_requests),
+                    thousands(totals.wavefronts),
+                    self.paint(
+                        grade(totals.wavefronts, totals.ideal_wavefronts),
+                        "%.1f times" % ratio(totals.wavefronts, totals.ideal_wavefronts),
+                    ),
+                    thousands(totals.ideal_wavefronts),
+                )
+            )
+        if totals.divergent:
+            self.line("  divergent branches: %s" % thousands(totals.divergent))
+
+    def _widths(self, columns):
+        return [max(len(column.heading), 9) for column in columns]
+
+    def _gutter_heading(self, columns):
+        cells = [column.heading.rjust(width) for column, width in zip(columns, self._widths(columns))]
+        self.line(self.paint("dim", " ".join(cells) + " |  line | source"))
+
+    def _gutter(self, columns, totals):
+        cells = []
+        for column, width in zip(columns, self._widths(columns)):
+            text, colour = column.cell(totals) if totals else ("", "")
+            cells.append(self.paint(colour, text.rjust(width)) if text else " " * width)
+        return " ".join(cells)
+
+    def _file(self, kernel, file, columns):
+        counted = kernel.lines[file]
+        source = read_source(file)
+        blank = " ".join(" " * width for width in self._widths(columns))
+        self.line("%s |       | %s" % (blank, self.paint("cyan", paths.shown(file))))
+        if source is None:
+            for number in sorted(counted):
+                self.line("%s | %5d | (source not found)" % (self._gutter(columns, Totals(counted[number])), number))
+            return
+        before = None
+        used = len(blank) + len(" | 12345 | ")
+        for number in shown_lines(source, counted, kernel.function):
+            if before is not None and number != before + 1:
+                self.line("%s |   ... |" % blank)
+            before = number
+            totals = Totals(counted[number]) if number in counted else None
+            text = source[number - 1].rstrip()
+            room = self.width - used
+            if self.width and len(text) > room > 10:
+                text = text[: room - 3] + "..."
+            self.line(("%s | %5d | %s" % (self._gutter(columns, totals), number, text)).rstrip())
+
+    def _hottest(self, kernel, totals):
+        rows = [
+            (Totals(counts), file, number)
+            for file, lines in kernel.lines.items()
+            for number, counts in lines.items()
+        ]
+        rows = [row for row in rows if row[0].cost]
+        if len(rows) < 2:
+            return
+        rows.sort(key=lambda row: (-row[0].cost, row[1], row[2]))
+        self.line()
+        self.line("  Hottest lines, by sectors and wavefronts:")
+        for row, file, number in rows[:HOTTEST]:
+            parts = []
+            if row.global_requests:
+                parts.append(
+                    "%s sectors, %s a request%s"
+                    % (
+                        thousands(row.sectors),
+                        self.paint(grade(row.sectors, row.ideal_sectors), "%.1f" % (row.sectors / row.global_requests)),
+                        ideal_in_words(row.sectors, row.ideal_sectors, row.global_requests),
+                    )
+                )
+            if row.shared_requests:
+                parts.append(
+                    "%s wavefronts%s"
+                    % (
+                        thousands(row.wavefronts),
+                        ", %s the ideal"
+                        % self.paint(
+                            grade(row.wavefronts, row.ideal_wavefronts),
+                            "%.1f times" % ratio(row.wavefronts, row.ideal_wavefronts),
+                        )
+                        if row.ideal_wavefronts
+                        else "",
+                    )
+                )
+            where = "%s:%d" % (paths.shown(file), number)
+            self.line("    %3d %%  %s  %s" % (round(100 * row.cost / totals.cost), where, "; ".join(parts)))
+
+    # Findings, in full.
+
+    def findings(self, findings):
+        groups = group(findings)
+        if not groups:
+            return
+        total = len(findings)
+        self.heading("%d finding%s" % (total, "" if total == 1 else "s"))
+        for count, finding in groups:
+            self.line()
+            place = "%s:%d" % (paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
+            where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
+            self.line(
+                "%s %s%s" % (self.paint("red+bold", finding["kind"]), where, " at " + place if place else "")
+            )
+            if finding.get("file"):
+                self._excerpt(finding["file"], finding["line"])
+            if finding.get("kernel"):
+                self.line(
+                    "  block %s, thread %s, launch %s"
+                    % (triple(finding.get("block")), triple(finding.get("thread")), finding.get("launch"))
+                )
+            for text in finding.get("message", "").splitlines():
+                self.line("  " + text)
+            allocation = finding.get("allocation")
+            if allocation and allocation not in finding.get("message", ""):
+                self.line("  allocation: " + allocation)
+            if count > 1:
+                self.line("  and %d more of this kind at this line" % (count - 1))
+
+    def _excerpt(self, file, line):
+        source = read_source(file)
+        if source is None:
+            return
+        for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
+            mark = self.paint("red", ">") if number == line else " "
+            self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
+
+
+def ideal_in_words(sectors, ideal, requests):
+    """` (4.0 would do)` where there is something to win."""
+    return "" if ratio(sectors, ideal) <= 1.02 else " (%.1f would do)" % (ideal / requests)
+
+
+def triple(three):
+    return "(%s)" % ",".join(str(number) for number in three or ())
+
+
+def group(findings):
+    """[(how many, the first)]: findings of one kind at one place of one kernel, in order."""
+    groups = {}
+    for finding in findings:
+        key = (finding.get("kind"), finding.get("kernel", ""), finding.get("file"), finding.get("line"))
+        groups.setdefault(key, []).append(finding)
+    return [(len(members), members[0]) for members in groups.values()]
+
+
+def render(trace, paint, width=0, main="", launch=None):
+    """The whole report as text; raises LearnError when there is no launch with that index."""
+    if launch is not None:
+        indices = [entry["index"] for entry in trace["launches"]]
+        if launch not in indices:
+            legal = "0 ... %d" % max(indices) if indices else "none: the program launched no kernel"
+            raise LearnError("there is no launch %d; the launches are %s" % (launch, legal))
+    renderer = Renderer(paint, width, main)
+    kernels = kernels_of(trace, launch)
+    if not kernels:
+        renderer.line("The program launched no kernel.")
+        renderer.line()
+    for kernel in kernels:
+        renderer.kernel(kernel)
+    findings = all_findings(trace)
+    if launch is not None:
+        findings = [finding for finding in findings if finding["launch"] == launch]
+    renderer.findings(findings)
+    return "\n".join(renderer.out).rstrip("\n") + "\n"

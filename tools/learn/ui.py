@@ -1,0 +1,157 @@
+"""Colours, the updating progress line, tables. Results go to stdout, progress to stderr."""
+
+import os
+import sys
+import time
+
+
+def is_terminal(stream):
+    """True for a terminal that understands control sequences."""
+    try:
+        return stream.isatty() and os.environ.get("TERM", "") != "dumb"
+    except (AttributeError, ValueError):
+        return False
+
+
+def wants_colour(stream):
+    """Colours only on a terminal, and never with NO_COLOR set (https://no-color.org)."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+class Palette:
+    """Paints text, or leaves it alone when colours are off."""
+
+    CODES = {
+        "bold": "1",
+        "dim": "2",
+        "red": "31",
+        "green": "32",
+        "yellow": "33",
+        "cyan": "36",
+    }
+
+    def __init__(self, on):
+        self.on = on
+
+    def __call__(self, colour, text):
+        if not self.on or not colour or not text:
+            return text
+        codes = ";".join(self.CODES[name] for name in colour.split("+"))
+        return "\x1b[%sm%s\x1b[0m" % (codes, text)
+
+
+def palette(stream=None):
+    return Palette(wants_colour(stream or sys.stdout))
+
+
+def terminal_width(default=0):
+    """Columns of the terminal on stdout; `default` (0: do not cut) where it is none."""
+    if not is_terminal(sys.stdout):
+        return default
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return default
+
+
+def duration(seconds):
+    """0.4 s, 12 s, 3 min 05 s."""
+    if seconds < 9.95:
+        return "%.1f s" % seconds
+    if seconds < 120:
+        return "%d s" % round(seconds)
+    return "%d min %02d s" % divmod(int(round(seconds)), 60)
+
+
+class Progress:
+    """One step of long work.
+
+    On a terminal: a single line that updates with the elapsed seconds. Elsewhere: plain lines, one
+    at the start, one a minute while it lasts, one at the end.
+    """
+
+    HEARTBEAT = 60.0
+
+    def __init__(self, title, stream=None):
+        self.title = title
+        self.stream = stream or sys.stderr
+        self.live = is_terminal(self.stream)
+        self.paint = palette(self.stream)
+        self.note = ""
+        self.began = time.monotonic()
+        self.last_beat = self.began
+
+    def elapsed(self):
+        return time.monotonic() - self.began
+
+    def __enter__(self):
+        if self.live:
+            self._draw()
+        else:
+            self._write("%s ...\n" % self.title)
+        return self
+
+    def update(self, note=None):
+        """Called often (several times a second); draws as often as sensible."""
+        if note is not None:
+            self.note = note
+        if self.live:
+            self._draw()
+        elif time.monotonic() - self.last_beat >= self.HEARTBEAT:
+            self.last_beat = time.monotonic()
+            self._write("  %s%s\n" % (duration(self.elapsed()), ", " + self.note if self.note else ""))
+
+    def __exit__(self, kind, _value, _trace):
+        took = duration(self.elapsed())
+        word, colour = ("failed", "red") if kind else ("done", "green")
+        if kind is KeyboardInterrupt:
+            word, colour = "interrupted", "yellow"
+        if self.live:
+            self._write("\r\x1b[K%s %s (%s)\n" % (self.title, self.paint(colour, word), took))
+        else:
+            self._write("  %s (%s)\n" % (word, took))
+        return False
+
+    def _draw(self):
+        line = "%s  %s" % (self.title, duration(self.elapsed()))
+        if self.note:
+            line += "  " + self.note
+        try:
+            width = os.get_terminal_size(self.stream.fileno()).columns
+        except (OSError, ValueError):
+            width = 80
+        if len(line) >= width > 1:
+            line = line[: width - 1]
+        self._write("\r\x1b[K" + line)
+
+    def _write(self, text):
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except (OSError, ValueError):
+            pass  # nobody is looking any more; the work goes on
+
+
+def say(text=""):
+    """A line on stdout, at once: programs that we start write to the same place."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def note(text):
+    """A line on stderr: progress, warnings."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def wrap(text, indent, width):
+    """The text in lines of at most `width` columns, later lines indented."""
+    import textwrap
+
+    return textwrap.fill(
+        text,
+        width=max(width, 40),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
