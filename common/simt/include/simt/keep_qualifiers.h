@@ -1,0 +1,18 @@
+/// \file
+/// Lets CUDA's qualifiers survive the preprocessor: simtcc includes this last, then rewrites them itself,
+/// because it needs to see which functions run on the device. (A macro that expands to its own name stays
+/// as it is, and `#ifdef __device__` still holds.)
+#pragma once
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
+#define __shared__ __shared__
+#define __constant__ __constant__
+#define __managed__ __managed__

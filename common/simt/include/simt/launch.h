@@ -1,0 +1,183 @@
+/// \file
+/// What simtcc turns `kernel<<<grid, block>>>(arguments)` and `__shared__` into.
+///
+/// A launch becomes
+/// `simt::launcher("kernel", probe, call, simt::config(grid, block))(arguments)`,
+/// where `probe` and `call` are generic lambdas that hold the kernel's expression. If that expression
+/// names one function, `probe` yields its address and the arguments are converted to its parameters,
+/// once and on the host, as in any call. If it names a set of functions (overloads, a template whose
+/// arguments are to be deduced), only `call` compiles, which calls it with the arguments themselves.
+#pragma once
+
+#include <simt/config.h>
+#include <simt/runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace simt {
+
+/// The configuration between `<<<` and `>>>`, converted as the arguments of a function are.
+inline Config config(dim3 grid, dim3 block, std::size_t shared = 0, cudaStream_t stream = nullptr) {
+  return Config(grid, block, shared, stream);
+}
+
+namespace detail {
+
+// Code between the engine and the kernel: the tracer must not see it, nor take its first instruction
+// for the kernel's.
+#define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+
+/// A thread's own copy of an argument that is not plain data. Its bytes go to the thread's stack first:
+/// a copy constructor that runs there reads no host memory.
+template <class T, bool plain = std::is_trivially_copyable_v<T>>
+class ThreadCopy {
+ public:
+  SIMT_UNTRACED explicit ThreadCopy(T& value) : value_(value) {}
+  SIMT_UNTRACED T& get() { return value_; }
+
+ private:
+  T& value_;
+};
+template <class T>
+class ThreadCopy<T, false> {
+ public:
+  static_assert(std::is_trivially_destructible_v<T>,
+                "simt: a kernel's parameter must not have a destructor: the GPU would not call it");
+  SIMT_UNTRACED explicit ThreadCopy(T& value) {
+    __builtin_memcpy(bytes_, reinterpret_cast<const void*>(&value), sizeof(T));
+  }
+  SIMT_UNTRACED T& get() { return *reinterpret_cast<T*>(bytes_); }
+
+ private:
+  alignas(T) unsigned char bytes_[sizeof(T)];
+};
+
+template <class Call, class... A>
+void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
+  const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
+  using Thread = decltype(thread);
+  const auto entry = [](void* closure) SIMT_UNTRACED { (*static_cast<Thread*>(closure))(); };
+  run_grid(text, config, entry, const_cast<void*>(static_cast<const void*>(&thread)));
+}
+
+/// What `probe` is called with: takes the address of a function if the expression names just one.
+struct Probe {
+  template <class R, class... P>
+  auto operator()(R (*function)(P...)) const {
+    static_assert(std::is_void_v<R>, "simt: a kernel returns void");
+    static_assert((!std::is_reference_v<P> && ...),
+                  "simt: a kernel's parameter cannot be a reference");
+    return function;
+  }
+};
+
+template <class... T>
+struct List {};
+
+/// Overloads for the first so many parameters: the kernel's default arguments supply the others.
+template <class Launcher, class Taken, class Rest>
+struct Overloads;
+template <class Launcher, class... P>
+struct Overloads<Launcher, List<P...>, List<>> {
+  /// All parameters, converted as in a call.
+  void operator()(P... arguments) const {
+    static_cast<const Launcher*>(this)->launch_function(arguments...);
+  }
+};
+template <class Launcher, class... P, class Next, class... Rest>
+struct Overloads<Launcher, List<P...>, List<Next, Rest...>>
+    : Overloads<Launcher, List<P..., Next>, List<Rest...>> {
+  using Overloads<Launcher, List<P..., Next>, List<Rest...>>::operator();
+  void operator()(P... arguments) const {
+    static_cast<const Launcher*>(this)->launch_call(arguments...);
+  }
+};
+
+/// Launches one function.
+template <class Call, class... P>
+struct FunctionLauncher : Overloads<FunctionLauncher<Call, P...>, List<>, List<P...>> {
+  FunctionLauncher(const char* text_, const Config& config_, void (*function_)(P...),
+                   const Call& call_)
+      : text(text_), config(config_), function(function_), call(call_) {}
+
+  void launch_function(P&... arguments) const { run_threads(text, config, function, arguments...); }
+  template <class... A>
+  void launch_call(A&... arguments) const {
+    run_threads(text, config, call, arguments...);
+  }
+
+  const char* text;
+  Config config;
+  void (*function)(P...);
+  const Call& call;
+};
+
+/// Launches what overload resolution finds for the arguments.
+template <class Call>
+struct OverloadLauncher {
+  template <class... A>
+  void operator()(A... arguments) const {
+    run_threads(text, config, call, arguments...);
+  }
+
+  const char* text;
+  Config config;
+  const Call& call;
+};
+
+template <class Call, class... P>
+auto function_launcher(const char* text, const Config& config, void (*function)(P...),
+                       const Call& call) {
+  return FunctionLauncher<Call, P...>(text, config, function, call);
+}
+
+template <class Function, class = void>
+struct IsOneFunction : std::false_type {};
+template <class Function>
+struct IsOneFunction<Function, std::void_t<decltype(std::declval<const Function&>()(Probe{}))>>
+    : std::true_type {};
+
+/// Initialises a reference to the block's dynamic shared memory, whatever its type.
+struct DynamicShared {
+  template <class T>
+  [[gnu::always_inline]] SIMT_UNTRACED operator T&() const {
+    return *static_cast<T*>(dynamic_shared());
+  }
+};
+
+// What a variable in __shared__ memory must satisfy.
+
+/// nvcc's limit of the static shared memory of a block.
+template <class T>
+inline constexpr bool fits_shared_memory = sizeof(T) <= 48 * 1024;
+
+template <class T, class = void>
+struct HasConstantConstructor : std::false_type {};
+template <class T>
+struct HasConstantConstructor<T, std::enable_if_t<(static_cast<void>(T{}), true)>>
+    : std::true_type {};
+
+/// True if no code runs for a variable of this type to come into being or to go.
+template <class T, class Element = std::remove_all_extents_t<T>>
+inline constexpr bool needs_no_constructor = std::is_trivially_destructible_v<Element> &&
+                                             (std::is_trivially_default_constructible_v<Element> ||
+                                              HasConstantConstructor<Element>::value);
+
+}  // namespace detail
+
+/// A launch that waits for its arguments.
+/// \param text the kernel as the source spells it
+/// \param probe the kernel's address, for a Probe; does not compile if the expression names several
+/// \param call calls the kernel with lvalues
+template <class Function, class Call>
+auto launcher(const char* text, const Function& probe, const Call& call, const Config& config) {
+  if constexpr (detail::IsOneFunction<Function>::value) {
+    return detail::function_launcher(text, config, probe(detail::Probe{}), call);
+  } else {
+    return detail::OverloadLauncher<Call>{text, config, call};
+  }
+}
+
+}  // namespace simt

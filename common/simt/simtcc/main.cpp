@@ -1,0 +1,224 @@
+// simtcc: compiles CUDA C++ for the simulator. Preprocess, rewrite, compile, link.
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "flags.h"
+#include "options.h"
+#include "process.h"
+#include "rewriter.h"
+
+namespace simtcc {
+namespace {
+
+namespace fs = std::filesystem;
+using Command = std::vector<std::string>;
+
+template <class List>
+void append(Command& command, const List& more) {
+  command.insert(command.end(), std::begin(more), std::end(more));
+}
+
+class Driver {
+ public:
+  explicit Driver(Options options) : options_(std::move(options)) {
+    include_ = SIMTCC_INCLUDE_DIR;
+    library_ = SIMTCC_LIBRARY;
+    if (const char* home = std::getenv("SIMT_HOME"); home && *home) {
+      include_ = fs::path(home) / "include";
+      library_ = fs::path(home) / "lib" / "libsimt.a";
+    }
+    if (options_.compiler.empty()) options_.compiler = SIMTCC_CXX;
+  }
+
+  int run() {
+    if (!fs::exists(include_ / "simt" / "prelude.h")) {
+      std::cerr << "simtcc: error: no simulator headers in '" << include_.string()
+                << "' (SIMT_HOME names the folder that holds include/ and lib/)\n";
+      return 1;
+    }
+    Command objects;
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+      const Input& input = options_.inputs[i];
+      if (input.kind == InputKind::link) {
+        objects.push_back(input.path);
+        continue;
+      }
+      const std::string object = object_of(input, i);
+      if (const int status = compile(input, object, i)) return status;
+      objects.push_back(object);
+    }
+    if (options_.compile_only || options_.print_rewritten) return 0;
+    return link(objects);
+  }
+
+ private:
+  std::string object_of(const Input& input, std::size_t i) const {
+    if (!options_.compile_only) return temporary(i, ".o");
+    if (!options_.output.empty()) return options_.output;
+    return fs::path(input.path).stem().string() + ".o";
+  }
+
+  std::string temporary(std::size_t i, const std::string& extension) const {
+    const std::string stem = fs::path(options_.inputs[i].path).stem().string();
+    return (folder_.path() / (std::to_string(i) + "-" + stem + extension)).string();
+  }
+
+  int step(const Command& command) const {
+    if (options_.verbose || options_.dry_run) std::cerr << shell_quoted(command) << '\n';
+    if (options_.dry_run) return 0;
+    // g++ has said what is wrong; a status of its own would only tell our callers less
+    return run_process(command) == 0 ? 0 : 1;
+  }
+
+  Command with_common(const Input& input) const {
+    Command command = {options_.compiler};
+    if (input.kind != InputKind::c) append(command, flags::kDefaults);
+    append(command,
+           options_.fast ? Command(flags::kFast.begin(), flags::kFast.end()) : Command{"-O1"});
+    if (options_.fast) append(command, options_.optimisation);
+    for (const std::string& flag : options_.common) {
+      if (input.kind == InputKind::c && flag.starts_with("-std=")) continue;
+      command.push_back(flag);
+    }
+    return command;
+  }
+
+  void add_preprocessing(Command& command, const Input& input, const std::string& object) const {
+    append(command, flags::kMacros);
+    if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
+    append(command, options_.preprocess);
+    append(command, Command{"-isystem", include_.string()});
+    append(command, Command{"-idirafter", (include_ / "simt" / "not_simulated").string()});
+    if (input.kind == InputKind::cuda) {
+      append(command, Command{"-include", "simt/prelude.h", "-include", "simt/keep_qualifiers.h"});
+    }
+    if (!options_.dependencies) return;
+    command.push_back(options_.user_dependencies_only ? "-MMD" : "-MD");
+    if (options_.phony_dependencies) command.push_back("-MP");
+    command.push_back("-MF");
+    command.push_back(dependency_file(input, object));
+    if (options_.dependency_targets.empty()) {
+      append(command, Command{"-MQ", options_.compile_only ? object : program()});
+    }
+    append(command, options_.dependency_targets);
+  }
+
+  std::string dependency_file(const Input& input, const std::string& object) const {
+    if (!options_.dependency_file.empty()) return options_.dependency_file;
+    if (options_.compile_only) return fs::path(object).replace_extension(".d").string();
+    return fs::path(input.path).stem().string() + ".d";
+  }
+
+  void add_code_generation(Command& command) const {
+    append(command, flags::kAlways);
+    if (!options_.fast) append(command, flags::kTraced);
+    append(command, options_.compile);
+  }
+
+  int compile(const Input& input, const std::string& object, std::size_t i) const {
+    Command command = with_common(input);
+    if (input.kind != InputKind::cuda) {
+      add_preprocessing(command, input, object);
+      add_code_generation(command);
+      // libstdc++ and others look at this macro to talk to the real thread sanitizer
+      append(command,
+             Command{"-U__SANITIZE_THREAD__", "-x", input.kind == InputKind::c ? "c" : "c++", "-c",
+                     input.path, "-o", object});
+      return step(command);
+    }
+
+    const std::string preprocessed = temporary(i, ".ii");
+    add_preprocessing(command, input, object);
+    append(command, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
+    if (const int status = step(command)) return status;
+
+    const std::string rewritten = temporary(i, ".simt.ii");
+    if (!options_.dry_run) {
+      if (const int status = rewrite_file(preprocessed, input.path, rewritten)) return status;
+    }
+    if (options_.print_rewritten) return 0;
+
+    command = with_common(input);
+    add_code_generation(command);
+    append(command, Command{"-x", "c++-cpp-output", "-c", rewritten, "-o", object});
+    return step(command);
+  }
+
+  int rewrite_file(const std::string& from, const std::string& source,
+                   const std::string& to) const {
+    std::ifstream in(from, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const Rewritten result = rewrite(text, source);
+    for (const Diagnostic& diagnostic : result.diagnostics) std::cerr << diagnostic.text() << '\n';
+    if (!result.diagnostics.empty()) return 1;
+    if (options_.print_rewritten) {
+      std::cout << result.text;
+      return 0;
+    }
+    std::ofstream out(to, std::ios::binary);
+    out << result.text;
+    out.close();
+    if (!out) {
+      std::cerr << "simtcc: error: cannot write '" << to << "'\n";
+      return 1;
+    }
+    return 0;
+  }
+
+  std::string program() const { return options_.output.empty() ? "a.out" : options_.output; }
+
+  int link(const Command& objects) const {
+    Command command = {options_.compiler};
+    append(command, objects);
+    append(command, options_.link);
+    command.push_back(library_.string());
+    append(command, flags::kLink);
+    append(command, Command{"-o", program()});
+    return step(command);
+  }
+
+  Options options_;
+  fs::path include_;
+  fs::path library_;
+  TemporaryFolder folder_;
+};
+
+int run(const std::vector<std::string>& arguments) {
+  try {
+    Options options = parse_options(arguments);
+    if (options.help) {
+      std::cout << help_text();
+      return 0;
+    }
+    if (options.version) {
+      std::cout << "simtcc of Warp by Warp, calling " << SIMTCC_CXX << '\n';
+      return 0;
+    }
+    return Driver(std::move(options)).run();
+  } catch (const UsageError& error) {
+    std::cerr << "simtcc: error: " << error.message << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "simtcc: error: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace simtcc
+
+int main(int argc, char** argv) {
+  // On an interrupt g++ ends, run_process() returns, and the temporary files go.
+  std::signal(SIGINT, [](int) {});
+  std::signal(SIGTERM, [](int) {});
+  return simtcc::run({argv + 1, argv + argc});
+}

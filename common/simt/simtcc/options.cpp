@@ -1,0 +1,430 @@
+#include "options.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace simtcc {
+namespace {
+
+// Options of nvcc that only concern the GPU or nvcc itself. They may start with one dash or two.
+constexpr std::array<std::string_view, 25> kIgnoredFlags = {"expt-relaxed-constexpr",
+                                                            "expt-extended-lambda",
+                                                            "extended-lambda",
+                                                            "relaxed-constexpr",
+                                                            "lineinfo",
+                                                            "generate-line-info",
+                                                            "G",
+                                                            "device-debug",
+                                                            "use_fast_math",
+                                                            "res-usage",
+                                                            "resource-usage",
+                                                            "forward-unknown-to-host-compiler",
+                                                            "forward-unknown-opts",
+                                                            "restrict",
+                                                            "extra-device-vectorization",
+                                                            "dlto",
+                                                            "dlink-time-opt",
+                                                            "allow-unsupported-compiler",
+                                                            "Wno-deprecated-gpu-targets",
+                                                            "Wdefault-stream-launch",
+                                                            "Wmissing-launch-bounds",
+                                                            "Wext-lambda-captures-this",
+                                                            "source-in-ptx",
+                                                            "disable-warnings-for-device",
+                                                            "no-compress"};
+
+// The same, with a value: -name value or -name=value.
+constexpr std::array<std::string_view, 31> kIgnoredWithValue = {
+    "arch",
+    "gpu-architecture",
+    "code",
+    "gpu-code",
+    "gencode",
+    "generate-code",
+    "maxrregcount",
+    "ftz",
+    "prec-div",
+    "prec-sqrt",
+    "fmad",
+    "default-stream",
+    "cudart",
+    "cudadevrt",
+    "Xptxas",
+    "ptxas-options",
+    "Xcudafe",
+    "cudafe-options",
+    "Xnvlink",
+    "nvlink-options",
+    "diag-suppress",
+    "diag-warn",
+    "diag-error",
+    "rdc",
+    "relocatable-device-code",
+    "threads",
+    "split-compile",
+    "device-entity-has-hidden-visibility",
+    "compress-mode",
+    "static-global-template-stub",
+    "minimal"};
+
+// nvcc's long names of what g++ spells short.
+struct Alias {
+  std::string_view name;
+  std::string_view option;
+};
+constexpr std::array<Alias, 14> kAliases = {{{"--compile", "-c"},
+                                             {"--device-c", "-c"},
+                                             {"-dc", "-c"},
+                                             {"--output-file", "-o"},
+                                             {"--include-path", "-I"},
+                                             {"--define-macro", "-D"},
+                                             {"--undefine-macro", "-U"},
+                                             {"--library", "-l"},
+                                             {"--library-path", "-L"},
+                                             {"--debug", "-g"},
+                                             {"--std", "-std"},
+                                             {"--optimize", "-O"},
+                                             {"--compiler-options", "-Xcompiler"},
+                                             {"--linker-options", "-Xlinker"}}};
+
+// Outputs that only nvcc can make.
+constexpr std::array<std::string_view, 12> kNoSuchOutput = {
+    "-ptx",   "--ptx",         "-cubin",    "--cubin",    "-fatbin", "--fatbin",
+    "-dlink", "--device-link", "-optix-ir", "--optix-ir", "-lib",    "--lib"};
+
+// Libraries of the CUDA toolkit that libsimt.a stands for.
+constexpr std::array<std::string_view, 4> kRuntimeLibraries = {"cudart", "cudart_static",
+                                                               "cudadevrt", "cuda"};
+// Those that nothing stands for.
+constexpr std::array<std::string_view, 14> kVendorLibraries = {
+    "cublas", "cublasLt", "cublas_static", "cufft",      "curand", "cusparse", "cusolver",
+    "cudnn",  "nvrtc",    "nccl",          "nvToolsExt", "nvjpeg", "npps",     "cupti"};
+
+template <class List>
+bool contains(const List& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::string_view without_dashes(std::string_view option) {
+  option.remove_prefix(option.starts_with("--") ? 2 : 1);
+  return option;
+}
+
+// nvcc hands lists on: -Xcompiler -Wall,-Wextra
+std::vector<std::string> split_commas(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    if (comma != 0) parts.emplace_back(list.substr(0, comma));
+    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+  }
+  return parts;
+}
+
+// Does a folder hold the CUDA toolkit's headers? They would hide the simulator's.
+bool holds_cuda_headers(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(folder) / "crt" / "host_config.h", ignored);
+}
+
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::string>& arguments) : arguments_(arguments) {}
+
+  Options run() {
+    while (at_ < arguments_.size()) option(arguments_[at_++]);
+    check();
+    return std::move(options_);
+  }
+
+ private:
+  [[noreturn]] static void fail(std::string message) { throw UsageError{std::move(message)}; }
+
+  // The value that follows `option`.
+  std::string next(std::string_view option) {
+    if (at_ == arguments_.size()) fail("option " + std::string(option) + " needs a value");
+    return arguments_[at_++];
+  }
+
+  // The value of -Ifoo, -I foo, -std=c++20 or -std c++20, or nothing if `argument` is another option.
+  std::optional<std::string> value(std::string_view argument, std::string_view name) {
+    if (argument == name) return next(name);
+    if (!argument.starts_with(name)) return std::nullopt;
+    argument.remove_prefix(name.size());
+    if (argument.starts_with('=')) argument.remove_prefix(1);
+    return std::string(argument);
+  }
+  // The same where the value must be apart or behind a '='.
+  std::optional<std::string> long_value(std::string_view argument, std::string_view name) {
+    if (argument.size() > name.size() && argument[name.size()] != '=') return std::nullopt;
+    return value(argument, name);
+  }
+
+  void option(std::string argument) {
+    for (const Alias& alias : kAliases) {
+      if (argument == alias.name) {
+        argument = alias.option;
+      } else if (argument.starts_with(alias.name) && argument[alias.name.size()] == '=') {
+        const bool keeps_equals = alias.option == "-std" || alias.option.starts_with("-X");
+        argument =
+            std::string(alias.option) + argument.substr(alias.name.size() + (keeps_equals ? 0 : 1));
+      }
+    }
+    if (argument == "-" || !argument.starts_with('-')) return input(argument);
+    if (own(argument) || nvcc(argument) || dependency(argument) || host(argument)) return;
+    fail("unknown option '" + argument + "' (simtcc --help lists the options)");
+  }
+
+  void input(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) fail("no such file: '" + path + "'");
+    if (std::filesystem::is_directory(path, ignored))
+      fail("'" + path + "' is a folder, not a file");
+    const std::string extension = std::filesystem::path(path).extension().string();
+    InputKind kind;
+    if (!language_.empty()) {
+      kind = language_ == "cu" ? InputKind::cuda : language_ == "c" ? InputKind::c : InputKind::cpp;
+    } else if (extension == ".cu") {
+      kind = InputKind::cuda;
+    } else if (extension == ".cpp" || extension == ".cc" || extension == ".cxx" ||
+               extension == ".C" || extension == ".c++") {
+      kind = InputKind::cpp;
+    } else if (extension == ".c") {
+      kind = InputKind::c;
+    } else if (extension == ".o" || extension == ".obj" || extension == ".a" ||
+               extension == ".so" || path.find(".so.") != std::string::npos) {
+      kind = InputKind::link;
+    } else {
+      fail("'" + path +
+           "': simtcc takes .cu, .cpp, .cc, .cxx, .c, .o, .a and .so files (or -x cu ahead)");
+    }
+    options_.inputs.push_back({path, kind});
+  }
+
+  // simtcc's own options.
+  bool own(const std::string& argument) {
+    if (argument == "--fast") {
+      options_.fast = true;
+    } else if (argument == "--print-rewritten") {
+      options_.print_rewritten = true;
+    } else if (argument == "-c") {
+      options_.compile_only = true;
+    } else if (argument == "-v" || argument == "--verbose") {
+      options_.verbose = true;
+    } else if (argument == "--dryrun" || argument == "-dryrun" || argument == "-###") {
+      options_.dry_run = true;
+    } else if (argument == "--help" || argument == "-h") {
+      options_.help = true;
+    } else if (argument == "--version" || argument == "-V") {
+      options_.version = true;
+    } else if (const auto output = value(argument, "-o")) {
+      options_.output = *output;
+    } else if (const auto language = value(argument, "-x")) {
+      if (*language != "cu" && *language != "c++" && *language != "c" && *language != "none") {
+        fail("-x " + *language + ": the language is cu, c++, c or none");
+      }
+      language_ = *language == "none" ? "" : *language;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool nvcc(const std::string& argument) {
+    const std::string_view name = without_dashes(argument);
+    const std::string_view bare = name.substr(0, name.find('='));
+    if (contains(kIgnoredFlags, name)) return true;
+    if (contains(kIgnoredWithValue, bare)) {
+      if (bare == name) next(argument);
+      return true;
+    }
+    if (argument == "-t") return next(argument), true;
+    if (contains(kNoSuchOutput, argument)) {
+      fail(argument + ": simtcc makes programs and objects for the CPU, no GPU code");
+    }
+    if (bare == "ccbin" || bare == "compiler-bindir") {
+      options_.compiler = bare == name ? next(argument) : std::string(name.substr(bare.size() + 1));
+      return true;
+    }
+    if (const auto passed = long_value(argument, "-Xcompiler")) {
+      for (const std::string& part : split_commas(*passed)) {
+        if (!host(part)) fail("-Xcompiler " + part + ": unknown option");
+      }
+      return true;
+    }
+    if (const auto passed = long_value(argument, "-Xlinker")) {
+      for (const std::string& part : split_commas(*passed)) {
+        options_.link.push_back("-Xlinker");
+        options_.link.push_back(part);
+      }
+      return true;
+    }
+    // nvcc's -Werror takes a list of its own kinds of warning; all that g++ shares is "all-warnings".
+    if (argument == "-Werror" && at_ < arguments_.size() && arguments_[at_] == "all-warnings") {
+      ++at_;
+      options_.common.push_back("-Werror");
+      return true;
+    }
+    return false;
+  }
+
+  bool dependency(const std::string& argument) {
+    if (argument == "-MD" || argument == "-MMD") {
+      options_.dependencies = true;
+      options_.user_dependencies_only = argument == "-MMD";
+    } else if (argument == "-MP") {
+      options_.phony_dependencies = true;
+    } else if (const auto file = value(argument, "-MF")) {
+      options_.dependency_file = *file;
+    } else if (argument.starts_with("-MT") || argument.starts_with("-MQ")) {
+      const std::string name = argument.substr(0, 3);
+      options_.dependency_targets.push_back(name);
+      options_.dependency_targets.push_back(argument.size() > 3 ? argument.substr(3) : next(name));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // Options of g++.
+  bool host(const std::string& argument) {
+    if (argument.starts_with("-fsanitize")) {
+      fail(argument + ": simtcc finds faults by instrumentation of its own; leave -fsanitize out");
+    }
+    for (const std::string_view name : {"-isystem", "-iquote", "-idirafter", "-include"}) {
+      if (const auto path = value(argument, name)) {
+        if (holds_cuda_headers(*path)) return true;
+        options_.preprocess.push_back(std::string(name));
+        options_.preprocess.push_back(*path);
+        return true;
+      }
+    }
+    if (const auto folder = value(argument, "-I")) {
+      if (!holds_cuda_headers(*folder)) options_.preprocess.push_back("-I" + *folder);
+      return true;
+    }
+    for (const std::string_view name : {"-D", "-U"}) {
+      if (const auto macro = value(argument, name)) {
+        options_.preprocess.push_back(std::string(name) + *macro);
+        return true;
+      }
+    }
+    if (const auto standard = long_value(argument, "-std")) {
+      check_standard(*standard);
+      options_.common.push_back("-std=" + *standard);
+      return true;
+    }
+    if (const auto library = value(argument, "-l")) {
+      if (contains(kVendorLibraries, *library))
+        fail("-l" + *library + ": this library is not simulated");
+      if (!contains(kRuntimeLibraries, *library)) options_.link.push_back("-l" + *library);
+      return true;
+    }
+    if (const auto folder = value(argument, "-L")) {
+      options_.link.push_back("-L" + *folder);
+      return true;
+    }
+    if (argument.starts_with("-Wl,") || argument == "-rdynamic" || argument == "-static" ||
+        argument == "-s" || argument == "-no-pie" || argument == "-pie") {
+      options_.link.push_back(argument);
+      return true;
+    }
+    if (argument == "-O" && at_ < arguments_.size() && arguments_[at_].size() == 1 &&
+        arguments_[at_][0] >= '0' && arguments_[at_][0] <= '3') {
+      options_.optimisation = {"-O" + arguments_[at_++]};  // nvcc's -O 3
+      return true;
+    }
+    if (argument.starts_with("-O")) {
+      options_.optimisation = {argument};
+      return true;
+    }
+    if (argument == "-pthread" || argument.starts_with("-fopenmp")) {
+      options_.common.push_back(argument);
+      options_.link.push_back(argument);
+      return true;
+    }
+    if (argument == "-pipe" || argument == "-ansi") return argument == "-pipe";
+    if (argument.starts_with("-W") || argument == "-w" || argument.starts_with("-pedantic") ||
+        argument.starts_with("-f") || argument.starts_with("-m") ||
+        (argument.starts_with("-g") && argument.substr(0, 3) != "-gp")) {
+      options_.common.push_back(argument);
+      return true;
+    }
+    return false;
+  }
+
+  static void check_standard(std::string_view standard) {
+    for (const std::string_view old : {"98", "03", "11", "0x", "14", "1y"}) {
+      if (standard.ends_with("++" + std::string(old))) {
+        fail("-std=" + std::string(standard) + ": the simulator's headers need C++17 or later");
+      }
+    }
+    if (!standard.starts_with("c++") && !standard.starts_with("gnu++")) {
+      fail("-std=" + std::string(standard) + ": the standard is c++17, c++20, c++23 or gnu++...");
+    }
+  }
+
+  void check() const {
+    if (options_.help || options_.version) return;
+    if (options_.inputs.empty()) fail("no input file (usage: simtcc [options] FILE.cu...)");
+    const auto compiled = std::count_if(options_.inputs.begin(), options_.inputs.end(),
+                                        [](const Input& i) { return i.kind != InputKind::link; });
+    if (options_.compile_only && compiled == 0) fail("-c: nothing to compile");
+    if (options_.compile_only && !options_.output.empty() && compiled > 1) {
+      fail("-c with -o takes one source file, not " + std::to_string(compiled));
+    }
+    if (!options_.dependency_file.empty() && compiled > 1) {
+      fail("-MF takes one source file, not " + std::to_string(compiled));
+    }
+    for (const Input& input : options_.inputs) {
+      if (!options_.output.empty() && std::filesystem::exists(options_.output) &&
+          std::filesystem::equivalent(input.path, options_.output)) {
+        fail("-o " + options_.output + " would overwrite an input file");
+      }
+    }
+  }
+
+  const std::vector<std::string>& arguments_;
+  std::size_t at_ = 0;
+  std::string language_;
+  Options options_;
+};
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& arguments) { return Parser(arguments).run(); }
+
+std::string help_text() {
+  return R"(simtcc [options] FILE.cu|FILE.cpp|FILE.o...
+
+Compiles CUDA C++ into a program that runs on the CPU, in the SIMT simulator: it counts memory requests,
+sectors and bank conflicts, and finds races and accesses out of bounds.
+
+  -o FILE            write the program (default a.out) or, with -c, the object
+  -c                 compile to an object, do not link (also -dc)
+  --fast             no counting and no checking: kernels run at the speed of plain code
+  -x cu|c++|c|none   the language of the files that follow, whatever their names
+  -I -D -U -isystem -include -std -g -O -W -f -m -l -L -Wl, -pthread
+                     as for g++ (without --fast, the optimisation is -O1 whatever -O says)
+  -MD -MMD -MP -MF FILE -MT NAME -MQ NAME
+                     write a dependency file, as g++ does
+  -Xcompiler LIST, -Xlinker LIST
+                     hand options to g++, as nvcc does
+  -ccbin PROGRAM     the g++ to call
+  --print-rewritten  print what the compiler proper gets to see
+  -v, --dryrun       print the commands; with --dryrun do not run them
+  --help, --version
+
+Options of nvcc that concern the GPU alone (-arch, -gencode, -lineinfo, --expt-relaxed-constexpr,
+--use_fast_math, -rdc, -Xptxas, ...) are accepted and have no effect.
+
+.cpp, .cc and .cxx files are host code: they are compiled as they are, instrumented like the rest.
+SIMT_HOME=DIR: take the headers from DIR/include and the library from DIR/lib/libsimt.a.
+Exit status: 0, 1 if the source has an error, 2 if the command line has one.
+)";
+}
+
+}  // namespace simtcc

@@ -1,0 +1,32 @@
+/// \file
+/// Child processes and temporary files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace simtcc {
+
+/// Runs `command` and waits for it. Its output goes where ours goes.
+/// \returns its exit status; 128 + n if signal n ended it; 127 if it could not be started (and says so).
+int run_process(const std::vector<std::string>& command);
+
+/// A command as one would type it.
+std::string shell_quoted(const std::vector<std::string>& command);
+
+/// A folder of our own under $TMPDIR or /tmp, gone at the end of the scope.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  ///< \throws std::system_error
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace simtcc

@@ -1,0 +1,901 @@
+#include "rewriter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "token.h"
+#include "unsupported.h"
+
+namespace simtcc {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Code that stands between the simulator and the kernel is not traced.
+constexpr std::string_view kUntraced =
+    "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage))";
+
+// What CUDA's qualifiers are to g++. A kernel keeps a symbol of its own, by which reports name it.
+const std::map<std::string_view, std::string_view> kQualifiers = {
+    {"__global__", "__attribute__((noinline, used))"},
+    {"__device__", ""},
+    {"__host__", ""},
+    {"__managed__", ""},
+    {"__constant__", "__attribute__((section(\"simt_constant\")))"},
+};
+
+// Words that can stand before an expression and are no part of it.
+bool is_statement_keyword(std::string_view word) {
+  static const std::set<std::string_view> words = {
+      "return",    "else",     "do",        "case",    "default", "goto",   "throw",
+      "co_return", "co_yield", "co_await",  "new",     "delete",  "sizeof", "if",
+      "while",     "for",      "switch",    "and",     "or",      "not",    "typename",
+      "template",  "catch",    "constexpr", "operator"};
+  return words.contains(word);
+}
+
+bool is_builtin_type(std::string_view word) {
+  static const std::set<std::string_view> words = {
+      "void",    "bool",   "char", "char8_t",  "char16_t",  "char32_t",
+      "wchar_t", "short",  "int",  "long",     "signed",    "unsigned",
+      "float",   "double", "auto", "__int128", "__float128"};
+  return words.contains(word);
+}
+
+bool is_specifier(std::string_view word) {
+  static const std::set<std::string_view> words = {
+      "static",   "extern",       "inline",     "thread_local", "__thread",    "const",
+      "volatile", "constexpr",    "constinit",  "register",     "mutable",     "__shared__",
+      "typename", "__device__",   "__host__",   "__constant__", "__managed__", "__extension__",
+      "__const",  "__volatile__", "__restrict", "__restrict__", "__inline"};
+  return words.contains(word);
+}
+
+bool is_class_key(std::string_view word) {
+  return word == "struct" || word == "class" || word == "union" || word == "enum";
+}
+
+// Words that take a parenthesis and belong to a type or an attribute.
+bool takes_attribute_parenthesis(std::string_view word) {
+  return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
+         word == "_Alignas" || word == "__declspec" || word == "decltype" || word == "__decltype" ||
+         word == "typeof" || word == "__typeof__" || word == "__typeof";
+}
+
+bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
+
+// Text as a C++ string literal.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+class Rewriter {
+ public:
+  Rewriter(std::string_view source, std::string_view file)
+      : source_(source), tokens_(tokenize(source, file)), list_(tokens_.list) {
+    scopes_.push_back({Scope::Kind::space, Side::host, 0, kNone});
+  }
+
+  Rewritten run() {
+    for (const Token& directive : tokens_.directives) visit_directive(directive);
+    match_brackets();
+    for (at_ = 0; at_ < list_.size(); ++at_) visit(at_);
+    for (const NamespaceShared& shared : namespace_shared_) use_namespace_shared(shared);
+    return {apply(), std::move(diagnostics_)};
+  }
+
+ private:
+  // Where the code between a pair of braces runs.
+  enum class Side { host, device, both };
+
+  struct Scope {
+    enum class Kind { space, type, block };  // namespace or file; class; everything else
+    Kind kind;
+    Side side;
+    int outer_parentheses;   // of the enclosing scope, kept while this one is open
+    std::size_t outer_head;  // likewise
+  };
+
+  struct Edit {
+    std::size_t offset;
+    std::size_t length;
+    std::string text;
+  };
+
+  struct FunctionBody {
+    std::size_t head;  // first token of the declaration
+    std::size_t open;  // its brace
+    std::size_t close;
+  };
+
+  // extern __shared__ T name[]; outside of functions
+  struct NamespaceShared {
+    std::string_view name;
+    std::string declaration;
+    std::size_t after;  // only functions that come later see it
+  };
+
+  // ---- the text around a token
+
+  const Token* token(std::size_t i) const { return i < list_.size() ? &list_[i] : nullptr; }
+  bool is(std::size_t i, std::string_view text) const {
+    return i < list_.size() && list_[i].is(text);
+  }
+  bool is_identifier(std::size_t i) const { return i < list_.size() && list_[i].is_identifier(); }
+  bool adjacent(std::size_t i, std::size_t j) const {
+    return i < list_.size() && j < list_.size() && list_[i].end() == list_[j].offset;
+  }
+  // How many of the same character stand side by side from i on.
+  int run_length(std::size_t i) const {
+    int length = 1;
+    while (is(i + length, list_[i].text) && adjacent(i + length - 1, i + length)) ++length;
+    return length;
+  }
+
+  // The source of tokens [begin, end) on one line.
+  std::string flat(std::size_t begin, std::size_t end) const {
+    std::string out;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i > begin && !adjacent(i - 1, i)) out += ' ';
+      out += list_[i].text;
+    }
+    return out;
+  }
+
+  // ---- edits and messages
+
+  void replace(std::size_t offset, std::size_t length, std::string text) {
+    edits_.push_back({offset, length, std::move(text)});
+  }
+  void replace_token(std::size_t i, std::string text) {
+    replace(list_[i].offset, list_[i].text.size(), std::move(text));
+  }
+  void insert_before(std::size_t i, std::string text) {
+    replace(list_[i].offset, 0, std::move(text));
+  }
+  void insert_after(std::size_t i, std::string text) {
+    replace(list_[i].end(), 0, std::move(text));
+  }
+  void remove_tokens(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) replace_token(i, "");
+  }
+
+  void report(const Token& at, std::string message) {
+    diagnostics_.push_back({tokens_.files[at.file], at.line, std::move(message)});
+  }
+  void report_unsupported(const Token& at, const std::string& what) {
+    report(at, what + " not simulated");
+  }
+
+  std::string apply() {
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+    std::string out;
+    out.reserve(source_.size() + source_.size() / 8);
+    std::size_t from = 0;
+    for (const Edit& edit : edits_) {
+      if (edit.offset > from) out += source_.substr(from, edit.offset - from);
+      out += edit.text;
+      from = std::max(from, edit.offset + edit.length);
+    }
+    out += source_.substr(from);
+    return out;
+  }
+
+  // ---- directives
+
+  void visit_directive(const Token& directive) {
+    std::string_view rest = directive.text.substr(1);
+    const auto next_word = [&rest] {
+      while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\t')) rest.remove_prefix(1);
+      std::size_t length = 0;
+      while (length < rest.size() &&
+             (std::isalnum(static_cast<unsigned char>(rest[length])) || rest[length] == '_')) {
+        ++length;
+      }
+      const std::string_view word = rest.substr(0, length);
+      rest.remove_prefix(length);
+      return word;
+    };
+    if (next_word() != "pragma") return;
+    const std::string_view kind = next_word();
+    if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
+        kind.starts_with("diag_") || kind == "hd_warning_disable") {
+      replace(directive.offset, directive.text.size(), "");
+    } else if (kind == "simt" && next_word() == "not_simulated") {
+      report_include(directive, rest);
+    }
+  }
+
+  // A header that only says that it is not simulated: the fault is at the line that includes it.
+  void report_include(const Token& directive, std::string_view what) {
+    const std::size_t open = what.find('"');
+    const std::size_t close = what.rfind('"');
+    if (open != std::string_view::npos && close > open)
+      what = what.substr(open + 1, close - open - 1);
+    Token at = directive;
+    if (directive.include >= 0) {
+      at.file = tokens_.includes[directive.include].file;
+      at.line = tokens_.includes[directive.include].line;
+    }
+    report_unsupported(at, std::string(what));
+  }
+
+  // ---- brackets
+
+  // The partner of each ( [ { and ) ] }. `<` and `>` are matched where they are needed.
+  void match_brackets() {
+    partner_.assign(list_.size(), kNone);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      if (list_[i].text.size() != 1 || list_[i].kind != TokenKind::punctuator) continue;
+      const char c = list_[i].text[0];
+      if (c == '(' || c == '[' || c == '{') {
+        open.push_back(i);
+      } else if (c == ')' || c == ']' || c == '}') {
+        const char opening = c == ')' ? '(' : c == ']' ? '[' : '{';
+        if (open.empty() || list_[open.back()].text[0] != opening) continue;  // g++ will complain
+        partner_[i] = open.back();
+        partner_[open.back()] = i;
+        open.pop_back();
+      }
+    }
+  }
+
+  bool is_opening(std::size_t i) const { return is(i, "(") || is(i, "[") || is(i, "{"); }
+  bool is_closing(std::size_t i) const { return is(i, ")") || is(i, "]") || is(i, "}"); }
+
+  // One past the bracketed group that opens at i.
+  std::size_t skip_group(std::size_t i) const {
+    return partner_[i] == kNone ? list_.size() : partner_[i] + 1;
+  }
+
+  bool is_launch_open(std::size_t i) const {
+    return is(i, "<") && run_length(i) == 3 && !(i > 0 && is(i - 1, "<") && adjacent(i - 1, i)) &&
+           !(i > 0 && is(i - 1, "operator"));
+  }
+
+  // Could the `<` at i open template arguments? After a name it might; after a number it compares.
+  bool may_open_angle(std::size_t i) const {
+    if (i == 0 || run_length(i) > 1 || (is(i - 1, "<") && adjacent(i - 1, i))) return false;
+    return (is_identifier(i - 1) && !is_statement_keyword(list_[i - 1].text)) ||
+           is(i - 1, "template");
+  }
+
+  // One past the template arguments that open at i, or kNone if they do not close.
+  std::size_t skip_angles(std::size_t i) const {
+    int depth = 0;
+    while (i < list_.size()) {
+      if (is_opening(i)) {
+        i = skip_group(i);
+        continue;
+      }
+      if (is(i, ";") || is_closing(i)) return kNone;
+      if (is(i, "<") && (depth == 0 || may_open_angle(i))) ++depth;
+      if (is(i, ">") && --depth == 0) return i + 1;
+      ++i;
+    }
+    return kNone;
+  }
+
+  // The `<` that the `>` at i closes, or kNone. Backwards a comparison looks like a bracket, but inside
+  // template arguments it is either in parentheses or, as in a<N<4>, leaves a `<` before the name.
+  std::size_t angle_start(std::size_t i) const {
+    int depth = 0;
+    while (true) {
+      if (is_closing(i)) {
+        if (partner_[i] == kNone) return kNone;
+        i = partner_[i];
+      } else if (is(i, ";") || is_opening(i)) {
+        return kNone;
+      } else if (is(i, ">")) {
+        ++depth;
+      } else if (is(i, "<")) {
+        const bool shift = (i > 0 && is(i - 1, "<") && adjacent(i - 1, i)) || run_length(i) > 1;
+        if (!shift && --depth == 0) return i;
+      }
+      if (i == 0) return kNone;
+      --i;
+    }
+  }
+
+  // ---- scopes
+
+  void visit(std::size_t i) {
+    const Token& t = list_[i];
+    if (t.kind == TokenKind::punctuator) {
+      if (t.is("{")) return open_scope(i);
+      if (t.is("}")) return close_scope(i);
+      if (t.is("(") || t.is("[")) ++parentheses_;
+      if (t.is(")") || t.is("]")) parentheses_ = std::max(0, parentheses_ - 1);
+      if (t.is(";") && parentheses_ == 0) head_ = i + 1;
+      if (is_launch_open(i)) visit_launch(i);
+    } else if (t.kind == TokenKind::identifier) {
+      visit_identifier(i);
+    }
+  }
+
+  void open_scope(std::size_t i) {
+    const auto [kind, side] = classify(head_, i);
+    if (kind == Scope::Kind::block && scopes_.back().kind != Scope::Kind::block &&
+        partner_[i] != kNone) {
+      bodies_.push_back({head_, i, partner_[i]});
+    }
+    scopes_.push_back({kind, side, parentheses_, head_});
+    parentheses_ = 0;
+    head_ = i + 1;
+  }
+
+  void close_scope(std::size_t i) {
+    if (scopes_.size() == 1) return;
+    const Scope closed = scopes_.back();
+    scopes_.pop_back();
+    parentheses_ = closed.outer_parentheses;
+    // Foo() : a{1}, b{2} { ... } is still one declaration after the brace of a{1}.
+    const bool goes_on = scopes_.back().kind != Scope::Kind::block &&
+                         (parentheses_ > 0 || is(i + 1, ",") || is(i + 1, "{") || is(i + 1, ")"));
+    head_ = goes_on ? closed.outer_head : i + 1;
+  }
+
+  // What the brace at `open` opens, seen from the declaration that starts at `head`.
+  std::pair<Scope::Kind, Side> classify(std::size_t head, std::size_t open) const {
+    const Scope& outer = scopes_.back();
+    bool device = false, host = false, parenthesis = false, type = false, space = false;
+    for (std::size_t i = head; i < open && i < list_.size();) {
+      const Token& t = list_[i];
+      if (t.is("(") || t.is("[")) {
+        if (t.is("(")) parenthesis = true;
+        i = std::min(skip_group(i), open);
+        continue;
+      }
+      if (t.is("template") && is(i + 1, "<")) {
+        const std::size_t end = skip_angles(i + 1);
+        i = end == kNone ? i + 1 : std::min(end, open);
+        continue;
+      }
+      if (t.is("<") && may_open_angle(i)) {
+        const std::size_t end = skip_angles(i);
+        if (end != kNone && end <= open) {
+          i = end;
+          continue;
+        }
+      }
+      if (t.is_identifier()) {
+        if (takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+          i = std::min(skip_group(i + 1), open);
+          continue;
+        }
+        if (t.text == "__device__" || t.text == "__global__") device = true;
+        if (t.text == "__host__") host = true;
+        if (is_class_key(t.text)) type = true;
+        if (t.text == "namespace") space = true;
+        if (t.text == "extern" && i + 1 < list_.size() && list_[i + 1].kind == TokenKind::string &&
+            i + 2 == open) {
+          space = true;
+        }
+      }
+      ++i;
+    }
+    Side side = outer.side;
+    if (device) side = host ? Side::both : Side::device;
+    if (space) return {Scope::Kind::space, side};
+    if (type && !parenthesis) return {Scope::Kind::type, side};
+    return {Scope::Kind::block, side};
+  }
+
+  bool in_function() const { return scopes_.back().kind == Scope::Kind::block; }
+
+  // ---- launches
+
+  void visit_launch(std::size_t open) {
+    const Token& t = list_[open];
+    const std::size_t close = launch_close(open + 3);
+    if (close == kNone) {
+      report(t, "'<<<' starts a kernel launch, but no '>>>(' follows it");
+      return;
+    }
+    const std::size_t start = kernel_start(open);
+    if (start == kNone) {
+      report(t, "'<<<' starts a kernel launch, but no kernel's name stands before it");
+      return;
+    }
+    if (scopes_.back().side == Side::device) {
+      report_unsupported(t, "a kernel launch from device code (dynamic parallelism) is");
+      return;
+    }
+    const std::string kernel = flat(start, open);
+    const std::string capture = in_function() ? "[&]" : "[]";
+    insert_before(start, "::simt::launcher(" + quoted(kernel) + ", " + capture +
+                             "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
+                             ")) { return simt_kernel(" + kernel + "); }, " + capture +
+                             "(auto&... simt_arguments) " + std::string(kUntraced) + " { ");
+    replace(list_[open].offset, 3, "(simt_arguments...); }, ::simt::config(");
+    replace(list_[close].offset, 3, "))");
+    // nullptr keeps being a null pointer when it is copied; NULL becomes a number.
+    const std::size_t end = skip_group(close + 3);
+    for (std::size_t i = close + 4; i + 1 < end; ++i) {
+      if (is_opening(i)) i = skip_group(i) - 1;
+      if (is(i, "__null") && (is(i - 1, "(") || is(i - 1, ",")) &&
+          (is(i + 1, ")") || is(i + 1, ","))) {
+        replace_token(i, "nullptr");
+      }
+    }
+  }
+
+  // The first token of the `>>>` that ends the configuration which starts at `from`.
+  //
+  // `>>>` can also close three templates, and `>>` can close two or shift. The end is the first `>>>(`
+  // before which all templates are closed; failing that, the first `>>>(` at all, since a `<` that seemed
+  // to open a template was then a comparison.
+  std::size_t launch_close(std::size_t from) const {
+    std::size_t fallback = kNone;
+    int open = 0;
+    for (std::size_t i = from; i < list_.size();) {
+      if (is_opening(i)) {
+        i = skip_group(i);
+        continue;
+      }
+      if (is_closing(i) || is(i, ";")) break;
+      if (is(i, "<")) {
+        if (is_launch_open(i)) break;
+        const int length = run_length(i);
+        if (length == 1 && may_open_angle(i)) ++open;
+        i += length;
+        continue;
+      }
+      if (is(i, ">")) {
+        const int length = run_length(i);
+        if (length >= 3 && is(i + length, "(")) {
+          if (open == length - 3) return i + length - 3;
+          if (fallback == kNone || open == 0) fallback = i + length - 3;
+        }
+        open = std::max(0, open - length);
+        i += length;
+        continue;
+      }
+      ++i;
+    }
+    return fallback;
+  }
+
+  // The first token of the postfix expression that ends before `open`: foo, ns::foo<T>, (foo), a.b[i].
+  std::size_t kernel_start(std::size_t open) const {
+    std::size_t i = open;
+    while (true) {
+      if (i == 0) return kNone;
+      --i;
+      // i: the last token of a primary expression or of a group that follows one
+      if (is(i, ">")) {
+        i = angle_start(i);
+        if (i == kNone || i == 0 || !is_identifier(i - 1)) return kNone;
+        continue;
+      }
+      if (is(i, ")") || is(i, "]")) {
+        i = partner_[i];
+        if (i == kNone) return kNone;
+        // A call or a subscript goes on to the left; a parenthesis after `if (...)` does not.
+        if (i > 0 && continues_left(i)) continue;
+        return i;
+      }
+      if (!is_identifier(i) || (is_statement_keyword(list_[i].text))) return kNone;
+      // a name: qualified, a member, or the start
+      while (i > 0 && is(i - 1, "template")) --i;
+      if (i > 0 && is(i - 1, "::")) {
+        --i;
+        if (i > 0 && (is(i - 1, ">") ||
+                      (is_identifier(i - 1) && !is_statement_keyword(list_[i - 1].text)))) {
+          continue;
+        }
+        return i;
+      }
+      if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) {
+        --i;
+        continue;
+      }
+      // a<N<4><<<...: `N<4>` looked like a template, but nothing is less than a launch
+      if (i > 0 && is(i - 1, "<") && run_length(i - 1) == 1 && may_open_angle(i - 1)) {
+        --i;
+        continue;
+      }
+      return i;
+    }
+  }
+
+  // Does the group that opens at i belong to what stands before it? f(x), a[i], f<T>(x), f(x)(y)
+  bool continues_left(std::size_t i) const {
+    const std::size_t before = i - 1;
+    if (is_identifier(before)) return !is_statement_keyword(list_[before].text);
+    if (is(before, "]")) return true;
+    if (is(before, ")")) {
+      const std::size_t start = partner_[before];
+      if (start == kNone || start == 0) return false;
+      // if (x) (k)<<<...  and a cast (void)(k)<<<... end here
+      return is_identifier(start - 1) && !is_statement_keyword(list_[start - 1].text);
+    }
+    if (is(before, ">")) {
+      const std::size_t start = angle_start(before);
+      return start != kNone && start > 0 && is_identifier(start - 1);
+    }
+    return false;
+  }
+
+  // ---- identifiers
+
+  void visit_identifier(std::size_t i) {
+    const Token& t = list_[i];
+    if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
+      if (handled_.contains(i)) return;
+      replace_token(i, std::string(qualifier->second));
+      return;
+    }
+    if (t.text == "__shared__") return visit_shared(i);
+    if (t.in_system_header) return;
+    if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
+    if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
+    if (const auto feature = unsupported_feature(t.text)) {
+      report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
+    }
+  }
+
+  void visit_asm(std::size_t i) {
+    std::size_t open = i + 1;
+    while (is_identifier(open)) ++open;  // volatile, inline, goto
+    if (!is(open, "(")) return;
+    // An empty text is a barrier to the compiler, not an instruction.
+    for (std::size_t j = open + 1; j < list_.size() && list_[j].kind == TokenKind::string; ++j) {
+      const std::string_view text = list_[j].text;
+      const std::size_t quote = text.find('"');
+      const std::string_view body = text.substr(quote + 1, text.rfind('"') - quote - 1);
+      if (body.find_first_not_of(" ()") != std::string_view::npos) {
+        report_unsupported(list_[i], "inline PTX (asm) is");
+        return;
+      }
+    }
+  }
+
+  // ---- shared memory
+
+  struct Declarator {
+    std::size_t name;
+    std::size_t end;  // one past it: `,` or `;`
+    bool unknown_bound;
+  };
+
+  void visit_shared(std::size_t i) {
+    if (handled_.contains(i)) return;
+    const std::size_t start = declaration_start(i);
+    std::vector<std::size_t> attributes;  // first tokens of alignas(...) and [[...]]
+    bool is_extern = false;
+    const std::size_t declarators_at = parse_specifiers(start, attributes, is_extern);
+    std::vector<Declarator> declarators;
+    std::size_t end = kNone;
+    if (declarators_at != kNone) end = parse_declarators(declarators_at, declarators);
+    if (end == kNone) {
+      report(list_[i],
+             "cannot read this __shared__ declaration; write it as `__shared__ T name[N];`");
+      return;
+    }
+    const bool dynamic =
+        is_extern && std::any_of(declarators.begin(), declarators.end(),
+                                 [](const Declarator& d) { return d.unknown_bound; });
+    if (dynamic) {
+      declare_dynamic(start, declarators_at, declarators, end);
+    } else {
+      declare_static(start, declarators_at, attributes, declarators, end);
+    }
+  }
+
+  // The first token of the declaration in whose specifiers token i stands.
+  std::size_t declaration_start(std::size_t i) const {
+    while (i > 0) {
+      const std::size_t before = i - 1;
+      if (is(before, "]") && partner_[before] != kNone && is(partner_[before] + 1, "[")) {
+        i = partner_[before];  // [[...]]
+      } else if (is(before, ")") && partner_[before] != kNone && partner_[before] > 0 &&
+                 is_identifier(partner_[before] - 1) &&
+                 takes_attribute_parenthesis(list_[partner_[before] - 1].text)) {
+        i = partner_[before] - 1;
+      } else if (is(before, ">")) {
+        const std::size_t open = angle_start(before);
+        if (open == kNone || open == 0 || !is_identifier(open - 1) || is(open - 1, "template"))
+          return i;
+        i = open - 1;
+      } else if (is(before, "::") ||
+                 (is_identifier(before) &&
+                  (!is_statement_keyword(list_[before].text) || is(before, "typename")))) {
+        i = before;
+      } else {
+        return i;
+      }
+    }
+    return i;
+  }
+
+  // Reads decl-specifiers from i on. Returns the first token of the declarators, or kNone.
+  std::size_t parse_specifiers(std::size_t i, std::vector<std::size_t>& attributes,
+                               bool& is_extern) {
+    bool type = false;
+    while (i < list_.size()) {
+      const Token& t = list_[i];
+      if (is(i, "[") && is(i + 1, "[")) {
+        attributes.push_back(i);
+        i = skip_group(i);
+      } else if (t.is("alignas") && is(i + 1, "(")) {
+        attributes.push_back(i);
+        i = skip_group(i + 1);
+      } else if (t.is_identifier() && takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+        if (!t.is("__attribute__") && !t.is("__attribute")) type = true;
+        i = skip_group(i + 1);
+        if (type && is(i, "::")) i = skip_name(i);
+      } else if (t.is_identifier() && is_specifier(t.text)) {
+        if (t.text == "extern") is_extern = true;
+        ++i;
+      } else if (t.is_identifier() && is_builtin_type(t.text)) {
+        type = true;
+        ++i;
+      } else if (t.is_identifier() && is_class_key(t.text)) {
+        type = true;
+        i = skip_class(i + 1);
+      } else if (!type && (t.is("::") || t.is_identifier())) {
+        type = true;
+        i = skip_name(i);
+      } else {
+        return type ? i : kNone;
+      }
+      if (i == kNone) return kNone;
+    }
+    return kNone;
+  }
+
+  // [::] name [<...>] [:: [template] name [<...>]]...
+  std::size_t skip_name(std::size_t i) const {
+    if (is(i, "::")) ++i;
+    while (true) {
+      if (is(i, "template")) ++i;
+      if (!is_identifier(i)) return kNone;
+      ++i;
+      if (is(i, "<")) {
+        i = skip_angles(i);
+        if (i == kNone) return kNone;
+      }
+      if (!is(i, "::")) return i;
+      ++i;
+    }
+  }
+
+  // After struct, class, union or enum: attributes, a name, bases, a body.
+  std::size_t skip_class(std::size_t i) const {
+    while (i < list_.size()) {
+      if (is_identifier(i) && takes_attribute_parenthesis(list_[i].text) && is(i + 1, "(")) {
+        i = skip_group(i + 1);
+      } else if (is(i, "[") && is(i + 1, "[")) {
+        i = skip_group(i);
+      } else {
+        break;
+      }
+    }
+    if (is_identifier(i) || is(i, "::")) i = skip_name(i);
+    if (i == kNone) return kNone;
+    if (is(i, ":")) {
+      while (i < list_.size() && !is(i, "{") && !is(i, ";")) ++i;
+    }
+    return is(i, "{") ? skip_group(i) : i;
+  }
+
+  // Reads the declarators from i on. Returns the `;` that ends the declaration, or kNone.
+  std::size_t parse_declarators(std::size_t i, std::vector<Declarator>& out) {
+    while (true) {
+      Declarator declarator{kNone, kNone, false};
+      int parentheses = 0;
+      while (i < list_.size() && declarator.name == kNone) {
+        const Token& t = list_[i];
+        if (t.is("(")) {
+          ++parentheses;
+          ++i;
+        } else if (t.is("*") || t.is("&") || t.is("&&")) {
+          ++i;
+        } else if (t.is_identifier() && takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+          i = skip_group(i + 1);
+        } else if (t.is_identifier() && is_specifier(t.text)) {
+          ++i;
+        } else if (t.is_identifier()) {
+          declarator.name = i++;
+        } else {
+          return kNone;
+        }
+      }
+      for (; parentheses > 0 && is(i, ")"); --parentheses) ++i;
+      declarator.unknown_bound = is(i, "[") && is(i + 1, "]");
+      while (i < list_.size() && !is(i, ",") && !is(i, ";")) {
+        if (is(i, "=") || is(i, "{")) {
+          report(list_[declarator.name],
+                 "a __shared__ variable cannot have an initialiser: each block finds its shared "
+                 "memory "
+                 "uninitialised");
+          return list_.size();
+        }
+        if (is_opening(i)) {
+          i = skip_group(i);
+        } else if (is_closing(i)) {
+          return kNone;
+        } else {
+          ++i;
+        }
+      }
+      if (i >= list_.size() || declarator.name == kNone) return kNone;
+      declarator.end = i;
+      out.push_back(declarator);
+      if (is(i, ";")) return i;
+      ++i;
+    }
+  }
+
+  void declare_static(std::size_t start, std::size_t declarators_at,
+                      const std::vector<std::size_t>& attributes,
+                      const std::vector<Declarator>& declarators, std::size_t end) {
+    // g++ takes standard attributes only ahead of the specifiers.
+    std::string ahead;
+    for (const std::size_t attribute : attributes) {
+      const std::size_t attribute_end =
+          is(attribute, "[") ? skip_group(attribute) : skip_group(attribute + 1);
+      ahead += flat(attribute, attribute_end) + ' ';
+      remove_tokens(attribute, attribute_end);
+    }
+    insert_before(start, ahead + "static thread_local ");
+    drop_specifiers(start, declarators_at);
+    if (end >= list_.size()) return;
+    std::string checks;
+    for (const Declarator& declarator : declarators) {
+      const std::string name(list_[declarator.name].text);
+      checks +=
+          " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +
+          ")>, \"simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)\"); "
+          "static_assert(::simt::detail::needs_no_constructor<decltype(" +
+          name +
+          ")>, \"simt: a __shared__ variable must be of a type without a constructor or "
+          "destructor: "
+          "shared memory is never initialised\");";
+    }
+    insert_after(end, checks);
+  }
+
+  void declare_dynamic(std::size_t start, std::size_t declarators_at,
+                       const std::vector<Declarator>& declarators, std::size_t end) {
+    if (!in_function()) {
+      declare_namespace_dynamic(start, declarators_at, declarators, end);
+      return;
+    }
+    insert_before(start, "[[maybe_unused]] ");
+    drop_specifiers(start, declarators_at);
+    drop_alignment(start, end);
+    for (const Declarator& declarator : declarators) {
+      const std::string name(list_[declarator.name].text);
+      replace_token(declarator.name, "(&" + name + ")");
+      insert_before(declarator.end, " = ::simt::detail::DynamicShared()");
+      local_dynamic_.insert(declarator.name);
+    }
+  }
+
+  // Takes out what says where the variable lives.
+  void drop_specifiers(std::size_t start, std::size_t end) {
+    for (std::size_t i = start; i < end; ++i) {
+      if (is(i, "{")) i = skip_group(i) - 1;
+      if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
+          is(i, "__device__")) {
+        replace_token(i, "");
+        handled_.insert(i);
+      }
+    }
+  }
+
+  // Takes out alignas(...) and __attribute__((...)): dynamic shared memory is aligned for everything.
+  void drop_alignment(std::size_t start, std::size_t end) {
+    for (std::size_t i = start; i < end; ++i) {
+      std::size_t group_end = kNone;
+      if (is(i, "{")) i = skip_group(i) - 1;
+      if (is(i, "[") && is(i + 1, "[")) group_end = skip_group(i);
+      if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
+        group_end = skip_group(i + 1);
+      }
+      if (group_end == kNone) continue;
+      remove_tokens(i, group_end);
+      i = group_end - 1;
+    }
+  }
+
+  // At namespace scope the declaration goes; functions that use the name get one of their own.
+  void declare_namespace_dynamic(std::size_t start, std::size_t declarators_at,
+                                 const std::vector<Declarator>& declarators, std::size_t end) {
+    std::string specifiers;
+    for (std::size_t i = start; i < declarators_at; ++i) append_kept(i, specifiers);
+    std::size_t from = declarators_at;
+    for (const Declarator& declarator : declarators) {
+      std::string text = "[[maybe_unused]] " + specifiers;
+      for (std::size_t i = from; i < declarator.end; ++i) {
+        if (i == declarator.name) {
+          text += "(&" + std::string(list_[i].text) + ")";
+        } else {
+          append_kept(i, text);
+        }
+      }
+      text += " = ::simt::detail::DynamicShared();";
+      namespace_shared_.push_back({list_[declarator.name].text, text, end});
+      from = declarator.end + 1;
+    }
+    remove_tokens(start, end + 1);
+    for (std::size_t i = start; i < end; ++i) handled_.insert(i);
+  }
+
+  // Appends token i to a declaration, unless it is a storage class or (then i moves on) an alignment.
+  void append_kept(std::size_t& i, std::string& text) const {
+    if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
+        is(i, "__device__")) {
+      return;
+    }
+    if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
+      i = skip_group(i + 1) - 1;
+      return;
+    }
+    text += std::string(list_[i].text) + ' ';
+  }
+
+  void use_namespace_shared(const NamespaceShared& shared) {
+    for (const FunctionBody& body : bodies_) {
+      if (body.open < shared.after) continue;
+      bool used = false, declared = false;
+      for (std::size_t i = body.head; i < body.close; ++i) {
+        if (!is(i, shared.name) || !is_identifier(i)) continue;
+        if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) continue;
+        if (declares(i, body)) declared = true;
+        if (i > body.open) used = true;
+      }
+      if (used && !declared) insert_after(body.open, " " + shared.declaration);
+    }
+  }
+
+  // Is the name at i declared there, as a parameter or a local variable?
+  bool declares(std::size_t i, const FunctionBody& body) const {
+    if (local_dynamic_.contains(i)) return true;
+    if (i == 0) return false;
+    if (is_identifier(i - 1)) return !is_statement_keyword(list_[i - 1].text);
+    if (is(i - 1, ">")) return is(i + 1, ";") || is(i + 1, "[") || is(i + 1, ",") || is(i + 1, ")");
+    return i < body.open && (is(i - 1, "*") || is(i - 1, "&"));
+  }
+
+  std::string_view source_;
+  Tokens tokens_;
+  const std::vector<Token>& list_;
+  std::vector<std::size_t> partner_;
+  std::vector<Edit> edits_;
+  std::vector<Diagnostic> diagnostics_;
+
+  std::size_t at_ = 0;
+  std::vector<Scope> scopes_;
+  int parentheses_ = 0;   // open in the innermost scope
+  std::size_t head_ = 0;  // first token of the current declaration or statement
+
+  std::set<std::size_t> handled_;        // qualifiers that a rule has taken care of
+  std::set<std::size_t> local_dynamic_;  // names that `extern __shared__` declares in functions
+  std::vector<FunctionBody> bodies_;
+  std::vector<NamespaceShared> namespace_shared_;
+};
+
+}  // namespace
+
+std::string Diagnostic::text() const {
+  return file + ":" + std::to_string(line) + ": error: simt: " + message;
+}
+
+Rewritten rewrite(std::string_view source, std::string_view file) {
+  return Rewriter(source, file).run();
+}
+
+}  // namespace simtcc

@@ -1,0 +1,229 @@
+#include "token.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace simtcc {
+namespace {
+
+bool starts_identifier(char c) {
+  // Bytes above 127 belong to identifiers in UTF-8.
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
+}
+bool continues_identifier(char c) {
+  return starts_identifier(c) || std::isdigit(static_cast<unsigned char>(c));
+}
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
+
+// Longest first. '<' and '>' alone are missing on purpose.
+constexpr std::array<std::string_view, 29> kPunctuators = {
+    "<=>", "<<=", ">>=", "->*", "...", "::", "->", ".*", "<=", ">=", "==", "!=", "&&", "||", "++",
+    "--",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "##", "<:", ":>", "<%", "%>"};
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, std::string_view file) : text_(text) { file_ = file_index(file); }
+
+  Tokens run() {
+    while (at_ < text_.size()) step();
+    return std::move(out_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  int file_index(std::string_view name) {
+    const auto found = std::find(out_.files.begin(), out_.files.end(), name);
+    if (found != out_.files.end()) return static_cast<int>(found - out_.files.begin());
+    out_.files.emplace_back(name);
+    return static_cast<int>(out_.files.size()) - 1;
+  }
+
+  Token make(TokenKind kind, std::size_t begin, std::size_t end) const {
+    return {kind,    text_.substr(begin, end - begin), begin, line_, file_, in_system_header_,
+            include_};
+  }
+
+  // Adds the token [at_, end) and counts the lines inside it (raw strings have some).
+  void add(TokenKind kind, std::size_t end) {
+    out_.list.push_back(make(kind, at_, end));
+    advance_to(end);
+    at_line_start_ = false;
+  }
+
+  void advance_to(std::size_t end) {
+    line_ += static_cast<int>(std::count(text_.begin() + at_, text_.begin() + end, '\n'));
+    at_ = end;
+  }
+
+  void step() {
+    const char c = peek();
+    if (c == '\n') {
+      ++line_;
+      ++at_;
+      at_line_start_ = true;
+    } else if (std::isspace(static_cast<unsigned char>(c))) {
+      ++at_;
+    } else if (c == '#' && at_line_start_) {
+      directive();
+    } else if (c == '/' && peek(1) == '/') {
+      advance_to(line_end(at_));
+    } else if (c == '/' && peek(1) == '*') {
+      const std::size_t end = text_.find("*/", at_ + 2);
+      advance_to(end == std::string_view::npos ? text_.size() : end + 2);
+    } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+      number();
+    } else if (starts_identifier(c)) {
+      identifier_or_prefixed_literal();
+    } else if (c == '"') {
+      add(TokenKind::string, quoted_end(at_));
+    } else if (c == '\'') {
+      add(TokenKind::character, quoted_end(at_));
+    } else {
+      punctuator();
+    }
+  }
+
+  // The end of the logical line that holds `from`: a backslash continues it.
+  std::size_t line_end(std::size_t from) const {
+    std::size_t end = from;
+    while (true) {
+      end = text_.find('\n', end);
+      if (end == std::string_view::npos) return text_.size();
+      if (end == 0 || text_[end - 1] != '\\') return end;
+      ++end;
+    }
+  }
+
+  void number() {
+    std::size_t end = at_ + 1;
+    while (end < text_.size()) {
+      const char c = text_[end];
+      const char before = text_[end - 1];
+      const bool exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
+      if (continues_identifier(c) || c == '.' || ((c == '+' || c == '-') && exponent)) {
+        ++end;
+      } else if (c == '\'' && end + 1 < text_.size() && continues_identifier(text_[end + 1])) {
+        end += 2;  // 1'000'000
+      } else {
+        break;
+      }
+    }
+    add(TokenKind::number, end);
+  }
+
+  void identifier_or_prefixed_literal() {
+    std::size_t end = at_;
+    while (end < text_.size() && continues_identifier(text_[end])) ++end;
+    const std::string_view word = text_.substr(at_, end - at_);
+    const char quote = end < text_.size() ? text_[end] : '\0';
+    if (quote == '"' &&
+        (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R")) {
+      add(TokenKind::string, raw_string_end(end));
+    } else if ((quote == '"' || quote == '\'') &&
+               (word == "L" || word == "u" || word == "U" || word == "u8")) {
+      add(quote == '"' ? TokenKind::string : TokenKind::character, quoted_end(end));
+    } else {
+      add(TokenKind::identifier, end);
+    }
+  }
+
+  // The end of a literal whose opening quote is at `quote`, with its suffix (1.0_km, "s"sv).
+  std::size_t quoted_end(std::size_t quote) const {
+    std::size_t end = quote + 1;
+    while (end < text_.size() && text_[end] != text_[quote] && text_[end] != '\n') {
+      end += text_[end] == '\\' ? 2 : 1;
+    }
+    return suffix_end(std::min(end + 1, text_.size()));
+  }
+
+  std::size_t raw_string_end(std::size_t quote) const {
+    const std::size_t open = text_.find('(', quote);
+    if (open == std::string_view::npos) return text_.size();
+    const std::string close = ")" + std::string(text_.substr(quote + 1, open - quote - 1)) + "\"";
+    const std::size_t end = text_.find(close, open);
+    return end == std::string_view::npos ? text_.size() : suffix_end(end + close.size());
+  }
+
+  std::size_t suffix_end(std::size_t end) const {
+    if (end < text_.size() && starts_identifier(text_[end])) {
+      while (end < text_.size() && continues_identifier(text_[end])) ++end;
+    }
+    return end;
+  }
+
+  void punctuator() {
+    const std::string_view rest = text_.substr(at_);
+    for (const std::string_view candidate : kPunctuators) {
+      if (!rest.starts_with(candidate)) continue;
+      // `foo<::bar>`: C++11 reads "<::" as "<" "::", and the alternative spellings are no concern here.
+      if (candidate == "<:" || candidate == ":>" || candidate == "<%" || candidate == "%>") break;
+      return add(TokenKind::punctuator, at_ + candidate.size());
+    }
+    add(TokenKind::punctuator, at_ + 1);
+  }
+
+  // A line marker (`# 12 "file" 1 3 4`, `#line 12 "file"`), a pragma, or something to leave alone.
+  void directive() {
+    const std::size_t end = line_end(at_);
+    out_.directives.push_back(make(TokenKind::directive, at_, end));
+    std::string_view rest = text_.substr(at_ + 1, end - at_ - 1);
+    at_line_start_ = false;
+    const auto skip_blanks = [&rest] {
+      while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\t')) rest.remove_prefix(1);
+    };
+    skip_blanks();
+    if (rest.starts_with("line")) rest.remove_prefix(4);
+    skip_blanks();
+    int line = 0;
+    const auto [number_end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), line);
+    if (error != std::errc()) return advance_to(end);
+    rest.remove_prefix(number_end - rest.data());
+    skip_blanks();
+    if (rest.starts_with('"')) {
+      std::string name;
+      rest.remove_prefix(1);
+      while (!rest.empty() && rest[0] != '"') {
+        if (rest[0] == '\\' && rest.size() > 1) rest.remove_prefix(1);
+        name += rest[0];
+        rest.remove_prefix(1);
+      }
+      if (!rest.empty()) rest.remove_prefix(1);
+      enter(name, rest);
+    }
+    at_ = end;
+    line_ = line - 1;  // the newline at the end of the marker makes it `line`
+  }
+
+  // Flags of a line marker: 1 enters a file, 2 returns to one, 3 marks a system header.
+  void enter(const std::string& name, std::string_view flags) {
+    const auto has = [flags](char flag) { return flags.find(flag) != std::string_view::npos; };
+    if (has('1')) {
+      out_.includes.push_back({file_, line_, include_});
+      include_ = static_cast<int>(out_.includes.size()) - 1;
+    } else if (has('2') && include_ >= 0) {
+      include_ = out_.includes[include_].parent;
+    }
+    file_ = file_index(name);
+    in_system_header_ = has('3');
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  int file_ = 0;
+  int include_ = -1;
+  bool in_system_header_ = false;
+  bool at_line_start_ = true;
+  Tokens out_;
+};
+
+}  // namespace
+
+Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(text, file).run(); }
+
+}  // namespace simtcc
