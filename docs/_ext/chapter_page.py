@@ -1,0 +1,374 @@
+"""Turns a chapter's source, its counts and its results into a page (MyST). Standard library only.
+
+Nothing is written here that a source says: prose, code, contracts, ideas, sizes and numbers all
+come from the chapter's files and from its program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from chapter_source import Chapter, Code, Fold, Prose, RungHere, SourceError, find_function, parse_blocks, read_text
+from results import Results
+
+# (label, prefix of the counts, what a request costs)
+ACCESSES = [
+    ("global loads", "global_load", "sectors"),
+    ("global stores", "global_store", "sectors"),
+    ("global atomics", "global_atomic", "sectors"),
+    ("shared loads", "shared_load", "wavefronts"),
+    ("shared stores", "shared_store", "wavefronts"),
+    ("shared atomics", "shared_atomic", "wavefronts"),
+]
+
+
+def number(value: float) -> str:
+    """1234567 -> 1,234,567; 4.0 -> 4; 4.25 -> 4.25."""
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def per(a: float, b: float) -> str:
+    return number(a / b) if b else "–"
+
+
+def milliseconds(ms: float) -> str:
+    """Four significant digits, whatever the size."""
+    for limit, decimals in ((1000, 0), (100, 1), (10, 2), (1, 3)):
+        if ms >= limit:
+            return f"{ms:,.{decimals}f}"
+    return f"{ms:.4f}"
+
+
+def rate(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.{1 if value >= 10 else 2}f} {unit}"
+
+
+def escape(text: str) -> str:
+    """Plain text as Markdown."""
+    return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", text)
+
+
+def size_text(size: dict) -> str:
+    return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
+
+
+def fence(body: str, info: str, options: list[str] = ()) -> str:
+    """A fenced block that nothing in `body` can close."""
+    longest = max((len(m) for m in re.findall(r"`{3,}", body)), default=2)
+    ticks = "`" * max(3, longest + 1)
+    return "\n".join([ticks + info, *options, body, ticks])
+
+
+def table(head: list[str], rows: list[list[str]], align: str) -> str:
+    """A Markdown table; `align` has a letter (l, r, c) for each column."""
+    marks = {"l": ":--", "r": "--:", "c": ":-:"}
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(marks[a] for a in align) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def listing(code: Code, language: str = "cuda") -> str:
+    return fence("\n".join(code.lines), f"{{code-block}} {language}",
+                 [":linenos:", f":lineno-start: {code.line}", ""])
+
+
+def only_includes(code: Code) -> bool:
+    return all(not line.strip() or re.match(r"#\s*(include|pragma once)\b", line) for line in code.lines)
+
+
+def counts_table(rows: list[dict]) -> str:
+    """The counts of a rung's rows: one line for each variant and kind of access."""
+    variants = len(rows) > 1
+    parts = []
+    for unit in ("sectors", "wavefronts"):
+        body = []
+        for row in rows:
+            counts = row.get("counts", {})
+            for label, prefix, cost in ACCESSES:
+                requests = counts.get(f"{prefix}_requests", 0)
+                if cost != unit or not requests:
+                    continue
+                cells = [f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []
+                cells += [label, number(requests), number(counts.get(f"{prefix}_{cost}", 0)),
+                          per(counts.get(f"{prefix}_{cost}", 0), requests)]
+                if unit == "sectors":
+                    asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
+                    cells.append(f"{100 * asked / moved:.0f} %" if asked is not None and moved else "–")
+                else:
+                    cells.append(number(counts[f"{prefix}_bank_conflicts"])
+                                 if f"{prefix}_bank_conflicts" in counts else "–")
+                cells.append(per(counts.get(f"{prefix}_active_lanes", 0), requests))
+                body.append(cells)
+        if not body:
+            continue
+        head = ["variant"] if variants else []
+        head += ["access", "requests", unit, f"{unit} per request",
+                 "bytes used" if unit == "sectors" else "bank conflicts", "lanes per request"]
+        parts.append(table(head, body, ("l" if variants else "") + "lrrrrr"))
+    return "\n\n".join(parts)
+
+
+def escape_code(text: str) -> str:
+    return text.replace("`", "'").replace("|", "\\|")
+
+
+def provenance(results: Results) -> str:
+    """Device, date and commit of a measurement."""
+    parts = [results.device]
+    if results.driver:
+        parts.append(f"driver {results.driver}")
+    if results.toolkit:
+        parts.append(results.toolkit)
+    parts.append(results.date[:10])
+    parts.append(f"commit {results.commit[:10]}")
+    return ", ".join(escape(p) for p in parts)
+
+
+MEASURED_HEAD = ["median", "p10 to p90", "rate", "of the peer", "of the limit"]
+
+
+def measured_cells(row: dict) -> list[str] | None:
+    time = row.get("time_ms")
+    if not time:
+        return None
+    ratio, limit = row.get("ratio_to_peer"), row.get("fraction_of_limit")
+    return [
+        f"{milliseconds(time['median'])} ms",
+        f"{milliseconds(time['p10'])} to {milliseconds(time['p90'])}",
+        rate(row["rate"], row.get("rate_unit", "")) if row.get("rate") is not None else "–",
+        f"{100 * ratio:.1f} %" if ratio is not None else "–",
+        f"{100 * limit:.1f} %" if limit is not None else "–",
+    ]
+
+
+def measured_table(rows: list[dict]) -> str:
+    variants = len(rows) > 1
+    body = []
+    for row in rows:
+        cells = measured_cells(row)
+        if cells:
+            body.append(([f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []) + cells)
+    if not body:
+        return ""
+    return table((["variant"] if variants else []) + MEASURED_HEAD, body, ("l" if variants else "") + "rrrrr")
+
+
+def lines_table(name: str, source: Path, simulated: Results) -> str:
+    """Where a kernel's requests come from, line by line; empty where one line makes them all."""
+    lines = simulated.lines.get(name, {})
+    here = {line: counts for (file, line), counts in lines.items() if Path(file).name == source.name}
+    texts = read_text(source).split("\n")
+    body = []
+    for line in sorted(here):
+        if not 1 <= line <= len(texts):
+            continue
+        counts = here[line]
+        for label, prefix, cost in ACCESSES:
+            requests = counts.get(f"{prefix}_requests", 0)
+            if requests:
+                body.append([str(line), f"`` {escape_code(texts[line - 1].strip())} ``", label, number(requests),
+                             per(counts.get(f"{prefix}_{cost}", 0), requests) + f" {cost}"])
+    if len(body) < 2:
+        return ""
+    return table(["line", "source", "access", "requests", "per request"], body, "rllrr")
+
+
+def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
+               simulated: Results | None, measured: Results | None) -> str:
+    """What the page says right after a rung's function."""
+    out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
+    out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
+    rows = simulated.of(name) if simulated else []
+    if rows:
+        counted = [row for row in rows if row.get("counts") and any(row["counts"].values())]
+        size = size_text(rows[0].get("size", {}))
+        if counted:
+            out += [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(counted), ""]
+            divergent = [row["counts"].get("divergent_branches", 0) for row in counted]
+            if any(divergent):
+                text = ", ".join(number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(counted) > 1 else "")
+                                 for d, row in zip(divergent, counted))
+                out += [f"Divergent branches: {text}.", ""]
+            by_line = lines_table(name, source, simulated)
+            if by_line:
+                out += [":::{dropdown} Line by line", ":class-container: lines", "", by_line, ":::", ""]
+        if simulated.shown.get(name):
+            out += [":::{rubric} Printed", ":class: printed", ":::", "",
+                    fence(simulated.shown[name], "{code-block} text", [":class: output", ""]), ""]
+        for row in rows:
+            variant = f" (`{escape_code(row['variant'])}`)" if row.get("variant") else ""
+            if row["status"] == "SKIP":
+                out += [f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}.".replace("..", "."), ""]
+            elif row.get("reason"):
+                out += [f":::{{rubric}} Found by the simulator{variant}", ":class: found", ":::", "",
+                        fence(row["reason"], "{code-block} text", [":class: finding", ""]), ""]
+            elif not row.get("counts") or not any(row["counts"].values()):
+                out += [f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
+                        "so there is nothing to count.", ""]
+    if measured:
+        rows = measured.of(name)
+        times = measured_table(rows)
+        if times:
+            peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
+            beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
+            size = size_text(rows[0].get("size", {}))
+            out += [f":::{{rubric}} Measured on {escape(measured.device)}, {size}", ":class: measured", ":::", "", times, "",
+                    f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::", ""]
+        for row in rows:
+            if row["status"] == "SKIP":
+                out += [f"Not run on {escape(measured.device)}: {escape(row.get('reason', 'no reason given'))}.".replace("..", "."), ""]
+    out.append("::::::")
+    return "\n".join(out)
+
+
+def ladder(chapter: Chapter, simulated: Results | None, measured: Results | None, figures: list[str]) -> str:
+    """The chapter's end: every rung in one table for each backend."""
+    out = ["## The ladder", ""]
+    names = list(chapter.header.rungs)
+
+    def label(row: dict) -> str:
+        variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
+        return f"{{rung}}`{row['rung']}`{variant}"
+
+    if measured:
+        body = []
+        for row in (r for n in names for r in measured.of(n)):
+            cells = measured_cells(row) or ["–"] * 5
+            body.append([label(row), *cells, row["status"]])
+        size = size_text(measured.rows[0].get("size", {})) if measured.rows else ""
+        out += [f"Measured on {escape(measured.device)}" + (f", {size}" if size else "") + ":", "",
+                table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"), "",
+                f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+                "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
+                "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
+                "FMAs.\n:::", ""]
+    if simulated:
+        body = []
+        for row in (r for n in names for r in simulated.of(n)):
+            c = row.get("counts", {})
+            loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
+            shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
+            body.append([
+                label(row), number(loads) if c else "–", per(c.get("global_load_sectors", 0), loads),
+                number(stores) if c else "–", per(c.get("global_store_sectors", 0), stores),
+                per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
+                number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0)) if shared else "–",
+                row["status"]])
+        size = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
+        out += [f"Counted on the simulator, {size}:", "",
+                table(["rung", "loads", "sectors per load", "stores", "sectors per store", "lanes per request",
+                       "bank conflicts", ""], body, "lrrrrrrl"), ""]
+    out += figures
+    if not measured:
+        out += ["No measurement on hardware is recorded for this chapter yet: "
+                f"`./learn run {chapter.header.number} --backend gpu` times it on a GPU of yours.", ""]
+    return "\n".join(out)
+
+
+def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
+    """The header and the program must name the same rungs."""
+    listed, ran = set(chapter.header.rungs), {row["rung"] for row in results.rows}
+    for name in sorted(ran - listed):
+        raise SourceError(f"{chapter.path}:1: {origin} has a rung {name} that the header does not list")
+    for name in sorted(listed - ran):
+        raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
+
+
+def links_to_map(header, titles: dict[str, str]) -> str:
+    if not header.builds_on:
+        return "nothing"
+    return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
+
+
+def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], titles: dict[str, str],
+                 simulated: Results | None, measured: Results | None, others: list[Path] = (),
+                 figures: list[str] = (), rung_figures: dict[str, str] | None = None,
+                 notes: str = "") -> str:
+    """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
+    header = chapter.header
+    rung_figures = rung_figures or {}
+    for results, origin in ((simulated, "the simulator's run"), (measured, "the measured results")):
+        if results:
+            check_rungs(chapter, results, origin)
+    out = [f"# Chapter {header.number}: {header.title}", "",
+           f":::{{container}} question\n{header.question}\n:::", ""]
+    facts = [f"Builds on {links_to_map(header, titles)}."]
+    facts.append(f"Source: `chapters/{chapter.folder}/{chapter.path.name}`.")
+    facts.append(f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
+                 f"{size_words(header.sizes['simulator'])} on the simulator.")
+    out += [":::{container} facts", " ".join(facts), ":::", ""]
+    if header.intro:
+        out += [header.intro, ""]
+    out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
+    out += [":::{dropdown} The rungs of this chapter", ":class-container: rungs", "",
+            table(["rung", "idea"], [[f"{{rung}}`{name}`", idea.replace("|", "\\|")] for name, idea in header.rungs.items()], "ll"),
+            "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
+
+    def panel(name: str, source: Path) -> str:
+        text = rung_panel(name, header.rungs[name], project, signatures[name], source, simulated, measured)
+        return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
+
+    def render(blocks: list, source: Path) -> None:
+        for block in blocks:
+            if isinstance(block, Prose):
+                out.extend([block.text, ""])
+            elif isinstance(block, Code) and only_includes(block):
+                out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
+            elif isinstance(block, Code):
+                out.extend([listing(block), ""])
+            elif isinstance(block, RungHere):
+                out.extend([panel(block.name, source), ""])
+            elif isinstance(block, Fold):
+                title = block.title or f"Lines {block.line + 1} on"
+                out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
+                render(block.blocks, source)
+                out.extend(["::::::::", ""])
+
+    render(chapter.blocks, chapter.path)
+    for other in others:
+        lines = read_text(other).split("\n")
+        functions = [f for name in header.rungs if name not in chapter.functions
+                     and (f := find_function("\n".join(lines), name))]
+        out += [f"## {other.name}", ""]
+        render(parse_blocks(other, lines, 1, functions), other)
+    out += [ladder(chapter, simulated, measured, list(figures)), ""]
+    if notes.strip():
+        out += ["## Notes on the measurement", "", notes.strip(), ""]
+    return "\n".join(out)
+
+
+def demote(text: str) -> str:
+    """Notes under a heading of the page: their title goes, their other headings move one level down."""
+    lines, fenced = [], False
+    for line in text.split("\n"):
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced and line.startswith("# "):
+            continue
+        lines.append("#" + line if not fenced and re.match(r"#{2,5} ", line) else line)
+    return "\n".join(lines)
+
+
+def size_words(text: str) -> str:
+    return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
+
+
+def map_page(chapters: list[Chapter], graph: str) -> str:
+    """The map: what there is, which question each chapter answers, what it builds on."""
+    titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
+    out = ["# The chapters", "",
+           "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
+           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", graph, ""]
+    for chapter in chapters:
+        header = chapter.header
+        rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)
+        out += [f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.md)", "",
+                header.question, "", f"Builds on: {links_to_map(header, titles)}", "",
+                f"Rungs: {rungs}", ""]
+    out += ["```{toctree}", ":hidden:", ":maxdepth: 1", ""]
+    out += [f"{chapter.folder}" for chapter in chapters]
+    out += ["```", ""]
+    return "\n".join(out)

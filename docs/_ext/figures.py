@@ -1,0 +1,229 @@
+"""The drawings: ladders (matplotlib), sector maps and the graph of chapters (plain SVG).
+
+Every drawing is an SVG that goes into the page itself. Its colours are the page's (CSS variables), so
+it is right in light and in dark; each function also returns the words for who cannot see it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+
+# The colours that drawings use, and the CSS variable that each stands for.
+FOREGROUND, MUTED, LINE, ACCENT, SOFT, SECOND = (
+    "#010101", "#020202", "#030303", "#040404", "#050505", "#060606")
+VARIABLES = {
+    FOREGROUND: "var(--draw-foreground)",
+    MUTED: "var(--draw-muted)",
+    LINE: "var(--draw-line)",
+    ACCENT: "var(--draw-accent)",
+    SOFT: "var(--draw-soft)",
+    SECOND: "var(--draw-second)",
+}
+
+
+@dataclass
+class Drawing:
+    svg: str
+    alt: str
+    narrow: str = ""
+
+
+def _page_colours(svg: str) -> str:
+    for colour, variable in VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    return svg
+
+
+def _matplotlib_svg(figure, prefix: str) -> str:
+    """The figure as an SVG element that can stand in a page beside others."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'(xlink:href|href)="#([^"]+)"', rf'\1="#{prefix}-\2"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+    width = re.search(r'<svg[^>]*?width="([\d.]+)pt"', svg).group(1)
+    svg = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", svg)
+    svg = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", svg)
+    svg = svg.replace("<svg ", f'<svg style="max-width: {float(width) * 4 / 3:.0f}px" ', 1)
+    return _page_colours(svg)
+
+
+def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title: str) -> Drawing:
+    """Rates as bars; each bar: label, value, and the peer's value or None.
+
+    The label stands above its bar, so the drawing needs no margin and works on a narrow screen.
+    """
+    import matplotlib
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    most = max([b["value"] for b in bars] + [b["peer"] or 0 for b in bars] + [limit or 0])
+
+    def draw(width: float, size: float) -> str:
+        height = 0.42 * len(bars) + 0.75
+        with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix, "font.size": size,
+                                "font.family": "DejaVu Sans"}):
+            figure, axes = pyplot.subplots(figsize=(width, height), dpi=72)
+            figure.subplots_adjust(left=0.005, right=0.995, top=1 - 0.3 / height, bottom=0.42 / height)
+            for i, bar in enumerate(bars):
+                axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
+                axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
+                axes.text(most * 1.0, i - 0.1, f"{bar['value']:,.0f}" if bar["value"] >= 100 else f"{bar['value']:.3g}",
+                          ha="right", va="bottom", color=MUTED)
+                if bar["peer"]:
+                    axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
+                              solid_capstyle="butt")
+            if limit:
+                axes.axvline(limit, color=MUTED, linewidth=1, linestyle=(0, (3, 3)))
+            axes.set_ylim(len(bars) - 0.4, -0.75)
+            axes.set_xlim(0, most * 1.003)
+            axes.set_yticks([])
+            axes.locator_params(axis="x", nbins=4 if width < 6 else 8)
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axes.tick_params(axis="x", colors=MUTED, length=0, labelsize=size - 1)
+            for tick in axes.get_xticklabels()[:1]:
+                tick.set_ha("left")
+            axes.grid(axis="x", color=LINE, linewidth=0.8)
+            axes.set_axisbelow(True)
+            for side in axes.spines.values():
+                side.set_visible(False)
+            axes.spines["left"].set_visible(True)
+            axes.spines["left"].set_color(LINE)
+            svg = _matplotlib_svg(figure, f"{prefix}-{int(width)}")
+            pyplot.close(figure)
+        return svg
+
+    words = "; ".join(f"{b['label']} {b['value']:,.3g} {unit}" + (f" (peer {b['peer']:,.3g})" if b["peer"] else "")
+                      for b in bars)
+    alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {limit:,.4g} {unit}" if limit else "") + "."
+    return Drawing(draw(9.6, 12), alt, draw(4.7, 12))
+
+
+@dataclass
+class Request:
+    """What one request of a rung moves, on average over its requests."""
+
+    rung: str
+    access: str  # "load" or "store"
+    sectors: float
+    bytes: float
+
+    @property
+    def used(self) -> float:
+        return self.bytes / (32 * self.sectors)
+
+
+def sector_map(requests: list[Request]) -> Drawing:
+    """Each sector of a request as a row of eight words, those that the lanes asked for filled."""
+    cell, gap, between = 9, 1, 9
+    sector = 8 * (cell + gap) - gap
+
+    def draw(columns: int) -> str:
+        shapes, y = [], 0
+        for request in requests:
+            y += 16
+            shapes.append(f'<text x="0" y="{y}" fill="{FOREGROUND}" font-size="14">'
+                          f'<tspan class="mono">{request.rung}</tspan></text>')
+            y += 17
+            shapes.append(f'<text x="0" y="{y}" fill="{MUTED}" font-size="12.5">{_words(request)}</text>')
+            y += 9
+            count, words = round(request.sectors), round(request.bytes / request.sectors / 4)
+            for i in range(count):
+                x0 = (i % columns) * (sector + between)
+                y0 = y + (i // columns) * (cell + between)
+                for word in range(8):
+                    x = x0 + word * (cell + gap)
+                    used = word < words
+                    shapes.append(f'<rect x="{x}" y="{y0}" width="{cell}" height="{cell}" rx="1.5" '
+                                  f'fill="{ACCENT if used else SOFT}"/>')
+            y += -(-count // columns) * (cell + between) + 10
+        width = columns * (sector + between) - between
+        return _page_colours(f'<svg viewBox="0 0 {width} {y - 12}" style="max-width: {width}px" '
+                             f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    alt = "Sectors that one request moves. " + " ".join(f"{r.rung}: {_words(r)}." for r in requests)
+    return Drawing(draw(8), alt, draw(4))
+
+
+def _words(request: Request) -> str:
+    return (f"one {request.access} of a warp moves {request.sectors:g} sectors, {request.sectors * 32:,.0f} bytes; "
+            f"the lanes {'asked for' if request.access == 'load' else 'wrote'} {request.bytes:g}")
+
+
+def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:
+    """Which chapter builds on which. Each chapter: folder, number, title, folders it builds on."""
+    depth: dict[str, int] = {}
+    for folder, _, _, builds_on in chapters:  # by number: what a chapter builds on stands before it
+        depth[folder] = 1 + max((depth[b] for b in builds_on), default=-1)
+    rows: dict[int, list[str]] = {}
+    for folder, _, _, _ in chapters:
+        rows.setdefault(depth[folder], []).append(folder)
+    names = {folder: (number, title) for folder, number, title, _ in chapters}
+    height, row_gap, column_gap = 38, 30, 20
+
+    def node(folder: str, x: float, y: float, width: float) -> str:
+        number, title = names[folder]
+        return (f'<a href="{folder}.html"><rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{SOFT}" '
+                f'stroke="{LINE}"/><text x="{x + 13}" y="{y + 24}" font-size="14" fill="{FOREGROUND}">'
+                f'<tspan fill="{ACCENT}" font-weight="600">{number}</tspan>'
+                f'<tspan dx="8">{_escape(title)}</tspan></text></a>')
+
+    def wide_enough(folder: str) -> float:
+        return 58 + 8.2 * len(names[folder][1])
+
+    # Wide: one row a depth.
+    place: dict[str, tuple[float, float, float]] = {}
+    total = 0.0
+    for level, folders in sorted(rows.items()):
+        x = 1.0
+        for folder in folders:
+            width = wide_enough(folder)
+            place[folder] = (x, 1 + level * (height + row_gap), width)
+            x += width + column_gap
+        total = max(total, x - column_gap + 1)
+    shapes = []
+    for folder, _, _, builds_on in chapters:
+        x, y, width = place[folder]
+        for other in builds_on:
+            ox, oy, other_width = place[other]
+            x1, y1, x2, y2 = ox + min(40, other_width / 2), oy + height, x + min(40, width / 2), y
+            middle = (y1 + y2) / 2
+            shapes.append(f'<path d="M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}" fill="none" '
+                          f'stroke="{MUTED}" stroke-width="1.4"/>')
+    shapes += [node(folder, *place[folder]) for folder in names]
+    bottom = max(y for _, y, _ in place.values()) + height + 1
+    wide = (f'<svg viewBox="0 0 {total:.0f} {bottom}" style="max-width: {total:.0f}px" '
+            f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    # Narrow: one column, the edges as arcs at its left.
+    left, step = 46, height + 12
+    line = {folder: 1 + i * step for i, folder in enumerate(names)}
+    shapes = []
+    for folder, _, _, builds_on in chapters:
+        for other in builds_on:
+            y1, y2 = line[other] + height / 2, line[folder] + height / 2
+            bow = min(left - 4, 12 + 5 * (y2 - y1) / step)
+            shapes.append(f'<path d="M{left} {y1}C{left - bow} {y1} {left - bow} {y2} {left} {y2}" fill="none" '
+                          f'stroke="{MUTED}" stroke-width="1.4"/>')
+    widest = max(wide_enough(folder) for folder in names)
+    shapes += [node(folder, left, y, widest) for folder, y in line.items()]
+    narrow = (f'<svg viewBox="0 0 {left + widest + 1:.0f} {max(line.values()) + height + 1}" '
+              f'style="max-width: {left + widest + 1:.0f}px" xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    sentences = []
+    for _, number, title, builds_on in chapters:
+        on = " and ".join(" ".join(names[b]) for b in builds_on) or "nothing"
+        sentences.append(f"{number} {title} builds on {on}.")
+    return Drawing(_page_colours(wide), "The chapters and what each builds on. " + " ".join(sentences),
+                   _page_colours(narrow) if len(chapters) > 1 else "")
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

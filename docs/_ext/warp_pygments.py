@@ -1,0 +1,55 @@
+"""Two quiet colour schemes for code: what is text to the compiler stays text to the eye."""
+
+from pygments.style import Style
+from pygments.token import (Comment, Error, Generic, Keyword, Literal, Name, Number, Operator,
+                            Punctuation, String, Token)
+
+
+class WarpLight(Style):
+    background_color = "#f7f7f5"
+    highlight_color = "#e9efe6"
+    line_number_color = "#8a8f87"
+    styles = {
+        Token: "#1f2421",
+        Comment: "#5d6b5f",
+        Comment.Preproc: "#7a4a12",
+        Comment.PreprocFile: "#7a4a12",
+        Keyword: "#9a2450",
+        Keyword.Type: "#1f5f8b",
+        Name.Builtin: "#1f5f8b",
+        Name.Function: "#0f6b50",
+        Name.Class: "#1f5f8b",
+        Number: "#6a3fa0",
+        String: "#8a4a00",
+        Literal: "#8a4a00",
+        Operator: "#1f2421",
+        Punctuation: "#1f2421",
+        Generic.Prompt: "#6b746d",
+        Generic.Output: "#1f2421",
+        Error: "",
+    }
+
+
+class WarpDark(Style):
+    background_color = "#191c1b"
+    highlight_color = "#26302b"
+    line_number_color = "#7d857f"
+    styles = {
+        Token: "#dfe3de",
+        Comment: "#93a396",
+        Comment.Preproc: "#dcb07a",
+        Comment.PreprocFile: "#dcb07a",
+        Keyword: "#f08bb0",
+        Keyword.Type: "#85c1ea",
+        Name.Builtin: "#85c1ea",
+        Name.Function: "#6fd1ae",
+        Name.Class: "#85c1ea",
+        Number: "#c4a6f2",
+        String: "#e5b176",
+        Literal: "#e5b176",
+        Operator: "#dfe3de",
+        Punctuation: "#dfe3de",
+        Generic.Prompt: "#8d958f",
+        Generic.Output: "#dfe3de",
+        Error: "",
+    }

@@ -1,0 +1,283 @@
+"""The site's own Sphinx directives and roles.
+
+`rung`      the panel after a rung's function, with the rung's name as its anchor
+`svg`       a drawing, put into the page itself so that it takes the page's colours
+`header`    the contracts of a public header, in the order of the file
+`output`    the table that a chapter's program printed on the simulator while this site was built
+`explained` what ./learn explain prints for a kernel of a chapter
+`packages`  what a kind of work needs, as the runner knows it
+`counts`    every count with the hardware counter that it equals
+
+The role `rung` links to a panel, and so does every `name` in code type that is a rung of its page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import chapter_page
+import doxygen
+import results
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+log = logging.getLogger(__name__)
+
+
+class Rung(SphinxDirective):
+    required_arguments = 1
+    has_content = True
+    option_spec = {"idea": directives.unchanged}
+
+    def run(self):
+        name = self.arguments[0]
+        panel = nodes.container(classes=["rung"])
+        panel["ids"].append(name)
+        self.state.document.note_explicit_target(panel)
+        title = nodes.paragraph(classes=["rung-title"])
+        title += nodes.literal(text=name)
+        idea, _ = self.parse_inline(self.options.get("idea", ""))
+        if idea:
+            title += nodes.inline("", "", *idea, classes=["idea"])
+        link = nodes.reference("", "#", refuri=f"#{name}", classes=["headerlink"], reftitle="Link to this rung")
+        title += link
+        panel += title
+        panel += self.parse_content_to_nodes()
+        self.env.metadata[self.env.docname].setdefault("rungs", "")
+        self.env.metadata[self.env.docname]["rungs"] += f" {name}"
+        return [panel]
+
+
+class RungRole(SphinxRole):
+    """`name` on the same page, or `NN_chapter/name`."""
+
+    def run(self):
+        folder, _, name = self.text.rpartition("/")
+        uri = f"#{name}"
+        if folder:
+            uri = self.env.app.builder.get_relative_uri(self.env.docname, f"chapters/{folder}") + uri
+        link = nodes.reference("", "", refuri=uri, internal=True, classes=["rung-link"])
+        link += nodes.literal(text=name)
+        return [link], []
+
+
+def link_rung_names(app, doctree):
+    """`add_guarded` in code type on its chapter's page is a link to its panel."""
+    rungs = set(app.env.metadata[app.env.docname].get("rungs", "").split())
+    if not rungs:
+        return
+    for literal in list(doctree.findall(nodes.literal)):
+        name = literal.astext()
+        if name not in rungs:
+            continue
+        parent = literal.parent
+        if isinstance(parent, (nodes.title, nodes.reference)) or "rung-title" in parent.get("classes", []):
+            continue
+        inside = literal
+        while inside is not None and not (isinstance(inside, nodes.container) and name in inside["ids"]):
+            inside = inside.parent
+        if inside is not None:
+            continue  # its own panel
+        link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
+        parent.replace(literal, link)
+        link += literal
+
+
+class Svg(SphinxDirective):
+    """Two drawings may stand for one: `name.svg` and, for narrow screens, `name.narrow.svg`."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"alt": directives.unchanged_required}
+
+    def run(self):
+        if not self.options.get("alt", "").strip():
+            raise self.error(f"the drawing {self.arguments[0]} has no :alt:")
+        path = Path(self.env.srcdir) / self.arguments[0]
+        narrow = path.with_suffix(".narrow.svg")
+        pieces = []
+        for file, only in ((path, "only-wide" if narrow.exists() else ""), (narrow, "only-narrow")):
+            if not file.exists():
+                if file is path:
+                    raise self.error(f"no drawing {path}")
+                continue
+            self.env.note_dependency(str(file))
+            pieces.append(f'<div class="drawing {only}" role="img" aria-label="{escape_html(self.options["alt"])}">'
+                          f"{file.read_text(encoding='utf-8')}</div>")
+        figure = nodes.figure(classes=["drawn"])
+        figure += nodes.raw("", "".join(pieces), format="html")
+        if self.content:
+            caption = nodes.caption()
+            for paragraph in self.parse_content_to_nodes():
+                caption += paragraph.children if isinstance(paragraph, nodes.paragraph) else [paragraph]
+            figure += caption
+        return [figure]
+
+
+def escape_html(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Header(SphinxDirective):
+    """`{header} lab check.h`: the file's own words, then its entities as Breathe renders them."""
+
+    required_arguments = 2
+    option_spec = {"skip": directives.unchanged}
+
+    def run(self):
+        project, name = self.arguments
+        xml = Path(self.env.config.breathe_projects[project])
+        skipped = self.options.get("skip", "").split()
+        documented = [e for e in doxygen.entities(xml)
+                      if e.file.name == name and e.documented and "detail" not in e.name.split("::")
+                      and e.name not in skipped]
+        if not any(e.file.name == name for e in doxygen.entities(xml)):
+            raise self.error(f"Doxygen extracted nothing from {name} of {project}")
+        found = next(e.file for e in doxygen.entities(xml) if e.file.name == name)
+        lines = [f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`", "",
+                 doxygen.file_doc(xml, found), ""]
+        for entity in documented:
+            lines += [doxygen.breathe_directive(entity, project, documented), ""]
+        self.env.note_dependency(str(found))
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class Output(SphinxDirective):
+    """`{output} 01_thread_indexing`: the table that the program printed, or the rows of some rungs of it."""
+
+    required_arguments = 1
+    option_spec = {"rungs": directives.unchanged}
+
+    def run(self):
+        path = Path(self.env.srcdir) / "_data" / f"{self.arguments[0]}.txt"
+        if not path.exists():
+            raise self.error(f"no output of {self.arguments[0]} was recorded")
+        self.env.note_dependency(str(path))
+        lines = results.table_lines(path.read_text(encoding="utf-8"))
+        if not lines:
+            raise self.error(f"{self.arguments[0]} printed no table")
+        wanted = self.options.get("rungs", "").split()
+        if wanted:
+            try:
+                lines = results.rows_of(lines, wanted)
+            except results.ResultsError as error:
+                raise self.error(str(error)) from None
+        return [output_block(lines)]
+
+
+class Explained(SphinxDirective):
+    """`{explained} 01_thread_indexing copy_y_fastest`: what ./learn explain prints for a kernel."""
+
+    required_arguments = 2
+
+    def run(self):
+        folder, kernel = self.arguments
+        path = Path(self.env.srcdir) / "_data" / f"{folder}.trace.json"
+        if not path.exists():
+            raise self.error(f"no trace of {folder} was recorded")
+        self.env.note_dependency(str(path))
+        root = course_root(self.env)
+        from learn import trace, ui
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+        launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
+        if not launches:
+            raise self.error(f"the trace of {folder} has no kernel {kernel}")
+        text = trace.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False))
+        text = text.replace(str(root) + "/", "")
+        text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
+        return [output_block(text.rstrip("\n").split("\n"))]
+
+
+def output_block(lines: list[str]) -> nodes.Node:
+    text = "\n".join(lines)
+    block = nodes.literal_block(text, text, classes=["output"])
+    block["language"] = "text"
+    return block
+
+
+def course_root(env) -> Path:
+    """The course's folder; its tools can be imported afterwards."""
+    root = Path(env.config.warp_root)
+    if str(root / "tools") not in sys.path:
+        sys.path.insert(0, str(root / "tools"))
+    return root
+
+
+class Packages(SphinxDirective):
+    """`{packages} simulator docs`: what these kinds of work need, from the runner's own table."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"command": directives.flag}
+
+    def run(self):
+        course_root(self.env)
+        from learn import needs
+        works = self.arguments[0].split()
+        for work in works:
+            if work not in needs.WORK:
+                raise self.error(f"the runner knows no work '{work}'; it knows {', '.join(needs.WORK)}")
+        self.env.note_dependency(needs.__file__)
+        if "command" in self.options:
+            packages = " ".join(dict.fromkeys(need.package for work in works for need in needs.WORK[work]))
+            return self.parse_text_to_nodes(
+                chapter_page.fence(f"$ sudo apt-get update && sudo apt-get install -y {packages}",
+                                   "{code-block} console", [""]))
+        seen, rows = set(), []
+        for work in works:
+            for need in needs.WORK[work]:
+                if need.package in seen:
+                    continue
+                seen.add(need.package)
+                rows.append([need.name, f"`{need.package}`", need.cost])
+        return self.parse_text_to_nodes(
+            chapter_page.table(["what", "Debian package", "without it"], rows, "lll"))
+
+
+class CountsTable(SphinxDirective):
+    """Every count, what it is (from counts.h) and the hardware counter that it equals (from tools/measure)."""
+
+    def run(self):
+        xml = Path(self.env.config.breathe_projects["simt"])
+        described = doxygen.members(xml, "simt::Counts")
+        if not described:
+            raise self.error("Doxygen extracted no member of simt::Counts")
+        source = course_root(self.env) / "tools" / "measure" / "counters.py"
+        self.env.note_dependency(str(source))
+        metrics = counter_names(source)
+        unknown = sorted(set(metrics) - {name for name, _ in described})
+        if unknown:
+            raise self.error(f"{source.name} names counts that simt::Counts does not have: {', '.join(unknown)}")
+        rows = []
+        for name, text in described:
+            counters = " plus ".join(f"`{metric}`" for metric in metrics.get(name, [])) or "–"
+            rows.append([f"`{name}`", chapter_page.escape(text.rstrip(".")), counters])
+        return self.parse_text_to_nodes(chapter_page.table(["count", "what", "Nsight Compute"], rows, "lll"))
+
+
+def counter_names(source: Path) -> dict[str, list[str]]:
+    """The table COUNTS of tools/measure/counters.py, read without running it."""
+    import ast
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [t.id for t in node.targets if isinstance(t, ast.Name)] == ["COUNTS"]:
+            return ast.literal_eval(node.value)
+    raise ValueError(f"{source}: no table COUNTS")
+
+
+def setup(app):
+    app.add_directive("rung", Rung)
+    app.add_directive("svg", Svg)
+    app.add_directive("header", Header)
+    app.add_directive("output", Output)
+    app.add_directive("explained", Explained)
+    app.add_directive("packages", Packages)
+    app.add_directive("counts", CountsTable)
+    app.add_config_value("warp_root", "", "env")
+    app.add_role("rung", RungRole())
+    app.connect("doctree-read", link_rung_names)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

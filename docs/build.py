@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Builds the site: docs/build.py [--build-dir build] [--out build/docs/html] [--serve]
+
+Runs every chapter's simulator program for its counts, Doxygen for the contracts, writes the chapters'
+pages from their sources and hands everything to Sphinx, whose warnings are errors. `./learn docs` makes
+the virtual environment (docs/requirements.txt), builds the simulator and calls this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import http.server
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+import chapter_page  # noqa: E402
+import chapter_source  # noqa: E402
+import doxygen  # noqa: E402
+import figures  # noqa: E402
+import results  # noqa: E402
+
+
+class BuildError(Exception):
+    """What stops the build, in one line, or with a tool's own lines below it."""
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="docs/build.py", description="Builds the site.")
+    parser.add_argument("--root", type=Path, default=DOCS.parent, help="the course (default: where this file lies)")
+    parser.add_argument("--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)")
+    parser.add_argument("--out", type=Path, help="the site (default: BUILD_DIR/docs/html)")
+    parser.add_argument("--serve", action="store_true", help="serve the site at http://127.0.0.1:PORT afterwards")
+    parser.add_argument("--port", type=int, default=8000, help="for --serve (default: 8000)")
+    options = parser.parse_args(arguments)
+    options.root = options.root.resolve()
+    options.build_dir = Path(options.build_dir or os.environ.get("WARP_BUILD_DIR") or options.root / "build").resolve()
+    options.out = (options.out or options.build_dir / "docs" / "html").resolve()
+    if not 1 <= options.port <= 65535:
+        parser.error(f"--port {options.port}: legal is 1 to 65535")
+    return options
+
+
+def check_packages() -> None:
+    modules = {"sphinx": "sphinx", "breathe": "breathe", "myst_parser": "myst-parser", "furo": "furo",
+               "sphinx_design": "sphinx-design", "sphinx_copybutton": "sphinx-copybutton",
+               "matplotlib": "matplotlib"}
+    missing = [package for module, package in modules.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise BuildError(f"this Python lacks {', '.join(missing)}: run './learn docs', which makes an environment "
+                         "with docs/requirements.txt")
+
+
+def commit_of(root: Path) -> str:
+    if os.environ.get("WARP_COMMIT"):
+        return os.environ["WARP_COMMIT"]
+    done = subprocess.run(["git", "-C", str(root), "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file unless it says the same already: Sphinx then leaves its page alone."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+class Stage:
+    """The folder that Sphinx reads: the pages of docs/ and those made here."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.kept: set[Path] = set()
+
+    def write(self, name: str, text: str) -> None:
+        write(self.folder / name, text)
+        self.kept.add(self.folder / name)
+
+    def drawing(self, name: str, drawing: figures.Drawing, caption: str) -> str:
+        """Stages a drawing and returns the directive that shows it."""
+        self.write(f"_figures/{name}.svg", drawing.svg)
+        if drawing.narrow:
+            self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
+        return chapter_page.fence(caption, f"{{svg}} _figures/{name}.svg",
+                                  [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""])
+
+    def sweep(self) -> None:
+        """Removes what an earlier build left and this one did not write."""
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if path.is_file() and path not in self.kept:
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+
+
+def signatures(chapter: chapter_source.Chapter, sources: list[Path], xml: Path) -> dict[str, str]:
+    """How Breathe finds the contract of each rung. A rung without a contract is an error."""
+    entities = doxygen.entities(xml)
+    found = {}
+    for name in chapter.header.rungs:
+        same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
+        if name in chapter.functions and len(same) > 1:
+            function = chapter.functions[name]
+            here = [e for e in same if function.first <= e.line <= function.name_line + 1
+                    and e.file.name == chapter.path.name]
+            same = here or same
+        if not same or not same[0].documented:
+            where = chapter.functions[name].name_line if name in chapter.functions else 1
+            raise chapter_source.SourceError(
+                f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it")
+        overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
+        found[name] = same[0].name + (same[0].args if overloaded else "")
+    return found
+
+
+def sector_drawing(stage: Stage, chapter, simulated) -> dict[str, str]:
+    """A map of the sectors of one request, where a chapter has a rung that wastes them and one that does not."""
+    requests = []
+    for row in simulated.rows:
+        counts = row.get("counts", {})
+        for access in ("load", "store"):
+            prefix = f"global_{access}_"
+            n = counts.get(prefix + "requests", 0)
+            if n and counts[prefix + "active_lanes"] == 32 * n and counts[prefix + "sectors"] % n == 0:
+                requests.append(figures.Request(row["rung"], access, counts[prefix + "sectors"] / n,
+                                                counts[prefix + "bytes"] / n))
+                break
+    wasteful = next((r for r in requests if r.sectors == 32 and r.used <= 0.25), None)
+    if not wasteful:
+        return {}
+    before = requests[: requests.index(wasteful)]
+    frugal = next((r for r in reversed(before) if r.used == 1 and r.bytes == wasteful.bytes), None)
+    if not frugal:
+        return {}
+    drawing = figures.sector_map([frugal, wasteful])
+    caption = (f"Each small square is a 4-byte word, each group of eight a sector. Drawn from the counts of "
+               f"{{rung}}`{frugal.rung}` and {{rung}}`{wasteful.rung}`.")
+    return {wasteful.rung: stage.drawing(f"{chapter.folder}-sectors", drawing, caption)}
+
+
+def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
+    drawn = []
+    for unit, limit in (("GB/s", "copy_gb_s"), ("GFLOP/s", "fp32_gflop_s")):
+        bars = []
+        for name in chapter.header.rungs:
+            for row in measured.of(name):
+                if row.get("rate_unit") != unit or not row.get("rate"):
+                    continue
+                peer, ratio = row.get("peer"), row.get("ratio_to_peer")
+                variant = f" {row['variant']}" if row.get("variant") else ""
+                bars.append({"label": name + variant, "value": row["rate"],
+                             "peer": row["rate"] / ratio if peer and ratio else None})
+        if len(bars) < 2:
+            continue
+        title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
+        prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
+        drawing = figures.ladder(bars, unit, measured.limits.get(limit), prefix, title)
+        caption = f"{title}, in {unit}; longer is faster."
+        if any(bar["peer"] for bar in bars):
+            caption += " The upright mark on a bar is the peer in the same rounds."
+        if measured.limits.get(limit):
+            caption += " The dashed line is the limit measured on this machine."
+        drawn.append(stage.drawing(prefix, drawing, caption))
+    return drawn
+
+
+def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
+    """Writes the chapters' pages; returns Breathe's projects."""
+    mains = chapter_source.find_chapters(options.root / "chapters")
+    projects, chapters = {}, []
+    titles = {}
+    for main in mains:
+        folder = main.parent
+        others = sorted(p for p in folder.glob("*.cu") if p != main and not p.name.endswith("_stub.cu"))
+        chapter = chapter_source.parse_chapter(main, others)
+        for name in chapter.header.builds_on:
+            if name not in titles:
+                raise chapter_source.SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
+        titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
+        chapters.append((chapter, others))
+
+    for chapter, others in chapters:
+        name = chapter.path.stem
+        program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
+        simulated = results.run_program(program, work / "runs" / chapter.folder, commit_of(options.root))
+        results.show_rungs(program, simulated)
+        measured = results.load(chapter.path.parent / "results" / "h200.json")
+        project = f"chapter_{chapter.header.number}"
+        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,
+                                        [chapter.path, *others], defines=["__SIMT__"])
+        known = signatures(chapter, [chapter.path, *others], projects[project])
+        notes_file = chapter.path.parent / "results" / "NOTES.md"
+        page = chapter_page.chapter_page(
+            chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
+            others=others, figures=ladder_drawings(stage, chapter, measured) if measured else [],
+            rung_figures=sector_drawing(stage, chapter, simulated),
+            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if notes_file.exists() else "")
+        stage.write(f"chapters/{chapter.folder}.md", page)
+        stage.write(f"_data/{chapter.folder}.txt", simulated.output)
+        stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))
+
+    graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on)
+                                   for c, _ in chapters])
+    directive = stage.drawing("chapters", graph, "")
+    stage.write("chapters/index.md", chapter_page.map_page([c for c, _ in chapters], directive))
+    return projects
+
+
+def public_headers(root: Path) -> dict[str, list[Path]]:
+    lab = sorted((root / "common" / "lab" / "include" / "lab").glob("*.h"))
+    simt = root / "common" / "simt" / "include" / "simt"
+    return {"lab": lab, "simt": [simt / name for name in ("simt.h", "counts.h", "counting.h")]}
+
+
+def build(options) -> None:
+    check_packages()
+    work = options.build_dir / "docs"
+    stage = Stage(work / "source")
+
+    print("docs: chapters: programs, contracts, pages", flush=True)
+    projects = stage_chapters(options, stage, work)
+    print("docs: contracts of lab and simt", flush=True)
+    for project, headers in public_headers(options.root).items():
+        if not headers:
+            raise BuildError(f"{options.root}/common/{project}: no public header")
+        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
+        extracted = {e.file.name for e in doxygen.entities(projects[project])}
+        if not extracted:
+            raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
+
+    pages = options.root / "docs"
+    for path in sorted(pages.rglob("*")):
+        relative = path.relative_to(pages)
+        if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static"):
+            stage.write(str(relative), path.read_text(encoding="utf-8"))
+    stage.sweep()
+
+    print("docs: Sphinx", flush=True)
+    from sphinx.cmd.build import main as sphinx_main
+    options.out.mkdir(parents=True, exist_ok=True)
+    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), "-W", "--keep-going", "-n", "-q",
+                 "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"]
+    arguments += ["-D", f"warp_root={options.root}"]
+    for name, xml in projects.items():
+        arguments += ["-D", f"breathe_projects.{name}={xml}"]
+    status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
+    if status != 0:
+        raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    shutil.rmtree(options.out / "_sources", ignore_errors=True)
+
+
+def serve(folder: Path, port: int) -> None:
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError as error:
+        raise BuildError(f"port {port} cannot be served: {error.strerror}; choose another with --port") from None
+    print(f"docs: http://127.0.0.1:{port}/ (Ctrl-C ends it)", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    started = time.monotonic()
+    try:
+        build(options)
+        print(f"docs: {options.out / 'index.html'} ({time.monotonic() - started:.0f} s)", flush=True)
+        if options.serve:
+            serve(options.out, options.port)
+    except (BuildError, chapter_source.SourceError, doxygen.DoxygenError, results.ResultsError) as error:
+        print(f"docs: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

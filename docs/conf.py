@@ -1,0 +1,83 @@
+"""Sphinx settings. docs/build.py starts Sphinx; it stages the pages and says where the XML lies."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "Warp by Warp"
+author = "The Warp by Warp authors"
+html_title = "Warp by Warp"
+
+extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp_site"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "smartquotes"]
+myst_heading_anchors = 3
+suppress_warnings = ["epub.unknown_project_files"]
+exclude_patterns = ["_figures", "_data"]
+
+# Breathe. CUDA's qualifiers and attributes are no C++; the Doxyfile removes most of them.
+breathe_default_project = "lab"  # breathe_projects comes from docs/build.py
+breathe_domain_by_extension = {"cu": "cpp", "cuh": "cpp", "h": "cpp"}
+breathe_show_include = False
+cpp_id_attributes = ["__global__", "__device__", "__host__", "__shared__", "__constant__",
+                     "__managed__", "__restrict__", "__forceinline__", "__noinline__",
+                     "__grid_constant__"]
+cpp_paren_attributes = ["__launch_bounds__", "__align__", "__cluster_dims__", "__maxnreg__"]
+cpp_maximum_signature_line_length = 88
+
+# Names that C++, CUDA and third parties own: no page here can define them.
+nitpick_ignore_regex = [
+    ("cpp:.*", r"std(::.*)?"),
+    ("cpp:.*", r"u?int(8|16|32|64|ptr)?_t|size_t|ptrdiff_t"),
+    ("cpp:.*", r"(cuda[A-Z]\w*|dim3|uint3|int[234]|float[234]|double2|__half|__nv_bfloat16)"),
+    ("cpp:.*", r"nlohmann(::.*)?"),
+    ("cpp:.*", r"[A-Z]\w?|[A-Z][a-z]+\.\.\.|Any\w*|Args|Got|Want"),  # template parameters
+]
+
+language = "en"
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["warp.css"]
+html_favicon = "_static/warp.svg"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+html_show_sphinx = False
+html_codeblock_linenos_style = "inline"
+html_theme_options = {
+    "sidebar_hide_name": False,
+    "light_logo": "warp.svg",
+    "dark_logo": "warp.svg",
+    "top_of_page_buttons": [],
+    "light_css_variables": {
+        "color-brand-primary": "#0e6b4e",
+        "color-brand-content": "#0e6b4e",
+        "color-brand-visited": "#0e6b4e",
+        "color-background-secondary": "#f7f7f5",
+        "color-inline-code-background": "#f1f2ef",
+        "warp-soft": "#e6eae5",
+        "warp-second": "#b4430f",
+        "warp-panel": "#fcfcfb",
+        "warp-line-number": "#6f766e",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#5cc79f",
+        "color-brand-content": "#74d3b0",
+        "color-brand-visited": "#74d3b0",
+        "color-background-primary": "#131615",
+        "color-background-secondary": "#181b1a",
+        "color-inline-code-background": "#222725",
+        "warp-soft": "#2b322f",
+        "warp-second": "#f29a63",
+        "warp-panel": "#171a19",
+        "warp-line-number": "#858d87",
+    },
+}
+pygments_style = "warp_pygments.WarpLight"
+pygments_dark_style = "warp_pygments.WarpDark"
+highlight_language = "cuda"
+
+copybutton_exclude = ".linenos, .gp, .go"
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+copybutton_selector = "div.highlight:not(.output div) pre"
