@@ -92,9 +92,7 @@ def configure(backend, machine, testing):
         command += ["-B", folder]
     if not usable and cache:
         command.append("--fresh")
-    if not cache and shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR"):
-        command += ["-G", "Ninja"]
-    elif not usable and shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR"):
+    if not usable and shutil.which("ninja") and not os.environ.get("CMAKE_GENERATOR"):
         command += ["-G", "Ninja"]
     command.append("-DBUILD_TESTING=" + ("ON" if testing else "OFF"))
     command.append("-DPython3_EXECUTABLE=" + sys.executable)
@@ -107,16 +105,15 @@ def configure(backend, machine, testing):
     )
 
 
-def build(backend, machine, targets=(), testing=False):
-    """Configures if needed and builds the targets (all of them when none is named)."""
+def build(backend, machine, what, targets=(), testing=False):
+    """Configures if needed and builds the targets (all when none is named); `what` names them to the reader."""
     with lock(backend):
         configure(backend, machine, testing)
         command = ["cmake", "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
         if targets:
             command += ["--target", *targets]
-        title = "Building " + ("%s for the %s" % (", ".join(targets), backend) if targets else "everything for the " + backend)
         steps.run(
-            title,
+            "Building " + what,
             command,
             "build-" + backend,
             env=environment(backend, machine),

@@ -117,7 +117,7 @@ def check_rung(word, chapters):
     raise UsageError("unknown rung '%s' of %s%s" % (word, where, advice(word, names, otherwise)))
 
 
-SIZE = re.compile(r"[1-9]\d*(,[1-9]\d*)*$")
+SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*\Z")
 
 
 def check_size(text, chapters):

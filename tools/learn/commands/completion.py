@@ -25,7 +25,7 @@ complete -F _warp_by_warp_learn learn ./learn
 ZSH = """\
 # Completion of ./learn for zsh. To use it: eval "$(./learn completion zsh)"
 if ! whence compdef >/dev/null; then
-  autoload -Uz compinit && compinit
+  autoload -Uz compinit && compinit -i
 fi
 _warp_by_warp_learn() {
   local -a found

@@ -38,7 +38,7 @@ def port_number(text, serving):
         return 8000
     if not serving:
         raise UsageError("--port goes with --serve")
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text) < 65536:
         raise UsageError("--port %s: legal is 1 ... 65535" % text)
     return int(text)
 

@@ -67,7 +67,7 @@ def main(arguments):
 def launch_number(text):
     if text is None:
         return None
-    if not text.isdigit():
+    if not (text.isascii() and text.isdigit()):
         raise UsageError("--launch %s: legal is the index of a launch, counted from 0" % text)
     return int(text)
 

@@ -1,0 +1,302 @@
+"""A small checkout with made-up chapters and made-up tools, to run ./learn in.
+
+The runner under test is the real one, started as a reader starts it. What it calls (cmake, nvcc,
+apt-get, chapter programs, ...) are scripts that write down how they were called.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+HEADER = """\
+// # Chapter {number}: {title}
+//
+// Question: What does {title} ask?
+// Builds on: nothing
+// Size gpu: {gpu}
+// Size simulator: {simulator}
+// Run: ./learn run {number}
+//   ./learn run {number} --rung {rungs[0]}   the first idea
+//   ./learn run {number} --rung {rungs[1]}   the second idea
+
+#include <cuda_runtime.h>
+
+__global__ void {rungs[0]}(float* out) {{ out[threadIdx.x] = 1; }}
+"""
+
+# The made-up tools are shell scripts: dozens of them start in every test.
+# A chapter program: says how it was called, writes results, and does what FAKE_CHAPTER asks.
+CHAPTER_PROGRAM = """\
+#!/bin/sh
+echo "CHAPTER ${0##*/} $* commit=$WARP_COMMIT"
+json=
+previous=
+for word; do
+  [ "$previous" = --json ] && json=$word
+  previous=$word
+done
+status=PASS
+[ "$FAKE_CHAPTER" = fail ] && status=FAIL
+if [ -n "$json" ] && [ "$FAKE_CHAPTER" != silent ]; then
+  echo '{"rows": [{"rung": "one", "status": "'$status'"}, {"rung": "two", "status": "SKIP"}]}' >"$json"
+fi
+if [ -n "$SIMT_JSON" ] && [ -n "$FAKE_TRACE" ]; then
+  cp "$FAKE_TRACE" "$SIMT_JSON"
+fi
+case $FAKE_CHAPTER in
+  sleep) echo $$ >"$FAKE_STARTED.new"; mv "$FAKE_STARTED.new" "$FAKE_STARTED"; exec sleep 60 ;;
+  crash) kill -SEGV $$ ;;
+  fail) exit 1 ;;
+  usage) exit 2 ;;
+  [0-9]*) exit "$FAKE_CHAPTER" ;;
+esac
+exit 0
+"""
+
+# cmake: `--preset` leaves a configured folder, `--build` the programs.
+CMAKE = """\
+#!/bin/sh
+if [ "$1" = --version ]; then
+  echo "cmake version ${FAKE_CMAKE_VERSION:-3.25.1}"
+  exit 0
+fi
+echo "cmake $*" >>@CALLS@
+preset= folder= testing= previous=
+for word; do
+  case $previous in
+    --preset) preset=$word; folder=${folder:-build/$word} ;;
+    --build | -B) folder=$word ;;
+  esac
+  case $word in
+    -DBUILD_TESTING=*) testing=${word#*=} ;;
+  esac
+  previous=$word
+done
+if [ -n "$preset" ]; then
+  if [ "$FAKE_CMAKE" = configure-fails ]; then
+    echo "CMake Error: made up"
+    exit 1
+  fi
+  mkdir -p "$folder"
+  echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >"$folder/CMakeCache.txt"
+  echo "BUILD_TESTING:BOOL=$testing" >>"$folder/CMakeCache.txt"
+  : >"$folder/build.ninja"
+  exit 0
+fi
+echo "[1/2] Compiling something"
+case $FAKE_CMAKE in
+  build-fails)
+    number=0
+    while [ $number -lt 60 ]; do
+      echo "line $number of the log"
+      number=$((number + 1))
+    done
+    echo "made_up.cu:7: error: made up"
+    exit 1
+    ;;
+  slow*)
+    if ! mkdir "$folder/building"; then
+      echo "two builds in one folder"
+      exit 1
+    fi
+    echo $$ >"$FAKE_STARTED.new"
+    mv "$FAKE_STARTED.new" "$FAKE_STARTED"
+    sleep "${FAKE_CMAKE#slow}"
+    rm -r "$folder/building"
+    ;;
+esac
+echo "[2/2] Linking"
+for chapter in chapters/*; do
+  key=${chapter##*/}
+  mkdir -p "$folder/chapters/$key"
+  cp @CHAPTER@ "$folder/chapters/$key/${key#*_}"
+  cp @CHAPTER@ "$folder/chapters/$key/${key#*_}_fast"
+done
+mkdir -p "$folder/bin"
+cp @SIMTCC@ "$folder/bin/simtcc"
+"""
+
+# simtcc: "compiles" by copying the chapter program; a source that says so does not compile.
+SIMTCC = """\
+#!/bin/sh
+previous=
+for word; do
+  [ "$previous" = -o ] && output=$word
+  previous=$word
+done
+if grep -q "does not compile" "$word"; then
+  echo "$word:3:5: error: 'nonsense' was not declared"
+  exit 1
+fi
+if grep -q "warns" "$word"; then
+  echo "$word:4:1: warning: made up"
+fi
+cp @CHAPTER@ "$output"
+"""
+
+APT = """\
+#!/bin/sh
+echo "apt-get $*" >>@CALLS@
+if [ "$FAKE_APT" = offline ]; then
+  echo "E: Failed to fetch: Temporary failure resolving"
+  exit 100
+fi
+for package; do
+  case $package in
+    ninja-build) program=ninja ;;
+    *) program=$package ;;
+  esac
+  if [ -e "@BIN@/.not-installed-$program" ]; then
+    mv "@BIN@/.not-installed-$program" "@BIN@/$program"
+  fi
+done
+"""
+
+NVIDIA_SMI = "#!/bin/sh\necho 'NVIDIA H200, 9.0, 580.1, 143771 MiB'\n"
+NVCC = "#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n"
+
+
+class Checkout(unittest.TestCase):
+    """Each test gets a checkout of its own in self.root, with chapters 01 and 02."""
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="learn-test-")
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+        os.chmod(self.home, 0o755)
+        self.root = os.path.join(self.home, "checkout")
+        self.bin = os.path.join(self.home, "bin")
+        self.calls_file = os.path.join(self.home, "calls")
+        os.makedirs(self.root)
+        os.makedirs(self.bin)
+        shutil.copy(os.path.join(ROOT, "learn"), self.root)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(os.path.join(ROOT, "tools", "learn"), os.path.join(self.root, "tools", "learn"), ignore=ignore)
+        os.makedirs(os.path.join(self.root, "docs", "_ext"))
+        reader = os.path.join("docs", "_ext", "chapter_source.py")
+        shutil.copy(os.path.join(ROOT, reader), os.path.join(self.root, reader))
+        self.write("docs/requirements.txt", "")
+        self.add_chapter("01_first_steps", "First steps", ("one", "two"), "1000", "100")
+        self.add_chapter("02_matrix", "Matrix", ("naive", "tiled"), "64,64,64", "32,32,32")
+        self.add_tools()
+
+    def write(self, path, text, executable=False):
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+        if executable:
+            os.chmod(full, 0o755)
+        return full
+
+    def add_chapter(self, key, title, rungs, gpu, simulator):
+        text = HEADER.format(number=key[:2], title=title, rungs=rungs, gpu=gpu, simulator=simulator)
+        self.write("chapters/%s/%s.cu" % (key, key[3:]), text)
+
+    def tool(self, name, text, folder=None):
+        """An executable script in the made-up PATH."""
+        path = os.path.join(folder or self.bin, name)
+        places = {"CALLS": self.calls_file, "BIN": self.bin}
+        places.update(CHAPTER=os.path.join(self.home, "chapter"), SIMTCC=os.path.join(self.home, "simtcc"))
+        for place, value in places.items():
+            text = text.replace("@%s@" % place, value)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+    def add_tools(self):
+        self.tool("chapter", CHAPTER_PROGRAM, self.home)
+        self.tool("simtcc", SIMTCC, self.home)
+        self.tool("cmake", CMAKE)
+        self.tool("apt-get", APT)
+        self.tool("g++", "#!/bin/sh\necho 12.2.0\n")
+        self.tool("ninja", "#!/bin/sh\necho 1.11.1\n")
+        for name in ("sh", "cat", "cp", "env", "grep", "id", "mkdir", "mv", "readlink", "rm", "sleep", "true"):
+            os.symlink(shutil.which(name), os.path.join(self.bin, name))
+
+    def add_gpu(self):
+        self.tool("nvidia-smi", NVIDIA_SMI)
+        self.tool("nvcc", NVCC)
+
+    def ready_venv(self):
+        """build/venv as ./learn setup leaves it, without its packages."""
+        import hashlib
+
+        digest = hashlib.sha256(b"").hexdigest()
+        self.write("build/venv/.requirements", "%s %d.%d\n" % (digest, *sys.version_info[:2]))
+        os.makedirs(os.path.join(self.root, "build", "venv", "bin"))
+        os.symlink(sys.executable, os.path.join(self.root, "build", "venv", "bin", "python3"))
+
+    def not_installed(self, program):
+        """Takes a tool away; the made-up apt-get brings it back."""
+        os.rename(os.path.join(self.bin, program), os.path.join(self.bin, ".not-installed-" + program))
+
+    def environment(self, **extra):
+        env = {"PATH": self.bin, "HOME": self.home, "LC_ALL": "C.UTF-8", "WARP_PYTHON": sys.executable}
+        env.update(extra)
+        return env
+
+    def command(self, *words):
+        return [os.path.join(self.root, "learn"), *words]
+
+    def learn(self, *words, env=None, cwd=None, code=None, **options):
+        """Runs ./learn with these words; checks the exit code when one is given."""
+        done = subprocess.run(
+            self.command(*words),
+            env=self.environment(**(env or {})),
+            cwd=cwd or self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=300,
+            **options,
+        )
+        self.assertNotIn("Traceback", done.stderr)
+        if code is not None:
+            self.assertEqual(done.returncode, code, "stdout:\n%s\nstderr:\n%s" % (done.stdout, done.stderr))
+        return done
+
+    def refused(self, *words, **options):
+        """The one line with which ./learn refuses bad input: exit code 2, nothing built, nothing on stdout."""
+        done = self.learn(*words, code=2, **options)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("learn: "), lines[0])
+        self.assertEqual(self.calls("--build"), [])
+        return lines[0]
+
+    def calls(self, containing=""):
+        """How the made-up tools were called."""
+        try:
+            with open(self.calls_file, encoding="utf-8") as file:
+                return [line.rstrip("\n") for line in file if containing in line]
+        except FileNotFoundError:
+            return []
+
+
+def counts(**some):
+    """Counts as a trace has them: the named ones, the others left out."""
+    return dict(some)
+
+
+def trace_of(launches, findings=()):
+    return {"launches": launches, "findings": list(findings)}
+
+
+def write_json(path, value):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    return path
+
+
+def text(block):
+    return textwrap.dedent(block).lstrip("\n")

@@ -1,0 +1,414 @@
+"""Each command, on a made-up checkout: what it calls, what it prints, how it ends."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import time
+import unittest
+import urllib.request
+
+import fake
+
+
+class Alone(fake.Checkout):
+    def test_where_you_are_and_what_comes_next(self):
+        before = self.learn(code=0).stdout
+        self.assertIn("no NVIDIA GPU here", before)
+        self.assertIn("Chapter 01, First steps: not run yet.", before)
+        self.assertIn("Next: ./learn run 01", before)
+        self.learn("run", "01", code=0)
+        after = self.learn(code=0).stdout
+        self.assertIn("Chapter 01, First steps: 1 PASS, 1 SKIP on the simulator.", after)
+        self.assertIn("Next: ./learn run 02", after)
+
+    def test_help(self):
+        for words in (("--help",), ("-h",), ("help",)):
+            self.assertIn("explain", self.learn(*words, code=0).stdout)
+        for words in (("run", "--help"), ("help", "run")):
+            self.assertIn("--backend gpu|simulator", self.learn(*words, code=0).stdout)
+
+    def test_unknown_command(self):
+        self.assertEqual(self.refused("rnu"), "learn: unknown command 'rnu'; did you mean run?")
+        self.assertIn("--help lists", self.refused("qqqqq"))
+        self.assertIn("did you mean explain?", self.refused("help", "explian"))
+        self.assertIn("did you mean --backend?", self.refused("run", "--backnd", "gpu"))
+
+
+class Run(fake.Checkout):
+    def test_all_chapters_on_the_simulator(self):
+        done = self.learn("run", code=0)
+        self.assertIn("CHAPTER first_steps --json", done.stdout)
+        self.assertIn("CHAPTER matrix --json", done.stdout)
+        self.assertIn("commit=unknown", done.stdout)
+        self.assertIn("chapter 01, First steps, on the simulator: ok  1 PASS, 1 SKIP", done.stdout)
+        self.assertIn("./learn explain 02", done.stdout)
+        build = self.calls("--build")
+        self.assertEqual(len(build), 1)
+        self.assertTrue(build[0].endswith("--target first_steps matrix"), build)
+
+    def test_one_chapter_with_its_options(self):
+        done = self.learn("run", "first", "--rung", "two", "--rung", "one", "--size", "77", code=0)
+        self.assertRegex(done.stdout, r"CHAPTER first_steps --json \S+ --rung two --rung one --size 77 commit=")
+        self.assertNotIn("CHAPTER matrix", done.stdout)
+        self.assertIn("./learn explain 01 --rung two", done.stdout)
+        self.assertIn("./learn run 02", done.stdout)
+
+    def test_fast(self):
+        done = self.learn("run", "01", "--fast", code=0)
+        self.assertIn("CHAPTER first_steps_fast ", done.stdout)
+        self.assertTrue(self.calls("--build")[0].endswith("--target first_steps_fast"))
+        self.assertIn("simulator", self.refused_after_build("run", "--fast", "--backend", "gpu"))
+
+    def refused_after_build(self, *words):
+        return self.learn(*words, code=2).stderr
+
+    def test_configures_once(self):
+        self.learn("run", "01", code=0)
+        self.learn("run", "01", code=0)
+        self.assertEqual(len(self.calls("--preset simulator")), 1)
+        self.assertIn("-G Ninja", self.calls("--preset")[0])
+        self.assertIn("-DBUILD_TESTING=OFF", self.calls("--preset")[0])
+
+    def test_a_moved_checkout_is_configured_afresh(self):
+        self.learn("run", "01", code=0)
+        cache = os.path.join(self.root, "build", "simulator", "CMakeCache.txt")
+        with open(cache, "w") as file:
+            file.write("CMAKE_HOME_DIRECTORY:INTERNAL=/somewhere/else\nBUILD_TESTING:BOOL=OFF\n")
+        self.learn("run", "01", code=0)
+        self.assertIn("--fresh", self.calls("--preset")[1])
+
+    def test_the_gpu_when_there_is_one(self):
+        self.add_gpu()
+        done = self.learn("run", "01", code=0)
+        self.assertIn("on the GPU: ok", done.stdout)
+        self.assertEqual(len(self.calls("--preset gpu")), 1)
+        self.assertEqual(self.calls("apt-get"), [])
+        self.assertIn("on the simulator: ok", self.learn("run", "01", "--backend", "simulator", code=0).stdout)
+
+    def test_a_gpu_without_nvcc(self):
+        self.tool("nvidia-smi", fake.NVIDIA_SMI)
+        if os.path.exists("/usr/local/cuda/bin/nvcc"):
+            self.skipTest("nvcc stands in /usr/local/cuda, where learn finds it without the PATH")
+        done = self.learn("run", "01", code=0)
+        self.assertIn("there is a GPU but no nvcc", done.stderr)
+        self.assertIn("on the simulator: ok", done.stdout)
+
+    def test_the_gpu_when_there_is_none(self):
+        self.tool("nvcc", fake.NVCC)
+        done = self.learn("run", "--backend", "gpu", code=1)
+        self.assertIn("no usable NVIDIA GPU", done.stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_json(self):
+        file = os.path.join(self.home, "results.json")
+        self.learn("run", "01", "--json", file, code=0)
+        with open(file) as opened:
+            self.assertEqual(len(json.load(opened)["rows"]), 2)
+        folder = os.path.join(self.home, "all")
+        os.makedirs(folder)
+        self.learn("run", "--json", folder, code=0)
+        self.assertEqual(sorted(os.listdir(folder)), ["01_first_steps.json", "02_matrix.json"])
+
+    def test_the_commit_of_a_repository(self):
+        os.symlink("/usr/bin/git", os.path.join(self.bin, "git"))
+        if not os.path.exists("/usr/bin/git"):
+            self.skipTest("no git here")
+        self.write(".gitignore", "/build/\n__pycache__/\n")
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+        for words in (["init", "-q"], ["add", "."], identity + ["commit", "-q", "-m", "x"]):
+            subprocess.run(["git", "-C", self.root, *words], check=True)
+        clean = self.learn("run", "01", code=0).stdout
+        self.assertRegex(clean, r"commit=[0-9a-f]{7,}\n")
+        self.write("docs/requirements.txt", "changed")
+        self.assertRegex(self.learn("run", "01", code=0).stdout, r"commit=[0-9a-f]{7,}-dirty\n")
+
+    def test_bad_input_is_told_before_anything_is_built(self):
+        self.assertIn("did you mean 01_first_steps?", self.refused("run", "frist_steps"))
+        self.assertIn("unknown chapter '99'", self.refused("run", "99"))
+        self.assertIn("did you mean one?", self.refused("run", "01", "--rung", "onne"))
+        self.assertIn("naive or tiled", self.refused("run", "02", "--rung", "qqq"))
+        self.assertIn("'-5' is no size", self.refused("run", "01", "--size", "-5"))
+        self.assertIn("'-5' is no size", self.refused("run", "01", "--size=-5"))
+        self.assertIn("M,N,K", self.refused("run", "02", "--size", "5"))
+        self.assertIn("gpu or simulator", self.refused("run", "--backend", "cpu"))
+        self.assertIn("there is no folder", self.refused("run", "01", "--json", "/no/such/folder/f.json"))
+        self.assertIn("name a folder", self.refused("run", "--json", os.path.join(self.home, "one.json")))
+
+    def test_a_chapter_without_a_proper_header(self):
+        self.write("chapters/03_bad/bad.cu", "int main() {}\n")
+        done = self.learn("run", "03", code=1)
+        self.assertIn("bad.cu", done.stderr)
+        self.assertEqual(self.calls("--build"), [])
+        self.assertIn("bad.cu", self.learn("list", code=1).stdout)
+
+    def test_no_chapter_at_all(self):
+        import shutil
+
+        shutil.rmtree(os.path.join(self.root, "chapters"))
+        self.assertIn("there is no chapter", self.learn("run", code=1).stderr)
+        self.assertIn("there is no chapter", self.learn("list", code=1).stderr)
+
+    def test_from_another_folder_and_through_a_link(self):
+        link = os.path.join(self.home, "shortcut")
+        os.symlink(os.path.join(self.root, "learn"), link)
+        done = subprocess.run([link, "list"], env=self.environment(), cwd=self.home, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("First steps", done.stdout)
+
+    def test_outputs_elsewhere(self):
+        elsewhere = os.path.join(self.home, "elsewhere")
+        self.learn("run", "01", env={"WARP_BUILD_DIR": elsewhere}, code=0)
+        self.assertIn("-B " + os.path.join(elsewhere, "simulator"), self.calls("--preset")[0])
+        self.assertFalse(os.path.exists(os.path.join(self.root, "build")))
+
+
+class Explain(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.cu = os.path.join(self.home, "mine.cu")
+        with open(self.cu, "w") as file:
+            file.write("__global__ void mine(int* a) {\n  a[0] = 1;\n}\nint main() {}\n")
+        self.finding = {
+            "kind": "out-of-bounds",
+            "message": "past the end",
+            "file": self.cu,
+            "line": 2,
+            "block": [0, 0, 0],
+            "thread": [1, 0, 0],
+        }
+
+    def trace(self, findings=()):
+        counts = {"global_store_requests": 1, "global_store_sectors": 1, "global_store_active_lanes": 32}
+        launch = {"index": 0, "kernel": "mine", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": counts}
+        launch.update(lines=[{"file": self.cu, "line": 2, "counts": counts}], findings=list(findings))
+        path = os.path.join(self.home, "recorded.json")
+        return {"FAKE_TRACE": fake.write_json(path, fake.trace_of([launch]))}
+
+    def test_a_file_of_the_readers_own(self):
+        copy = os.path.join(self.home, "copy.json")
+        done = self.learn("explain", self.cu, "--json", copy, "--", "--size", "3", "x", env=self.trace(), code=0)
+        self.assertIn("CHAPTER mine --size 3 x commit=", done.stdout)  # the program's own output, its arguments
+        self.assertIn("Kernel mine", done.stdout)
+        self.assertRegex(done.stdout, r"1 +1\.0 +32\.0 \| +2 \|   a\[0\] = 1;")
+        self.assertTrue(self.calls("--build")[0].endswith("--target simtcc simt"))
+        with open(copy) as file:
+            self.assertEqual(json.load(file)["launches"][0]["kernel"], "mine")
+
+    def test_a_relative_file_from_its_folder(self):
+        done = self.learn("explain", "mine.cu", cwd=self.home, env=self.trace(), code=0)
+        self.assertIn(" mine.cu\n", done.stdout)
+
+    def test_findings_mean_exit_code_1(self):
+        done = self.learn("explain", self.cu, env=dict(self.trace([self.finding]), FAKE_CHAPTER="86"), code=1)
+        self.assertIn("1 finding\n", done.stdout)
+        self.assertIn("past the end", done.stdout)
+        copy = os.path.join(self.home, "copy.json")
+        self.learn("explain", self.cu, "--json", copy, env=self.trace([self.finding]), code=1)
+        self.assertTrue(os.path.exists(copy))
+
+    def test_otherwise_the_programs_own_exit_code(self):
+        done = self.learn("explain", self.cu, env=dict(self.trace(), FAKE_CHAPTER="7"), code=7)
+        self.assertIn("The program ended with exit code 7.", done.stdout)
+
+    def test_a_program_that_leaves_no_trace(self):
+        done = self.learn("explain", self.cu, env={"FAKE_CHAPTER": "crash"}, code=1)
+        self.assertIn("ended with SIGSEGV before it wrote a trace", done.stderr)
+
+    def test_an_old_trace_is_not_taken_for_a_new_one(self):
+        self.learn("explain", self.cu, env=self.trace(), code=0)
+        self.learn("explain", self.cu, env={"FAKE_CHAPTER": "crash"}, code=1)
+
+    def test_a_chapter_and_its_rung(self):
+        done = self.learn("explain", "01", "--rung", "one", env=self.trace(), code=0)
+        self.assertIn("CHAPTER first_steps --rung one commit=", done.stdout)
+        self.assertIn("Kernel mine", done.stdout)
+        path = os.path.join("chapters", "01_first_steps", "first_steps.cu")
+        self.assertIn("CHAPTER first_steps ", self.learn("explain", path, env=self.trace(), code=0).stdout)
+
+    def test_one_launch(self):
+        self.assertIn("launch 0", self.learn("explain", self.cu, "--launch", "0", env=self.trace(), code=0).stdout)
+        self.assertIn("no launch 4", self.learn("explain", self.cu, "--launch", "4", env=self.trace(), code=1).stderr)
+        self.assertIn("legal is the index", self.refused_line("explain", self.cu, "--launch", "x"))
+
+    def refused_line(self, *words):
+        return self.learn(*words, code=2).stderr
+
+    def test_a_file_that_does_not_compile(self):
+        with open(self.cu, "w") as file:
+            file.write("does not compile\n")
+        done = self.learn("explain", self.cu, code=1)
+        self.assertIn("mine.cu:3:5: error: 'nonsense' was not declared", done.stderr)
+        self.assertTrue(done.stderr.endswith("mine.cu does not compile\n"), done.stderr)
+
+    def test_warnings_are_shown(self):
+        with open(self.cu, "a") as file:
+            file.write("// warns\n")
+        self.assertIn("warning: made up", self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
+
+    def test_bad_input(self):
+        self.assertIn("did you mean mine.cu?", self.refused("explain", os.path.join(self.home, "mien.cu")))
+        self.assertIn("there is no file", self.refused("explain", "/no/such/folder/x.cu"))
+        self.assertIn("does not end in .cu", self.refused("explain", "docs/requirements.txt"))
+        self.assertIn("is a folder", self.refused("explain", "./docs"))
+        self.assertIn("did you mean 01_first_steps?", self.refused("explain", "frist_steps"))
+        self.assertIn("one chapter or one file", self.refused("explain"))
+        self.assertIn("one chapter or one file", self.refused("explain", "01", "02"))
+        self.assertIn("--rung goes with a chapter", self.refused("explain", self.cu, "--rung", "one"))
+        self.assertIn("did you mean two?", self.refused("explain", "01", "--rung", "tow"))
+        self.assertIn("there is no folder", self.refused("explain", self.cu, "--json", "/no/such/f.json"))
+
+
+class List(fake.Checkout):
+    def test_chapters_from_their_headers(self):
+        text = self.learn("list", code=0).stdout
+        self.assertIn("01  First steps", text)
+        self.assertIn("What does Matrix ask?", text)
+        self.assertIn("2 rungs; size 64,64,64 on a GPU, 32,32,32 on the simulator", text)
+        self.assertIn("GPU: no (no NVIDIA GPU here)", text)
+        self.assertNotIn("last run", text)
+        self.assertEqual(self.calls(), [])
+
+    def test_what_was_run(self):
+        self.learn("run", "02", code=0)
+        self.assertIn("last run on the simulator: 1 PASS, 1 SKIP", self.learn("list", code=0).stdout)
+
+    def test_a_machine_that_lacks_something(self):
+        self.not_installed("cmake")
+        self.assertIn("after ./learn setup (missing: CMake 3.25 or newer)", self.learn("list", code=0).stdout)
+
+
+class Doctor(fake.Checkout):
+    def test_everything_named(self):
+        self.add_gpu()
+        text = self.learn("doctor", code=0).stdout
+        for word in ("system", "CPU", "free disk", "Python", "g++", "CMake", "Ninja", "Boost.Context", "libdw"):
+            self.assertIn(word, text)
+        for word in ("GoogleTest", "Doxygen", "venv", "driver", "ncu", "compute-sanitizer", "gdb", "Chromium"):
+            self.assertIn(word, text)
+        self.assertIn("NVIDIA H200, compute capability 9.0", text)
+        self.assertRegex(text, r"nvcc +13\.0")
+        self.assertIn("yes run chapters on the GPU", text)
+
+    def test_missing_and_too_old(self):
+        self.not_installed("g++")
+        done = self.learn("doctor", env={"FAKE_CMAKE_VERSION": "3.22.1"}, code=1)
+        self.assertRegex(done.stdout, r"g\+\+ 12 or newer +missing")
+        self.assertIn("3.22.1 (too old)", done.stdout)
+        self.assertIn("apt-get install g++", done.stdout)
+        self.assertRegex(done.stdout, r"no +run chapters on the simulator: missing: g\+\+ 12 or newer, CMake")
+        self.assertEqual(self.calls("apt-get"), [])
+
+    def test_json(self):
+        state = json.loads(self.learn("doctor", "--json", code=0).stdout)
+        self.assertIsNone(state["can"]["run chapters on the simulator"])
+        self.assertEqual(state["can"]["run chapters on the GPU"], "no GPU")
+        rows = {row["name"]: row for row in state["rows"]}
+        self.assertEqual(rows["g++ 12 or newer"]["found"], "12.2.0")
+        self.assertEqual(rows["GPU"]["state"], "optional")
+        self.assertTrue(rows["GPU"]["cost"])
+        self.not_installed("ninja")
+        self.assertIn("Ninja", self.learn("doctor", "--json", code=1).stdout)
+
+
+class Docs(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.ready_venv()
+        self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+        self.write(
+            "docs/build.py",
+            fake.text(
+                """
+                import os, sys
+                print("building")
+                if os.environ.get("FAKE_DOCS") == "fails":
+                    print("WARNING: made up")
+                    sys.exit(1)
+                folder = os.path.join("build", "docs", "html")
+                os.makedirs(folder, exist_ok=True)
+                with open(os.path.join(folder, "index.html"), "w") as file:
+                    file.write("the site")
+                """
+            ),
+        )
+
+    def test_built(self):
+        self.assertIn("build/docs/html/index.html", self.learn("docs", code=0).stdout)
+        self.assertTrue(self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt"))
+
+    def test_a_build_that_fails(self):
+        done = self.learn("docs", env={"FAKE_DOCS": "fails"}, code=1)
+        self.assertIn("WARNING: made up", done.stderr)
+        self.assertIn("build/logs/docs.log", done.stderr)
+
+    def test_bad_ports(self):
+        self.assertIn("goes with --serve", self.refused("docs", "--port", "8000"))
+        for port in ("0", "65536", "x", "-1"):
+            self.assertIn("1 ... 65535", self.refused("docs", "--serve", "--port", port))
+
+    def test_served_until_interrupted(self):
+        import signal
+
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = subprocess.Popen(
+            self.command("docs", "--serve", "--port", str(port)),
+            env=self.environment(),
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            for line in server.stdout:
+                if "Serving" in line:
+                    break
+            with urllib.request.urlopen("http://127.0.0.1:%d/" % port, timeout=30) as page:
+                self.assertEqual(page.read(), b"the site")
+            busy = self.learn("docs", "--serve", "--port", str(port), code=1)
+            self.assertIn("--port 8001", busy.stderr)
+        finally:
+            server.send_signal(signal.SIGINT)
+            _, error = server.communicate(timeout=60)
+        self.assertEqual(server.returncode, 0)
+        self.assertNotIn("Traceback", error)
+
+
+class Launcher(fake.Checkout):
+    def test_it_is_executable(self):
+        self.assertTrue(os.stat(os.path.join(fake.ROOT, "learn")).st_mode & stat.S_IXUSR)
+
+    def test_starts_in_under_a_fifth_of_a_second(self):
+        # The real tools' time is theirs: `list` asks them for their versions.
+        self.learn("list", code=0)
+        best = {}
+        for words in (("list",), ("--help",), ("completion", "bash"), ("__complete", "1", "--", "learn", "r")):
+            times = []
+            for _ in range(8):
+                began = time.perf_counter()
+                self.learn(*words, code=0)
+                times.append(time.perf_counter() - began)
+            best[words[0]] = min(times)
+        self.assertLess(max(best.values()), 0.2, best)
+
+    def test_an_old_python_is_told_or_replaced(self):
+        old = os.path.join(self.home, "old.py")
+        with open(os.path.join(self.root, "tools", "learn", "__main__.py")) as file:
+            source = file.read()
+        with open(old, "w") as file:
+            file.write(source.replace("sys.version_info < OLDEST", "True").replace("os.execv", "print"))
+        env = self.environment(PATH="/nowhere")
+        done = subprocess.run([fake.sys.executable, old, "list"], env=env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("needs Python 3.9 or later", done.stderr)
+        newer = os.path.join(self.bin, "python3")
+        os.symlink(fake.sys.executable, newer)
+        done = subprocess.run([fake.sys.executable, old, "list"], env=self.environment(), capture_output=True, text=True)
+        self.assertIn(newer, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""Installing: what is missing comes through apt-get, or one line says what to type."""
+
+import os
+import subprocess
+import unittest
+
+import fake
+
+NOBODY = 65534
+
+
+class Setup(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.ready_venv()
+        self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+
+    def test_nothing_to_do(self):
+        done = self.learn("setup", code=0)
+        self.assertIn("nothing to install", done.stdout)
+        self.assertEqual(self.calls("apt-get"), [])
+        self.assertIn("Next: ./learn run", done.stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_missing_tools_are_installed_once(self):
+        self.not_installed("g++")
+        self.not_installed("ninja")
+        done = self.learn("setup", code=0)
+        self.assertIn("missing: g++ 12 or newer, Ninja or Make", done.stdout)
+        install = self.calls(" install ")
+        self.assertEqual(len(install), 1)
+        self.assertIn("g++ ninja-build", install[0])
+        self.learn("setup", code=0)
+        self.assertEqual(len(self.calls(" install ")), 1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_every_command_installs_what_it_needs(self):
+        self.not_installed("cmake")
+        self.assertIn("CHAPTER", self.learn("run", "01", code=0).stdout)
+        self.assertEqual(len(self.calls(" install ")), 1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_no_network(self):
+        self.not_installed("g++")
+        done = self.learn("run", "01", env={"FAKE_APT": "offline"}, code=1)
+        last = done.stderr.splitlines()[-1]
+        self.assertIn("missing: g++ 12 or newer", last)
+        self.assertIn("To install: apt-get update && apt-get install -y g++", last)
+        self.assertIn("Temporary failure resolving", done.stderr)
+        self.assertEqual(self.calls("--build"), [])
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_packages_that_are_too_old(self):
+        done = self.learn("run", "01", env={"FAKE_CMAKE_VERSION": "3.22.1"}, code=1)
+        self.assertIn("CMake 3.25 or newer (3.22.1 is here)", done.stderr)
+
+    def test_no_apt(self):
+        self.not_installed("g++")
+        os.unlink(os.path.join(self.bin, "apt-get"))
+        done = self.learn("run", "01", code=1)
+        self.assertIn("has no apt-get", done.stderr)
+        self.assertIn("g++", done.stderr)
+
+
+class WithoutRights(fake.Checkout):
+    """As an ordinary user: root becomes nobody for these."""
+
+    def setUp(self):
+        super().setUp()
+        self.not_installed("g++")
+        self.user = {}
+        if os.geteuid() == 0:
+            for folder, folders, files in os.walk(self.home):
+                for name in [folder] + [os.path.join(folder, f) for f in folders + files]:
+                    os.lchown(name, NOBODY, NOBODY)
+            self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            probe = subprocess.run([fake.sys.executable, "-c", ""], capture_output=True, **self.user)
+            if probe.returncode != 0:
+                self.skipTest("this Python lies where an ordinary user cannot read it")
+
+    def test_one_line_with_the_command(self):
+        done = self.learn("run", "01", code=1, **self.user)
+        self.assertEqual(
+            done.stderr.splitlines(),
+            [
+                "learn: missing: g++ 12 or newer; no right to install here. "
+                "To install: sudo apt-get update && sudo apt-get install -y g++"
+            ],
+        )
+        self.assertEqual(self.calls("apt-get"), [])
+
+    def test_with_sudo(self):
+        self.tool("sudo", '#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n')
+        done = self.learn("run", "01", code=0, **self.user)
+        self.assertIn("CHAPTER first_steps", done.stdout)
+        self.assertEqual(len(self.calls(" install ")), 1)
+
+    def test_sudo_that_wants_a_password_without_a_terminal(self):
+        self.tool("sudo", "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
+        done = self.learn("run", "01", code=1, **self.user)
+        self.assertIn("no right to install here", done.stderr)
+
+
+class Venv(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+
+    def test_made_once_and_again_when_the_requirements_change(self):
+        first = self.learn("setup", "--docs", code=0)
+        self.assertIn("Creating the site's Python environment", first.stderr)
+        self.assertTrue(os.path.exists(os.path.join(self.root, "build", "venv", "bin", "python3")))
+        self.assertIn("nothing to install", self.learn("setup", "--docs", code=0).stdout)
+        # A requirement that no index can have: pip fails, and the environment is not taken for ready.
+        self.write("docs/requirements.txt", "./no-such-folder-here\n")
+        done = self.learn("setup", "--docs", code=1)
+        self.assertIn("To install: ./learn setup --docs", done.stderr)
+        self.learn("setup", "--docs", code=1)
+        self.write("docs/requirements.txt", "")
+        self.learn("setup", "--docs", code=0)
+
+
+if __name__ == "__main__":
+    unittest.main()

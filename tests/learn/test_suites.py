@@ -1,0 +1,164 @@
+"""./learn test with the real CMake and ctest on a small project: what it counts and when it fails."""
+
+import os
+import shutil
+import unittest
+
+import fake
+from learn.commands import test_
+
+PRESETS = """\
+{"version": 6, "configurePresets": [
+  {"name": "simulator", "binaryDir": "${sourceDir}/build/simulator"},
+  {"name": "gpu", "binaryDir": "${sourceDir}/build/gpu"}]}
+"""
+PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(fake LANGUAGES NONE)
+include(CTest)
+if(NOT CMAKE_BINARY_DIR MATCHES "gpu$")
+"""
+
+
+@unittest.skipUnless(shutil.which("ctest") and shutil.which("ninja"), "needs CMake and Ninja")
+class Suites(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.ready_venv()
+        self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+        for name in ("cmake", "ctest", "ninja"):
+            path = os.path.join(self.bin, name)
+            if os.path.exists(path):
+                os.unlink(path)
+            os.symlink(shutil.which(name), path)
+        os.symlink("/usr/bin/false", os.path.join(self.bin, "false"))
+        self.write("CMakePresets.json", PRESETS)
+
+    def project(self, *tests):
+        self.write("CMakeLists.txt", PROJECT + "\n".join(tests) + "\nendif()\n")
+
+    def python_suite(self, name, body):
+        source = "import unittest\nclass T(unittest.TestCase):\n" + body
+        self.write("tests/%s.py" % name, source)
+        return (
+            'add_test(NAME py.%s COMMAND "%s" -m unittest %s WORKING_DIRECTORY "%s")'
+            % (name, fake.sys.executable, name, os.path.join(self.root, "tests"))
+        )
+
+    def run_tests(self, *words, code):
+        done = self.learn("test", *words, code=code)
+        return done, done.stdout.splitlines()[-1] if done.stdout else ""
+
+    def test_all_pass(self):
+        self.project(
+            "add_test(NAME a COMMAND true)",
+            "add_test(NAME b COMMAND true)",
+            "add_test(NAME c COMMAND sh -c \"exit 77\")",
+            "set_tests_properties(c PROPERTIES SKIP_RETURN_CODE 77)",
+            self.python_suite(
+                "suite",
+                "    def test_1(self): pass\n    def test_2(self): pass\n"
+                "    def test_3(self): self.skipTest('not today')\n",
+            ),
+        )
+        done, closing = self.run_tests(code=0)
+        self.assertEqual(closing, "4 passed, 0 failed, 3 skipped")  # c, test_3, and the gpu preset: no nvcc
+        self.assertIn("gpu preset: no nvcc here", done.stdout)
+
+    def test_a_failing_test(self):
+        self.project(
+            "add_test(NAME good COMMAND true)",
+            'add_test(NAME bad COMMAND sh -c "echo what went wrong; exit 3")',
+        )
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "1 passed, 1 failed, 1 skipped")
+        self.assertIn("FAILED: bad", done.stdout)
+        self.assertIn("what went wrong", done.stdout)
+
+    def test_a_failing_python_suite(self):
+        self.project(
+            self.python_suite("suite", "    def test_1(self): pass\n    def test_2(self): self.fail('made up')\n")
+        )
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "1 passed, 1 failed, 1 skipped")
+        self.assertIn("AssertionError: made up", done.stdout)
+
+    def test_a_program_that_is_not_there(self):
+        self.project("add_test(NAME good COMMAND true)", "add_test(NAME gone COMMAND /no/such/program)")
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "1 passed, 1 failed, 1 skipped")
+        self.assertIn("FAILED: gone", done.stdout)
+
+    def test_a_timeout(self):
+        self.project(
+            "add_test(NAME slow COMMAND sleep 60)",
+            "set_tests_properties(slow PROPERTIES TIMEOUT 1)",
+        )
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "0 passed, 1 failed, 1 skipped")
+        self.assertIn("FAILED: slow (Timeout)", done.stdout)
+
+    def test_no_test_is_an_error(self):
+        self.project("")
+        done, _ = self.run_tests(code=1)
+        self.assertIn("no test was found", done.stderr)
+
+    def test_a_suite_without_a_test_is_a_failure(self):
+        self.project("add_test(NAME good COMMAND true)", self.python_suite("suite", "    pass\n"))
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "1 passed, 1 failed, 1 skipped")
+        self.assertIn("FAILED: py.suite", done.stdout)
+
+    def test_filters(self):
+        self.project(
+            "add_test(NAME one COMMAND true)",
+            "add_test(NAME two COMMAND false)",
+            "set_tests_properties(one PROPERTIES LABELS unit)",
+        )
+        self.assertEqual(self.run_tests("--only", "^one$", code=0)[1], "1 passed, 0 failed, 0 skipped")
+        self.assertEqual(self.run_tests("--label", "unit", code=0)[1], "1 passed, 0 failed, 0 skipped")
+        self.assertIn("no test was found that matches", self.run_tests("--only", "nothing", code=1)[0].stderr)
+        self.assertIn("no regular expression", self.run_tests("--only", "(", code=2)[0].stderr)
+
+    def test_a_build_that_fails(self):
+        self.write("CMakeLists.txt", PROJECT + "endif()\nmessage(FATAL_ERROR made-up)\n")
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "0 passed, 1 failed, 0 skipped")
+        self.assertIn("made-up", done.stderr)
+
+    def test_with_nvcc_the_gpu_preset_must_compile(self):
+        self.tool("nvcc", fake.NVCC)
+        self.project("add_test(NAME good COMMAND true)")
+        done, closing = self.run_tests(code=0)
+        self.assertEqual(closing, "2 passed, 0 failed, 2 skipped")
+        self.assertIn("chapters on the GPU: no GPU here", done.stdout)
+        text = PROJECT.replace("if(NOT", "if(CMAKE_BINARY_DIR MATCHES gpu)\nmessage(FATAL_ERROR made-up)\nendif()\nif(NOT")
+        self.write("CMakeLists.txt", text + "add_test(NAME good COMMAND true)\nendif()\n")
+        shutil.rmtree(os.path.join(self.root, "build", "gpu"))
+        done, closing = self.run_tests(code=1)
+        self.assertEqual(closing, "1 passed, 1 failed, 0 skipped")
+        self.assertIn("FAILED: gpu preset", done.stdout)
+
+
+class Counting(unittest.TestCase):
+    """The numbers inside a Python suite."""
+
+    def counted(self, output, failed=0):
+        result = test_.Result("py.x", passed=0 if failed else 1, failed=failed, output=output)
+        test_.count_suite(result)
+        return result.passed, result.failed, result.skipped
+
+    def test_endings(self):
+        self.assertEqual(self.counted("Ran 5 tests in 1s\n\nOK\n"), (5, 0, 0))
+        self.assertEqual(self.counted("Ran 5 tests in 1s\n\nOK (skipped=2)\n"), (3, 0, 2))
+        self.assertEqual(self.counted("Ran 5 tests in 1s\n\nFAILED (failures=1, errors=1)\n", 1), (3, 2, 0))
+        self.assertEqual(self.counted("Ran 1 test in 1s\n\nOK (expected failures=1)\n"), (1, 0, 0))
+        self.assertEqual(self.counted("Ran 0 tests in 0s\n\nOK\n"), (0, 1, 0))
+        self.assertEqual(self.counted("no suite at all"), (1, 0, 0))
+
+    def test_a_suite_that_dies_after_its_tests_still_fails(self):
+        self.assertEqual(self.counted("Ran 5 tests in 1s\n\nOK\n", failed=1), (4, 1, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,163 @@
+"""Terminals and pipes: the progress line, colours, Ctrl-C, two at a time."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+import fake
+
+ESCAPE = re.compile(r"\x1b\[")
+
+
+class Terminal(fake.Checkout):
+    def on_terminal(self, *words, env=None):
+        """Runs ./learn on a terminal of 80 columns; returns its exit code and all that it wrote."""
+        main, side = pty.openpty()
+        process = subprocess.Popen(
+            self.command(*words),
+            env=self.environment(TERM="xterm", COLUMNS="80", **(env or {})),
+            cwd=self.root,
+            stdin=side,
+            stdout=side,
+            stderr=side,
+        )
+        os.close(side)
+        written = b""
+        while True:
+            ready, _, _ = select.select([main], [], [], 120)
+            self.assertTrue(ready, "no output for two minutes")
+            try:
+                chunk = os.read(main, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            written += chunk
+        os.close(main)
+        return process.wait(), written.decode()
+
+    def test_one_updating_line_with_the_seconds(self):
+        started = os.path.join(self.home, "started")
+        code, text = self.on_terminal("run", "01", env={"FAKE_CMAKE": "slow1.2", "FAKE_STARTED": started})
+        self.assertEqual(code, 0)
+        self.assertRegex(text, r"\r\x1b\[KBuilding chapter 01 for the simulator  0\.\d s  \[1/2\]")
+        self.assertRegex(text, r"\r\x1b\[KBuilding chapter 01 for the simulator  1\.\d s")
+        self.assertRegex(text, "\r\x1b\\[KBuilding chapter 01 for the simulator \x1b\\[32mdone\x1b\\[0m \\(")
+
+    def test_no_color(self):
+        code, text = self.on_terminal("run", "01", env={"NO_COLOR": "1"})
+        self.assertEqual(code, 0)
+        self.assertNotRegex(text, "\x1b\\[[0-9;]*m")
+        code, text = self.on_terminal("--help")
+        self.assertRegex(text, "\x1b\\[1m")
+
+    def test_a_dumb_terminal(self):
+        code, text = self.on_terminal("run", "01", env={"TERM": "dumb"})
+        self.assertEqual(code, 0)
+        self.assertNotRegex(text, ESCAPE)
+        self.assertIn("Building chapter 01 for the simulator ...", text)
+
+    def environment(self, **extra):
+        env = super().environment()
+        env.update(extra)
+        return env
+
+
+class Pipe(fake.Checkout):
+    def test_plain_lines(self):
+        done = self.learn("run", "01", code=0)
+        for text in (done.stdout, done.stderr):
+            self.assertNotRegex(text, ESCAPE)
+            self.assertNotIn("\r", text)
+        self.assertRegex(done.stderr, r"Building chapter 01 for the simulator \.\.\.\n  done \(")
+        self.assertNotIn("Building", done.stdout)  # progress is no result
+
+    def test_a_reader_that_goes_away(self):
+        process = subprocess.Popen(
+            self.command("--help"), env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        process.stdout.close()
+        error = process.stderr.read().decode()
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(error, "")
+
+    def test_a_locale_without_unicode(self):
+        self.add_chapter("03_umlaut", "Größe", ("one", "two"), "1", "1")
+        done = subprocess.run(
+            self.command("list"), env=self.environment(LC_ALL="C", PYTHONIOENCODING="ascii"), capture_output=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"Gr??e", done.stdout)
+
+
+class Interrupted(fake.Checkout):
+    def interrupt(self, words, env, signal_group):
+        """Starts ./learn, waits until what it started runs, sends Ctrl-C; returns (learn, pid of the child)."""
+        started = os.path.join(self.home, "started")
+        process = subprocess.Popen(
+            self.command(*words),
+            env=self.environment(FAKE_STARTED=started, **env),
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 120
+        child = ""
+        while not child and time.monotonic() < deadline:
+            time.sleep(0.05)
+            if os.path.exists(started):
+                with open(started) as file:
+                    child = file.read()
+        self.assertTrue(child, "the child never started")
+        if signal_group:
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        else:
+            process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=60)
+        return process.returncode, out, error, int(child)
+
+    def assert_clean(self, outcome):
+        code, _, error, child = outcome
+        self.assertEqual(code, 130)
+        self.assertTrue(error.endswith("learn: interrupted\n"), error)
+        self.assertNotIn('File "' + self.root, error)  # no traceback of learn's own
+        with self.assertRaises(ProcessLookupError):
+            os.kill(child, 0)
+
+    def test_while_a_chapter_runs(self):
+        self.assert_clean(self.interrupt(("run", "01"), {"FAKE_CHAPTER": "sleep"}, signal_group=True))
+
+    def test_while_building(self):
+        self.assert_clean(self.interrupt(("run", "01"), {"FAKE_CMAKE": "slow60"}, signal_group=True))
+
+    def test_when_only_learn_is_told(self):
+        self.assert_clean(self.interrupt(("run", "01"), {"FAKE_CHAPTER": "sleep"}, signal_group=False))
+
+
+class TwoAtATime(fake.Checkout):
+    def test_the_second_waits_for_the_first(self):
+        started = os.path.join(self.home, "started")
+        env = self.environment(FAKE_CMAKE="slow2", FAKE_STARTED=started)
+        options = dict(env=env, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = subprocess.Popen(self.command("run", "01"), **options)
+        deadline = time.monotonic() + 120
+        while not os.path.exists(started) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        second = subprocess.Popen(self.command("run", "02"), **options)
+        outcomes = [process.communicate(timeout=120) for process in (first, second)]
+        self.assertEqual((first.returncode, second.returncode), (0, 0), outcomes)
+        self.assertIn("Waiting for another ./learn (process %d)" % first.pid, outcomes[1][1])
+        self.assertNotIn("Waiting", outcomes[0][1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,263 @@
+"""The renderer on a trace written by hand: every number below was worked out on paper."""
+
+import json
+import os
+import re
+import tempfile
+import unittest
+
+import fake
+from learn import trace
+from learn.errors import LearnError
+from learn.ui import Palette
+
+SOURCE = """\
+#include "helper.cuh"
+
+/// Copies a column.
+template <int N>
+__global__ void copy(float* out, const float* in) {
+  __shared__ float tile[32 * 32];
+  int i = threadIdx.x;
+  tile[i * 32] = in[i];
+  if (i < 8) {
+    out[i * 32] = scaled(tile[i * 32]);
+  }
+}
+
+int main() { copy<32><<<1, 32>>>(0, 0); }
+
+void other();
+"""
+HEADER = """\
+#pragma once
+__device__ float scaled(float x) {
+  return x * factor[0];
+}
+"""
+
+
+def line(file, number, **counts):
+    return {"file": file, "line": number, "counts": counts}
+
+
+class Rendering(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.cu = os.path.join(self.folder.name, "column.cu")
+        self.cuh = os.path.join(self.folder.name, "helper.cuh")
+        for path, text in ((self.cu, SOURCE), (self.cuh, HEADER)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def launch(self, index=0, kernel="copy<32>", scale=1, findings=()):
+        """One warp: a coalesced load into one bank, then 8 lanes that store 128 bytes apart."""
+        store = dict(
+            global_load_requests=1 * scale,
+            global_load_sectors=4 * scale,
+            global_load_bytes=128 * scale,
+            global_load_active_lanes=32 * scale,
+            shared_store_requests=1 * scale,
+            shared_store_wavefronts=32 * scale,
+            shared_store_bank_conflicts=31 * scale,
+            shared_store_active_lanes=32 * scale,
+            shared_wavefronts=32 * scale,
+            shared_wavefronts_ideal=1 * scale,
+        )
+        back = dict(
+            global_store_requests=1 * scale,
+            global_store_sectors=8 * scale,
+            global_store_bytes=32 * scale,
+            global_store_active_lanes=8 * scale,
+            shared_load_requests=1 * scale,
+            shared_load_wavefronts=8 * scale,
+            shared_load_bank_conflicts=7 * scale,
+            shared_load_active_lanes=8 * scale,
+            shared_wavefronts=8 * scale,
+            shared_wavefronts_ideal=1 * scale,
+        )
+        factor = dict(
+            global_load_requests=1 * scale,
+            global_load_sectors=1 * scale,
+            global_load_bytes=32 * scale,
+            global_load_active_lanes=8 * scale,
+        )
+        whole = {}
+        for part in (store, back, factor, {"divergent_branches": scale}):
+            trace.add(whole, part)
+        return {
+            "index": index,
+            "kernel": kernel,
+            "grid": [1, 1, 1],
+            "block": [32, 1, 1],
+            "counts": whole,
+            "lines": [
+                line(self.cu, 8, **store),
+                line(self.cu, 9, divergent_branches=scale),
+                line(self.cu, 10, **back),
+                line(self.cuh, 3, **factor),
+            ],
+            "findings": list(findings),
+        }
+
+    def finding(self, kind="out-of-bounds", number=10, **more):
+        found = {
+            "kind": kind,
+            "message": "write of 4 bytes, 12 bytes past the end",
+            "file": self.cu,
+            "line": number,
+            "block": [3, 0, 0],
+            "thread": [17, 1, 0],
+            "address": 4096,
+            "allocation": "32 floats, allocated at column.cu:14",
+        }
+        found.update(more)
+        return found
+
+    def render(self, launches, findings=(), colour=False, **options):
+        recorded = json.loads(json.dumps(fake.trace_of(launches, findings)))
+        return trace.render(recorded, Palette(colour), main=self.cu, **options)
+
+    def row(self, text, number):
+        """The cells of a source line: the gutter's words and the source."""
+        for shown in text.splitlines():
+            match = re.match(r"(.*?)\| +%d \| ?(.*)$" % number, shown)
+            if match:
+                return match.group(1).split(), match.group(2)
+        self.fail("line %d is not shown in\n%s" % (number, text))
+
+    def test_gutter(self):
+        text = self.render([self.launch()])
+        self.assertEqual(self.row(text, 8), (["2", "4.0", "32.0x", "32.0"], "  tile[i * 32] = in[i];"))
+        self.assertEqual(self.row(text, 9), (["1"], "  if (i < 8) {"))
+        self.assertEqual(self.row(text, 10)[0], ["2", "8.0", "8.0x", "8.0"])
+        self.assertEqual(self.row(text, 7)[0], [])  # a line without an access
+        self.assertRegex(text, r"requests +sect/req +wave/ideal +lanes +diverge")
+
+    def test_the_whole_kernel_and_nothing_else_of_its_file(self):
+        text = self.render([self.launch()])
+        self.assertEqual(self.row(text, 4)[1], "template <int N>")
+        self.assertEqual(self.row(text, 12)[1], "}")
+        self.assertNotIn("int main", text)
+        self.assertNotIn("void other", text)
+
+    def test_lines_of_other_files_are_listed_too(self):
+        text = self.render([self.launch()])
+        self.assertIn("helper.cuh", text)
+        self.assertEqual(self.row(text, 3), (["1", "1.0", "8.0"], "  return x * factor[0];"))
+
+    def test_totals(self):
+        text = self.render([self.launch()])
+        self.assertIn("global loads: 2 requests, 5 sectors, 2.5 per request; 20.0 active lanes", text)
+        self.assertIn("global stores: 1 requests, 8 sectors, 8.0 per request; 8.0 active lanes", text)
+        self.assertIn("shared memory: 2 requests, 40 wavefronts, 20.0 times the ideal 2", text)
+        self.assertIn("divergent branches: 1", text)
+
+    def test_hottest_lines_first(self):
+        text = self.render([self.launch()])
+        hot = text[text.index("Hottest") :].splitlines()[1:4]
+        # 53 = 13 sectors + 40 wavefronts: line 8 has 4 + 32, line 10 has 8 + 8, the helper 1.
+        self.assertRegex(hot[0], r" 68 %  \S*column.cu:8  4 sectors, 4.0 a request; 32 wavefronts, 32.0 times")
+        self.assertRegex(hot[1], r" 30 %  \S*column.cu:10  8 sectors, 8.0 a request \(1.0 would do\); 8 wavefronts")
+        self.assertRegex(hot[2], r"  2 %  \S*helper.cuh:3")
+
+    def test_launches_of_one_kernel_are_summed(self):
+        text = self.render([self.launch(0), self.launch(1, "copy<64>"), self.launch(2, scale=3)])
+        self.assertIn("Kernel copy<32>\n  grid 1, block 32; 2 launches, summed (first: 0)", text)
+        self.assertIn("Kernel copy<64>\n  grid 1, block 32; launch 1", text)
+        self.assertEqual(self.row(text, 8)[0][0], "8")
+        self.assertLess(text.index("copy<32>"), text.index("copy<64>"))
+
+    def test_one_launch(self):
+        text = self.render([self.launch(0), self.launch(1, scale=3)], launch=1)
+        self.assertEqual(self.row(text, 8)[0][0], "6")
+        self.assertIn("launch 1", text)
+        with self.assertRaises(LearnError) as caught:
+            self.render([self.launch(0), self.launch(1)], launch=2)
+        self.assertIn("0 ... 1", caught.exception.message)
+
+    def test_colours_say_how_far_from_ideal(self):
+        text = self.render([self.launch()], colour=True)
+        eight = [shown for shown in text.splitlines() if "tile[i * 32] = in[i]" in shown][0]
+        self.assertRegex(eight, "\x1b\\[32m +4.0\x1b\\[0m")  # 4 sectors for 128 bytes: ideal
+        self.assertRegex(eight, "\x1b\\[31m +32.0x\x1b\\[0m")  # 32 wavefronts for 1
+        self.assertNotIn("\x1b", self.render([self.launch()], colour=False))
+
+    def test_grades(self):
+        self.assertEqual([trace.grade(v, 4.0) for v in (1, 4, 5, 8, 9)], ["green", "green", "yellow", "yellow", "red"])
+        self.assertEqual([trace.lanes_grade(v) for v in (32, 31, 16, 15)], ["green", "yellow", "yellow", "red"])
+
+    def test_ideal_of_wide_accesses_and_broadcasts(self):
+        wide = trace.Totals(dict(global_load_requests=1, global_load_sectors=16, global_load_bytes=512))
+        self.assertEqual(wide.ideal_sectors, 16)
+        one = trace.Totals(dict(global_load_requests=1, global_load_sectors=1, global_load_bytes=128))
+        self.assertEqual(trace.grade(one.sectors, one.ideal_sectors), "green")
+        lonely = trace.Totals(dict(global_store_requests=1, global_store_sectors=1, global_store_bytes=4))
+        self.assertEqual(lonely.ideal_sectors, 1)
+        atomics = trace.Totals(
+            dict(global_atomic_requests=1, global_atomic_sectors=32, global_atomic_active_lanes=32)
+        )
+        self.assertEqual(trace.grade(atomics.sectors, atomics.ideal_sectors), "red")
+
+    def test_findings_in_full(self):
+        text = self.render([self.launch(findings=[self.finding()])], [self.finding("host-access", 14, block=[0, 0, 0])])
+        self.assertIn("2 findings", text)
+        self.assertRegex(text, r"out-of-bounds in kernel copy<32> at \S*column.cu:10")
+        self.assertIn(">    10 |     out[i * 32] = scaled(tile[i * 32]);", text)
+        self.assertIn("block (3,0,0), thread (17,1,0), launch 0", text)
+        self.assertIn("  write of 4 bytes, 12 bytes past the end", text)
+        self.assertIn("  allocation: 32 floats, allocated at column.cu:14", text)
+        self.assertRegex(text, r"host-access in host code at \S*column.cu:14")
+
+    def test_the_same_finding_again_is_counted_not_repeated(self):
+        again = [self.finding(thread=[18, 0, 0]), self.finding(thread=[19, 0, 0]), self.finding(number=8)]
+        text = self.render([self.launch(findings=[self.finding()]), self.launch(1, findings=again)])
+        self.assertIn("4 findings", text)
+        self.assertEqual(text.count("out-of-bounds in kernel"), 2)
+        self.assertIn("and 2 more of this kind at this line", text)
+
+    def test_of_one_launch_only_its_findings(self):
+        text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)
+        self.assertNotIn("finding", text)
+
+    def test_a_source_that_is_gone(self):
+        os.unlink(self.cuh)
+        text = self.render([self.launch()])
+        self.assertEqual(self.row(text, 3), (["1", "1.0", "8.0"], "(source not found)"))
+
+    def test_no_launch_and_no_access(self):
+        self.assertIn("launched no kernel", self.render([]))
+        quiet = dict(self.launch(), counts={}, lines=[])
+        self.assertIn("no access to global or shared memory", self.render([quiet]))
+
+    def test_a_terminal_cuts_lines_and_a_file_does_not(self):
+        text = self.render([self.launch()], width=75)
+        self.assertTrue(any(shown.endswith("...") for shown in text.splitlines()))
+        table = text[text.index(" requests  ") : text.index("Hottest")]
+        paths_apart = [shown for shown in table.splitlines() if self.folder.name not in shown]
+        self.assertLessEqual(max(len(shown) for shown in paths_apart), 75)
+
+    def test_kernel_names(self):
+        for name, function in (
+            ("copy<32>", "copy"),
+            ("void lab::reduce<float, (Kind)2>(float const*, float*)", "reduce"),
+            ("(anonymous namespace)::scan<std::pair<int, int>>", "scan"),
+            ("naive", "naive"),
+            ("ns::operator_like(int)", "operator_like"),
+        ):
+            self.assertEqual(trace.Kernel(name).function, function, name)
+
+    def test_files_that_are_no_trace(self):
+        path = os.path.join(self.folder.name, "trace.json")
+        for content in ("", "{", "[]", '{"launches": 3}'):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            with self.assertRaises(LearnError):
+                trace.load(path)
+        with self.assertRaises(LearnError):
+            trace.load(os.path.join(self.folder.name, "none.json"))
+
+
+if __name__ == "__main__":
+    unittest.main()
