@@ -54,12 +54,18 @@ class ThreadCopy<T, false> {
   alignas(T) unsigned char bytes_[sizeof(T)];
 };
 
+/// What the engine calls for each thread. A function, since a lambda's conversion to a pointer makes one
+/// that the attribute does not reach.
+template <class Thread>
+SIMT_UNTRACED void enter_thread(void* closure) {
+  (*static_cast<Thread*>(closure))();
+}
+
 template <class Call, class... A>
 void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
   const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
   using Thread = decltype(thread);
-  const auto entry = [](void* closure) SIMT_UNTRACED { (*static_cast<Thread*>(closure))(); };
-  run_grid(text, config, entry, const_cast<void*>(static_cast<const void*>(&thread)));
+  run_grid(text, config, &enter_thread<Thread>, const_cast<void*>(static_cast<const void*>(&thread)));
 }
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.

@@ -1,0 +1,20 @@
+/// \file
+/// The launch configuration, what stands between <<< and >>>.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace simt {
+
+/// Grid, block, bytes of dynamic shared memory, stream: in the order of `<<<...>>>`.
+struct Config {
+  Config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t stream_ = nullptr)
+      : grid(grid_), block(block_), shared(shared_), stream(stream_) {}
+  dim3 grid;
+  dim3 block;
+  size_t shared;
+  cudaStream_t stream;
+  bool cooperative = false;
+};
+
+}  // namespace simt

@@ -1,0 +1,47 @@
+/// \file
+/// The rules by which the memory accesses of a warp are counted, as an H200 (sm_90) counts them.
+///
+/// Pure functions of the addresses: no state, no allocation. The scheduler calls them for every warp
+/// instruction, the tests for every rule, and the site's explorers use the same rules.
+#pragma once
+
+#include <cstdint>
+
+namespace simt {
+
+/// Bytes of a sector, the unit in which global memory moves to L1.
+inline constexpr unsigned kSectorBytes = 32;
+/// Banks of shared memory, each 4 bytes wide.
+inline constexpr unsigned kBanks = 32;
+
+/// What a warp does to shared memory.
+enum class SharedAccess { load, store, atomic };
+
+/// The cost of one warp instruction on shared memory.
+struct SharedCost {
+  unsigned wavefronts = 0;  ///< Passes through the banks.
+  unsigned ideal = 0;       ///< Passes if no two words had met in a bank.
+};
+
+/// Counts the distinct sectors that a warp touches.
+/// \param addresses 32 byte addresses, one a lane; those of inactive lanes are ignored.
+/// \param active bit i is set if lane i takes part.
+/// \param size bytes of each lane's access.
+/// Source of the rule: the CUDA C++ Programming Guide, device memory accesses; measured on an H200
+/// as l1tex__t_sectors_pipe_lsu_mem_global_op_ld/st.
+unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size);
+
+/// Counts the wavefronts of one warp instruction on shared memory.
+///
+/// Bank = (byte address / 4) mod 32. Lanes that touch the same 4-byte word are served together. Up to
+/// 32 bits, all lanes form one phase; at 64 bits each half-warp is a phase, at 128 bits each
+/// quarter-warp. A phase takes as many wavefronts as the fullest bank has distinct words. Loads of 64
+/// bits in which every active lane i reads the address of lane i^1, or every one that of lane i^2,
+/// take one phase instead of two; those of 128 bits two instead of four.
+/// \param addresses 32 byte addresses, one a lane, aligned to the size.
+/// \param active bit i is set if lane i takes part; no bit set costs nothing.
+/// \param size bytes of each lane's access: 1, 2, 4, 8 or 16.
+SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned size,
+                            SharedAccess access);
+
+}  // namespace simt

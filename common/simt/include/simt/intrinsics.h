@@ -1,0 +1,197 @@
+/// \file
+/// Barriers, shuffles, votes and the other intrinsics of a thread, warp or block.
+#pragma once
+
+#include <simt/qualifiers.h>
+#include <simt/runtime.h>
+#include <vector_types.h>
+
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+#define SIMT_INLINE [[gnu::always_inline]] inline
+
+SIMT_INLINE void __syncthreads() {
+  simt::detail::barrier(simt::detail::BarrierReduction::none, 0);
+}
+SIMT_INLINE int __syncthreads_count(int predicate) {
+  return simt::detail::barrier(simt::detail::BarrierReduction::count, predicate);
+}
+SIMT_INLINE int __syncthreads_and(int predicate) {
+  return simt::detail::barrier(simt::detail::BarrierReduction::all, predicate);
+}
+SIMT_INLINE int __syncthreads_or(int predicate) {
+  return simt::detail::barrier(simt::detail::BarrierReduction::any, predicate);
+}
+SIMT_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
+  simt::detail::collective(simt::detail::CollectiveOp::sync, mask, 0, 0, 32);
+}
+
+// Lanes of one OS thread see each other's writes in order; fences order them between OS threads.
+SIMT_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SIMT_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SIMT_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+SIMT_INLINE unsigned __activemask() { return simt::detail::active_mask(); }
+SIMT_INLINE void __nanosleep(unsigned) { simt::detail::yield(); }
+SIMT_INLINE long long clock64() { return simt::detail::clock(); }
+SIMT_INLINE void __trap() { simt::detail::trap("__trap() was called"); }
+SIMT_INLINE void __brkpt() { simt::detail::trap("__brkpt() was called"); }
+/// Nanoseconds of the simulated clock, as `%globaltimer`.
+SIMT_INLINE long long __globaltimer() { return simt::detail::clock(); }
+
+namespace simt::detail {
+
+/// A value of up to 8 bytes as the 64 bits that a collective moves, and back.
+template <class T>
+SIMT_INLINE uint64_t to_bits(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+template <class T>
+SIMT_INLINE T from_bits(uint64_t bits) {
+  T value;
+  __builtin_memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+}  // namespace simt::detail
+
+// A float is sign-extended nowhere: the bits travel.
+template <class T>
+SIMT_INLINE T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+  using namespace simt::detail;
+  return from_bits<T>(collective(CollectiveOp::shuffle_index, mask, to_bits(value), lane, width));
+}
+template <class T>
+SIMT_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  using namespace simt::detail;
+  return from_bits<T>(
+      collective(CollectiveOp::shuffle_up, mask, to_bits(value), static_cast<int>(delta), width));
+}
+template <class T>
+SIMT_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  using namespace simt::detail;
+  return from_bits<T>(
+      collective(CollectiveOp::shuffle_down, mask, to_bits(value), static_cast<int>(delta), width));
+}
+template <class T>
+SIMT_INLINE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+  using namespace simt::detail;
+  return from_bits<T>(
+      collective(CollectiveOp::shuffle_xor, mask, to_bits(value), lane_mask, width));
+}
+
+SIMT_INLINE int __all_sync(unsigned mask, int predicate) {
+  using namespace simt::detail;
+  return static_cast<int>(collective(CollectiveOp::vote_all, mask, predicate != 0, 0, 32));
+}
+SIMT_INLINE int __any_sync(unsigned mask, int predicate) {
+  using namespace simt::detail;
+  return static_cast<int>(collective(CollectiveOp::vote_any, mask, predicate != 0, 0, 32));
+}
+SIMT_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::vote_ballot, mask, predicate != 0, 0, 32));
+}
+SIMT_INLINE int __uni_sync(unsigned mask, int predicate) {
+  using namespace simt::detail;
+  return static_cast<int>(collective(CollectiveOp::vote_uniform, mask, predicate != 0, 0, 32));
+}
+template <class T>
+SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::match_any, mask, to_bits(value), 0, 32));
+}
+template <class T>
+SIMT_INLINE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
+  using namespace simt::detail;
+  auto all = static_cast<unsigned>(collective(CollectiveOp::match_all, mask, to_bits(value), 0, 32));
+  *predicate = all != 0;
+  return all;
+}
+
+SIMT_INLINE unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_add, mask, value, 0, 32));
+}
+SIMT_INLINE int __reduce_add_sync(unsigned mask, int value) {
+  return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
+}
+SIMT_INLINE unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_min_unsigned, mask, value, 0, 32));
+}
+SIMT_INLINE int __reduce_min_sync(unsigned mask, int value) {
+  using namespace simt::detail;
+  return static_cast<int>(
+      collective(CollectiveOp::reduce_min_signed, mask, static_cast<unsigned>(value), 0, 32));
+}
+SIMT_INLINE unsigned __reduce_max_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_max_unsigned, mask, value, 0, 32));
+}
+SIMT_INLINE int __reduce_max_sync(unsigned mask, int value) {
+  using namespace simt::detail;
+  return static_cast<int>(
+      collective(CollectiveOp::reduce_max_signed, mask, static_cast<unsigned>(value), 0, 32));
+}
+SIMT_INLINE unsigned __reduce_and_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_and, mask, value, 0, 32));
+}
+SIMT_INLINE unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_or, mask, value, 0, 32));
+}
+SIMT_INLINE unsigned __reduce_xor_sync(unsigned mask, unsigned value) {
+  using namespace simt::detail;
+  return static_cast<unsigned>(collective(CollectiveOp::reduce_xor, mask, value, 0, 32));
+}
+
+// Loads and stores with a cache hint are plain accesses to the counters.
+template <class T>
+SIMT_INLINE T __ldg(const T* address) {
+  return *address;
+}
+template <class T>
+SIMT_INLINE T __ldcg(const T* address) {
+  return *address;
+}
+template <class T>
+SIMT_INLINE T __ldca(const T* address) {
+  return *address;
+}
+template <class T>
+SIMT_INLINE T __ldcs(const T* address) {
+  return *address;
+}
+template <class T>
+SIMT_INLINE T __ldlu(const T* address) {
+  return *address;
+}
+template <class T>
+SIMT_INLINE T __ldcv(const T* address) {
+  return *const_cast<const volatile T*>(address);
+}
+template <class T>
+SIMT_INLINE void __stcg(T* address, T value) {
+  *address = value;
+}
+template <class T>
+SIMT_INLINE void __stcs(T* address, T value) {
+  *address = value;
+}
+template <class T>
+SIMT_INLINE void __stwb(T* address, T value) {
+  *address = value;
+}
+template <class T>
+SIMT_INLINE void __stwt(T* address, T value) {
+  *address = value;
+}

@@ -1,0 +1,165 @@
+/// \file
+/// Device mathematics: what CUDA adds to the standard library's functions.
+///
+/// The fast intrinsics (`__expf`, ...) are computed at full precision here.
+#pragma once
+
+#include <simt/qualifiers.h>
+#include <simt/runtime.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#define SIMT_INLINE [[gnu::always_inline]] inline
+
+// min and max at global scope, for mixed integer types as CUDA has them.
+#define SIMT_MIN_MAX(T)                                               \
+  SIMT_INLINE constexpr T min(T a, T b) { return b < a ? b : a; }     \
+  SIMT_INLINE constexpr T max(T a, T b) { return a < b ? b : a; }
+SIMT_MIN_MAX(int)
+SIMT_MIN_MAX(unsigned int)
+SIMT_MIN_MAX(long)
+SIMT_MIN_MAX(unsigned long)
+SIMT_MIN_MAX(long long)
+SIMT_MIN_MAX(unsigned long long)
+#undef SIMT_MIN_MAX
+SIMT_INLINE constexpr unsigned int min(int a, unsigned int b) { return min(static_cast<unsigned int>(a), b); }
+SIMT_INLINE constexpr unsigned int min(unsigned int a, int b) { return min(a, static_cast<unsigned int>(b)); }
+SIMT_INLINE constexpr unsigned int max(int a, unsigned int b) { return max(static_cast<unsigned int>(a), b); }
+SIMT_INLINE constexpr unsigned int max(unsigned int a, int b) { return max(a, static_cast<unsigned int>(b)); }
+SIMT_INLINE float min(float a, float b) { return fminf(a, b); }
+SIMT_INLINE float max(float a, float b) { return fmaxf(a, b); }
+SIMT_INLINE double min(double a, double b) { return fmin(a, b); }
+SIMT_INLINE double max(double a, double b) { return fmax(a, b); }
+SIMT_INLINE double min(float a, double b) { return fmin(a, b); }
+SIMT_INLINE double min(double a, float b) { return fmin(a, b); }
+SIMT_INLINE double max(float a, double b) { return fmax(a, b); }
+SIMT_INLINE double max(double a, float b) { return fmax(a, b); }
+SIMT_INLINE int umin(unsigned a, unsigned b) { return static_cast<int>(min(a, b)); }
+SIMT_INLINE int umax(unsigned a, unsigned b) { return static_cast<int>(max(a, b)); }
+
+SIMT_INLINE float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+SIMT_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
+SIMT_INLINE float rsqrt(float x) { return rsqrtf(x); }
+SIMT_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+SIMT_INLINE double rcbrt(double x) { return 1.0 / cbrt(x); }
+SIMT_INLINE float fdividef(float x, float y) { return x / y; }
+SIMT_INLINE float sinpif(float x) { return sinf(x * 3.14159265358979323846f); }
+SIMT_INLINE double sinpi(double x) { return sin(x * 3.14159265358979323846); }
+SIMT_INLINE float cospif(float x) { return cosf(x * 3.14159265358979323846f); }
+SIMT_INLINE double cospi(double x) { return cos(x * 3.14159265358979323846); }
+SIMT_INLINE float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
+SIMT_INLINE double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+SIMT_INLINE float saturate(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
+SIMT_INLINE float __saturatef(float x) { return saturate(x); }
+
+SIMT_INLINE float __expf(float x) { return expf(x); }
+SIMT_INLINE float __exp10f(float x) { return powf(10.0f, x); }
+SIMT_INLINE float __logf(float x) { return logf(x); }
+SIMT_INLINE float __log2f(float x) { return log2f(x); }
+SIMT_INLINE float __log10f(float x) { return log10f(x); }
+SIMT_INLINE float __sinf(float x) { return sinf(x); }
+SIMT_INLINE float __cosf(float x) { return cosf(x); }
+SIMT_INLINE float __tanf(float x) { return tanf(x); }
+SIMT_INLINE float __tanhf(float x) { return tanhf(x); }
+SIMT_INLINE float __powf(float x, float y) { return powf(x, y); }
+SIMT_INLINE void __sincosf(float x, float* s, float* c) {
+  *s = sinf(x);
+  *c = cosf(x);
+}
+SIMT_INLINE float __fdividef(float x, float y) { return x / y; }
+SIMT_INLINE float __frcp_rn(float x) { return 1.0f / x; }
+SIMT_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
+SIMT_INLINE float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
+SIMT_INLINE float __fadd_rn(float x, float y) { return x + y; }
+SIMT_INLINE float __fsub_rn(float x, float y) { return x - y; }
+SIMT_INLINE float __fmul_rn(float x, float y) { return x * y; }
+SIMT_INLINE float __fdiv_rn(float x, float y) { return x / y; }
+SIMT_INLINE float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+SIMT_INLINE double __dadd_rn(double x, double y) { return x + y; }
+SIMT_INLINE double __dmul_rn(double x, double y) { return x * y; }
+SIMT_INLINE double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+
+SIMT_INLINE int __float_as_int(float x) { return std::bit_cast<int>(x); }
+SIMT_INLINE unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+SIMT_INLINE float __int_as_float(int x) { return std::bit_cast<float>(x); }
+SIMT_INLINE float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+SIMT_INLINE long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+SIMT_INLINE double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+SIMT_INLINE int __double2hiint(double x) { return static_cast<int>(std::bit_cast<uint64_t>(x) >> 32); }
+SIMT_INLINE int __double2loint(double x) { return static_cast<int>(std::bit_cast<uint64_t>(x)); }
+SIMT_INLINE double __hiloint2double(int hi, int lo) {
+  return std::bit_cast<double>(static_cast<uint64_t>(static_cast<unsigned>(hi)) << 32 |
+                               static_cast<unsigned>(lo));
+}
+SIMT_INLINE int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
+SIMT_INLINE int __float2int_rz(float x) { return static_cast<int>(truncf(x)); }
+SIMT_INLINE int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
+SIMT_INLINE int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
+SIMT_INLINE unsigned __float2uint_rn(float x) { return static_cast<unsigned>(rintf(x)); }
+SIMT_INLINE unsigned __float2uint_rz(float x) { return static_cast<unsigned>(truncf(x)); }
+SIMT_INLINE float __int2float_rn(int x) { return static_cast<float>(x); }
+SIMT_INLINE float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+SIMT_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
+SIMT_INLINE int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
+
+SIMT_INLINE int __popc(unsigned x) { return std::popcount(x); }
+SIMT_INLINE int __popcll(unsigned long long x) { return std::popcount(x); }
+SIMT_INLINE int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+SIMT_INLINE int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+SIMT_INLINE int __ffs(int x) { return __builtin_ffs(x); }
+SIMT_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
+SIMT_INLINE unsigned __brev(unsigned x) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(x);
+}
+SIMT_INLINE unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
+}
+SIMT_INLINE int __mul24(int x, int y) { return ((x << 8) >> 8) * ((y << 8) >> 8); }
+SIMT_INLINE unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
+SIMT_INLINE int __mulhi(int x, int y) {
+  return static_cast<int>(static_cast<int64_t>(x) * y >> 32);
+}
+SIMT_INLINE unsigned __umulhi(unsigned x, unsigned y) {
+  return static_cast<unsigned>(static_cast<uint64_t>(x) * y >> 32);
+}
+SIMT_INLINE unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<unsigned long long>(static_cast<Wide>(x) * y >> 64);
+}
+SIMT_INLINE unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned shift) {
+  return static_cast<unsigned>((static_cast<uint64_t>(hi) << 32 | lo) << (shift & 31) >> 32);
+}
+SIMT_INLINE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shift) {
+  return static_cast<unsigned>((static_cast<uint64_t>(hi) << 32 | lo) >> (shift & 31));
+}
+SIMT_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const uint64_t bytes = static_cast<uint64_t>(y) << 32 | x;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned s = selector >> (4 * i);
+    unsigned byte = static_cast<unsigned>(bytes >> (8 * (s & 7))) & 0xffu;
+    if (s & 8) byte = byte & 0x80u ? 0xffu : 0u;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
+SIMT_INLINE unsigned __sad(int x, int y, unsigned z) {
+  return z + static_cast<unsigned>(x < y ? y - x : x - y);
+}
+SIMT_INLINE unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x < y ? y - x : x - y); }
+SIMT_INLINE int __hadd(int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y) >> 1); }
+SIMT_INLINE int __rhadd(int x, int y) {
+  return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1);
+}
+SIMT_INLINE int __dp4a(int a, int b, int c) {
+  for (int i = 0; i < 4; ++i) c += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
+  return c;
+}

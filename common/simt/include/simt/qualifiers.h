@@ -1,0 +1,23 @@
+/// \file
+/// CUDA's function and variable qualifiers. (`__shared__` is not here: simtcc rewrites it.)
+#pragma once
+
+/// A kernel keeps its own symbol, so that reports can name it with its template arguments.
+#define __global__ __attribute__((noinline, used))
+#define __device__
+#define __host__
+#define __managed__
+/// Constant memory has a section of its own, by which the simulator tells it from global memory.
+#define __constant__ __attribute__((section("simt_constant")))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __grid_constant__
+#define __inline_hint__
+#ifndef __restrict__
+#define __restrict__ __restrict
+#endif
+#define CUDARTAPI
+#define CUDART_CB

@@ -1,0 +1,74 @@
+/// \file
+/// What the simulator's headers call in its library: the seam between rewritten code and the engine.
+/// No program calls these itself.
+#pragma once
+
+#include <simt/config.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simt::detail {
+
+/// Runs a grid. `thread_entry(closure)` is called once per CUDA thread, with threadIdx & co. set, and
+/// calls the kernel with copies of its arguments. Returns when the grid has finished. Errors of the
+/// configuration are kept for cudaGetLastError(), as a launch returns nothing.
+/// \param kernel_text the kernel as the source spells it; reports use the symbol's own name if known.
+void run_grid(const char* kernel_text, const Config& config, void (*thread_entry)(void* closure),
+              void* closure);
+
+/// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
+void* dynamic_shared();
+
+// Barriers of the block. `reduction`: what __syncthreads_count, _and and _or return.
+enum class BarrierReduction { none, count, all, any };
+int barrier(BarrierReduction reduction, int predicate);
+
+// Collectives of a warp. Every lane named in `mask` that has not exited must call.
+enum class CollectiveOp {
+  sync,
+  shuffle_index,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  vote_all,
+  vote_any,
+  vote_ballot,
+  vote_uniform,
+  match_any,
+  match_all,
+  reduce_add,
+  reduce_min_signed,
+  reduce_max_signed,
+  reduce_min_unsigned,
+  reduce_max_unsigned,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+};
+uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width);
+unsigned active_mask();
+
+// An atomic operation; returns the old value. Values travel as their bits, low bytes first.
+enum class AtomicType { i32, u32, i64, u64, f32, f64, u16 };
+enum class AtomicOp {
+  add,
+  subtract,
+  minimum,
+  maximum,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exchange,
+  increment,
+  decrement,
+  compare_exchange,
+};
+uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare);
+
+/// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
+void yield();
+int64_t clock();
+[[noreturn]] void trap(const char* what);
+
+}  // namespace simt::detail

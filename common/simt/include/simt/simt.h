@@ -1,0 +1,78 @@
+/// \file
+/// What a program can ask the simulator: the counts of its launches and the findings.
+///
+/// Only a program compiled by simtcc has this header; lab's backend header and the tests use it.
+#pragma once
+
+#include <simt/counts.h>
+#include <vector_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// \defgroup simt The simulator's interface
+namespace simt {
+
+/// A fault that the simulator found. It fails the process, unless take_findings() hands it over.
+/// \ingroup simt
+struct Finding {
+  std::string kind;        ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
+  std::string message;     ///< What happened and where, what it missed, and the usual cause.
+  std::string kernel;      ///< The kernel, with its template arguments; empty for the host.
+  std::string file;        ///< Source file, as the compiler saw it.
+  int line = 0;            ///< Source line.
+  uint3 block{};           ///< blockIdx of the first thread at fault.
+  uint3 thread{};          ///< threadIdx of the first thread at fault.
+  int launch = -1;         ///< Index of the launch; -1 for the host.
+  uint64_t address = 0;    ///< The address at fault, if there is one.
+  std::string allocation;  ///< The allocation that the access missed or hit, in words.
+};
+
+/// The counts of one source line in one launch.
+/// \ingroup simt
+struct LineCounts {
+  std::string file;
+  int line = 0;
+  Counts counts;
+};
+
+/// One kernel launch.
+/// \ingroup simt
+struct Launch {
+  int index = 0;                  ///< In the order of launching, from 0.
+  std::string kernel;             ///< Demangled, with its template arguments.
+  dim3 grid;                      ///< Blocks.
+  dim3 block;                     ///< Threads of a block.
+  Counts counts;                  ///< Sum over the launch.
+  std::vector<LineCounts> lines;  ///< By file and line; they sum to `counts`.
+  std::vector<Finding> findings;  ///< What was found in it, taken or not.
+};
+
+/// True in a traced program, false in one that was compiled with --fast, where nothing is counted.
+/// \ingroup simt
+bool tracing();
+
+/// Launches recorded so far.
+/// \ingroup simt
+std::size_t launch_count();
+
+/// A recorded launch. \pre i < launch_count()
+/// \ingroup simt
+const Launch& launch(std::size_t i);
+
+/// The sum of the counts of launches [first, launch_count()).
+/// \ingroup simt
+Counts counts_since(std::size_t first);
+
+/// Hands over the findings so far: they no longer fail the process. Clears the sticky error that a
+/// finding left, as a reset of the device would, but keeps the allocations.
+/// \ingroup simt
+std::vector<Finding> take_findings();
+
+/// With `false`, launches run and are checked but not recorded. Returns the former setting.
+/// \ingroup simt
+bool set_recording(bool on);
+
+}  // namespace simt

@@ -1,0 +1,134 @@
+#include <simt/counting.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace simt {
+namespace {
+
+/// A set of up to 64 keys that forgets everything at once.
+class SmallSet {
+ public:
+  /// True if `key` was not there.
+  bool insert(uint64_t key) {
+    unsigned slot = static_cast<unsigned>((key * 0x9e3779b97f4a7c15ull) >> 57);  // 7 bits
+    while (stamps_[slot] == stamp_) {
+      if (keys_[slot] == key) return false;
+      slot = (slot + 1) & (kSlots - 1);
+    }
+    stamps_[slot] = stamp_;
+    keys_[slot] = key;
+    return true;
+  }
+
+  void clear() {
+    if (++stamp_ == 0) {
+      stamps_.fill(0);
+      stamp_ = 1;
+    }
+  }
+
+ private:
+  static constexpr unsigned kSlots = 128;
+  std::array<uint64_t, kSlots> keys_;
+  std::array<uint32_t, kSlots> stamps_{};
+  uint32_t stamp_ = 1;
+};
+
+thread_local constinit SmallSet* scratch_set = nullptr;
+
+SmallSet& cleared_set() {
+  if (!scratch_set) scratch_set = new SmallSet;  // one per OS thread, for the life of the process
+  scratch_set->clear();
+  return *scratch_set;
+}
+
+/// Wavefronts of one phase: the most distinct words in any bank.
+unsigned phase_wavefronts(const uint64_t* addresses, uint32_t active, unsigned size) {
+  if (!active) return 0;
+  const unsigned words = size < 4 ? 1 : size / 4;
+
+  // The usual cases first: lanes that read the same word, or words that climb by one.
+  SmallSet& seen = cleared_set();
+  std::array<uint8_t, kBanks> load{};
+  unsigned most = 0;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const uint64_t first = addresses[std::countr_zero(rest)] / 4;
+    for (unsigned i = 0; i < words; ++i) {
+      if (seen.insert(first + i)) {
+        most = std::max<unsigned>(most, ++load[(first + i) % kBanks]);
+      }
+    }
+  }
+  return most;
+}
+
+/// True if every active lane reads what its partner `lane ^ distance` reads, and both are active.
+bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const int partner = lane ^ distance;
+    if ((active >> partner & 1) && addresses[partner] != addresses[lane]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
+  // Sectors that climb from lane to lane need no set.
+  uint64_t last = 0;
+  unsigned count = 0;
+  bool climbing = true;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const uint64_t address = addresses[std::countr_zero(rest)];
+    const uint64_t first = address / kSectorBytes;
+    const uint64_t end = (address + size - 1) / kSectorBytes;
+    if (count == 0) {
+      count = static_cast<unsigned>(end - first) + 1;
+    } else if (first >= last) {
+      count += static_cast<unsigned>(end - std::max(first, last + 1) + 1) * (end > last);
+    } else {
+      climbing = false;
+      break;
+    }
+    last = end;
+  }
+  if (climbing) return count;
+
+  SmallSet& seen = cleared_set();
+  count = 0;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const uint64_t address = addresses[std::countr_zero(rest)];
+    const uint64_t end = (address + size - 1) / kSectorBytes;
+    for (uint64_t sector = address / kSectorBytes; sector <= end; ++sector) {
+      count += seen.insert(sector);
+    }
+  }
+  return count;
+}
+
+SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned size,
+                            SharedAccess access) {
+  SharedCost cost;
+  if (!active) return cost;
+
+  // The phases: all lanes, two halves or four quarters; loads whose partners agree need half as many.
+  unsigned lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;
+  if (size > 4 && access == SharedAccess::load &&
+      (pairs_agree(addresses, active, 1) || pairs_agree(addresses, active, 2))) {
+    lanes *= 2;
+  }
+
+  for (unsigned first = 0; first < 32; first += lanes) {
+    const uint32_t phase = lanes == 32 ? active : active & (((1u << lanes) - 1) << first);
+    if (!phase) continue;
+    cost.wavefronts += phase_wavefronts(addresses, phase, size);
+    ++cost.ideal;
+  }
+  return cost;
+}
+
+}  // namespace simt

@@ -1,0 +1,409 @@
+#include "device.h"
+
+#include <simt/simt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "grid.h"
+#include "memory.h"
+#include "symbols.h"
+
+namespace simt::engine {
+extern bool traced_program;
+}
+
+namespace simt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFindingsExitCode = 86;
+
+struct Record {
+  Launch launch;
+  std::map<uint64_t, Counts> by_pc;
+  bool resolved = false;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  std::deque<Record> records;
+  std::vector<Finding> host_findings;  // all of them
+  std::vector<Finding> pending;        // not taken: they fail the process
+  bool recording = true;
+  cudaError_t last = cudaSuccess;
+  cudaError_t sticky = cudaSuccess;
+  size_t dynamic_shared = device::kSharedPerBlock;
+};
+
+State& state() {
+  static State* s = new State;
+  return *s;
+}
+
+void resolve(Record& record) {
+  if (record.resolved) return;
+  record.resolved = true;
+  std::map<std::pair<std::string, int>, Counts> by_line;
+  for (const auto& [pc, counts] : record.by_pc) {
+    if (counts == Counts{}) continue;
+    const symbols::Location& at = symbols::locate(pc);
+    by_line[{at.file, at.line}] += counts;
+  }
+  for (auto& [at, counts] : by_line) record.launch.lines.push_back({at.first, at.second, counts});
+}
+
+Json to_json(const Counts& counts) {
+  Json json = Json::object();
+  for_each_count(counts, [&](const char* name, uint64_t value) { json[name] = value; });
+  return json;
+}
+
+Json to_json(const Finding& finding) {
+  char address[32];
+  std::snprintf(address, sizeof(address), "0x%llx", static_cast<unsigned long long>(finding.address));
+  return {{"kind", finding.kind},
+          {"message", finding.message},
+          {"file", finding.file},
+          {"line", finding.line},
+          {"block", {finding.block.x, finding.block.y, finding.block.z}},
+          {"thread", {finding.thread.x, finding.thread.y, finding.thread.z}},
+          {"address", address},
+          {"allocation", finding.allocation}};
+}
+
+std::string text(uint3 v) {
+  return "(" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + ")";
+}
+
+std::string plural(uint64_t n, const char* thing) {
+  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
+// Where an address lies, seen from the allocations.
+std::string describe_address(uint64_t address, unsigned size, std::string& allocation) {
+  if (address < 4096) return "address " + std::to_string(address) + ", a null pointer";
+  if (!memory::in_arena(address)) {
+    allocation = "host memory";
+    return "host memory that the device cannot reach";
+  }
+  const memory::Allocation* below = memory::find_below(address);
+  const memory::Allocation* above = memory::find_above(address);
+  if (below && below->freed && address < below->end()) {
+    allocation = memory::describe(*below);
+    return plural(address - below->base, "byte") + " into " + allocation;
+  }
+  if (below && address + size > below->end() &&
+      (!above || address - below->end() <= above->base - address)) {
+    allocation = memory::describe(*below);
+    if (address < below->end()) return "across the end of " + allocation;
+    const uint64_t past = address - below->end();
+    return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") + " of " +
+           allocation;
+  }
+  if (above) {
+    allocation = memory::describe(*above);
+    return plural(above->base - address, "byte") + " before the start of " + allocation;
+  }
+  return "device memory that nothing has allocated";
+}
+
+}  // namespace
+
+// ---- Errors -------------------------------------------------------------------------------------
+
+namespace device {
+
+cudaError_t result(cudaError_t error) {
+  State& s = state();
+  if (s.sticky != cudaSuccess) return s.sticky;
+  if (error != cudaSuccess) s.last = error;
+  return error;
+}
+
+cudaError_t sticky_error() { return state().sticky; }
+
+void set_sticky_error(cudaError_t error) {
+  State& s = state();
+  if (s.sticky == cudaSuccess) s.sticky = s.last = error;
+}
+
+void clear_errors() { state().sticky = state().last = cudaSuccess; }
+
+void allow_dynamic_shared(size_t bytes) {
+  state().dynamic_shared = std::max(state().dynamic_shared, bytes);
+}
+size_t allowed_dynamic_shared() { return state().dynamic_shared; }
+
+// ---- Findings -----------------------------------------------------------------------------------
+
+void report(Finding finding) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::fflush(stdout);
+  std::fprintf(stderr, "simt: %s: %s\n", finding.kind.c_str(), finding.message.c_str());
+  s.pending.push_back(finding);
+  if (finding.launch < 0) {
+    s.host_findings.push_back(std::move(finding));
+  } else if (static_cast<size_t>(finding.launch) < s.records.size()) {
+    s.records[static_cast<size_t>(finding.launch)].launch.findings.push_back(std::move(finding));
+  }
+}
+
+Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
+  using Kind = engine::Fault::Kind;
+  const symbols::Location& at = symbols::locate(fault.pc);
+  const symbols::Location& other = symbols::locate(fault.other_pc);
+  Finding f;
+  f.kernel = kernel;
+  f.file = at.file;
+  f.line = at.line;
+  f.block = fault.block;
+  f.thread = fault.thread;
+  f.launch = launch;
+  f.address = fault.address;
+  const std::string access = (fault.store ? "write of " : "read of ") + plural(fault.size, "byte");
+  const std::string where =
+      " at " + at.text() + " in " + kernel + ", block " + text(fault.block) + ", thread " + text(fault.thread);
+  const std::string others = fault.lanes > 1 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)" : "";
+  switch (fault.kind) {
+    case Kind::none: break;
+    case Kind::out_of_bounds: {
+      const std::string place = describe_address(fault.address, fault.size, f.allocation);
+      const memory::Allocation* found = memory::find(fault.address);
+      if (fault.address >= 4096 && !memory::in_arena(fault.address)) {
+        f.kind = "device-access";
+        f.message = access + where + others + ": the address is " + place +
+                    ". A kernel may use what cudaMalloc returned, or pinned and managed memory; copy the "
+                    "data with cudaMemcpy first.";
+      } else if (found && found->freed) {
+        f.kind = "use-after-free";
+        f.message = access + where + others + ": " + place + ".";
+      } else {
+        f.kind = "out-of-bounds";
+        f.message = access + where + others + ": " + place +
+                    ". Usual cause: a guard such as `if (i < n)` is missing or tests another bound.";
+      }
+      break;
+    }
+    case Kind::shared_out_of_bounds:
+      f.kind = "out-of-bounds";
+      f.allocation = "dynamic shared memory";
+      f.message = access + where + others + ": byte " + std::to_string(fault.address) +
+                  " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
+                  "says how many bytes there are.";
+      break;
+    case Kind::misaligned:
+      f.kind = "misaligned-access";
+      f.message = access + where + others + ": the address is not a multiple of " + plural(fault.size, "byte") +
+                  ". A vector type such as float4 needs an address that is a multiple of its size.";
+      break;
+    case Kind::shared_race:
+      f.kind = "shared-race";
+      f.message = std::string(fault.store ? "write" : "read") + where + " races with the " +
+                  (fault.other_store ? "write" : "read") + " at " + other.text() + " by thread " +
+                  text(fault.other_thread) +
+                  " of the same block: nothing orders the two accesses to the same shared memory. Usual cause: "
+                  "a missing __syncthreads(), or within a warp __syncwarp().";
+      break;
+    case Kind::barrier_divergence:
+      f.kind = "barrier-divergence";
+      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " + at.text() +
+                  " in " + kernel + ", while thread " + text(fault.other_thread) +
+                  " of the same block waits at the barrier at " + other.text() +
+                  ". All threads of a block that have not exited must reach the same __syncthreads(): take it "
+                  "out of the condition.";
+      break;
+    case Kind::invalid_mask: {
+      char mask[16];
+      std::snprintf(mask, sizeof(mask), "0x%08x", static_cast<unsigned>(fault.address));
+      f.kind = "invalid-mask";
+      if (fault.text && std::string_view(fault.text) == "width") {
+        f.message = std::string("shuffle") + where + ": the width must be 1, 2, 4, 8, 16 or 32.";
+      } else if (fault.text) {
+        f.message = std::string("warp function") + where + ": the mask " + mask + " does not name the calling lane.";
+      } else {
+        f.message = std::string("warp function") + where + others + ": the mask " + mask +
+                    " names lanes that never come here. Every lane in the mask must make the call.";
+      }
+      f.address = 0;
+      break;
+    }
+    case Kind::hang:
+      f.kind = "hang";
+      f.message = "block " + text(fault.block) + " of " + kernel + " makes no progress: thread " +
+                  text(fault.thread) + " is still at " + at.text() +
+                  " after the step budget. Usual cause: a loop that waits for a thread which waits at a "
+                  "barrier, or which never runs. (SIMT_STEPS=n allows more steps.)";
+      break;
+    case Kind::trap:
+      f.kind = "trap";
+      f.message = std::string(fault.text ? fault.text : "trap") + where + ".";
+      break;
+    case Kind::crash:
+      if (fault.text) {
+        f.kind = "stack-overflow";
+        f.message = "thread " + text(fault.thread) + where.substr(0, where.rfind(", thread")) +
+                    " has used up its stack. (SIMT_STACK=n sets its bytes.)";
+      } else {
+        f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access" : "out-of-bounds";
+        f.message = "access" + where + ": " + describe_address(fault.address, 1, f.allocation) + ".";
+      }
+      break;
+  }
+  return f;
+}
+
+void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!s.recording && faults.empty()) return;
+  const int index = static_cast<int>(s.records.size());
+  Record& kept = s.records.emplace_back();
+  kept.launch.index = index;
+  kept.launch.kernel = std::move(record.kernel);
+  kept.launch.grid = record.grid;
+  kept.launch.block = record.block;
+  kept.by_pc = std::move(record.by_pc);
+  for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
+
+  using Kind = engine::Fault::Kind;
+  for (const engine::Fault& fault : faults) {
+    report(describe(fault, kept.launch.kernel, index));
+    switch (fault.kind) {
+      case Kind::shared_race: break;
+      case Kind::misaligned: set_sticky_error(cudaErrorMisalignedAddress); break;
+      case Kind::out_of_bounds: set_sticky_error(cudaErrorIllegalAddress); break;
+      case Kind::shared_out_of_bounds: set_sticky_error(cudaErrorIllegalAddress); break;
+      case Kind::crash: set_sticky_error(cudaErrorIllegalAddress); break;
+      default: set_sticky_error(cudaErrorLaunchFailure);
+    }
+  }
+}
+
+// ---- The end of the process ---------------------------------------------------------------------
+
+void write_trace() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const char* path = std::getenv("SIMT_JSON");
+  if (!path || !*path) return;
+  Json json;
+  json["launches"] = Json::array();
+  for (Record& record : s.records) {
+    resolve(record);
+    const Launch& l = record.launch;
+    Json launch = {{"index", l.index},
+                   {"kernel", l.kernel},
+                   {"grid", {l.grid.x, l.grid.y, l.grid.z}},
+                   {"block", {l.block.x, l.block.y, l.block.z}},
+                   {"counts", to_json(l.counts)},
+                   {"lines", Json::array()},
+                   {"findings", Json::array()}};
+    for (const LineCounts& line : l.lines) {
+      launch["lines"].push_back({{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}});
+    }
+    for (const Finding& finding : l.findings) launch["findings"].push_back(to_json(finding));
+    json["launches"].push_back(std::move(launch));
+  }
+  json["findings"] = Json::array();
+  for (const Finding& finding : s.host_findings) json["findings"].push_back(to_json(finding));
+  std::ofstream out(path);
+  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  out.close();
+  if (!out) {
+    std::fprintf(stderr, "simt: cannot write the trace to %s\n", path);
+    _exit(1);
+  }
+}
+
+namespace {
+
+void at_exit() {
+  write_trace();
+  const size_t findings = state().pending.size();
+  if (!findings) return;
+  std::fflush(nullptr);
+  std::fprintf(stderr, "simt: %s\n", plural(findings, "finding").c_str());
+  _exit(kFindingsExitCode);
+}
+
+[[gnu::constructor(102)]] void install() { std::atexit(at_exit); }
+
+}  // namespace
+}  // namespace device
+
+namespace engine {
+
+// Host code at `pc` touched device memory; once for each place.
+void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
+  static std::mutex mutex;
+  static std::set<uint64_t> known;
+  {
+    const std::lock_guard lock(mutex);
+    if (!known.insert(pc).second) return;
+  }
+  const symbols::Location& at = symbols::locate(pc);
+  Finding f;
+  f.kind = "host-access";
+  f.file = at.file;
+  f.line = at.line;
+  f.address = address;
+  const memory::Allocation* found = memory::find(address);
+  f.allocation = found ? memory::describe(*found) : "device memory";
+  f.message = "the host " + std::string(store ? "writes" : "reads") + " " +
+              (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " + at.text() + ", in " +
+              f.allocation + ". Only kernels may follow a device pointer; the host copies with cudaMemcpy.";
+  device::report(std::move(f));
+}
+
+}  // namespace engine
+
+// ---- What a program can ask ---------------------------------------------------------------------
+
+bool tracing() { return engine::traced_program; }
+
+std::size_t launch_count() { return state().records.size(); }
+
+const Launch& launch(std::size_t i) {
+  const std::lock_guard lock(state().mutex);
+  Record& record = state().records.at(i);
+  resolve(record);
+  return record.launch;
+}
+
+Counts counts_since(std::size_t first) {
+  Counts sum;
+  const std::lock_guard lock(state().mutex);
+  for (std::size_t i = first; i < state().records.size(); ++i) sum += state().records[i].launch.counts;
+  return sum;
+}
+
+std::vector<Finding> take_findings() {
+  const std::lock_guard lock(state().mutex);
+  device::clear_errors();
+  return std::exchange(state().pending, {});
+}
+
+bool set_recording(bool on) { return std::exchange(state().recording, on); }
+
+}  // namespace simt
+
+cudaError_t cudaGetLastError() {
+  simt::State& s = simt::state();
+  if (s.sticky != cudaSuccess) return s.sticky;
+  return std::exchange(s.last, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  simt::State& s = simt::state();
+  return s.sticky != cudaSuccess ? s.sticky : s.last;
+}

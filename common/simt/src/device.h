@@ -1,0 +1,38 @@
+// The state of the simulated device: errors, launches and findings.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <simt/simt.h>
+
+#include "engine.h"
+
+namespace simt::device {
+
+// The limits of the simulated device, those of compute capability 9.0.
+inline constexpr int kMultiprocessors = 8;
+inline constexpr int kThreadsPerMultiprocessor = 2048;
+inline constexpr int kBlocksPerMultiprocessor = 32;
+inline constexpr size_t kSharedPerBlock = 48 * 1024;
+inline constexpr size_t kSharedPerBlockOptin = 227 * 1024;
+inline constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
+
+// Notes `error` for cudaGetLastError() and returns it. If a kernel has failed, its error instead: it
+// sticks until the device is reset.
+cudaError_t result(cudaError_t error);
+cudaError_t sticky_error();
+void set_sticky_error(cudaError_t error);
+void clear_errors();
+
+// Dynamic shared memory beyond 48 KiB has to be asked for.
+void allow_dynamic_shared(size_t bytes);
+
+// Records a finding, prints it, and makes the process fail unless somebody takes it.
+void report(Finding finding);
+
+// A fault of a lane in words.
+Finding describe(const engine::Fault& fault, const std::string& kernel, int launch);
+
+// Writes the trace to the file that SIMT_JSON names, and says what was found. Called at exit.
+void write_trace();
+
+}  // namespace simt::device

@@ -1,0 +1,211 @@
+// The execution of blocks: lanes as fibers, warps in lock-step, barriers.
+//
+// A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at every access to memory, at
+// every entry of a basic block, and at every barrier or collective, each stop known by its program
+// counter. When all lanes of a warp have stopped, the scheduler forms the next group: of the waiting
+// lanes the deepest call goes first, then the lowest program counter. Lanes that stopped at the same
+// access are one warp instruction, and are counted as one request. So lanes diverge and meet again as
+// they do on hardware. A program compiled with --fast stops at barriers and collectives only.
+#pragma once
+
+#include <simt/counting.h>
+#include <simt/counts.h>
+#include <simt/runtime.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "races.h"
+#include "trace.h"
+
+namespace simt::engine {
+
+using boost::context::detail::fcontext_t;
+
+inline constexpr int kLanes = 32;
+inline constexpr unsigned kMaxBlockThreads = 1024;
+inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
+
+// A stack and what runs on it: one lane after another.
+struct Fiber {
+  fcontext_t context = nullptr;
+  char* stack = nullptr;  // lowest address
+  unsigned color = 0;     // its number, see Worker::rebuild
+};
+
+enum class Stop : uint8_t { resume, load, store, atomic, collective, barrier };
+
+// A lane's key: what orders the waiting lanes. The smallest goes first.
+inline constexpr uint64_t kNotWaiting = ~uint64_t{0};
+inline constexpr unsigned kMostDepth = 0xfffe;
+inline uint64_t make_key(unsigned depth, uint64_t pc) {
+  return static_cast<uint64_t>(kMostDepth - depth) << 48 | pc;
+}
+inline uint64_t key_pc(uint64_t key) { return key & 0xffff'ffff'ffff; }
+
+// What a lane brings to a collective of its warp, and takes from it.
+struct Exchange {
+  detail::CollectiveOp op;
+  unsigned mask;
+  uint64_t value;
+  int operand;
+  int width;
+  uint64_t result;
+};
+
+struct Lane {
+  Fiber* fiber = nullptr;
+  unsigned depth = 0;
+  uint32_t path = 0;  // a hash of the return addresses of the open calls
+  static constexpr unsigned kKnownCalls = 48;
+  uint32_t outer_paths[kKnownCalls];
+};
+
+// Arrays over lanes, because the scheduler reads one field of all 32.
+struct Warp {
+  alignas(64) uint64_t key[kLanes];
+  alignas(64) uint64_t address[kLanes];
+  uint32_t path[kLanes];
+  Stop stop[kLanes];
+  uint8_t size[kLanes];
+  bool is_volatile[kLanes];
+  uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
+  uint3 thread[kLanes];
+  Lane lane[kLanes];
+  Exchange exchange[kLanes];
+  int predicate[kLanes];  // of __syncthreads_count and its like
+
+  uint32_t live = 0;           // lanes that have not exited
+  uint32_t group = 0;          // lanes that were resumed together last
+  uint32_t pending = 0;        // those of them that have not run yet
+  uint32_t at_barrier = 0;
+  uint32_t at_collective = 0;
+  uint64_t group_key = 0;
+  uint64_t steps = 0;          // groups formed since the block began or a barrier opened
+  bool yielded = false;
+  int index = 0;
+  bool last_first = false;     // spinning: serve the lanes that wait longest in the order
+  WarpOrder order;             // what __syncwarp has ordered, for the race check
+
+  // Lanes that wrote the same word in one instruction: is it the same value? See races.h.
+  uint32_t capture = 0;
+  uint64_t captured[kLanes];
+};
+
+// The launch that the workers run.
+struct Grid {
+  dim3 grid;
+  dim3 block;
+  size_t dynamic_shared = 0;
+  void (*entry)(void*) = nullptr;
+  void* closure = nullptr;
+  uint64_t step_budget = 0;
+  bool traced = false;
+  bool cooperative = false;
+};
+
+// A fault as the lane saw it; described in words later, on a stack that has room.
+struct Fault {
+  enum class Kind : uint8_t {
+    none,
+    out_of_bounds,
+    misaligned,
+    shared_race,
+    barrier_divergence,
+    invalid_mask,
+    hang,
+    trap,
+    crash,
+    shared_out_of_bounds,
+  };
+  Kind kind = Kind::none;
+  uint64_t pc = 0;
+  uint64_t other_pc = 0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
+  uint64_t address = 0;
+  unsigned size = 0;
+  bool store = false;
+  bool other_store = false;
+  uint3 block{};
+  uint3 thread{};
+  uint3 other_thread{};
+  unsigned lanes = 0;  // how many lanes of the warp did it
+  const char* text = nullptr;
+};
+
+// One OS thread that runs blocks.
+class Worker {
+ public:
+  Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Runs a block to its end, or until a fault stops it; false if it did.
+  bool run_block(const Grid& grid, uint3 block_index);
+
+  Trace trace;                // counts of the launch so far, by program counter
+  std::vector<Fault> faults;  // of the launch so far
+  uint64_t kernel_pc = 0;     // an address inside the kernel, once known
+  void* dynamic_shared() const { return dynamic_shared_; }
+
+ private:
+  friend struct Hooks;
+  friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int);
+
+  // The scheduler: the lane to run next, or -1 if no lane of the warp can.
+  int schedule(Warp& warp);
+  void stop(Warp& warp, int lane);
+  void switch_to(int lane);
+  void leave_to_main();
+  void run_warp(Warp& warp);
+  void lane_main();
+  static void fiber_entry(boost::context::detail::transfer_t transfer);
+  Fiber* take_fiber();
+  void rebuild(Fiber& fiber);
+
+  void begin_block(const Grid& grid, uint3 block_index);
+  void abandon_block();
+  bool open_barrier();
+  void report_deadlock();
+
+  void count_access(Warp& warp, uint32_t group);
+  void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc, Counts& counts);
+  void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  bool resolve_collectives(Warp& warp);
+  void settle_captures(Warp& warp);
+
+  [[noreturn]] void fail(const Fault& fault);
+  void add_fault(const Fault& fault);
+  Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
+
+  const Grid* grid_ = nullptr;
+  uint3 block_index_{};
+  Warp* warp_ = nullptr;    // running now
+  int lane_ = -1;           // running now; -1: none, the OS thread's own stack
+  Fiber* fiber_ = nullptr;  // running now
+  fcontext_t main_ = nullptr;
+  bool aborted_ = false;
+  uint64_t clock_ = 0;
+  std::vector<Warp*> warps_;  // made once, used by block after block
+  unsigned warp_count_ = 0;   // of this block
+  std::vector<Fiber*> free_fibers_;
+  unsigned fiber_count_ = 0;
+  RaceCheck races_;
+  uint64_t last_base_ = 1, last_end_ = 0;  // the allocation hit last
+  char* dynamic_shared_ = nullptr;
+  uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
+  struct Conflict {
+    uint8_t lane, other_lane;
+    uint64_t address;
+  };
+  std::vector<Conflict> conflicts_;  // same word, same instruction
+  uint64_t conflict_pc_ = 0;
+};
+
+// The worker of this OS thread while it runs a lane, else nullptr.
+Worker* current_worker();
+
+// The program's first address, from which the race check counts program counters.
+uint64_t program_base();
+
+}  // namespace simt::engine

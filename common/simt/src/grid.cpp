@@ -1,0 +1,209 @@
+// A launch: the configuration checked, the blocks given to the workers, their counts merged.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "device.h"
+#include "grid.h"
+#include "symbols.h"
+
+namespace simt::engine {
+
+extern bool traced_program;
+
+namespace {
+
+uint64_t environment_number(const char* name, uint64_t fallback) {
+  const char* text = std::getenv(name);
+  char* end = nullptr;
+  const uint64_t value = text ? std::strtoull(text, &end, 10) : 0;
+  return text && end != text && value > 0 ? value : fallback;
+}
+
+// The OS threads that run blocks. The calling thread is the first of them, so that a program with
+// SIMT_THREADS=1 runs its kernels where a debugger expects them.
+class Pool {
+ public:
+  static Pool& instance() {
+    static Pool* pool = new Pool;  // its threads live as long as the process
+    return *pool;
+  }
+
+  // Runs all blocks of the grid; a fault keeps further blocks from starting.
+  void run(const Grid& grid) {
+    const std::lock_guard one_at_a_time(launch_mutex_);
+    const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+    grid_ = &grid;
+    next_block_ = 0;
+    block_count_ = blocks;
+    const size_t helpers = std::min<uint64_t>(threads_ - 1, blocks - 1);
+    while (workers_.size() < helpers + 1) add_worker();
+    {
+      const std::lock_guard lock(mutex_);
+      working_ = helpers;
+      helpers_wanted_ = helpers;
+      ++generation_;
+    }
+    if (helpers) wake_.notify_all();
+    take_blocks(caller_worker());
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return working_ == 0; });
+  }
+
+  template <class F>
+  void for_each_worker(F&& f) {
+    for (auto& worker : workers_) {
+      if (worker) f(*worker);
+    }
+    for (auto& [id, worker] : callers_) f(*worker);
+  }
+
+ private:
+  Pool() : threads_(environment_number("SIMT_THREADS", std::max(1u, std::thread::hardware_concurrency()))) {
+    workers_.resize(1);  // the caller's place
+  }
+
+  // A worker belongs to its OS thread, whose shared memory it uses.
+  Worker& caller_worker() {
+    const auto id = std::this_thread::get_id();
+    for (auto& [known, worker] : callers_) {
+      if (known == id) return *worker;
+    }
+    callers_.emplace_back(id, std::make_unique<Worker>());
+    return *callers_.back().second;
+  }
+
+  void add_worker() {
+    const size_t index = workers_.size();
+    workers_.emplace_back();
+    std::unique_lock lock(mutex_);
+    std::thread([this, index] {
+      auto worker = std::make_unique<Worker>();
+      Worker& mine = *worker;
+      uint64_t seen;
+      {
+        const std::lock_guard started(mutex_);
+        workers_[index] = std::move(worker);
+        seen = generation_;
+      }
+      done_.notify_all();
+      for (;;) {
+        {
+          std::unique_lock waiting(mutex_);
+          wake_.wait(waiting, [&] { return generation_ != seen; });
+          seen = generation_;
+          if (index > helpers_wanted_) continue;
+        }
+        take_blocks(mine);
+        {
+          const std::lock_guard finished(mutex_);
+          --working_;
+        }
+        done_.notify_all();
+      }
+    }).detach();
+    done_.wait(lock, [&] { return workers_[index] != nullptr; });
+  }
+
+  void take_blocks(Worker& worker) {
+    const dim3 extent = grid_->grid;
+    for (;;) {
+      const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
+      if (block >= block_count_) return;
+      const uint3 index{static_cast<unsigned>(block % extent.x),
+                        static_cast<unsigned>(block / extent.x % extent.y),
+                        static_cast<unsigned>(block / extent.x / extent.y)};
+      if (!worker.run_block(*grid_, index)) {
+        next_block_.store(block_count_, std::memory_order_relaxed);
+        return;
+      }
+    }
+  }
+
+  const uint64_t threads_;
+  std::mutex launch_mutex_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::deque<std::unique_ptr<Worker>> workers_;  // [0] stays empty
+  std::deque<std::pair<std::thread::id, std::unique_ptr<Worker>>> callers_;
+  const Grid* grid_ = nullptr;
+  std::atomic<uint64_t> next_block_{0};
+  uint64_t block_count_ = 0;
+  uint64_t generation_ = 0;
+  size_t helpers_wanted_ = 0;
+  size_t working_ = 0;
+};
+
+cudaError_t check_configuration(const Config& config) {
+  const dim3 g = config.grid, b = config.block;
+  if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0 || g.x > 0x7fffffffu ||
+      g.y > 65535 || g.z > 65535 || b.x > 1024 || b.y > 1024 || b.z > 64 ||
+      uint64_t{b.x} * b.y * b.z > kMaxBlockThreads) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (config.shared > device::allowed_dynamic_shared()) return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure) {
+  if (device::sticky_error()) return;
+  if (const cudaError_t error = check_configuration(config)) {
+    device::result(error);
+    return;
+  }
+  Grid grid;
+  grid.grid = config.grid;
+  grid.block = config.block;
+  grid.dynamic_shared = config.shared;
+  grid.entry = entry;
+  grid.closure = closure;
+  grid.step_budget = environment_number("SIMT_STEPS", uint64_t{1} << 24);
+  grid.traced = traced_program;
+  Pool::instance().run(grid);
+
+  LaunchRecord record;
+  record.grid = config.grid;
+  record.block = config.block;
+  uint64_t kernel_pc = 0;
+  std::vector<Fault> faults;
+  Pool::instance().for_each_worker([&](Worker& worker) {
+    worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
+    if (!worker.trace.empty()) worker.trace.clear();
+    if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
+    worker.kernel_pc = 0;
+    for (const Fault& fault : worker.faults) {
+      Fault* known = nullptr;
+      for (Fault& other : faults) {
+        if (other.kind == fault.kind && other.pc == fault.pc && other.other_pc == fault.other_pc) {
+          known = &other;
+        }
+      }
+      if (!known) {
+        faults.push_back(fault);
+      } else if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block)) {
+        *known = fault;
+      }
+    }
+    worker.faults.clear();
+  });
+  record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
+  if (record.kernel.empty()) record.kernel = kernel_text;
+  std::sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
+    return linear_block(config.grid, a.block) < linear_block(config.grid, b.block);
+  });
+  device::finish_launch(std::move(record), faults);
+}
+
+}  // namespace simt::engine
+
+void simt::detail::run_grid(const char* kernel_text, const Config& config, void (*entry)(void*),
+                            void* closure) {
+  engine::run(kernel_text, config, entry, closure);
+}

@@ -1,0 +1,185 @@
+#include "memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "symbols.h"
+
+namespace simt::memory {
+
+uint64_t device_base = 0;
+uint64_t shared_base = 0;
+
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+constexpr uint64_t kRedZone = 256;
+constexpr uint64_t kPage = 4096;
+
+// Address space is plentiful: it is used upward and never twice, so that a freed address stays known
+// as freed. Memory itself is given back when an allocation is freed.
+struct Arena {
+  uint64_t base = 0;
+  uint64_t next = 0;       // where the next allocation may begin
+  uint64_t committed = 0;  // readable and writable up to here
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  Arena device, shared;
+  std::map<uint64_t, Allocation> allocations;  // by base, freed ones too
+  uint64_t live_bytes = 0;
+  uint64_t live_count = 0;
+  uint64_t total = 0;
+};
+
+State& state() {
+  static State* s = new State;  // outlives static destructors that call cudaFree
+  return *s;
+}
+
+uint64_t reserve() {
+  void* p = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    std::perror("simt: cannot reserve address space for device memory");
+    std::_Exit(1);
+  }
+  return reinterpret_cast<uint64_t>(p);
+}
+
+// Before main: the hooks ask for the ranges from the first host access on.
+[[gnu::constructor(101)]] void reserve_arenas() {
+  State& s = state();
+  s.device.base = s.device.next = s.device.committed = device_base = reserve();
+  s.shared.base = s.shared.next = s.shared.committed = shared_base = reserve();
+  s.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) /
+            10 * 7;
+}
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+Arena& arena_of(Kind kind) { return kind == Kind::device ? state().device : state().shared; }
+
+// Gives the pages wholly inside [base, base + size) back to the system.
+void discard(uint64_t base, uint64_t size) {
+  const uint64_t first = round_up(base, kPage);
+  const uint64_t end = (base + size) / kPage * kPage;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
+}  // namespace
+
+uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (size > s.total || s.live_bytes > s.total - size) return 0;
+  Arena& arena = arena_of(kind);
+  const uint64_t base = round_up(arena.next, kAlignment) + kRedZone;
+  const uint64_t end = round_up(base + size + kRedZone, kAlignment);
+  if (end - arena.base > kArenaBytes) return 0;
+  if (end > arena.committed) {
+    const uint64_t until = round_up(end, kPage);
+    if (mprotect(reinterpret_cast<void*>(arena.committed), until - arena.committed,
+                 PROT_READ | PROT_WRITE) != 0) {
+      return 0;
+    }
+    arena.committed = until;
+  }
+  arena.next = end;
+  s.live_bytes += size;
+  ++s.live_count;
+  s.allocations[base] = Allocation{base, size, kind, false, caller, 0};
+
+  // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
+  constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
+  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned), 0xff);
+  return base;
+}
+
+static FreeResult release_found(Allocation& allocation, uint64_t caller) {
+  State& s = state();
+  if (allocation.freed) return FreeResult::already_freed;
+  allocation.freed = true;
+  allocation.freed_at = caller;
+  s.live_bytes -= allocation.size;
+  --s.live_count;
+  discard(allocation.base, allocation.size);
+  return FreeResult::ok;
+}
+
+FreeResult release(uint64_t base, Kind kind, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end()) return FreeResult::not_an_allocation;
+  const bool pinned = it->second.kind == Kind::pinned;
+  if (pinned != (kind == Kind::pinned)) return FreeResult::not_an_allocation;
+  return release_found(it->second, caller);
+}
+
+const Allocation* find(uint64_t address) {
+  const Allocation* below = find_below(address);
+  return below && address - below->base < below->size ? below : nullptr;
+}
+
+const Allocation* find_below(uint64_t address) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  auto it = s.allocations.upper_bound(address);
+  if (it == s.allocations.begin()) return nullptr;
+  --it;
+  return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
+}
+
+const Allocation* find_above(uint64_t address) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.lower_bound(address);
+  if (it == s.allocations.end()) return nullptr;
+  return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
+}
+
+void reset() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  for (auto& [base, allocation] : s.allocations) release_found(allocation, 0);
+}
+
+uint64_t total_bytes() { return state().total; }
+
+uint64_t free_bytes() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.total - s.live_bytes;
+}
+
+uint64_t live_allocations() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.live_count;
+}
+
+std::string describe(const Allocation& allocation) {
+  const char* call = allocation.kind == Kind::device    ? "cudaMalloc"
+                     : allocation.kind == Kind::managed ? "cudaMallocManaged"
+                                                        : "cudaMallocHost";
+  std::string text = "the " + std::to_string(allocation.size) + "-byte allocation made by " + call;
+  if (const symbols::Location at = symbols::locate(allocation.allocated_at); at.line > 0) {
+    text += " at " + at.short_text();
+  }
+  if (allocation.freed) {
+    text += " and freed";
+    if (const symbols::Location at = symbols::locate(allocation.freed_at); at.line > 0) {
+      text += " at " + at.short_text();
+    }
+  }
+  return text;
+}
+
+}  // namespace simt::memory

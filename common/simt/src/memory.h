@@ -1,0 +1,55 @@
+// Device memory: address ranges for what cudaMalloc and its like return, with red zones, so that an
+// address tells what it belongs to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace simt::memory {
+
+enum class Kind { device, pinned, managed };
+
+struct Allocation {
+  uint64_t base = 0;
+  uint64_t size = 0;          // bytes asked for
+  Kind kind = Kind::device;
+  bool freed = false;
+  uint64_t allocated_at = 0;  // program counter of the call
+  uint64_t freed_at = 0;
+
+  uint64_t end() const { return base + size; }
+};
+
+// The two address ranges: what only the device may touch, and what host and device share.
+inline constexpr uint64_t kArenaBytes = uint64_t{1} << 40;
+extern uint64_t device_base;  // kArenaBytes from here: Kind::device
+extern uint64_t shared_base;  // kArenaBytes from here: Kind::pinned and Kind::managed
+
+inline bool in_device_arena(uint64_t address) { return address - device_base < kArenaBytes; }
+inline bool in_shared_arena(uint64_t address) { return address - shared_base < kArenaBytes; }
+inline bool in_arena(uint64_t address) { return in_device_arena(address) || in_shared_arena(address); }
+
+// Returns 0 if `size` bytes are more than the simulated device has left.
+uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);
+enum class FreeResult { ok, not_an_allocation, already_freed };
+FreeResult release(uint64_t base, Kind kind, uint64_t caller);
+
+// The allocation that holds `address`, freed ones too, or nullptr. Not valid across allocate().
+const Allocation* find(uint64_t address);
+// The allocation nearest below `address` (its red zone may hold the address), or nullptr.
+const Allocation* find_below(uint64_t address);
+// The live or freed allocation nearest above, or nullptr.
+const Allocation* find_above(uint64_t address);
+
+// Frees everything, as cudaDeviceReset does.
+void reset();
+
+uint64_t total_bytes();
+uint64_t free_bytes();
+uint64_t live_allocations();
+
+// "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31"
+std::string describe(const Allocation& allocation);
+
+}  // namespace simt::memory

@@ -1,0 +1,73 @@
+#include "races.h"
+
+#include <bit>
+
+namespace simt::engine {
+
+void WarpOrder::sync(uint32_t members, uint32_t live) {
+  if ((members & live) == live) {
+    all_lanes = now;
+  } else {
+    if (!pairs) pairs = std::make_unique<uint32_t[]>(32 * 32);
+    for (uint32_t a = members; a; a &= a - 1) {
+      for (uint32_t b = members; b; b &= b - 1) {
+        pairs[std::countr_zero(a) * 32 + std::countr_zero(b)] = now;
+      }
+    }
+  }
+  ++now;
+}
+
+bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
+                       uint32_t pc, const WarpOrder& order, Race& race) {
+  SharedWord& word = words_[number];
+  const unsigned warp = thread / 32;
+  const auto unordered = [&](unsigned other, uint32_t time) {
+    return other != thread && (other / 32 != warp || !order.ordered(thread % 32, other % 32, time));
+  };
+  bool found = false;
+
+  if (word.write_interval == interval_ && (word.write_bytes & bytes) &&
+      !(atomic && word.write_atomic) && unordered(word.write_thread, word.write_time)) {
+    const bool same_instruction = write && !atomic && !word.write_atomic &&
+                                  word.write_thread / 32u == warp && word.write_time == order.now;
+    race = {word.write_thread, true, word.write_pc, same_instruction};
+    found = true;
+  }
+
+  if (write && !found && word.read_interval == interval_ && (word.read_bytes & bytes)) {
+    for (const Reader* reader : {&word.last, &word.other}) {
+      if (reader == &word.other && word.readers < 2) break;
+      if (!unordered(reader->thread, reader->time)) continue;
+      race = {reader->thread, false, reader->pc, false};
+      found = true;
+      break;
+    }
+  }
+
+  if (write) {
+    if (word.write_interval != interval_) word.write_bytes = 0;
+    word.write_interval = interval_;
+    word.write_time = order.now;
+    word.write_pc = pc;
+    word.write_thread = static_cast<uint16_t>(thread);
+    word.write_bytes |= bytes;
+    word.write_atomic = atomic;
+  } else {
+    if (word.read_interval != interval_) {
+      word.read_interval = interval_;
+      word.read_bytes = 0;
+      word.readers = 1;
+    } else if (word.last.thread != thread) {
+      // Keep a reader of another warp where there is one.
+      const bool other_is_foreign = word.readers == 2 && word.other.thread / 32u != warp;
+      if (!other_is_foreign) word.other = word.last;
+      word.readers = 2;
+    }
+    word.last = {order.now, pc, static_cast<uint16_t>(thread)};
+    word.read_bytes |= bytes;
+  }
+  return found;
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,74 @@
+// The race check of shared memory.
+//
+// Two accesses to the same bytes race if they come from different threads, at least one writes, not
+// both are atomic, and nothing orders them: no barrier of the block between them and, within a warp,
+// no __syncwarp that both lanes took part in. That lanes of a warp run in lock-step orders nothing:
+// CUDA promises it since Volta no more.
+//
+// For each word of shared memory the check keeps the last write and two readers of this barrier
+// interval. Intervals are numbered through all blocks of a worker, so nothing needs clearing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace simt::engine {
+
+// What __syncwarp has ordered within one warp. Time is the number of the warp instruction.
+struct WarpOrder {
+  uint32_t now = 1;
+  uint32_t all_lanes = 0;                        // when a __syncwarp of the whole warp happened last
+  std::unique_ptr<uint32_t[]> pairs;             // [lane][lane]: the same for part of the warp
+
+  void reset() {
+    now = 1;
+    all_lanes = 0;
+    pairs.reset();
+  }
+  void sync(uint32_t members, uint32_t live);
+  bool ordered(unsigned lane, unsigned other, uint32_t since) const {
+    return all_lanes > since || (pairs && pairs[lane * 32 + other] > since);
+  }
+};
+
+struct Reader {
+  uint32_t time, pc;
+  uint16_t thread;
+};
+
+struct SharedWord {
+  uint32_t write_interval, write_time, write_pc;
+  uint16_t write_thread;
+  uint8_t write_bytes;  // which of the four
+  bool write_atomic;
+  uint32_t read_interval;
+  uint8_t read_bytes;
+  uint8_t readers;      // 0, 1 or 2 of the following
+  Reader last;          // the last thread that read
+  Reader other;         // another one; of another warp if any was
+};
+
+struct Race {
+  uint16_t other_thread;
+  bool other_wrote;
+  uint32_t other_pc;  // relative to the program's first address
+  bool same_instruction;  // a race only if the values differ
+};
+
+class RaceCheck {
+ public:
+  // Words of static and dynamic shared memory have numbers from 0.
+  void resize(size_t words) { words_.assign(words, SharedWord{}); }
+  void next_interval() { ++interval_; }
+
+  // Notes an access by `thread` (linear in its block) and returns true if it races.
+  bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
+              const WarpOrder& order, Race& race);
+
+ private:
+  std::vector<SharedWord> words_;
+  uint32_t interval_ = 1;
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,149 @@
+#include "symbols.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace simt::symbols {
+namespace {
+
+std::recursive_mutex mutex;
+
+Dwfl* open_self() {
+  static char* debuginfo_path = nullptr;
+  static const Dwfl_Callbacks callbacks = {
+      .find_elf = dwfl_linux_proc_find_elf,
+      .find_debuginfo = dwfl_standard_find_debuginfo,
+      .section_address = dwfl_offline_section_address,
+      .debuginfo_path = &debuginfo_path,
+  };
+  Dwfl* dwfl = dwfl_begin(&callbacks);
+  if (!dwfl) return nullptr;
+  if (dwfl_linux_proc_report(dwfl, getpid()) != 0 || dwfl_report_end(dwfl, nullptr, nullptr) != 0) {
+    dwfl_end(dwfl);
+    return nullptr;
+  }
+  return dwfl;
+}
+
+Dwfl* self() {
+  static Dwfl* dwfl = open_self();
+  return dwfl;
+}
+
+// Not the reader's code: the simulator's headers and the system's.
+bool is_library_file(std::string_view file) {
+  return file.find("/simt/include/") != std::string_view::npos || file.starts_with("/usr/include/") ||
+         file.starts_with("/usr/lib/") || file.find("/include/simt/") != std::string_view::npos;
+}
+
+Location locate_in(uint64_t address) {
+  Location found;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+  if (!module) return found;
+  if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
+    int number = 0;
+    if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) {
+      found.file = file;
+      found.line = number;
+    }
+  }
+  if (found.line > 0 && !is_library_file(found.file)) return found;
+
+  // Inlined: go outward, from call to call, until a line is the reader's.
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
+  if (!unit) return found;
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes(unit, address - bias, &scopes);
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
+  Dwarf_Files* files = nullptr;
+  if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+  for (int i = 0; i < count; ++i) {
+    if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) {
+      continue;
+    }
+    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (!name) continue;
+    found.file = name;
+    found.line = static_cast<int>(line);
+    if (!is_library_file(found.file)) break;
+  }
+  return found;
+}
+
+// "void ns::reduce<float, 256>(float*, int)" -> "ns::reduce<float, 256>"
+std::string strip_signature(std::string name) {
+  // The parameter list: the last parenthesis that opens at nesting depth 0.
+  int depth = 0;
+  size_t open = std::string::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '[') {
+      if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) open = i;
+      ++depth;
+    } else if (c == '>' || c == ')' || c == ']') {
+      --depth;
+    }
+  }
+  if (open != std::string::npos) name.resize(open);
+  // The return type: what stands before the last space at depth 0 (templates spell it).
+  depth = 0;
+  size_t space = std::string::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == ']') --depth;
+    if (c == ' ' && depth == 0) space = i;
+  }
+  if (space != std::string::npos) name.erase(0, space + 1);
+  for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;) name.erase(at, 23);
+  return name;
+}
+
+}  // namespace
+
+std::string Location::text() const {
+  return line > 0 ? file + ":" + std::to_string(line) : std::string("an unknown line");
+}
+
+std::string Location::short_text() const {
+  if (line <= 0) return "an unknown line";
+  const size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? file : file.substr(slash + 1)) + ":" + std::to_string(line);
+}
+
+const Location& locate(uint64_t return_address) {
+  static std::unordered_map<uint64_t, Location> known;
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = known.try_emplace(return_address);
+  if (fresh && return_address) it->second = locate_in(return_address - 1);
+  return it->second;
+}
+
+std::string function_name(uint64_t address) {
+  const std::lock_guard lock(mutex);
+  Dwfl* dwfl = self();
+  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+  const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+  if (!symbol) return {};
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  return strip_signature(status == 0 && demangled ? demangled.get() : symbol);
+}
+
+}  // namespace simt::symbols

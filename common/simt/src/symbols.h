@@ -1,0 +1,24 @@
+// Program counters to source lines and kernel names, by the program's own debug information.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace simt::symbols {
+
+struct Location {
+  std::string file;  // as the compiler saw it; empty if unknown
+  int line = 0;
+
+  std::string text() const;        // dir/file.cu:31
+  std::string short_text() const;  // file.cu:31
+};
+
+// The source line that was being executed before the call that returns to `return_address`. Code
+// inlined from the simulator's headers or from the system's counts for the line that uses it.
+const Location& locate(uint64_t return_address);
+
+// The function that holds `address`, without its return type and parameters: "reduce<float, 256>".
+std::string function_name(uint64_t address);
+
+}  // namespace simt::symbols
