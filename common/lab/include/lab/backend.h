@@ -17,22 +17,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "lab/counts.h"
+#include "lab/text.h"
 
 namespace lab {
 
 /// \addtogroup lab
 /// @{
-
-/// What the simulator counted, in the order of its table: name and value. Empty on a GPU.
-using Counts = std::vector<std::pair<std::string, std::uint64_t>>;
-
-/// A mistake that the simulator saw while a kernel or the host ran.
-struct Finding {
-  std::string kind;     ///< "out-of-bounds", "shared-race", ...
-  std::string message;  ///< one line: what, where, which thread
-};
 
 /// What a build can tell about a rung.
 struct Backend {
@@ -83,10 +76,8 @@ inline std::vector<Finding> take_findings() {
 #else
 
 inline Backend this_backend() {
-  const auto version = [](int v) {
-    return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
-  };
-  return {"gpu", true, false, default_guard(), "CUDA " + version(CUDART_VERSION)};
+  return {"gpu", true, false, default_guard(),
+          format("CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10)};
 }
 inline std::size_t launch_count() { return 0; }
 inline Counts counts_since(std::size_t) { return {}; }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
-#include <ostream>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lab/backend.h"
@@ -78,6 +80,7 @@ struct ChapterConfig {
   std::string default_size = LAB_DEFAULT_SIZE;
   Backend backend = this_backend();
   TimingOptions timing = {};
+  LimitOptions limits = {};
   bool color = wants_color(STDOUT_FILENO);
 };
 

@@ -4,15 +4,17 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
-#include <regex>
 #include <string>
+#include <string_view>
 
 #include "lab/backend.h"
 #include "lab/check.h"
+#include "lab/text.h"
 
 namespace lab {
 
@@ -47,16 +49,24 @@ inline int compute_capability() {
 inline std::string driver_version() {
   int cuda = 0;
   CUDA_CHECK(cudaDriverGetVersion(&cuda));
-  const std::string text =
-      "CUDA " + std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10);
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string line;
-  std::smatch match;
-  if (std::getline(file, line) &&
-      std::regex_search(line, match, std::regex(R"(\d+\.\d+(\.\d+)*)"))) {
-    return match.str() + " (" + text + ")";
+  const std::string newest = format("CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
+  std::FILE* const file = std::fopen("/proc/driver/nvidia/version", "r");
+  if (file == nullptr) return newest;
+  std::array<char, 256> line{};
+  const bool read = std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr;
+  std::fclose(file);
+  // "NVRM version: NVIDIA UNIX ... x86_64  580.159.03  Release Build ...": the first word that is a
+  // number with dots.
+  std::string_view rest = read ? line.data() : "";
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word.find('.') != std::string_view::npos &&
+        word.find_first_not_of("0123456789.") == std::string_view::npos) {
+      return std::string(word) + " (" + newest + ")";
+    }
   }
-  return text;
+  return newest;
 }
 
 /// The time now, in UTC, as ISO 8601 has it: "2026-11-20T18:33:07Z".

@@ -25,6 +25,13 @@ enum class Limit {
   fp32   ///< fused multiply-adds in float, as a loop of nothing else reaches them
 };
 
+/// How much work to measure the limits with.
+struct LimitOptions {
+  std::size_t copy_bytes = std::size_t{1}
+                           << 30;  ///< less where the device has not four times as many
+  int fma_iterations = 4096;       ///< of the loop in each thread
+};
+
 namespace detail {
 
 /// Independent chains of fused multiply-adds: enough of them to hide each one's latency.
@@ -43,37 +50,35 @@ __global__ void fma_loop(float a, float b, int iterations, float* sink) {
 }  // namespace detail
 
 /// GB/s of `cudaMemcpy` within the device's memory, bytes read plus bytes written.
-/// \param most bytes to copy; less where the device has not four times as many free
-inline double measure_copy(std::size_t most = std::size_t{1} << 30,
-                           const TimingOptions& options = {}) {
+inline double measure_copy(const LimitOptions& limits = {}, const TimingOptions& timing = {}) {
   std::size_t available = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&available, &total));
-  const std::size_t bytes = std::max<std::size_t>(std::min(most, available / 4), 1);
+  const std::size_t bytes = std::max<std::size_t>(std::min(limits.copy_bytes, available / 4), 1);
   DeviceBuffer<char> from(bytes, "the source of the copy", 0), to(bytes, "its target", 0);
   from.zero();
   const std::array contestants{Contestant{[&] {
     CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice));
   }}};
-  const TimeStats time = time_interleaved(contestants, options).front();
+  const TimeStats time = time_interleaved(contestants, timing).front();
   return 2.0 * static_cast<double>(bytes) / (time.median * 1e6);
 }
 
 /// GFLOP/s of a loop of fused multiply-adds in float, two operations each.
-/// \param iterations of the loop in each thread
-inline double measure_fp32(int iterations = 4096, const TimingOptions& options = {}) {
-  constexpr int chains = 16, threads = 256;
+inline double measure_fp32(const LimitOptions& limits = {}, const TimingOptions& timing = {}) {
+  static constexpr int chains = 16, threads = 256;
   int device = 0, sms = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
   const int blocks = 8 * sms;
   DeviceBuffer<float> sink(1, "the sink", 0);
   const std::array contestants{Contestant{[&] {
-    detail::fma_loop<chains><<<blocks, threads>>>(0.999f, 0.001f, iterations, sink.data());
+    detail::fma_loop<chains>
+        <<<blocks, threads>>>(0.999f, 0.001f, limits.fma_iterations, sink.data());
   }}};
-  TimingOptions unflushed = options;
+  TimingOptions unflushed = timing;
   unflushed.flush = false;
   const TimeStats time = time_interleaved(contestants, unflushed).front();
-  return 2.0 * chains * iterations * threads * blocks / (time.median * 1e6);
+  return 2.0 * chains * limits.fma_iterations * threads * blocks / (time.median * 1e6);
 }
 
 /// @}

@@ -2,15 +2,14 @@
 /// What a run found: one row per rung, and what they have in common.
 #pragma once
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "lab/backend.h"
+#include "lab/counts.h"
 #include "lab/size.h"
-#include "lab/timing.h"
+#include "lab/stats.h"
 
 namespace lab {
 

@@ -6,15 +6,17 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <ctime>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lab/buffer.h"
 #include "lab/check.h"
+#include "lab/stats.h"
 
 namespace lab {
 
@@ -26,28 +28,6 @@ enum class Clock {
   device,  ///< CUDA events around the launch in the default stream: what the GPU takes
   host     ///< the host's clock around the launch: what the caller waits for
 };
-
-/// The times of many runs, in milliseconds.
-struct TimeStats {
-  double median = 0;
-  double p10 = 0;  ///< a tenth of the runs is below
-  double p90 = 0;  ///< a tenth of the runs is above
-  int runs = 0;
-};
-
-/// Median, 10th and 90th percentile, interpolated between the two nearest runs.
-/// \param ms one time per run, at least one
-inline TimeStats summarize(std::vector<double> ms) {
-  std::sort(ms.begin(), ms.end());
-  const auto at = [&](double fraction) {
-    const double position = fraction * static_cast<double>(ms.size() - 1);
-    const auto low = static_cast<std::size_t>(position);
-    const std::size_t high = std::min(low + 1, ms.size() - 1);
-    return ms[low] + (ms[high] - ms[low]) * (position - static_cast<double>(low));
-  };
-  if (ms.empty()) return {};
-  return {at(0.5), at(0.1), at(0.9), static_cast<int>(ms.size())};
-}
 
 /// How long to time.
 struct TimingOptions {
@@ -134,7 +114,9 @@ class EventPair {
 };
 
 inline double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  std::timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace detail

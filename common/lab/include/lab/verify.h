@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <span>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+#include "lab/text.h"
 
 namespace lab {
 
@@ -49,11 +49,10 @@ inline Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t 
                                    double u = float_roundoff) {
   constexpr double lambda = 4;
   if (depth == 0) depth = k;
-  std::ostringstream basis;
-  basis << k << " terms of mean magnitude " << magnitude << ", at most " << depth
-        << " roundings in a row";
-  return {lambda * std::sqrt(static_cast<double>(depth)) * u * static_cast<double>(k) * magnitude,
-          0, basis.str()};
+  const double drift = lambda * std::sqrt(static_cast<double>(depth)) * u;
+  return {drift * static_cast<double>(k) * magnitude, 0,
+          format("%zu terms of mean magnitude %g, at most %zu roundings in a row", k, magnitude,
+                 depth)};
 }
 
 /// The tolerance of a value that `roundings` operations made, none of which cancels: each may be
@@ -117,35 +116,26 @@ double error_of(const G& got, const W& want) {
 /// \param got the result: a vector, span or array of numbers
 /// \param want the reference, of the same size; its type may be wider
 /// \param tolerance how far each element may be off
-template <std::ranges::contiguous_range Got, std::ranges::contiguous_range Want>
+template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want,
                                  const Tolerance& tolerance = Tolerance::exact()) {
+  const std::span g(got), w(want);
+  const std::size_t n = g.size();
   Comparison result;
-  std::ostringstream text;
-  text.precision(9);
-
-  const std::size_t n = std::ranges::size(got);
-  if (n != std::ranges::size(want)) {
-    text << "the result has " << n << " elements, the reference " << std::ranges::size(want);
+  const auto worthless = [&](std::string why) {
     result.max_error = std::numeric_limits<double>::quiet_NaN();
-    result.text = text.str();
+    result.text = std::move(why);
     return result;
+  };
+  if (n != w.size()) {
+    return worthless(format("the result has %zu elements, the reference %zu", n, w.size()));
   }
-  if (n == 0) {
-    result.max_error = std::numeric_limits<double>::quiet_NaN();
-    result.text = "nothing was compared: the result is empty";
-    return result;
-  }
-
+  if (n == 0) return worthless("nothing was compared: the result is empty");
   if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
         std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
-    result.max_error = std::numeric_limits<double>::quiet_NaN();
-    result.text = "the tolerance is no number from 0 up: nothing could fail";
-    return result;
+    return worthless("the tolerance is not a number from 0 up: it would let anything pass");
   }
 
-  const auto* const g = std::ranges::data(got);
-  const auto* const w = std::ranges::data(want);
   const auto allowed_at = [&](std::size_t i) {
     if (tolerance.relative == 0) return tolerance.absolute;
     const double scale = std::abs(detail::as_double(w[i]));
@@ -173,17 +163,15 @@ template <std::ranges::contiguous_range Got, std::ranges::contiguous_range Want>
   }
 
   result.pass = result.mismatches == 0;
-  if (result.pass) {
-    text << n << " elements, largest error " << result.max_error << ", allowed "
-         << result.tolerance;
-  } else {
-    const std::size_t i = result.first_mismatch;
-    text << result.mismatches << " of " << n << " elements are wrong, the first at index " << i
-         << ": " << +detail::as_double(g[i]) << " where " << +detail::as_double(w[i])
-         << " is right; largest error " << result.max_error << ", allowed " << result.tolerance;
-  }
-  text << " (" << tolerance.basis << ")";
-  result.text = text.str();
+  result.text = result.pass ? format("%zu elements, ", n)
+                            : format(
+                                  "%zu of %zu elements are wrong, the first at index %zu: %.9g "
+                                  "where %.9g is right; ",
+                                  result.mismatches, n, result.first_mismatch,
+                                  detail::as_double(g[result.first_mismatch]),
+                                  detail::as_double(w[result.first_mismatch]));
+  result.text += format("largest error %.3g, allowed %.3g (%s)", result.max_error, result.tolerance,
+                        tolerance.basis.c_str());
   return result;
 }
 

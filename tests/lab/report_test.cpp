@@ -1,0 +1,258 @@
+// The results file and the ladder table, from reports made by hand.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "lab/json.h"
+#include "lab/row.h"
+#include "lab/table.h"
+
+namespace {
+
+using lab::Status;
+
+lab::Row timed_row() {
+  lab::Row row;
+  row.rung = "add_guarded";
+  row.size = lab::parse_size("67108864", lab::SizeKind::n);
+  row.status = Status::pass;
+  row.max_error = 0;
+  row.tolerance = 0;
+  row.time = lab::TimeStats{0.1912, 0.1905, 0.1931, 200};
+  row.rate = 4212.4;
+  row.rate_unit = "GB/s";
+  row.peer = lab::PeerTime{"cudaMemcpy", {0.1895, 0.189, 0.191, 200}, 4249.8};
+  row.ratio_to_peer = 0.1895 / 0.1912;
+  row.fraction_of_limit = 0.995;
+  return row;
+}
+
+lab::Row row_of(const char* rung, Status status, const char* reason = "") {
+  lab::Row row;
+  row.rung = rung;
+  row.size = lab::parse_size("30,50", lab::SizeKind::rows_cols);
+  row.status = status;
+  row.reason = reason;
+  return row;
+}
+
+lab::Row counted_row(const char* rung) {
+  lab::Row row = row_of(rung, Status::pass);
+  row.counts = {{"global_load_requests", 4096},       {"global_load_sectors", 16384},
+                {"global_load_active_lanes", 131072}, {"global_store_requests", 2048},
+                {"global_store_sectors", 65536},      {"global_store_active_lanes", 32768},
+                {"shared_load_requests", 0},          {"shared_store_requests", 0},
+                {"shared_load_bank_conflicts", 0},    {"shared_store_bank_conflicts", 0}};
+  return row;
+}
+
+lab::Report report_of(std::vector<lab::Row> rows) {
+  lab::Report report;
+  report.chapter = "01_thread_indexing";
+  report.backend = "gpu";
+  report.device = "NVIDIA H200";
+  report.driver = "580.159 (CUDA 13.0)";
+  report.toolkit = "CUDA 13.0";
+  report.date = "2026-11-20T18:33:07Z";
+  report.commit = "abc";
+  report.rows = std::move(rows);
+  return report;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The first line that holds a text; empty where none does.
+std::string line_with(const std::string& text, const std::string& part) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.find(part) != std::string::npos) return line;
+  }
+  return "";
+}
+
+TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
+  lab::Report report = report_of({timed_row(), row_of("tma", Status::skip, "needs 9.0")});
+  report.limits = {{"copy_gb_s", 4232.0}};
+  const auto json = nlohmann::ordered_json::parse(lab::to_json(report));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"chapter", "backend", "device", "driver", "toolkit",
+                                            "date", "commit", "limits", "rows"}));
+  keys.clear();
+  for (const auto& [key, value] : json["rows"][0].items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"rung", "size", "status", "max_error", "tolerance",
+                                            "time_ms", "rate", "rate_unit", "peer", "ratio_to_peer",
+                                            "fraction_of_limit"}));
+  EXPECT_EQ(json["limits"]["copy_gb_s"], 4232.0);
+  const auto& row = json["rows"][0];
+  EXPECT_EQ(row["size"], (nlohmann::ordered_json{{"n", 67108864}}));
+  EXPECT_EQ(row["time_ms"],
+            (nlohmann::ordered_json{
+                {"median", 0.1912}, {"p10", 0.1905}, {"p90", 0.1931}, {"runs", 200}}));
+  EXPECT_EQ(row["peer"]["name"], "cudaMemcpy");
+  EXPECT_EQ(row["peer"]["time_ms"]["median"], 0.1895);
+  EXPECT_EQ(row["ratio_to_peer"], 0.1895 / 0.1912);  // the digits read back as the same double
+
+  const auto& skipped = json["rows"][1];
+  EXPECT_EQ(skipped.dump(), R"({"rung":"tma","size":{"rows":30,"cols":50},"status":"SKIP",)"
+                            R"("reason":"needs 9.0"})");
+}
+
+TEST(Json, CountsAndVariantsOnlyWhereThereAreAny) {
+  lab::Row row = counted_row("sweep");
+  row.variant = "block=128";
+  const auto json = nlohmann::ordered_json::parse(lab::to_json(report_of({row})));
+  EXPECT_EQ(json["rows"][0]["variant"], "block=128");
+  EXPECT_EQ(json["rows"][0]["counts"]["global_store_sectors"], 65536);
+  EXPECT_EQ(json["rows"][0]["counts"].size(), 10u);
+  EXPECT_FALSE(json["rows"][0].contains("time_ms"));
+  EXPECT_TRUE(json["limits"].is_object() && json["limits"].empty());
+}
+
+TEST(Json, ANaNIsNull) {
+  lab::Row row = row_of("bad", Status::fail, "NaN");
+  row.max_error = std::nan("");
+  row.tolerance = 0.5;
+  const auto json = nlohmann::json::parse(lab::to_json(report_of({row})));
+  EXPECT_TRUE(json["rows"][0]["max_error"].is_null());
+  EXPECT_EQ(json["rows"][0]["tolerance"], 0.5);
+}
+
+TEST(Json, AnyTextReadsBackAsItWas) {
+  const std::string odd =
+      "quote \" backslash \\ newline \n tab \t bell \a umlaut \xc3\xa4 </script>";
+  const auto json =
+      nlohmann::json::parse(lab::to_json(report_of({row_of("r", Status::fail, odd.c_str())})));
+  EXPECT_EQ(json["rows"][0]["reason"], odd);
+}
+
+TEST(Json, NoRowsIsStillAReport) {
+  const auto json = nlohmann::json::parse(lab::to_json(report_of({})));
+  EXPECT_TRUE(json["rows"].is_array() && json["rows"].empty());
+}
+
+TEST(Json, ReplacesTheFileOnlyOnceItIsWhole) {
+  const std::string folder = testing::TempDir() + "lab_json_" + std::to_string(getpid());
+  ASSERT_EQ(std::system(("mkdir -p '" + folder + "'").c_str()), 0);
+  const std::string path = folder + "/results.json";
+  EXPECT_EQ(lab::write_json(path, report_of({timed_row()})), "");
+  EXPECT_EQ(nlohmann::json::parse(std::ifstream(path))["rows"].size(), 1u);
+  EXPECT_FALSE(std::ifstream(path + ".part").good());
+  const std::string wrong = lab::write_json(folder + "/missing/results.json", report_of({}));
+  EXPECT_NE(wrong.find("No such file or directory"), std::string::npos) << wrong;
+  EXPECT_EQ(std::system(("rm -r '" + folder + "'").c_str()), 0);
+}
+
+TEST(Table, ShowsTimeRatePeerAndLimit) {
+  lab::Report report = report_of({timed_row()});
+  report.limits = {{"copy_gb_s", 4232.0}, {"fp32_gflop_s", 65100.0}};
+  const std::string text = lab::table(report, true);
+  const std::string row = line_with(text, "add_guarded");
+  for (const char* part :
+       {"PASS", "0.1912", "(0.1905 .. 0.1931)", "4,212 GB/s", "99.1 %", "99.5 %"}) {
+    EXPECT_NE(row.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_NE(text.find("peer cudaMemcpy: 0.1895 ms, 4,250 GB/s, timed beside add_guarded"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("moves 4,232 GB/s"), std::string::npos);
+  EXPECT_NE(text.find("65,100 GFLOP/s"), std::string::npos);
+  EXPECT_NE(text.find("1 PASS, 0 FAIL, 0 SKIP, 0 ERROR\n"), std::string::npos);
+}
+
+TEST(Table, KeepsTheOrderAndAlignsTheColumns) {
+  lab::Row slow = timed_row();
+  slow.rung = "slow";
+  slow.time = lab::TimeStats{1234.5, 1200, 1300, 10};
+  const std::string text = lab::table(report_of({timed_row(), slow, timed_row()}), true);
+  const auto lines = lines_of(text);
+  ASSERT_GE(lines.size(), 4u);
+  EXPECT_EQ(lines[1].rfind("add_guarded", 0), 0u) << text;
+  EXPECT_EQ(lines[2].rfind("slow", 0), 0u) << text;
+  EXPECT_EQ(lines[1].find("PASS"), lines[2].find("PASS"));
+  EXPECT_EQ(lines[1].find(" .. "), lines[2].find(" .. ")) << text;
+  EXPECT_EQ(lines[1].size(), lines[2].size()) << text;
+  EXPECT_EQ(lines[0].size(), lines[1].size()) << text;
+}
+
+TEST(Table, FourWordsAndTheirReasons) {
+  const std::string text = lab::table(
+      report_of({row_of("a", Status::pass), row_of("b", Status::fail, "wrong at 3"),
+                 row_of("c", Status::skip, "needs compute capability 9.0; this device has 8.6"),
+                 row_of("d", Status::error, "no kernel image")}),
+      true);
+  EXPECT_EQ(line_with(text, "b "), "b     FAIL   wrong at 3");
+  EXPECT_EQ(line_with(text, "c "),
+            "c     SKIP   needs compute capability 9.0; this device has 8.6");
+  EXPECT_EQ(line_with(text, "d "), "d     ERROR  no kernel image");
+  EXPECT_NE(text.find("1 PASS, 1 FAIL, 1 SKIP, 1 ERROR\n"), std::string::npos);
+}
+
+TEST(Table, OnTheSimulatorShowsCountsAndNeverATime) {
+  lab::Row row = counted_row("add");
+  row.time = lab::TimeStats{5, 4, 6, 10};  // must not show
+  lab::Row shared = counted_row("transpose_tile");
+  for (auto& [name, value] : shared.counts) {
+    if (name == "shared_load_requests") value = 32768;
+    if (name == "shared_load_bank_conflicts") value = 1015808;
+  }
+  const std::string text = lab::table(report_of({row, shared}), false);
+  const std::string line = line_with(text, "add ");
+  for (const char* part : {"4,096", "4.0", "32.0", "2,048", "16.0"}) {
+    EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(line.back(), '-') << text;  // no shared memory: no conflicts to speak of
+  EXPECT_NE(line_with(text, "transpose_tile").find("1,015,808"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" ms"), std::string::npos) << text;
+  EXPECT_EQ(text.find("5.000"), std::string::npos) << text;
+  EXPECT_NE(text.find("bank conflicts in shared memory"), std::string::npos);
+}
+
+TEST(Table, StaysWithin100Columns) {
+  lab::Row row = timed_row();
+  row.rung = "a_very_long_name_of_a_kernel_that_somebody_thought_would_be_a_good_idea_for_sure";
+  row.variant = "block=1024";
+  row.time = lab::TimeStats{12345.6, 12345.5, 12345.7, 200};
+  lab::Row failed = row_of("failed", Status::fail);
+  for (int i = 0; i < 40; ++i) failed.reason += "a long reason ";
+  for (const bool times : {true, false}) {
+    const std::string text =
+        lab::table(report_of({row, failed, counted_row("a_name_of_thirty_characters_ok")}), times);
+    for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 100u) << line;
+    EXPECT_NE(text.find(row.rung + " block=1024\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find(" \n"), std::string::npos) << text;  // no blanks at the end of a line
+  }
+}
+
+TEST(Table, ColorsOnlyWhenAsked) {
+  const lab::Report report = report_of({timed_row(), row_of("b", Status::fail, "wrong")});
+  EXPECT_EQ(lab::table(report, true, false).find('\033'), std::string::npos);
+  const std::string colored = lab::table(report, true, true);
+  EXPECT_NE(colored.find("\033[32mPASS \033[0m"), std::string::npos);
+  EXPECT_NE(colored.find("\033[31mFAIL \033[0m"), std::string::npos);
+}
+
+TEST(Report, FailsUnlessEveryRowIsPassOrSkip) {
+  EXPECT_EQ(report_of({row_of("a", Status::pass), row_of("b", Status::skip)}).exit_code(), 0);
+  EXPECT_EQ(report_of({row_of("a", Status::pass), row_of("b", Status::fail)}).exit_code(), 1);
+  EXPECT_EQ(report_of({row_of("a", Status::error)}).exit_code(), 1);
+  std::set<std::string> words;
+  for (const Status s : {Status::pass, Status::fail, Status::skip, Status::error}) {
+    words.insert(lab::to_string(s));
+  }
+  EXPECT_EQ(words.size(), 4u);
+}
+
+}  // namespace
