@@ -103,6 +103,21 @@ def configure(backend, machine, testing):
         env=environment(backend, machine),
         cwd=paths.ROOT,
     )
+    link_compile_commands(folder)
+
+
+def link_compile_commands(folder):
+    """compile_commands.json in the root, where editors look: the backend configured last."""
+    link = os.path.join(paths.ROOT, "compile_commands.json")
+    made = os.path.join(folder, "compile_commands.json")
+    if not os.path.exists(made) or (os.path.lexists(link) and not os.path.islink(link)):
+        return
+    try:
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(os.path.relpath(made, paths.ROOT), link)
+    except OSError:
+        pass  # an editor's comfort; no reason to stop
 
 
 def build(backend, machine, what, targets=(), testing=False):

@@ -113,6 +113,11 @@ def ensure_venv(machine):
     """build/venv with the packages of docs/requirements.txt; returns its Python."""
     if venv_is_ready():
         return venv_python()
+    if sys.version_info < needs.OLDEST_SITE_PYTHON:
+        raise LearnError(
+            "the site's packages need Python %d.%d or later and this is %d.%d; name one: WARP_PYTHON=/path/to/python3 ./learn docs"
+            % (needs.OLDEST_SITE_PYTHON + sys.version_info[:2])
+        )
     ensure(machine, "docs")
     with lock("venv"):
         if venv_is_ready():  # another learn made it while this one waited

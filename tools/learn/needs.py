@@ -7,6 +7,7 @@ from learn.machine import version_tuple
 OLDEST_GXX = (12,)
 OLDEST_CMAKE = (3, 25)
 OLDEST_NVCC = (12, 4)
+OLDEST_SITE_PYTHON = (3, 11)  # of the packages in docs/requirements.txt
 
 
 class Need:

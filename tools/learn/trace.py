@@ -13,6 +13,7 @@ from learn.chapters import source_reader
 from learn.errors import LearnError
 
 SECTOR = 32  # bytes
+KINDS = ("load", "store", "atomic")
 HOTTEST = 5  # lines of the summary
 
 
@@ -85,6 +86,10 @@ class Totals:
         atomics = self.get("global_atomic_requests")
         return ideal + max(atomics, 4 * self.get("global_atomic_active_lanes") / SECTOR)
 
+    def part(self, kind):
+        """The counts of global loads, stores or atomics alone."""
+        return Totals({name: value for name, value in self.counts.items() if name.startswith("global_" + kind)})
+
     @property
     def wavefronts(self):
         return self.get("shared_wavefronts")
@@ -99,7 +104,7 @@ class Totals:
         names = [
             "%s_%s_active_lanes" % (space, kind)
             for space in ("global", "shared")
-            for kind in ("load", "store", "atomic")
+            for kind in KINDS
         ]
         return self.get(*names) / self.requests if self.requests else 0.0
 
@@ -237,10 +242,17 @@ def _requests(totals):
     return (thousands(totals.requests), "") if totals.requests else ("", "")
 
 
-def _sectors(totals):
-    if not totals.global_requests:
-        return "", ""
-    return "%.1f" % (totals.sectors / totals.global_requests), grade(totals.sectors, totals.ideal_sectors)
+def per_request(part):
+    """Sectors per request of one kind of access, and the colour."""
+    return "%.1f" % (part.sectors / part.requests), grade(part.sectors, part.ideal_sectors)
+
+
+def _sectors(kind):
+    def cell(totals):
+        part = totals.part(kind)
+        return per_request(part) if part.requests else ("", "")
+
+    return cell
 
 
 def _wavefronts(totals):
@@ -263,7 +275,9 @@ def _divergent(totals):
 
 COLUMNS = [
     Column("requests", lambda t: True, _requests),
-    Column("sect/req", lambda t: t.global_requests, _sectors),
+    Column("sect/load", lambda t: t.part("load").requests, _sectors("load")),
+    Column("sect/store", lambda t: t.part("store").requests, _sectors("store")),
+    Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic")),
     Column("wave/ideal", lambda t: t.shared_requests, _wavefronts),
     Column("lanes", lambda t: True, _lanes),
     Column("diverge", lambda t: t.divergent, _divergent),
@@ -315,17 +329,17 @@ class Renderer:
     def _totals(self, totals):
         if not totals.requests:
             self.line("  no access to global or shared memory")
-        for kind in ("load", "store", "atomic"):
-            requests = totals.get("global_%s_requests" % kind)
-            if requests:
-                part = Totals({k: v for k, v in totals.counts.items() if k.startswith("global_" + kind)})
+        for kind in KINDS:
+            part = totals.part(kind)
+            if part.requests:
+                text, colour = per_request(part)
                 self.line(
                     "  global %ss: %s requests, %s sectors, %s per request; %s active lanes"
                     % (
                         kind,
-                        thousands(requests),
+                        thousands(part.requests),
                         thousands(part.sectors),
-                        self.paint(grade(part.sectors, part.ideal_sectors), "%.1f" % (part.sectors / requests)),
+                        self.paint(colour, text),
                         self.paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
                     )
                 )
@@ -396,14 +410,13 @@ class Renderer:
         for row, file, number in rows[:HOTTEST]:
             parts = []
             if row.global_requests:
-                parts.append(
-                    "%s sectors, %s a request%s"
-                    % (
-                        thousands(row.sectors),
-                        self.paint(grade(row.sectors, row.ideal_sectors), "%.1f" % (row.sectors / row.global_requests)),
-                        ideal_in_words(row.sectors, row.ideal_sectors, row.global_requests),
-                    )
-                )
+                kinds = []
+                for kind in KINDS:
+                    part = row.part(kind)
+                    if part.requests:
+                        text, colour = per_request(part)
+                        kinds.append("%s a %s%s" % (self.paint(colour, text), kind, ideal_in_words(part)))
+                parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
             if row.shared_requests:
                 parts.append(
                     "%s wavefronts%s"
@@ -460,9 +473,11 @@ class Renderer:
             self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
 
 
-def ideal_in_words(sectors, ideal, requests):
+def ideal_in_words(part):
     """` (4.0 would do)` where there is something to win."""
-    return "" if ratio(sectors, ideal) <= 1.02 else " (%.1f would do)" % (ideal / requests)
+    if ratio(part.sectors, part.ideal_sectors) <= 1.02:
+        return ""
+    return " (%.1f would do)" % (part.ideal_sectors / part.requests)
 
 
 def triple(three):

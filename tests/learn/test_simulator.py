@@ -1,0 +1,205 @@
+"""Real programs on the real simulator: what ./learn explain and ./learn run say about them.
+
+WARP_BUILD_DIR names the folder whose simulator/ this build made.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fake
+from learn import chapters, paths
+
+PROGRAM = """\
+#include <cstdio>
+#include <cuda_runtime.h>
+
+template <int STRIDE>
+__global__ void gather(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    out[i] = in[i * STRIDE];
+  }
+}
+
+int main(int argc, char** argv) {
+  int n = 256;
+  float *in, *out;
+  cudaMalloc(&in, n * 8 * sizeof(float));
+  cudaMalloc(&out, n * sizeof(float));
+  cudaMemset(in, 0, n * 8 * sizeof(float));
+  gather<1><<<2, 128>>>(in, out, n);
+  gather<8><<<2, 128>>>(in, out, n);
+  cudaDeviceSynchronize();
+  std::printf("done %d\\n", argc);
+  cudaFree(in);
+  cudaFree(out);
+  return argc > 1 ? 5 : 0;
+}
+"""
+
+PAST_THE_END = """\
+#include <cuda_runtime.h>
+
+__global__ void fill(int* a) {
+  a[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+int main() {
+  int* a;
+  cudaMalloc(&a, 100 * sizeof(int));
+  fill<<<1, 128>>>(a);
+  cudaDeviceSynchronize();
+  cudaFree(a);
+}
+"""
+
+BARRIER = """\
+#include <cuda_runtime.h>
+
+__global__ void half(int* a) {
+  if (threadIdx.x < 32) {
+    __syncthreads();
+  }
+  a[threadIdx.x] = 1;
+  __syncthreads();
+  a[threadIdx.x] = 2;
+}
+
+int main() {
+  int* a;
+  cudaMalloc(&a, 64 * sizeof(int));
+  half<<<1, 64>>>(a);
+  cudaDeviceSynchronize();
+  cudaFree(a);
+}
+"""
+
+
+@unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
+class Simulator(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="learn-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def learn(self, *words, code=None):
+        done = subprocess.run(
+            [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), *words],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=600,
+        )
+        self.assertNotIn("Traceback", done.stderr)
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(text)
+        return name
+
+
+class Explain(Simulator):
+    def test_counts_beside_the_source(self):
+        trace = os.path.join(self.folder, "trace.json")
+        text = self.learn("explain", self.write("gather.cu", PROGRAM), "--json", trace, code=0).stdout
+        self.assertIn("done 1\n", text)
+        # 8 warps; a stride of 8 floats puts every lane into a sector of its own: 4 + 4 and 32 + 4.
+        near, far = text.split("Kernel gather<8>")
+        self.assertIn("Kernel gather<1>", near)
+        self.assertRegex(near, r"16 +4\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
+        self.assertRegex(far, r"16 +32\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
+        self.assertIn("global loads: 8 requests, 256 sectors, 32.0 per request", far)
+        with open(trace) as file:
+            recorded = json.load(file)
+        self.assertEqual([launch["kernel"] for launch in recorded["launches"]], ["gather<1>", "gather<8>"])
+        for launch in recorded["launches"]:
+            summed = {}
+            for line in launch["lines"]:
+                for name, value in line["counts"].items():
+                    summed[name] = summed.get(name, 0) + value
+            nonzero = {name: value for name, value in launch["counts"].items() if value}
+            self.assertEqual({name: value for name, value in summed.items() if value}, nonzero)
+
+    def test_arguments_and_exit_code(self):
+        done = self.learn("explain", self.write("gather.cu", PROGRAM), "--launch", "1", "--", "x", code=5)
+        self.assertIn("done 2\n", done.stdout)
+        self.assertNotIn("Kernel gather<1>", done.stdout)
+        self.assertIn("ended with exit code 5", done.stdout)
+
+    def test_a_read_past_the_end(self):
+        trace = os.path.join(self.folder, "trace.json")
+        text = self.learn("explain", self.write("fill.cu", PAST_THE_END), "--json", trace, code=1).stdout
+        self.assertRegex(text, r"out-of-bounds in kernel fill at fill\.cu:4")
+        self.assertRegex(text, r"block \(0,0,0\), thread \(100,0,0\), launch 0")
+        self.assertIn(">     4 |   a[blockIdx.x * blockDim.x + threadIdx.x] = 1;", text)
+        with open(trace) as file:
+            found = json.load(file)["launches"][0]["findings"][0]
+        self.assertEqual((found["kind"], found["line"], found["thread"]), ("out-of-bounds", 4, [100, 0, 0]))
+        self.assertIn("400", found["allocation"] + found["message"])
+
+    def test_a_barrier_that_half_of_the_block_never_reaches(self):
+        text = self.learn("explain", self.write("half.cu", BARRIER), code=1).stdout
+        self.assertRegex(text, r"barrier-divergence in kernel half at half\.cu:[58]")
+
+    def test_a_file_that_does_not_compile(self):
+        done = self.learn("explain", self.write("bad.cu", "#include <cuda_runtime.h>\nint main() { nonsense; }\n"), code=1)
+        self.assertRegex(done.stderr, r"bad\.cu:2:\d+: error: .*nonsense")
+        self.assertTrue(done.stderr.endswith("bad.cu does not compile\n"))
+
+
+class Chapters(Simulator):
+    def programs(self):
+        for chapter in chapters.all_chapters():
+            program = chapter.program("simulator")
+            if os.path.exists(program):
+                yield chapter, program
+
+    def test_each_header_lists_the_rungs_that_its_program_has(self):
+        seen = 0
+        for chapter, program in self.programs():
+            listed = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.assertEqual([line.split()[0] for line in listed.splitlines() if line.strip()], list(chapter.rungs))
+            seen += 1
+        self.assertGreater(seen, 0, "no chapter is built in " + paths.BUILD)
+
+    def test_a_rung_explained(self):
+        chapter, _ = next(self.programs())
+        done = self.learn("explain", chapter.number, "--rung", "add_guarded", code=0)
+        self.assertIn("Kernel add_guarded", done.stdout)
+        self.assertRegex(done.stdout, r"\d \| +\d+ \| .*\[\w+\] = ")
+
+    def test_a_finding_raised_on_purpose(self):
+        done = self.learn("explain", "01", "--rung", "add_unguarded", code=1)
+        self.assertIn("out-of-bounds in kernel add_unguarded", done.stdout)
+
+
+@unittest.skipUnless(shutil.which("gdb"), "no gdb here")
+class Debugger(Simulator):
+    def test_source_lines_variables_and_threadIdx(self):
+        self.learn("explain", self.write("gather.cu", PROGRAM), code=0)
+        folders = [name for name in os.listdir(os.path.join(paths.BUILD, "explain")) if name.startswith("gather-")]
+        newest = max(folders, key=lambda name: os.path.getmtime(os.path.join(paths.BUILD, "explain", name)))
+        program = os.path.join(paths.BUILD, "explain", newest, "gather")
+        words = ["gdb", "-batch", "-nx", "-x", os.path.join(fake.ROOT, "tools", "simt.gdb")]
+        words += ["-ex", "break gather.cu:8 if threadIdx.x == 5", "-ex", "run"]
+        words += ["-ex", "whoami", "-ex", "print i", "-ex", "print n", program]
+        done = subprocess.run(words, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertRegex(done.stdout, r"gather\.cu:8")
+        self.assertRegex(done.stdout, r"thread \(5, 0, 0\) of \(128, 1, 1\), block \([01], 0, 0\) of \(2, 1, 1\)")
+        self.assertRegex(done.stdout, r"warp 0, lane 5")
+        self.assertRegex(done.stdout, r"\$\d+ = (5|133)\n")
+        self.assertRegex(done.stdout, r"\$\d+ = 256\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

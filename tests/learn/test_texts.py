@@ -1,0 +1,150 @@
+"""README, CONTRIBUTING and the settings: every command that they name exists, every link leads somewhere."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import unittest
+
+import fake
+from learn import chapters, options, table
+
+TEXTS = ["README.md", "CONTRIBUTING.md"]
+
+
+def read(name):
+    with open(os.path.join(fake.ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def commands_in(text):
+    """The `./learn ...` command lines of a text: in back-quotes, or on a line of a code block."""
+    found = re.findall(r"`(\./learn[^`]*)`", text)
+    for block in re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            match = re.match(r"(\./learn.*?)(?:  +.*)?$", line)
+            if match:
+                found.append(match.group(1))
+    return found
+
+
+class Commands(unittest.TestCase):
+    def check(self, line):
+        words = shlex.split(line)[1:]
+        if not words or words[0] in ("--help", "COMMAND"):
+            return
+        command = table.find(words[0])
+        self.assertIsNotNone(command, line)
+        options.parse(command, words[1:])  # raises for an option that is not there
+
+    def test_commands_of_the_texts(self):
+        for name in TEXTS:
+            lines = commands_in(read(name))
+            self.assertTrue(lines, name)
+            for line in lines:
+                with self.subTest(text=name, line=line):
+                    self.check(line)
+
+    def test_the_check_itself_fails_on_a_wrong_command(self):
+        with self.assertRaises(AssertionError):
+            self.check("./learn rnu")
+        with self.assertRaises(Exception):
+            self.check("./learn run --bakend gpu")
+        self.assertEqual(commands_in("x `./learn run` y\n```\n./learn setup --all   why\n```\n"), ["./learn run", "./learn setup --all"])
+
+    def test_the_readme_names_every_command(self):
+        text = read("README.md")
+        for command in table.visible():
+            self.assertIn("`./learn %s`" % command.name, text)
+
+    def test_commands_of_the_chapters_headers(self):
+        for chapter in chapters.all_chapters():
+            self.assertEqual(chapter.problem, "")
+            for rung in chapter.rungs:
+                self.check("./learn run %s --rung %s" % (chapter.number, rung))
+
+
+class Links(unittest.TestCase):
+    def test_local_links(self):
+        for name in TEXTS:
+            for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(name)):
+                if "://" not in target:
+                    self.assertTrue(os.path.exists(os.path.join(fake.ROOT, target)), "%s: %s" % (name, target))
+
+    def test_the_readme_shows_every_chapter_with_its_question(self):
+        text = read("README.md")
+        known = chapters.all_chapters()
+        self.assertTrue(known)
+        for chapter in known:
+            self.assertIn("| [%s %s](" % (chapter.number, chapter.title), text)
+            self.assertIn(chapter.question, text)
+
+
+class Settings(unittest.TestCase):
+    def test_they_are_json(self):
+        for name in ("settings.json", "launch.json", "tasks.json"):
+            json.loads(read(os.path.join(".vscode", name)))
+        json.loads(read(os.path.join(".devcontainer", "devcontainer.json")))
+
+    def test_debugging_starts_a_chapter_that_exists(self):
+        defaults = {entry["id"]: entry["default"] for entry in json.loads(read(".vscode/launch.json"))["inputs"]}
+        chapter = chapters.find(defaults["folder"], chapters.all_chapters())
+        self.assertEqual((chapter.key, chapter.name), (defaults["folder"], defaults["program"]))
+        self.assertIn(defaults["rung"], chapter.rungs)
+
+    def test_the_container_has_what_setup_brings(self):
+        from learn import needs
+
+        text = read(".devcontainer/Dockerfile")
+        for work in needs.WORK.values():
+            for need in work:
+                self.assertRegex(text, r"\b%s(?=\s)" % re.escape(need.package))
+
+    def test_continuous_integration_runs_the_readmes_commands(self):
+        workflow = read(".github/workflows/ci.yml")
+        for command in ("./learn run", "./learn test"):
+            self.assertIn("run: " + command + "\n", workflow)
+            self.assertIn(command + "\n", read("README.md"))
+        self.assertIn("./learn test", read(".ci/run"))
+        self.assertTrue(os.access(os.path.join(fake.ROOT, ".ci", "run"), os.X_OK))
+        subprocess.run(["bash", "-n", os.path.join(fake.ROOT, ".ci", "run")], check=True)
+        subprocess.run(["sh", "-n", os.path.join(fake.ROOT, "learn")], check=True)
+
+
+class Sources(unittest.TestCase):
+    def test_they_stay_within_python_3_9(self):
+        import ast
+
+        folder = os.path.join(fake.ROOT, "tools", "learn")
+        seen = 0
+        for place, _, files in os.walk(folder):
+            for name in files:
+                if name.endswith(".py"):
+                    with open(os.path.join(place, name), encoding="utf-8") as file:
+                        ast.parse(file.read(), name, feature_version=(3, 9))
+                    seen += 1
+        self.assertGreater(seen, 15)
+
+    def test_they_import_the_standard_library_alone(self):
+        import ast
+        import sys
+
+        if sys.version_info < (3, 10):
+            self.skipTest("this Python cannot name its standard library")
+        for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", "learn")):
+            for name in files:
+                if not name.endswith(".py"):
+                    continue
+                with open(os.path.join(place, name), encoding="utf-8") as file:
+                    tree = ast.parse(file.read())
+                for node in ast.walk(tree):
+                    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                    for module in modules:
+                        first = module.split(".")[0]
+                        self.assertTrue(first == "learn" or first in sys.stdlib_module_names, "%s: %s" % (name, module))
+
+
+if __name__ == "__main__":
+    unittest.main()
