@@ -1,0 +1,64 @@
+"""The drawings: what they show is what the counts say, and everyone can read them."""
+
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import sample  # noqa: F401  puts docs/_ext on the path
+import figures
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    matplotlib = None
+
+
+class Drawings(unittest.TestCase):
+    def check(self, svg):
+        root = ElementTree.fromstring(svg)
+        self.assertRegex(root.get("viewBox"), r"^[\d. ]+$")
+        self.assertNotIn("width=\"100", svg.split(">")[0])
+        # Colours come from the page, so that light and dark both work.
+        for colour in re.findall(r"#[0-9a-fA-F]{6}\b", svg):
+            self.fail(f"the colour {colour} is not the page's")
+        self.assertNotRegex(svg, r"<style|https?://(?!www\.w3\.org)")
+        return root
+
+    def test_sector_map(self):
+        drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            fills = [r.get("fill") for r in root.iter("{http://www.w3.org/2000/svg}rect")]
+            self.assertEqual(len(fills), (4 + 32) * 8)
+            self.assertEqual(fills.count("var(--draw-accent)"), 64)  # 32 words each
+        self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
+        self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
+
+    def test_graph(self):
+        chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
+        drawing = figures.chapter_graph(chapters)
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            self.assertEqual([a.get("href") for a in root.iter("{http://www.w3.org/2000/svg}a")],
+                             ["01_a.html", "02_b.html", "03_c.html"])
+            self.assertEqual(len(list(root.iter("{http://www.w3.org/2000/svg}path"))), 3)
+        self.assertIn("03 C builds on 01 A and 02 B <&.", drawing.alt)
+        self.assertEqual(figures.chapter_graph(chapters[:1]).narrow, "")
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_ladder(self):
+        bars = [{"label": "one", "value": 4000.0, "peer": None}, {"label": "two x=2", "value": 12.5, "peer": 4100.0}]
+        drawing = figures.ladder(bars, "GB/s", 4200.0, "p", "The ladder")
+        for svg in (drawing.svg, drawing.narrow):
+            self.check(svg.replace("xlink:", ""))
+            for text in ("one", "two x=2", "4,000", "12.5"):
+                self.assertIn(f">{text}</text>", svg)
+        self.assertNotEqual(set(re.findall(r'id="([^"]+)"', drawing.svg)) & set(re.findall(r'id="([^"]+)"', drawing.narrow)),
+                            set(re.findall(r'id="([^"]+)"', drawing.svg)))
+        self.assertIn("two x=2 12.5 GB/s (peer 4,100)", drawing.alt)
+        self.assertIn("limit is 4,200 GB/s", drawing.alt)
+        self.assertEqual(drawing.svg, figures.ladder(bars, "GB/s", 4200.0, "p", "The ladder").svg)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,321 @@
+"""The generator, on small sources: what a page is made of, and what it refuses."""
+
+import json
+import re
+import shutil
+import stat
+import tempfile
+import unittest
+from pathlib import Path
+
+import sample  # puts docs/_ext on the path
+import chapter_page
+import chapter_source
+import doxygen
+import results
+from chapter_source import Code, Fold, Prose, RungHere, SourceError
+
+
+class Temporary(unittest.TestCase):
+    def setUp(self):
+        self.root = Path(tempfile.mkdtemp(prefix="warp-docs-"))
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def chapter(self, text=sample.CHAPTER, folder="01_sample", name="sample.cu"):
+        path = self.root / "chapters" / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def parse(self, text=sample.CHAPTER, **place):
+        return chapter_source.parse_chapter(self.chapter(text, **place))
+
+    def refused(self, text, pattern):
+        """The source is refused in one line that starts with the file and a line number."""
+        with self.assertRaisesRegex(SourceError, pattern) as caught:
+            self.parse(text)
+        message = str(caught.exception)
+        self.assertNotIn("\n", message)
+        self.assertRegex(message, r"sample\.cu:\d+: ")
+
+
+class Headers(Temporary):
+    def test_fields(self):
+        header = self.parse().header
+        self.assertEqual((header.number, header.title), ("01", "Sample"))
+        self.assertEqual(header.question, "Does the page say what the source says?")
+        self.assertEqual(header.builds_on, [])
+        self.assertEqual(header.sizes, {"gpu": "4096", "simulator": "256"})
+        self.assertEqual(header.rungs, {"copy_one": "one element a thread", "copy_far": "a | b, and < c"})
+        self.assertEqual(header.intro, "")
+
+    def test_a_question_may_take_two_lines_and_prose_may_follow(self):
+        text = sample.CHAPTER.replace("// Builds on: nothing", "//   And again?\n// Builds on: 00_before, 02_x\n//\n// Some words.")
+        header = self.parse(text).header
+        self.assertEqual(header.question, "Does the page say what the source says? And again?")
+        self.assertEqual(header.builds_on, ["00_before", "02_x"])
+        self.assertEqual(header.intro, "Some words.")
+
+    def test_the_run_line_may_name_the_first_rung(self):
+        text = sample.CHAPTER.replace("// Run: ./learn run 01\n", "// Run: ./learn run 01 --rung copy_zero   idea\n")
+        self.assertRaisesRegex(SourceError, "rung copy_zero, but no function", self.parse, text)
+
+    def test_bad_headers(self):
+        source = sample.CHAPTER
+        self.refused(source.replace("# Chapter 01: Sample", "# Sample"), "starts with the line '// # Chapter NN: Title'")
+        self.refused("", "starts with the line")
+        self.refused(source.replace("Chapter 01", "Chapter 02"), "the title says chapter 02, the folder is 01_sample")
+        self.refused(source.replace("// Question:", "// Query:"), "lacks the line '// Question: ...'")
+        self.refused(source.replace("// Size gpu: 4096\n", ""), "lacks the line '// Size gpu: ...'")
+        self.refused(source.replace("// Size gpu: 4096", "// Size gpu:"), "lacks the line '// Size gpu: ...'")
+        self.refused(source.replace("Builds on: nothing", "Builds on: chapter one"), "write 'nothing' or folder names")
+        self.refused(source.replace("// Size gpu", "// Question: What?\n// Size gpu"), "a second time")
+        self.refused(source.replace("--rung copy_far", "--rung copy_one"), "rung copy_one is listed twice")
+        self.refused(re.sub(r"//   \./learn.*\n", "", source), "lists no rung")
+
+    def test_a_rung_needs_a_function(self):
+        self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")
+        # A declaration and a call are no definition.
+        text = sample.CHAPTER.replace("copy_far(float", "copy_afar(float") + "void copy_far(int n);\nvoid f() { copy_far(1); }\n"
+        self.refused(text, "rung copy_far, but no function")
+
+    def test_a_rung_may_stand_in_another_file_of_the_chapter(self):
+        path = self.chapter(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"))
+        other = path.parent / "sample_gpu.cu"
+        other.write_text("void copy_far() {\n}\n")
+        self.assertNotIn("copy_far", chapter_source.parse_chapter(path, [other]).functions)
+
+    def test_unreadable_sources(self):
+        path = self.chapter()
+        path.write_bytes(b"// # Chapter 01: \xff\n")
+        self.assertRaisesRegex(SourceError, r"sample\.cu: not UTF-8", chapter_source.parse_chapter, path)
+        self.assertRaisesRegex(SourceError, "No such file", chapter_source.parse_chapter, path.parent / "gone.cu")
+
+
+class Blocks(Temporary):
+    def test_the_whole(self):
+        blocks = self.parse().blocks
+        kinds = [type(block).__name__ for block in blocks]
+        self.assertEqual(kinds, ["Code", "Prose", "Code", "RungHere", "Prose", "Code", "RungHere", "Fold", "Code"])
+        self.assertEqual([b.name for b in blocks if isinstance(b, RungHere)], ["copy_one", "copy_far"])
+        self.assertEqual(blocks[1].text, "The first paragraph, with `copy_far` named in it.\n\n## A heading\n\n- a list")
+        self.assertEqual(blocks[7].title, "Setting up")
+
+    def test_every_line_is_shown_with_its_own_number(self):
+        lines = sample.CHAPTER.split("\n")
+        shown = set()
+
+        def walk(blocks):
+            for block in blocks:
+                if isinstance(block, Code):
+                    for number, line in enumerate(block.lines, start=block.line):
+                        self.assertEqual(line, lines[number - 1])
+                        shown.add(number)
+                elif isinstance(block, Fold):
+                    walk(block.blocks)
+
+        walk(self.parse().blocks)
+        code = {n for n, line in enumerate(lines, start=1) if line.strip() and not line.startswith("//")}
+        self.assertLessEqual(code, shown)
+
+    def test_contracts_of_rungs_are_left_out_and_of_others_kept(self):
+        text = sample.CHAPTER.replace("int main()", "/// Not a rung.\nint main()")
+        listed = "\n".join(line for b in self.parse(text).blocks if isinstance(b, Code) for line in b.lines)
+        self.assertNotIn("@param", listed)
+        self.assertIn("/// Not a rung.", listed)
+
+    def test_what_looks_like_prose_and_is_none(self):
+        text = sample.CHAPTER + 'const char* s = R"(\n// not prose\n)";\n/*\n// nor this\n*/\n// clang-format off\nint x;\n'
+        blocks = self.parse(text).blocks
+        self.assertFalse(any(isinstance(b, Prose) and "not prose" in b.text or isinstance(b, Prose) and "nor" in b.text for b in blocks))
+        self.assertFalse(any(isinstance(b, Prose) and "clang-format" in b.text for b in blocks))
+        self.assertIn("// not prose", "\n".join(blocks[-1].lines))
+
+    def test_windows_line_ends(self):
+        path = self.chapter()
+        path.write_bytes(sample.CHAPTER.replace("\n", "\r\n").encode())
+        self.assertEqual(len(chapter_source.parse_chapter(path).blocks), len(self.parse().blocks))
+
+    def test_bad_blocks(self):
+        source = sample.CHAPTER
+        self.refused(source.replace("// [/hide]\n", ""), r"'\[hide\]' is never closed")
+        self.refused(source.replace("// [hide] Setting up\n", ""), r"'\[/hide\]' without '\[hide\]'")
+        self.refused(source.replace("void helper() {}", "// [hide]"), r"'\[hide\]' inside the '\[hide\]' of line")
+        self.refused(source.replace("// - a list", "// ```cpp\n// x"), "the fence '```' is not closed")
+
+
+class Functions(unittest.TestCase):
+    def find(self, text, name="f"):
+        found = chapter_source.find_function(text, name)
+        return found and (found.contract, found.first, found.last)
+
+    def test_forms(self):
+        self.assertEqual(self.find("int f() {\n}\n"), (1, 1, 2))
+        self.assertEqual(self.find("/// a\n/// b\ntemplate <class T, int N = 3>\n__global__ void __launch_bounds__(32)\n    f(T* a,\n      int n) {\n  if (n) {\n  }\n}\n"), (1, 3, 9))
+        self.assertEqual(self.find("#define X {\nauto f(int n) -> std::vector<int> { return {}; }"), (2, 2, 2))
+        self.assertEqual(self.find("int g() { return 0; }\nint f() noexcept { return 1; }"), (2, 2, 2))
+        self.assertEqual(self.find("namespace n {\nvoid f() {}\n}"), (2, 2, 2))
+
+    def test_what_is_no_definition(self):
+        for text in ("int f();", "// int f() {}", 'auto s = "int f() {}";', "int ff() {}", "void g() { f(); }",
+                     "void g() { if (f()) { } }", "int f(", "x = R\"(int f() {})\";"):
+            self.assertIsNone(self.find(text), text)
+
+    def test_braces_in_strings_and_comments_do_not_end_it(self):
+        self.assertEqual(self.find("void f() {\n  c = '}';  // }\n  s = \"}\"; /* } */\n}\nint x;"), (1, 1, 4))
+
+    def test_digit_separators_are_no_characters(self):
+        self.assertEqual(self.find("int a = 1'000'000;\nvoid f() {\n}"), (2, 2, 3))
+
+
+class Pages(Temporary):
+    def page(self, simulated=None, measured=None, **more):
+        chapter = self.parse()
+        return chapter_page.chapter_page(
+            chapter, project="chapter_01", signatures={name: name for name in chapter.header.rungs}, titles={},
+            simulated=results.parse(json.dumps(simulated or sample.results()), "r.json"), measured=measured, **more)
+
+    def test_order(self):
+        page = self.page()
+        places = [page.index(text) for text in (
+            "# Chapter 01: Sample", "Does the page say", "4,096 on a GPU", "256 on the simulator", "The first paragraph",
+            ":lineno-start: 28", "const int i = blockIdx", "::::::{rung} copy_one", "{doxygenfunction} copy_one",
+            "Between the two.", "::::::{rung} copy_far", "{dropdown} Setting up", "int main()", "## The ladder")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("@param", page)
+
+    def test_counts(self):
+        page = self.page()
+        self.assertIn("| global loads | 8 | 32 | 4 | 100 % | 32 |", page)
+        self.assertIn("| global loads | 8 | 256 | 32 | 12.5 % | 32 |", page)
+        self.assertIn("| {rung}`copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
+        self.assertIn("No measurement on hardware is recorded", page)
+        self.assertNotIn("NVIDIA", page)
+
+    def test_measured(self):
+        page = self.page(measured=results.parse(json.dumps(sample.results("gpu")), "h200.json"))
+        self.assertIn("| 0.1250 ms | 0.1125 to 0.1375 | 4,000 GB/s | 80.0 % | 95.2 % |", page)
+        self.assertIn("| 1.000 ms | 0.9000 to 1.100 | 500 GB/s | 10.0 % | 11.9 % |", page)
+        self.assertIn("NVIDIA H200, driver 580.1, CUDA 13.0, 2026-01-02, commit 0123456789", page)
+        self.assertIn("`cudaMemcpy`", page)
+        self.assertNotIn("No measurement on hardware", page)
+
+    def test_reasons(self):
+        report = sample.results()
+        report["rows"][0] = {"rung": "copy_one", "size": {"n": 256}, "status": "SKIP", "reason": "needs a GPU"}
+        report["rows"][1] = {"rung": "copy_far", "size": {"n": 256}, "status": "PASS", "reason": "read of 4 bytes: ```x"}
+        page = self.page(report)
+        self.assertIn("Not run on the simulator: needs a GPU.", page)
+        self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\n````", page)
+
+    def test_ideas_cannot_break_a_table(self):
+        self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())
+
+    def test_rungs_must_agree(self):
+        report = sample.results()
+        report["rows"][1]["rung"] = "copy_other"
+        self.assertRaisesRegex(SourceError, r"sample\.cu:1: the simulator's run has a rung copy_other", self.page, report)
+        report["rows"].pop()
+        self.assertRaisesRegex(SourceError, "the header lists rung copy_far, which the simulator's run does not have", self.page, report)
+
+    def test_notes_go_one_level_down(self):
+        self.assertEqual(chapter_page.demote("# Title\n## A\n```\n# b\n```\n"), "### A\n```\n# b\n```\n")
+
+    def test_numbers(self):
+        self.assertEqual([chapter_page.number(x) for x in (0, 1234567, 4.0, 4.25, 1 / 3)], ["0", "1,234,567", "4", "4.25", "0.33"])
+        self.assertEqual([chapter_page.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
+                         ["0.0123", "1.234", "12.35", "123.5", "1,234"])
+
+    def test_fences_grow(self):
+        self.assertTrue(chapter_page.fence("````", "text").startswith("`````text"))
+
+    def test_map(self):
+        page = chapter_page.map_page([self.parse()], "GRAPH")
+        for text in ("GRAPH", "Does the page say", "Builds on: nothing", "{rung}`01_sample/copy_one`", "01_sample\n"):
+            self.assertIn(text, page)
+
+
+class Results(Temporary):
+    def run_program(self, **changes):
+        build = sample.make(self.root, **changes)
+        return results.run_program(build / "simulator" / "chapters" / "01_sample" / "sample", self.root / "work")
+
+    def test_a_run(self):
+        found = self.run_program()
+        self.assertEqual([row["rung"] for row in found.rows], ["copy_one", "copy_far"])
+        self.assertEqual(sorted(line for _, line in found.lines["copy_one"]), [30, 31])
+        results.show_rungs(self.root / "build" / "simulator" / "chapters" / "01_sample" / "sample", found)
+        self.assertEqual(found.shown["copy_one"], "copy_one drew this")
+
+    def test_no_program(self):
+        self.assertRaisesRegex(results.ResultsError, r"is not built; run '\./learn run", results.run_program,
+                               self.root / "nothing", self.root)
+
+    def test_programs_that_fail(self):
+        program = self.root / "program"
+        for body, message in (("echo 'cannot do it' >&2; exit 3", "exited with 3: cannot do it"),
+                              ("exit 1", "exited with 1: no message"), ("exit 0", "wrote no results file"),
+                              ('echo "[" > "$2"', "not JSON"), ('echo "{}" > "$2"', "no list 'rows'"),
+                              ("sleep 60", "did not end within")):
+            program.write_text(f"#!/bin/sh\n{body}\n")
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+            with self.assertRaisesRegex(results.ResultsError, message):
+                results.run_program(program, self.root / "work", timeout=1 if "sleep" in body else 60)
+
+    def test_results_of_another_backend(self):
+        self.assertRaisesRegex(results.ResultsError, "was built for the gpu", self.run_program, report=sample.results("gpu"))
+
+    def test_bad_results(self):
+        for change, message in ((lambda r: r["rows"][0].update(status="GOOD"), "status 'GOOD' is none of"),
+                                (lambda r: r["rows"][0].pop("rung"), "row 0 names no rung"),
+                                (lambda r: r.pop("device"), "the key 'device' is missing"),
+                                (lambda r: r.update(rows=3), "no list 'rows'")):
+            report = sample.results()
+            change(report)
+            self.assertRaisesRegex(results.ResultsError, message, results.parse, json.dumps(report), "r.json")
+
+    def test_kernel_names(self):
+        for kernel, name in (("copy", "copy"), ("reduce<float, 256>", "reduce"), ("void ns::f<2>(int*)", "f"),
+                             ("copy_one(float*, float const*, int)", "copy_one"), ("", "")):
+            self.assertEqual(results.kernel_base(kernel), name)
+
+    def test_rows_of_a_table(self):
+        table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
+        self.assertEqual(results.rows_of(table, ["b"]), ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"])
+        self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
+        self.assertEqual(results.before_table("hello\n\nrung  loads\n"), "hello")
+        self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
+class Contracts(Temporary):
+    def extract(self, *paths, **more):
+        return doxygen.run(sample.ROOT / "docs" / "Doxyfile", self.root / "xml", list(paths), **more)
+
+    def test_cuda_sources_are_extracted(self):
+        found = doxygen.entities(self.extract(self.chapter()))
+        self.assertEqual([(e.name, e.documented) for e in found if e.documented], [("copy_one", True), ("copy_far", True)])
+        far = next(e for e in found if e.name == "copy_far")
+        self.assertEqual(far.args, "(float *out, const float *in, int n)")  # no __launch_bounds__, and n has its name
+        self.assertEqual(doxygen.breathe_directive(far, "p", found), ":::{doxygenfunction} copy_far\n:project: p\n:::")
+
+    def test_overloads_are_told_apart(self):
+        path = self.root / "x.h"
+        path.write_text("/// \\file\n/// About.\n\n/// One.\nint f(int a);\n/// Two.\nint f(float a);\nnamespace n {\n/// Three.\nstruct S { int x; ///< four\n};\n}\n")
+        xml = self.extract(path)
+        found = doxygen.entities(xml)
+        self.assertEqual([(e.kind, e.name, e.args) for e in found], [("function", "f", "(int a)"), ("function", "f", "(float a)"), ("struct", "n::S", "")])
+        self.assertIn("{doxygenfunction} f(float a)", doxygen.breathe_directive(found[1], "p", found))
+        self.assertEqual(doxygen.members(xml, "n::S"), [("x", "four")])
+        self.assertEqual(doxygen.file_doc(xml, path), "About.")
+
+    def test_a_contract_that_lies_is_refused(self):
+        text = sample.CHAPTER.replace("@param n    number", "@param m    number")
+        self.assertRaisesRegex(doxygen.DoxygenError, r"sample\.cu:\d+: .*argument 'm'", self.extract, self.chapter(text))
+
+    def test_a_missing_file_is_refused(self):
+        self.assertRaisesRegex(doxygen.DoxygenError, "nothing to document", self.extract, self.root / "gone.h")
+
+
+if __name__ == "__main__":
+    unittest.main()

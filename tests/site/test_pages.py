@@ -1,0 +1,237 @@
+"""The real site: built with warnings as errors, then read page by page and looked at in a browser."""
+
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import browser
+import sample
+import chapter_source
+
+PYTHON = sample.site_python()
+SIMULATOR = os.environ.get("WARP_SIMULATOR_BUILD")
+CHAPTERS = sample.ROOT / "chapters"
+SITE = None  # set by setUpModule
+REPORTS = {}
+
+
+def setUpModule():
+    global SITE
+    if not PYTHON:
+        raise unittest.SkipTest("the site's Python environment is not there: ./learn setup --docs makes it")
+    if not shutil.which("doxygen"):
+        raise unittest.SkipTest("doxygen is not installed")
+    if not SIMULATOR:
+        raise unittest.SkipTest("WARP_SIMULATOR_BUILD does not name a build of the simulator preset")
+    folder = Path(tempfile.mkdtemp(prefix="warp-site-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    (folder / "simulator").symlink_to(SIMULATOR)
+    done = subprocess.run([PYTHON, str(sample.ROOT / "docs" / "build.py"), "--build-dir", str(folder)],
+                          capture_output=True, text=True, cwd=sample.ROOT, timeout=800)
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError("the site does not build:\n" + done.stdout + done.stderr)
+    SITE = folder / "docs" / "html"
+    for main in chapter_source.find_chapters(CHAPTERS):
+        REPORTS[main.parent.name] = json.loads((folder / "docs" / "runs" / main.parent.name / "results.json").read_text())
+
+
+class Page(html.parser.HTMLParser):
+    """Links, anchors, assets, images and listings of a page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.path, self.ids, self.links, self.assets, self.faults = path, set(), [], [], []
+        self.text, self.listings, self._pre = [], [], None
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if "id" in a:
+            if a["id"] in self.ids:
+                self.faults.append(f"the id {a['id']} stands twice")
+            self.ids.add(a["id"])
+        if tag == "a" and a.get("href"):
+            self.links.append(a["href"])
+        if tag in ("script", "img", "iframe", "source", "video", "audio", "embed") and a.get("src"):
+            self.assets.append(a["src"])
+        if tag == "link" and a.get("rel") in ("stylesheet", "icon", "preload", "shortcut icon", "manifest", "preconnect"):
+            self.assets.append(a["href"])
+        # The logo stands beside the course's name, so its own words may be short; all others need them.
+        if tag == "img" and not a.get("alt", "").strip():
+            self.faults.append(f"the image {a.get('src')} has no alt text")
+        if a.get("role") == "img" and not (a.get("aria-label") or "").strip():
+            self.faults.append("a drawing has no aria-label")
+        if tag == "pre":
+            self._pre = ""
+
+    def handle_endtag(self, tag):
+        if tag == "pre" and self._pre is not None:
+            self.listings.append(self._pre)
+            self._pre = None
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self._pre is not None:
+            self._pre += data
+
+
+def pages():
+    return [Page(path) for path in sorted(SITE.rglob("*.html"))]
+
+
+class Content(unittest.TestCase):
+    def test_what_there_is(self):
+        for name in ("index", "install", "chapters/index", "simulator", "debugging", "reference/lab", "reference/simt",
+                     "glossary", "licence", *(f"chapters/{folder}" for folder in REPORTS)):
+            self.assertTrue((SITE / f"{name}.html").exists(), name)
+
+    def test_every_link_leads_somewhere(self):
+        known = {page.path.resolve(): page for page in pages()}
+        for page in known.values():
+            for link in page.links:
+                parts = urlsplit(link)
+                if parts.scheme in ("http", "https", "mailto"):
+                    continue
+                target = (page.path.parent / unquote(parts.path)).resolve() if parts.path else page.path.resolve()
+                with self.subTest(page=page.path.name, link=link):
+                    self.assertTrue(target.is_file(), "no such file")
+                    if parts.fragment and target in known:
+                        self.assertIn(unquote(parts.fragment), known[target].ids | {""}, "no such anchor")
+
+    def test_nothing_comes_from_the_network(self):
+        for page in pages():
+            for asset in page.assets:
+                with self.subTest(page=page.path.name, asset=asset):
+                    parts = urlsplit(asset)
+                    self.assertIn(parts.scheme, ("", "data"))
+                    self.assertEqual(parts.netloc, "")
+                    if not parts.scheme:
+                        self.assertTrue((page.path.parent / unquote(parts.path)).is_file())
+        for style in SITE.rglob("*.css"):
+            for address in re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", style.read_text()):
+                self.assertNotRegex("".join(address), r"^(https?:)?//", style.name)
+
+    def test_images_have_words_and_ids_are_unique(self):
+        for page in pages():
+            self.assertEqual(page.faults, [], page.path.name)
+
+    def test_chapters_say_what_their_sources_say(self):
+        for main in chapter_source.find_chapters(CHAPTERS):
+            folder = main.parent.name
+            page = Page(SITE / "chapters" / f"{folder}.html")
+            lines = main.read_text().split("\n")
+            chapter = chapter_source.parse_chapter(main, sorted(main.parent.glob("*_*.cu")))
+            for name in chapter.header.rungs:
+                self.assertIn(name, page.ids, "the anchor of a rung")
+            # Every numbered line of a listing is that line of a file of the chapter.
+            sources = [path.read_text().split("\n") for path in main.parent.glob("*.cu")]
+            numbered = 0
+            for listing in page.listings:
+                for row in listing.split("\n"):
+                    found = re.match(r"\s*(\d+)(?: (.*))?$", row)
+                    if not found or not listing.lstrip()[:1].isdigit():
+                        continue
+                    numbered += 1
+                    number, text = int(found.group(1)), (found.group(2) or "").rstrip()
+                    self.assertTrue(any(number <= len(s) and s[number - 1].rstrip() == text for s in sources),
+                                    f"{folder}: line {number}: {text!r}")
+            code = [line for line in lines if line.strip() and not line.startswith("//")]
+            self.assertGreater(numbered, 0.9 * len(code))
+            words = " ".join("".join(page.text).split())
+            for row in REPORTS[folder]["rows"]:
+                for count in ("global_load_sectors", "global_store_sectors", "shared_load_wavefronts"):
+                    value = row.get("counts", {}).get(count, 0)
+                    if value:
+                        self.assertIn(f"{value:,}", words, f"{row['rung']}: {count}")
+
+    def test_the_reference_has_every_public_header(self):
+        lab = "".join(Page(SITE / "reference" / "lab.html").text)
+        for header in (sample.ROOT / "common" / "lab" / "include" / "lab").glob("*.h"):
+            if header.name not in ("lab.h", "chapter_run.h"):
+                self.assertIn(f'#include "lab/{header.name}"', lab)
+        for name in ("CUDA_CHECK", "DeviceBuffer", "check_canaries", "random_floats", "tolerance_for_sum", "Chapter"):
+            self.assertIn(name, lab)
+        simt = "".join(Page(SITE / "reference" / "simt.html").text)
+        for name in ("take_findings", "global_load_sectors", "count_wavefronts", "for_each_count"):
+            self.assertIn(name, simt)
+
+    def test_the_simulators_page_agrees_with_the_simulator(self):
+        text = "".join(Page(SITE / "simulator.html").text)
+        counts = (sample.ROOT / "common" / "simt" / "include" / "simt" / "counts.h").read_text()
+        names = re.findall(r"uint64_t (\w+) = 0;", counts)
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertIn(name, text)
+        kinds = set()
+        for source in (sample.ROOT / "common" / "simt" / "src").glob("*.cpp"):
+            for statement in re.findall(r"\bkind = [^;]*\"[^;]*;", source.read_text()):
+                kinds.update(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', statement))
+        self.assertIn("out-of-bounds", kinds)
+        page = (SITE / "simulator.html").read_text()
+        for kind in kinds:
+            self.assertIn(f">{kind}</span>", page, "a kind of finding that the page does not explain")
+
+    def test_it_is_light(self):
+        for path in SITE.rglob("*.html"):
+            self.assertLess(path.stat().st_size, 1 << 20, path.name)
+        self.assertFalse((SITE / "_sources").exists())
+
+
+@unittest.skipUnless(browser.find_chromium(), "chromium is not installed")
+class Looks(unittest.TestCase):
+    """Every page from file://, wide and narrow, light and dark."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser(browser.find_chromium())
+        cls.addClassCleanup(cls.browser.close)
+
+    def test_pages(self):
+        for width, height, dark in ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True)):
+            self.browser.screen(width, height, dark)
+            for path in sorted(SITE.rglob("*.html")):
+                with self.subTest(page=path.name, width=width, dark=dark):
+                    self.browser.open(path)
+                    self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width,
+                                         "the page is wider than the screen")
+                    self.assertEqual([u for u in self.browser.requests() if not u.startswith(("file:", "data:"))], [])
+                    self.assertEqual(self.browser.errors(), [])
+                    self.assertGreater(self.browser.evaluate(CONTRAST), 7, "text on its background")
+
+    def test_a_narrow_screen_gets_the_narrow_drawing(self):
+        page = next(path for path in sorted(SITE.rglob("*.html")) if 'only-narrow' in path.read_text())
+        for width, shown in ((1400, "only-wide"), (390, "only-narrow")):
+            self.browser.screen(width, 900)
+            self.browser.open(page)
+            for name in ("only-wide", "only-narrow"):
+                visible = self.browser.evaluate(f"document.querySelector('.{name}').offsetWidth > 0")
+                self.assertEqual(visible, name == shown)
+
+    def test_search_finds_a_rung(self):
+        self.browser.screen(1400, 1000)
+        self.browser.open(SITE / "search.html")
+        self.browser.evaluate("location.search = '?q=sector'")
+        self.assertTrue(self.browser.evaluate(
+            "new Promise(done => { let n = 0; const t = setInterval(() => {"
+            " const found = document.querySelectorAll('#search-results li').length;"
+            " if (found || ++n > 200) { clearInterval(t); done(found > 0); } }, 100); })"))
+
+
+CONTRAST = """(() => {
+  const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= 255;
+    return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]; };
+  const text = document.querySelector('article p') || document.body;
+  const a = light(getComputedStyle(text).color), b = light(getComputedStyle(document.body).backgroundColor);
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+})()"""
+
+
+if __name__ == "__main__":
+    unittest.main()
