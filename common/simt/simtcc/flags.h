@@ -10,6 +10,7 @@ namespace simtcc::flags {
 /// through" is gone too (the preprocessor takes comments out), so its warning would be false.
 inline constexpr std::array kAlways = {
     "-g",
+    "-gno-statement-frontiers",  // else no line of a kernel is one where gdb can stop
     "-fno-omit-frame-pointer",
     "-ftls-model=local-exec",  // __shared__ is thread-local, and a program is one executable
     "-Wno-implicit-fallthrough",
