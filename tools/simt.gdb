@@ -1,8 +1,10 @@
 # Help for debugging a simulated kernel: gdb -x tools/simt.gdb --args PROGRAM ...
 #
-# A simulated thread is a fiber of an ordinary process: breakpoints, stepping and variables work as in
-# any C++ program, and threadIdx, blockIdx, blockDim and gridDim are variables. A step can end in
-# another thread of the same warp, because a warp executes in lock-step; `whoami` tells which.
+# A simulated thread is a fiber of an ordinary process: breakpoints and variables work as in any C++
+# program, and threadIdx, blockIdx, blockDim and gridDim are variables, good for conditions:
+#   break file.cu:12 if threadIdx.x == 3 && blockIdx.x == 0
+# `next` can end in another thread of the warp, because a warp executes in lock-step; `whoami` tells
+# which. Blocks run side by side on all cores; with `set environment SIMT_THREADS 1` one after the other.
 
 set breakpoint pending on
 set print thread-events off
@@ -15,20 +17,4 @@ define whoami
 end
 document whoami
 Which CUDA thread is here: its place in the block and in the grid, its warp and its lane.
-end
-
-define follow
-  set $tx = threadIdx.x
-  set $ty = threadIdx.y
-  set $tz = threadIdx.z
-  set $bx = blockIdx.x
-  set $by = blockIdx.y
-  set $bz = blockIdx.z
-  next
-  while threadIdx.x != $tx || threadIdx.y != $ty || threadIdx.z != $tz || blockIdx.x != $bx || blockIdx.y != $by || blockIdx.z != $bz
-    next
-  end
-end
-document follow
-Like `next`, but stays with this CUDA thread: steps on until it runs again.
 end

@@ -382,17 +382,14 @@ class Launcher(fake.Checkout):
         self.assertTrue(os.stat(os.path.join(fake.ROOT, "learn")).st_mode & stat.S_IXUSR)
 
     def test_starts_in_under_a_fifth_of_a_second(self):
-        # The real tools' time is theirs: `list` asks them for their versions.
-        self.learn("list", code=0)
-        best = {}
-        for words in (("list",), ("--help",), ("completion", "bash"), ("__complete", "1", "--", "learn", "r")):
+        # The best of many: other work on the machine delays a start, nothing makes one too fast.
+        for words in (("--help",), ("completion", "bash"), ("__complete", "2", "--", "learn", "run", "0")):
             times = []
-            for _ in range(8):
+            while len(times) < 60 and min(times, default=1) >= 0.2:
                 began = time.perf_counter()
                 self.learn(*words, code=0)
                 times.append(time.perf_counter() - began)
-            best[words[0]] = min(times)
-        self.assertLess(max(best.values()), 0.2, best)
+            self.assertLess(min(times), 0.2, words)
 
     def test_an_old_python_is_told_or_replaced(self):
         old = os.path.join(self.home, "old.py")

@@ -119,6 +119,7 @@ class Explain(Simulator):
         self.assertRegex(near, r"16 +4\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
         self.assertRegex(far, r"16 +32\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
         self.assertIn("global loads: 8 requests, 256 sectors, 32.0 per request", far)
+        self.assertNotIn("shared memory", text)  # blockIdx and its like are no memory
         with open(trace) as file:
             recorded = json.load(file)
         self.assertEqual([launch["kernel"] for launch in recorded["launches"]], ["gather<1>", "gather<8>"])
