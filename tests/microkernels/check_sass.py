@@ -93,6 +93,7 @@ def main():
     parser.add_argument("--source")
     parser.add_argument("--arch", default="sm_90a")
     arguments = parser.parse_args()
+    arguments.program = os.path.abspath(arguments.program)
 
     if arguments.sass:
         with open(arguments.sass) as file:

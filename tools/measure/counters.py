@@ -23,6 +23,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,26 +59,16 @@ COUNTS = {
 # that nobody meant (local memory), and what explains a difference.
 BESIDE = [
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_cmd_read.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_cmd_write.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_red.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_red.sum",
-    "l1tex__data_pipe_lsu_wavefronts.sum",
-    "l1tex__lsu_writeback_active_mem_lg.sum",
     "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
     "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
-    "smsp__inst_executed_op_global_ld.sum",
-    "smsp__inst_executed_op_global_st.sum",
     "smsp__inst_executed_op_global_red.sum",
     "smsp__inst_executed_op_global_atom.sum",
-    "smsp__inst_executed_op_generic_atom_dot_alu.sum",
-    "smsp__inst_executed_op_generic_atom_dot_cas.sum",
     "smsp__inst_executed_op_shared_atom_dot_alu.sum",
     "smsp__inst_executed_op_shared_atom_dot_cas.sum",
-    "smsp__inst_executed_op_ld.sum",
-    "smsp__inst_executed_op_st.sum",
     "smsp__sass_inst_executed_op_global_ld.sum",
     "smsp__sass_inst_executed_op_global_st.sum",
     "smsp__sass_inst_executed_op_global_red.sum",
@@ -85,36 +76,27 @@ BESIDE = [
     "smsp__sass_inst_executed_op_shared_ld.sum",
     "smsp__sass_inst_executed_op_shared_st.sum",
     "smsp__sass_inst_executed_op_shared_atom.sum",
-    "smsp__sass_inst_executed_op_memory_8b.sum",
-    "smsp__sass_inst_executed_op_memory_16b.sum",
-    "smsp__sass_inst_executed_op_memory_32b.sum",
-    "smsp__sass_inst_executed_op_memory_64b.sum",
-    "smsp__sass_inst_executed_op_memory_128b.sum",
     "smsp__sass_thread_inst_executed_op_memory_pred_on.sum",
-    "smsp__sass_data_bytes_mem_global.sum",
+    "smsp__sass_thread_inst_executed_op_memory_op_global_ld_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_global_ld_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_global_st_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_shared_ld_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_shared_st_pred_on.sum",
     "smsp__sass_data_bytes_mem_global_op_ld.sum",
     "smsp__sass_data_bytes_mem_global_op_st.sum",
     "smsp__sass_data_bytes_mem_global_op_red.sum",
     "smsp__sass_data_bytes_mem_global_op_atom.sum",
-    "smsp__sass_data_bytes_mem_shared.sum",
     "smsp__sass_data_bytes_mem_shared_op_ld.sum",
     "smsp__sass_data_bytes_mem_shared_op_st.sum",
     "smsp__sass_data_bytes_mem_shared_op_atom.sum",
-    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "smsp__sass_branch_targets.sum",
     "smsp__branch_targets_threads_divergent.sum",
-    "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
     "memory_l2_theoretical_sectors_global",
     "memory_l2_theoretical_sectors_global_ideal",
-    "memory_l1_tag_requests_global",
     "inst_executed",
     "thread_inst_executed_true",
     "gpu__time_duration.sum",
@@ -133,19 +115,25 @@ def find_ncu():
     return next((c for c in candidates if c and os.access(c, os.X_OK)), None)
 
 
-def run(command, timeout, **options):
-    """Exit code and output of a command, both streams together; 124 where it took too long."""
+def run(command, timeout):
+    """Exit code and output of a command, both streams together; 124 where it took too long.
+
+    What takes too long is interrupted first: ncu then still writes what it has measured.
+    """
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=timeout, text=True, errors="replace", **options)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        output = late.stdout or ""
-        if isinstance(output, bytes):
-            output = output.decode(errors="replace")
-        return 124, output + "\ncounters.py: stopped after %s s\n" % timeout
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, errors="replace")
     except OSError as error:
         return 127, str(error)
+    for signal_sent, patience in ((None, timeout), (signal.SIGINT, 30), (signal.SIGKILL, None)):
+        if signal_sent:
+            process.send_signal(signal_sent)
+        try:
+            output, _ = process.communicate(timeout=patience)
+            return (124 if signal_sent else process.returncode), output
+        except subprocess.TimeoutExpired:
+            pass
+    raise AssertionError("a killed process has ended")
 
 
 def first_line(command, pattern=None):
@@ -159,11 +147,13 @@ def first_line(command, pattern=None):
 
 
 def known_metrics(listing, wanted):
-    """Of `wanted`, those that `ncu --query-metrics` lists, or does not list by its nature."""
+    """Of `wanted`, what the counts need, what `ncu --query-metrics` lists or by its nature does not."""
     known = set(re.findall(r"^\s*([a-z][a-z0-9_]+__[a-z0-9_]+)", listing, re.MULTILINE))
     if not known:  # no listing: ask for all, the probe will tell
         return list(wanted)
-    return [m for m in wanted if m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
+    counted = {m for metrics in COUNTS.values() for m in metrics}  # asked for in any case
+    return [m for m in wanted
+            if m in counted or m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
 
 
 def refused_metrics(output, asked):
@@ -264,7 +254,7 @@ def measure(arguments, log):
     if ncu is None:
         log("counters.py: no ncu here; install Nsight Compute or set NCU to its path")
         return 1
-    program = [arguments.program] + arguments.arguments
+    program = [os.path.abspath(arguments.program)] + arguments.arguments
     if not os.access(arguments.program, os.X_OK):
         log("counters.py: '%s' is no program that can be run" % arguments.program)
         return 2
@@ -348,7 +338,7 @@ def self_test():
     assert launches[0]["counts"] == {"global_load_sectors": 131072}, launches[0]["counts"]
     assert launches[1]["counts"] == {"global_load_sectors": 7, "shared_wavefronts": 12}
     listing = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld   Counter   sector  # of sectors\n"
-    assert known_metrics(listing, metrics[:3]) == metrics[:2]
+    assert known_metrics(listing, metrics) == metrics[:2] + metrics[3:4]
     assert known_metrics("", metrics) == metrics
     output = "==ERROR== Failed to find metric smsp__a.sum\n==PROF== smsp__a.sum_b smsp__c.sum\n"
     assert refused_metrics(output, ["smsp__a.sum", "smsp__a.sum_b", "smsp__c.sum"]) == ["smsp__a.sum"]

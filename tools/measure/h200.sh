@@ -71,6 +71,8 @@ step() {
     echo "--- $tool: $(command -v "$tool")"
     "$tool" --version 2>&1 | head -6
   done
+  echo "--- the metrics of memory and branches that this ncu knows for this GPU"
+  timeout 60 ncu --query-metrics | grep -E '^(l1tex__(data|t_re|t_se)|smsp__(sass|inst_executed|branch|thread_inst)|memory_)'
 } >"$out/environment.txt" 2>&1
 
 # --- Build: the microkernels beside the chapters.
@@ -108,9 +110,9 @@ done
 # --- Microkernels: right results, then counts.
 if [ -x "$microkernels" ]; then
   step "run microkernels" 60 "$work/log/microkernels_run" "$microkernels"
-  step "count microkernels (ncu)" 330 "$work/log/microkernels_ncu" \
+  step "count microkernels (ncu)" 360 "$work/log/microkernels_ncu" \
     python3 tools/measure/counters.py --out "$out/microkernels.json" \
-    --source "$out/microkernels_source.csv.gz" --timeout 300 "$microkernels"
+    --source "$out/microkernels_source.csv.gz" --timeout 240 "$microkernels"
   if command -v cuobjdump >/dev/null; then
     step "machine code of microkernels" 60 "$work/log/microkernels_sass" \
       python3 tests/microkernels/check_sass.py "$microkernels"
