@@ -1,0 +1,199 @@
+/// \file
+/// What of chapter 01 only a GPU can show: on which SM each block runs, and a kernel without code
+/// for this GPU. thread_indexing_stub.cu stands in on the simulator.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/lab.h"
+
+/// What a block notes down about itself.
+struct BlockRecord {
+  unsigned sm;               ///< number of the SM it ran on
+  unsigned present;          ///< 1
+  unsigned long long begin;  ///< nanoseconds, on a clock that all SMs share
+  unsigned long long end;
+};
+
+/// Every block writes down where and when it ran, and keeps its place for a while, so that the
+/// blocks of one wave are all there before the first of them ends.
+///
+/// @param records  one record for every block of the grid; written
+/// @param cycles   clock cycles of the SM that a block stays
+///
+/// Launch: one dimension, any grid and any block.
+/// Requires: nothing; %smid and %globaltimer are registers that PTX can read and C++ cannot.
+__global__ void where_blocks_run(BlockRecord* records, long long cycles) {
+  const long long start = clock64();
+  unsigned sm = 0;
+  unsigned long long begin = 0, end = 0;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  while (clock64() - start < cycles) {
+  }
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
+  if (threadIdx.x == 0) records[blockIdx.x] = {sm, 1, begin, end};
+}
+
+namespace {
+
+constexpr int threads = 1024;
+
+/// How many SMs there are and how many blocks of 1024 threads each can hold.
+struct Room {
+  int sms = lab::device_attribute(cudaDevAttrMultiProcessorCount);
+  int per_sm = 0;
+  Room() {
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, where_blocks_run, threads, 0));
+  }
+  int wave() const { return sms * per_sm; }
+};
+
+/// The most blocks that ran at the same time on the SM with the most of them.
+int most_at_once(const std::vector<BlockRecord>& records, int sms) {
+  int most = 0;
+  for (int sm = 0; sm < sms; ++sm) {
+    for (const BlockRecord& one : records) {
+      if (one.sm != static_cast<unsigned>(sm)) continue;
+      // Counted at the moment at which a block begins: the number changes at no other one upwards.
+      const auto there = [&](const BlockRecord& other) {
+        return other.sm == one.sm && other.begin <= one.begin && one.begin < other.end;
+      };
+      most = std::max(most, static_cast<int>(std::count_if(records.begin(), records.end(), there)));
+    }
+  }
+  return most;
+}
+
+lab::Comparison check(const std::vector<BlockRecord>& records, const Room& room) {
+  for (const BlockRecord& one : records) {
+    if (one.present != 1) return lab::verdict(false, "a block left no record");
+    if (one.sm >= static_cast<unsigned>(room.sms)) {
+      return lab::verdict(
+          false, "a block ran on SM " + std::to_string(one.sm) + " of " + std::to_string(room.sms));
+    }
+    if (one.end < one.begin) return lab::verdict(false, "a block ended before it began");
+  }
+  const int most = most_at_once(records, room.sms);
+  return lab::verdict(most <= room.per_sm, std::to_string(most) +
+                                               " blocks on one SM at once, and " +
+                                               std::to_string(room.per_sm) + " fit");
+}
+
+void print_schedule(const std::vector<BlockRecord>& records, const Room& room) {
+  std::vector<int> on_sm(static_cast<std::size_t>(room.sms), 0);
+  unsigned long long first = records[0].begin, first_end = records[0].end;
+  for (const BlockRecord& one : records) {
+    ++on_sm[one.sm];
+    first = std::min(first, one.begin);
+    first_end = std::min(first_end, one.end);
+  }
+  const auto in_first_wave = std::count_if(records.begin(), records.end(),
+                                           [&](const auto& one) { return one.begin < first_end; });
+  std::printf("\nwhere_blocks_run: %zu blocks of %d threads; %d SMs with room for %d each\n",
+              records.size(), threads, room.sms, room.per_sm);
+  std::printf("  blocks that began before the first one ended: %td\n", in_first_wave);
+  std::printf("  blocks on an SM in all: %d to %d; at once: at most %d\n",
+              *std::min_element(on_sm.begin(), on_sm.end()),
+              *std::max_element(on_sm.begin(), on_sm.end()), most_at_once(records, room.sms));
+
+  // A few blocks of each wave: number, SM, and when it began and ended.
+  const std::size_t wave = static_cast<std::size_t>(room.wave());
+  for (std::size_t start = 0; start < records.size(); start += wave) {
+    for (std::size_t b = start; b < std::min(start + 3, records.size()); ++b) {
+      std::printf("  block %4zu on SM %3u from %7.1f to %7.1f us\n", b, records[b].sm,
+                  static_cast<double>(records[b].begin - first) / 1e3,
+                  static_cast<double>(records[b].end - first) / 1e3);
+    }
+  }
+}
+
+}  // namespace
+
+/// Launches a kernel that was compiled for another GPU; see missing_image_gpu.cu.
+///
+/// @param out  at least 32 floats in device memory
+/// @return what the runtime said to the launch
+cudaError_t launch_missing_image(float* out);
+
+/// Whether code for the architecture that missing_image was compiled for runs on a device.
+///
+/// @param major,minor  the device's compute capability
+/// @return whether it runs, and what the architecture is called
+bool missing_image_would_run(int major, int minor, std::string& architecture);
+
+void register_where_blocks_run(lab::Chapter& chapter) {
+  // Three waves and a half: the last wave leaves half of the GPU without work.
+  const auto room = std::make_shared<Room>();
+  const auto blocks = static_cast<std::size_t>(room->wave() * 7 / 2);
+  const auto records = std::make_shared<lab::DeviceBuffer<BlockRecord>>(blocks, "records");
+  chapter.add({.name = "where_blocks_run",
+               .idea = "which SM each block ran on, and when (GPU only)",
+               .launch =
+                   [=] {
+                     where_blocks_run<<<static_cast<unsigned>(blocks), threads>>>(records->data(),
+                                                                                  400000);
+                   },
+               .verify = [=] { return check(records->download(), *room); },
+               .show = [=] { print_schedule(records->download(), *room); },
+               .timed = false,
+               .outputs = {records.get()}});
+}
+
+void register_missing_image(lab::Chapter& chapter) {
+  const char* const idea = "a kernel that was compiled for another GPU (GPU only)";
+  std::string architecture;
+  if (missing_image_would_run(lab::device_attribute(cudaDevAttrComputeCapabilityMajor),
+                              lab::device_attribute(cudaDevAttrComputeCapabilityMinor),
+                              architecture)) {
+    chapter.skip("missing_image", "this GPU runs code for " + architecture + ", too", idea);
+    return;
+  }
+  struct State {
+    lab::DeviceBuffer<float> out{32, "out of missing_image"};
+    bool launched = false;
+    cudaError_t first = cudaSuccess, second = cudaSuccess;
+  };
+  const auto state = std::make_shared<State>();
+  chapter.add({.name = "missing_image",
+               .idea = idea,
+               .prepare =
+                   [state] {
+                     state->out.upload(std::vector<float>(32, 99.0f));
+                     state->launched = false;
+                   },
+               .launch =
+                   [state] {
+                     state->first = launch_missing_image(state->out.data());
+                     state->second = cudaGetLastError();
+                     state->launched = true;
+                   },
+               .verify =
+                   [state] {
+                     if (!state->launched || state->first != cudaErrorNoKernelImageForDevice) {
+                       return lab::verdict(
+                           false, std::string("the launch gave ") + cudaGetErrorName(state->first));
+                     }
+                     if (state->second != cudaSuccess) {
+                       return lab::verdict(false, "the error did not go away");
+                     }
+                     // No thread ran: the output is as it was.
+                     return lab::compare(state->out.download(), std::vector<float>(32, 99.0f));
+                   },
+               .show =
+                   [state, architecture] {
+                     std::printf(
+                         "\nmissing_image: compiled for %s only\n  the launch gave %s (%s)\n"
+                         "  advice: %s\n",
+                         architecture.c_str(), cudaGetErrorName(state->first),
+                         cudaGetErrorString(state->first), lab::advice(state->first).c_str());
+                   },
+               .timed = false});
+}
