@@ -174,7 +174,7 @@ class Parser {
       }
     }
     if (argument == "-" || !argument.starts_with('-')) return input(argument);
-    if (own(argument) || nvcc(argument) || dependency(argument) || host(argument)) return;
+    if (nvcc(argument) || own(argument) || dependency(argument) || host(argument)) return;
     fail("unknown option '" + argument + "' (simtcc --help lists the options)");
   }
 

@@ -24,6 +24,7 @@ const std::map<std::string_view, std::string_view> kQualifiers = {
     {"__device__", ""},
     {"__host__", ""},
     {"__managed__", ""},
+    // its section tells it from global memory
     {"__constant__", "__attribute__((section(\"simt_constant\")))"},
 };
 
@@ -169,7 +170,14 @@ class Rewriter {
   }
 
   void report(const Token& at, std::string message) {
-    diagnostics_.push_back({tokens_.files[at.file], at.line, std::move(message)});
+    Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message)};
+    const auto same = [&diagnostic](const Diagnostic& other) {
+      return other.file == diagnostic.file && other.line == diagnostic.line &&
+             other.message == diagnostic.message;
+    };
+    if (std::none_of(diagnostics_.begin(), diagnostics_.end(), same)) {
+      diagnostics_.push_back(std::move(diagnostic));
+    }
   }
   void report_unsupported(const Token& at, const std::string& what) {
     report(at, what + " not simulated");
@@ -352,8 +360,13 @@ class Rewriter {
     for (std::size_t i = head; i < open && i < list_.size();) {
       const Token& t = list_[i];
       if (t.is("(") || t.is("[")) {
+        // `run([] __device__ (int i) {`: the outer parenthesis is still open
+        if (skip_group(i) > open) {
+          ++i;
+          continue;
+        }
         if (t.is("(")) parenthesis = true;
-        i = std::min(skip_group(i), open);
+        i = skip_group(i);
         continue;
       }
       if (t.is("template") && is(i + 1, "<")) {
@@ -533,7 +546,8 @@ class Rewriter {
     const Token& t = list_[i];
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (handled_.contains(i)) return;
-      replace_token(i, std::string(qualifier->second));
+      const bool no_section = t.text == "__constant__" && declares_const(i);
+      replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
     if (t.text == "__shared__") return visit_shared(i);
@@ -543,6 +557,22 @@ class Rewriter {
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
+  }
+
+  // Is the variable whose qualifier stands at i const as well? Then the compiler keeps it in read-only
+  // memory, which cannot share a section with what may be written; and its accesses are not traced.
+  bool declares_const(std::size_t i) const {
+    bool is_const = false;
+    for (std::size_t j = declaration_start(i); j < list_.size(); ++j) {
+      if (is(j, "const") || is(j, "constexpr")) is_const = true;
+      if (is(j, "*")) is_const = false;  // const float* p: p itself can be written
+      if (is(j, "<")) {
+        const std::size_t end = skip_angles(j);
+        if (end != kNone) j = end - 1;
+      }
+      if (is(j, ";") || is(j, "=") || is(j, "{") || is(j, "[")) break;
+    }
+    return is_const;
   }
 
   void visit_asm(std::size_t i) {

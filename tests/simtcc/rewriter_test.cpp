@@ -1,0 +1,575 @@
+// Each rule of the rewriter: what it rewrites, and what looks like it and must stay.
+
+#include "rewriter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace {
+
+using simtcc::rewrite;
+using simtcc::Rewritten;
+
+const std::string kUntraced = "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage))";
+
+long lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// The rewritten text of a source without faults. Whatever happens, no line may move.
+std::string rewritten(const std::string& source) {
+  const Rewritten result = rewrite(source, "test.cu");
+  for (const auto& diagnostic : result.diagnostics) ADD_FAILURE() << diagnostic.text();
+  EXPECT_EQ(lines(source), lines(result.text)) << source;
+  return result.text;
+}
+
+// The text of the only message for a faulty source.
+std::string complaint(const std::string& source) {
+  const Rewritten result = rewrite(source, "test.cu");
+  EXPECT_EQ(result.diagnostics.size(), 1u) << source;
+  return result.diagnostics.empty() ? "" : result.diagnostics[0].text();
+}
+
+// What `kernel<<<configuration>>>` turns into. `spelled` is the kernel where it stands, if on several
+// lines.
+std::string launch(const std::string& kernel, const std::string& configuration,
+                   std::string spelled = "", const std::string& capture = "[&]") {
+  if (spelled.empty()) spelled = kernel;
+  std::string literal;
+  for (const char c : kernel)
+    literal += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return "::simt::launcher(\"" + literal + "\", " + capture +
+         "(auto simt_kernel) -> decltype(simt_kernel(" + kernel + ")) { return simt_kernel(" +
+         kernel + "); }, " + capture + "(auto&... simt_arguments) " + kUntraced + " { " + spelled +
+         "(simt_arguments...); }, ::simt::config(" + configuration + "))";
+}
+
+// Inside a function, so that lambdas may capture.
+std::string in_function(const std::string& statement) { return "void f() { " + statement + " }\n"; }
+
+void expect_launch(const std::string& before, const std::string& kernel,
+                   const std::string& configuration, const std::string& after) {
+  EXPECT_EQ(rewritten(in_function(before + kernel + "<<<" + configuration + ">>>" + after)),
+            in_function(before + launch(kernel, configuration) + after));
+}
+
+void expect_unchanged(const std::string& source) { EXPECT_EQ(rewritten(source), source); }
+
+// ---- launches: the kernel's expression
+
+TEST(Launch, NamesAKernel) {
+  expect_launch("", "k", "1, 32", "();");
+  expect_launch("", "k", "grid, block", "(a, b + 1);");
+  expect_launch("", "k", "grid, block, bytes", "(a);");
+  expect_launch("", "k", "grid, block, n * sizeof(float), stream", "(a);");
+}
+
+TEST(Launch, QualifiedNames) {
+  expect_launch("", "ns::k", "1, 1", "();");
+  expect_launch("", "::k", "1, 1", "();");
+  expect_launch("", "::a::b::k", "1, 1", "();");
+  expect_launch("return ", "::k", "1, 1", "();");
+  expect_launch("", "Reducer<T>::kernel", "1, 1", "();");
+  expect_launch("", "Reducer<T>::template kernel<4>", "1, 1", "();");
+}
+
+TEST(Launch, TemplateArguments) {
+  expect_launch("", "k<float>", "1, 1", "(p);");
+  expect_launch("", "k<float, 256>", "1, 1", "(p);");
+  expect_launch("", "k<(a > b), T>", "1, 1", "(p);");
+  expect_launch("", "k<(a>b), T>", "1, 1", "(p);");
+  expect_launch("", "k<(1 << 4), 2>", "1, 1", "(p);");
+  expect_launch("", "k<1 << 4>", "1, 1", "(p);");
+  expect_launch("", "k<f(a, b) >", "1, 1", "(p);");
+  expect_launch("", "k<A<B<int>>>", "1, 1", "(p);");  // >>> closes three templates
+  expect_launch("", "k<A<B<int> > >", "1, 1", "(p);");
+  expect_launch("", "k<N < 4>", "1, 1", "(p);");
+  expect_launch("", "k<sizeof(T) >= 4>", "1, 1", "(p);");
+  expect_launch("", "k<decltype(a->b)>", "1, 1", "(p);");
+  expect_launch("", "k<'>', \">\"_tag>", "1, 1", "(p);");
+}
+
+TEST(Launch, KernelsThroughExpressions) {
+  expect_launch("", "(k<float>)", "1, 1", "(p);");
+  expect_launch("", "(*pointer)", "1, 1", "(p);");
+  expect_launch("", "pointer", "1, 1", "(p);");
+  expect_launch("", "table[i]", "1, 1", "(p);");
+  expect_launch("", "table[i][j + 1]", "1, 1", "(p);");
+  expect_launch("", "pick(a, b)", "1, 1", "(p);");
+  expect_launch("", "pick<int>(a, b)", "1, 1", "(p);");
+  expect_launch("", "pick(a)(b)", "1, 1", "(p);");
+  expect_launch("", "object.kernel", "1, 1", "(p);");
+  expect_launch("", "this->kernel", "1, 1", "(p);");
+  expect_launch("", "object.table[2].kernel", "1, 1", "(p);");
+  expect_launch("", "this->template kernel<4>", "1, 1", "(p);");
+  expect_launch("", "object.get().kernel", "1, 1", "(p);");
+}
+
+TEST(Launch, StandsInStatementsAndExpressions) {
+  expect_launch("if (x) ", "k", "1, 1", "();");
+  expect_launch("if (x) ", "(k)", "1, 1", "();");
+  expect_launch("if (x > 0) ", "k<4>", "1, 1", "(); else g();");
+  expect_launch("if (x) g(); else ", "k", "1, 1", "();");
+  expect_launch("for (int i = 0; i < 4; ++i) ", "k", "1, 1", "(i);");
+  expect_launch("while (x) ", "(k<2>)", "1, 1", "();");
+  expect_launch("do ", "k", "1, 1", "(); while (x);");
+  expect_launch("switch (x) { case 1: ", "k", "1, 1", "(); break; }");
+  expect_launch("label: ", "k", "1, 1", "();");
+  expect_launch("x ? ", "k", "1, 1", "() : g();");
+  expect_launch("g(), ", "k", "1, 1", "();");
+  expect_launch("(", "k", "1, 1", "(), g());");
+  expect_launch("(void)", "(k)", "1, 1", "();");
+  expect_launch("return ", "k", "1, 1", "();");
+  expect_launch("auto l = [=] { ", "k", "1, 1", "(); };");
+  expect_launch("CHECK((", "k", "1, 1", "(), g()));");
+  expect_launch("(", "k<Ts>", "1, 1", "(), ...);");
+}
+
+TEST(Launch, SeveralInALine) {
+  EXPECT_EQ(rewritten(in_function("a<<<1, 2>>>(x), b<<<3, 4>>>(y); c<<<5, 6>>>();")),
+            in_function(launch("a", "1, 2") + "(x), " + launch("b", "3, 4") + "(y); " +
+                        launch("c", "5, 6") + "();"));
+}
+
+TEST(Launch, InsideAnArgumentOfALaunch) {
+  EXPECT_EQ(
+      rewritten(in_function("a<<<1, 2>>>([] { b<<<3, 4>>>(y); return 1; }());")),
+      in_function(launch("a", "1, 2") + "([] { " + launch("b", "3, 4") + "(y); return 1; }());"));
+}
+
+TEST(Launch, AtNamespaceScopeCapturesNothing) {
+  EXPECT_EQ(rewritten("int x = (k<<<1, 1>>>(), 0);"),
+            "int x = (" + launch("k", "1, 1", "", "[]") + "(), 0);");
+}
+
+TEST(Launch, KeepsTheTextOfTheKernel) {
+  EXPECT_EQ(rewritten(in_function("k<'\\\\', \"a\">  <<<1, 1>>>();")),
+            in_function(launch("k<'\\\\', \"a\">", "1, 1", "k<'\\\\', \"a\">  ") + "();"));
+}
+
+// ---- launches: the configuration and the arguments
+
+TEST(Launch, ConfigurationWithShiftsAndComparisons) {
+  expect_launch("", "k", "n >> 2, 1 << 5", "();");
+  expect_launch("", "k", "1, 2>>1", "();");
+  expect_launch("", "k", "n < 256 ? 1 : 2, 256", "();");
+  expect_launch("", "k", "(n > 256 ? 2 : 1), 256", "();");
+  expect_launch("", "k", "a < b, c", "();");
+}
+
+TEST(Launch, ConfigurationWithTemplates) {
+  expect_launch("", "k", "ceil_div<int>(n, 256), 256", "();");
+  expect_launch("", "k", "1, size<T>", "();");         // >>>>
+  expect_launch("", "k", "1, size<A<T>>", "();");      // >>>>>
+  expect_launch("", "k", "1, size<A<B<T>>>", "();");   // >>>>>>
+  expect_launch("", "k", "f<A<B<T>>>(n), 32", "();");  // >>>( closes templates
+  expect_launch("", "k", "size<T> >> 2, 1", "();");
+  expect_launch("", "k", "X<X<int>>::v, N<4> ? 1 : 2", "();");
+  expect_launch("", "k<X<X<X<int>>>::v>", "1, X<int>::v", "();");
+}
+
+TEST(Launch, ConfigurationWithBracesParenthesesAndLambdas) {
+  expect_launch("", "k", "dim3{1, 2}, dim3(3, 4)", "();");
+  expect_launch("", "k", "{1, 2}, {3, 4}", "();");
+  expect_launch("", "k", "[&] { return a < b; }(), g(x, (y, z))", "();");
+}
+
+TEST(Launch, ArgumentsStayAsTheyAre) {
+  expect_launch("", "k", "1, 1", "(f<1, 2>(x), {1, 2}, a < b, c > (d));");
+  expect_launch("", "k", "1, 1", "([=] __attribute__((noinline)) (int i) { return i >> 3; }, n);");
+  expect_launch("", "k", "1, 1", "(args...);");
+  expect_launch("", "k", "1, 1", "(\"<<<1, 1>>>\", '<');");
+}
+
+TEST(Launch, NullBecomesNullptrWhereItIsAnArgument) {
+  EXPECT_EQ(rewritten(in_function("k<<<1, 1>>>(__null, f(__null), __null);")),
+            in_function(launch("k", "1, 1") + "(nullptr, f(__null), nullptr);"));
+  expect_launch("", "k", "1, 1, 0, __null", "(x + __null);");
+}
+
+TEST(Launch, LinesStayWhenALaunchSpansThem) {
+  EXPECT_EQ(rewritten("void f() {\n  k<\n   4>\n  <<<1,\n  2>>>\n  (a,\n  b);\n}\n"),
+            "void f() {\n  " + launch("k< 4>", "1,\n  2", "k<\n   4>\n  ") + "\n  (a,\n  b);\n}\n");
+}
+
+TEST(Launch, LineMarkersInsideALaunchStay) {
+  // what g++ -E prints for `NULL` in a call
+  const std::string source =
+      "void f() {\n k<<<1, 1, 0,\n# 5 \"test.cu\" 3 4\n     __null\n# 5 \"test.cu\"\n     "
+      ">>>(x);\n}\n";
+  const std::string text = rewritten(source);
+  EXPECT_NE(text.find("\n# 5 \"test.cu\" 3 4\n     __null\n# 5 \"test.cu\"\n     ))(x);"),
+            std::string::npos)
+      << text;
+}
+
+// ---- what is no launch
+
+TEST(NoLaunch, LiteralsAndComments) {
+  expect_unchanged("const char* s = \"k<<<1, 1>>>();\";\n");
+  expect_unchanged("const char* s = R\"(k<<<1, 1>>>(); \" // \n __shared__ )\"; int i;\n");
+  expect_unchanged("const char* s = u8R\"x(k<<<1, 1>>>(x)\" __shared__ int i;)x\"_suffix;\n");
+  expect_unchanged(
+      "auto c = '\"'; // k<<<1, 1>>>(); \" '\nauto d = L'\\''; /* __shared__ int i; \n */ int "
+      "j;\n");
+  expect_unchanged("int n = 1'000'000; // don't\n");
+  expect_unchanged("char c = '<'; char d[] = \"\\\"<<<\";\n");
+}
+
+TEST(NoLaunch, ShiftsAndOperators) {
+  expect_unchanged("void f() { x = a << b >> c; y <<= 2; z >>= 3; }\n");
+  expect_unchanged("std::ostream& operator<<<int>(std::ostream&, X<int>);\n");
+  expect_unchanged("template <class T> struct A : B<C<D<T>>> { E<F<G<T>>> (*f)(int); };\n");
+  expect_unchanged("bool b = a < ::c;  X<::Y> y;\n");
+  expect_unchanged("void f() { auto x = A<B<C<int>>>(3); }\n");
+}
+
+TEST(NoLaunch, SaysWhatIsMissing) {
+  EXPECT_EQ(complaint("void f() {\n k<<<1, 1>>>;\n}"),
+            "test.cu:2: error: simt: '<<<' starts a kernel launch, but no '>>>(' follows it");
+  EXPECT_EQ(complaint("void f() {\n\n <<<1, 1>>>();\n}"),
+            "test.cu:3: error: simt: '<<<' starts a kernel launch, but no kernel's name stands "
+            "before it");
+  EXPECT_EQ(complaint("void f() { return <<<1, 1>>>(); }"),
+            "test.cu:1: error: simt: '<<<' starts a kernel launch, but no kernel's name stands "
+            "before it");
+}
+
+// ---- __shared__
+
+// The checks that follow a static declaration.
+std::string checks(const std::string& name) {
+  return " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +
+         ")>, \"simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)\"); "
+         "static_assert(::simt::detail::needs_no_constructor<decltype(" +
+         name +
+         ")>, \"simt: a __shared__ variable must be of a type without a constructor or destructor: "
+         "shared memory is never initialised\");";
+}
+
+// Spaces do not matter: the words that go leave theirs.
+std::string squeezed(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' || (!out.empty() && out.back() != ' ' && out.back() != '\n')) out += c;
+  }
+  return out;
+}
+
+void expect_shared(const std::string& declaration, const std::string& expected) {
+  EXPECT_EQ(squeezed(rewritten("void f() {\n" + declaration + "\n}\n")),
+            squeezed("void f() {\n" + expected + "\n}\n"));
+}
+
+TEST(Shared, Scalars) {
+  expect_shared("__shared__ int n;", "static thread_local int n;" + checks("n"));
+  expect_shared("__shared__ unsigned long long n;",
+                "static thread_local unsigned long long n;" + checks("n"));
+  expect_shared("__shared__ float4 v;", "static thread_local float4 v;" + checks("v"));
+  expect_shared("__shared__ ns::Type v;", "static thread_local ns::Type v;" + checks("v"));
+  expect_shared("__shared__ ::ns::Type v;", "static thread_local ::ns::Type v;" + checks("v"));
+}
+
+TEST(Shared, Arrays) {
+  expect_shared("__shared__ float a[256];", "static thread_local float a[256];" + checks("a"));
+  expect_shared("__shared__ float a[32][33];",
+                "static thread_local float a[32][33];" + checks("a"));
+  expect_shared("__shared__ T a[N < 4 ? 1 : f<2>()];",
+                "static thread_local T a[N < 4 ? 1 : f<2>()];" + checks("a"));
+}
+
+TEST(Shared, SeveralDeclarators) {
+  expect_shared("__shared__ float a[4], b, *p, (*rows)[32];",
+                "static thread_local float a[4], b, *p, (*rows)[32];" + checks("a") + checks("b") +
+                    checks("p") + checks("rows"));
+}
+
+TEST(Shared, StorageClassesAnywhere) {
+  expect_shared("static __shared__ int n;", "static thread_local int n;" + checks("n"));
+  expect_shared("__shared__ static int n;", "static thread_local int n;" + checks("n"));
+  expect_shared("int __shared__ n;", "static thread_local int n;" + checks("n"));
+  expect_shared("volatile __shared__ int n;", "static thread_local volatile int n;" + checks("n"));
+  expect_shared("__shared__ volatile int n;", "static thread_local volatile int n;" + checks("n"));
+  expect_shared("__device__ __shared__ int n;", "static thread_local int n;" + checks("n"));
+}
+
+TEST(Shared, Alignment) {
+  // __align__(16) is this macro
+  expect_shared("__shared__ __attribute__((aligned(16))) float a[4], b;",
+                "static thread_local __attribute__((aligned(16))) float a[4], b;" + checks("a") +
+                    checks("b"));
+  expect_shared("__attribute__((aligned(16))) __shared__ float a[4];",
+                "static thread_local __attribute__((aligned(16))) float a[4];" + checks("a"));
+  expect_shared("__shared__ float a[4] __attribute__((aligned(16)));",
+                "static thread_local float a[4] __attribute__((aligned(16)));" + checks("a"));
+  // g++ refuses a standard attribute after a specifier
+  expect_shared("__shared__ alignas(16) float a[4];",
+                "alignas(16) static thread_local float a[4];" + checks("a"));
+  expect_shared("alignas(16) __shared__ float a[4];",
+                "alignas(16) static thread_local float a[4];" + checks("a"));
+  expect_shared("__shared__ [[maybe_unused]] alignas(alignof(T)) T a;",
+                "[[maybe_unused]] alignas(alignof(T)) static thread_local T a;" + checks("a"));
+}
+
+TEST(Shared, DependentAndTemplateTypes) {
+  expect_shared("__shared__ typename Reduce::Storage s;",
+                "static thread_local typename Reduce::Storage s;" + checks("s"));
+  expect_shared(
+      "__shared__ typename Reduce<T, (N > 4)>::template Rebind<U>::Storage s[2];",
+      "static thread_local typename Reduce<T, (N > 4)>::template Rebind<U>::Storage s[2];" +
+          checks("s"));
+  expect_shared("__shared__ Pair<T, A<B<int>>> s;",
+                "static thread_local Pair<T, A<B<int>>> s;" + checks("s"));
+  expect_shared("__shared__ decltype(x) s[2];",
+                "static thread_local decltype(x) s[2];" + checks("s"));
+}
+
+TEST(Shared, StructsAndUnions) {
+  expect_shared("__shared__ struct Point p;", "static thread_local struct Point p;" + checks("p"));
+  expect_shared("__shared__ struct { int x; float y[4]; } s;",
+                "static thread_local struct { int x; float y[4]; } s;" + checks("s"));
+  expect_shared(
+      "__shared__ union U { int x; float y; } s, t[2];",
+      "static thread_local union U { int x; float y; } s, t[2];" + checks("s") + checks("t"));
+}
+
+TEST(Shared, AfterStatementsAndLabels) {
+  expect_shared("if (x) g(); __shared__ int n;",
+                "if (x) g(); static thread_local int n;" + checks("n"));
+  expect_shared("label: __shared__ int n;", "label: static thread_local int n;" + checks("n"));
+  expect_shared("{ __shared__ int n; }", "{ static thread_local int n;" + checks("n") + " }");
+}
+
+TEST(Shared, AtNamespaceScope) {
+  EXPECT_EQ(squeezed(rewritten("__shared__ float a[32];\n")),
+            squeezed("static thread_local float a[32];" + checks("a") + "\n"));
+}
+
+TEST(Shared, OnSeveralLines) {
+  EXPECT_EQ(squeezed(rewritten("void f() {\n__shared__\n float\n a[4],\n b;\n}\n")),
+            squeezed("void f() {\nstatic thread_local \n float\n a[4],\n b;" + checks("a") +
+                     checks("b") + "\n}\n"));
+}
+
+TEST(Shared, SizedExternIsAStaticDefinition) {  // as nvcc treats it
+  expect_shared("extern __shared__ float a[64];", "static thread_local float a[64];" + checks("a"));
+}
+
+TEST(Shared, NoInitialiser) {
+  const std::string expected =
+      "test.cu:2: error: simt: a __shared__ variable cannot have an initialiser: each block finds "
+      "its "
+      "shared memory uninitialised";
+  EXPECT_EQ(complaint("void f() {\n__shared__ int n = 5;\n}"), expected);
+  EXPECT_EQ(complaint("void f() {\n__shared__ int n{5};\n}"), expected);
+  EXPECT_EQ(complaint("void f() {\n__shared__ int a[2] = {1, 2}, b;\n}"), expected);
+}
+
+TEST(Shared, OnlyTheWord) {
+  expect_unchanged("void f() { int __shared__x; int my__shared__; g(\"__shared__ int n;\"); }\n");
+}
+
+// ---- extern __shared__
+
+void expect_dynamic(const std::string& declaration, const std::string& expected) {
+  EXPECT_EQ(squeezed(rewritten("void f() {\n" + declaration + "\n}\n")),
+            squeezed("void f() {\n[[maybe_unused]] " + expected + "\n}\n"));
+}
+
+TEST(Dynamic, InAFunction) {
+  expect_dynamic("extern __shared__ float s[];", "float (&s)[] = ::simt::detail::DynamicShared();");
+  expect_dynamic("__shared__ extern float s[];", "float (&s)[] = ::simt::detail::DynamicShared();");
+  expect_dynamic("extern volatile __shared__ int s[];",
+                 "volatile int (&s)[] = ::simt::detail::DynamicShared();");
+  expect_dynamic("extern __shared__ unsigned char s[];",
+                 "unsigned char (&s)[] = ::simt::detail::DynamicShared();");
+  expect_dynamic("extern __shared__ typename Op::Storage s[];",
+                 "typename Op::Storage (&s)[] = ::simt::detail::DynamicShared();");
+  expect_dynamic("extern __shared__ float tile[][33];",
+                 "float (&tile)[][33] = ::simt::detail::DynamicShared();");
+  expect_dynamic("extern __shared__ float* s[];",
+                 "float* (&s)[] = ::simt::detail::DynamicShared();");
+}
+
+TEST(Dynamic, AlignmentGoes) {
+  const std::string expected = "float4 (&s)[] = ::simt::detail::DynamicShared();";
+  expect_dynamic("extern __shared__ __attribute__((aligned(16))) float4 s[];", expected);
+  expect_dynamic("extern __shared__ alignas(16) float4 s[];", expected);
+  expect_dynamic("extern __attribute__((aligned(16))) __shared__ float4 s[];", expected);
+  expect_dynamic("alignas(128) extern __shared__ float4 s[];", expected);
+  expect_dynamic("extern __shared__ float4 s[] __attribute__((aligned(16)));",
+                 "float4 (&s)[] = ::simt::detail::DynamicShared();");
+}
+
+TEST(Dynamic, SeveralDeclarators) {
+  expect_dynamic(
+      "extern __shared__ float s[], t[];",
+      "float (&s)[] = ::simt::detail::DynamicShared(), (&t)[] = ::simt::detail::DynamicShared();");
+}
+
+TEST(Dynamic, AtNamespaceScopeEachUserGetsItsOwn) {
+  const std::string source =
+      "extern __shared__ __attribute__((aligned(16)))\n float s[];\n"
+      "__device__ float g() { return s[1]; }\n"
+      "__global__ void k(float* p) { p[0] = s[0]; }\n"
+      "__global__ void other(float* s) { s[0] = 1; }\n"
+      "__global__ void local() { __shared__ int s[4]; s[0] = 1; }\n"
+      "__global__ void member(X x) { x.s[0] = 1; }\n";
+  const std::string text = rewritten(source);
+  const auto has = [&](const std::string& start) {
+    const std::string squeezed_text = squeezed(text);
+    const std::size_t at = squeezed_text.find(start + "(");
+    EXPECT_NE(at, std::string::npos);
+    const std::string line = squeezed_text.substr(at, squeezed_text.find('\n', at) - at);
+    return line.find("DynamicShared") != std::string::npos;
+  };
+  EXPECT_TRUE(has(" g")) << text;
+  EXPECT_TRUE(has(" k")) << text;
+  EXPECT_FALSE(has(" other")) << text;
+  EXPECT_FALSE(has(" local")) << text;
+  EXPECT_FALSE(has(" member")) << text;
+  EXPECT_EQ(text.find("extern"), std::string::npos) << text;
+}
+
+// ---- qualifiers and pragmas
+
+TEST(Qualifiers, BecomeAttributes) {
+  EXPECT_EQ(rewritten("__global__ void k();"), "__attribute__((noinline, used)) void k();");
+  EXPECT_EQ(squeezed(rewritten("template <int N> __host__ __device__ inline int f();")),
+            "template <int N> inline int f();");
+  EXPECT_EQ(rewritten("__constant__ float c[4];"),
+            "__attribute__((section(\"simt_constant\"))) float c[4];");
+  EXPECT_EQ(rewritten("__device__ int n; __managed__ int m;"), " int n;  int m;");
+  EXPECT_EQ(rewritten("auto l = [=] __device__ (int i) { return i; };"),
+            "auto l = [=]  (int i) { return i; };");
+}
+
+TEST(Qualifiers, ConstConstantsKeepTheirOwnSection) {
+  EXPECT_EQ(rewritten("__constant__ const float c[4] = {1};"), " const float c[4] = {1};");
+  EXPECT_EQ(rewritten("static const __constant__ int c = 1;"), "static const  int c = 1;");
+  EXPECT_EQ(rewritten("__constant__ const float* p;"),
+            "__attribute__((section(\"simt_constant\"))) const float* p;");
+  EXPECT_EQ(rewritten("__constant__ A<const int> a;"),
+            "__attribute__((section(\"simt_constant\"))) A<const int> a;");
+}
+
+TEST(Pragmas, NvccOnesGoAndOthersStay) {
+  EXPECT_EQ(rewritten("#pragma unroll\nfor(;;);\n#pragma unroll 4\n  #pragma nounroll\n"),
+            "\nfor(;;);\n\n  \n");
+  EXPECT_EQ(rewritten("#pragma nv_diag_suppress 177\n#pragma hd_warning_disable\n"), "\n\n");
+  expect_unchanged(
+      "#pragma once\n#pragma GCC diagnostic push\n#pragma omp parallel\n#pragma unrolled\n");
+  expect_unchanged("#ident \"unroll\"\n# 3 \"x.cu\"\n");
+}
+
+// ---- what is not simulated
+
+TEST(NotSimulated, Textures) {
+  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaTextureObject_t t) {}\n"),
+            "dir/a.cu:7: error: simt: textures (cudaTextureObject_t) are not simulated");
+  EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n tex2D<float>(t, 1, 2); }\n"),
+            "test.cu:2: error: simt: textures (tex2D) are not simulated");
+  EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
+            "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated");
+  expect_unchanged("void f() { image.tex2D(1); texture(2); my_tex2D(3); int surface; }\n");
+}
+
+TEST(NotSimulated, SystemHeadersMaySayAnything) {
+  expect_unchanged(
+      "# 1 \"/usr/include/x.h\" 1 3\ntypedef int cudaTextureObject_t;\n# 2 \"test.cu\" 2\nint "
+      "i;\n");
+}
+
+TEST(NotSimulated, DynamicParallelism) {
+  const std::string expected =
+      "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) is not "
+      "simulated";
+  EXPECT_EQ(complaint("__global__ void k() {\n k<<<1, 1>>>(); }"), expected);
+  EXPECT_EQ(complaint("template <class T> __device__ auto f(T t) -> decltype(t) { if (t) {\n "
+                      "k<<<1, 1>>>(t); } }"),
+            expected);
+  EXPECT_EQ(complaint("struct S { __device__ S() : a{1}, b{2} {\n k<<<1, 1>>>(); } int a, b; };"),
+            expected);
+  EXPECT_EQ(complaint("void f() { run([=] __device__ (int i) {\n k<<<1, 1>>>(i); }); }"), expected);
+}
+
+TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
+  const std::string text = launch("k", "1, 1") + "();";
+  for (const std::string before : {
+           "__device__ int n;\nvoid f() { ", "__device__ int table[] = {1, 2};\nvoid f() { ",
+           "__global__ void k();\nvoid f() { ", "__global__ void k() { }\nvoid f() { ",
+           "struct S { __device__ void g() { } void f() { ",
+           "struct S { __device__ S() : a{1} { } int a; void f() { ",
+           "namespace n { __device__ void g() { } } void f() { ",
+           "extern \"C\" { __device__ void g() { } void f() { ",
+           "void f() { auto l = [] __device__ (int i) { return i; }; ",
+           "void f() { g([] __device__ (int i) { return i; }, [] { ",
+           "__host__ __device__ void f() { ",  // for its host side
+       }) {
+    const Rewritten result = rewrite(before + "k<<<1, 1>>>();", "test.cu");
+    EXPECT_TRUE(result.diagnostics.empty()) << before;
+    EXPECT_NE(result.text.find(text), std::string::npos) << result.text;
+  }
+}
+
+TEST(NotSimulated, PtxInDeviceCode) {
+  const std::string expected = "test.cu:1: error: simt: inline PTX (asm) is not simulated";
+  EXPECT_EQ(
+      complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }"),
+      expected);
+  EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 0;\"); }"), expected);
+  EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 0;)\"); }"),
+            expected);
+}
+
+TEST(NotSimulated, OtherAsmStays) {
+  expect_unchanged("void f() { asm volatile(\"pause\"); }\n");
+  EXPECT_EQ(rewritten("__device__ void f() { asm volatile(\"\" ::: \"memory\"); }\n"),
+            " void f() { asm volatile(\"\" ::: \"memory\"); }\n");
+  EXPECT_EQ(squeezed(rewritten("__host__ __device__ void f() { asm(\"nop\"); }\n")),
+            "void f() { asm(\"nop\"); }\n");
+  expect_unchanged("extern int x asm(\"y\");\n");
+}
+
+TEST(NotSimulated, HeadersAreReportedWhereTheyAreIncluded) {
+  EXPECT_EQ(complaint("# 0 \"a.cu\"\n# 1 \"a.cu\"\nint i;\n\n# 1 \"mma.h\" 1 3\n"
+                      "#pragma simt not_simulated \"tensor-core matrices (mma.h) are\"\n# 4 "
+                      "\"a.cu\" 2\nint j;\n"),
+            "a.cu:3: error: simt: tensor-core matrices (mma.h) are not simulated");
+}
+
+TEST(NotSimulated, OneMessageForALine) {
+  EXPECT_EQ(rewrite("void f() { tex2D(a); tex2D(b);\n tex2D(c); }", "a.cu").diagnostics.size(), 2u);
+}
+
+// ---- places
+
+TEST(Places, FollowLineMarkers) {
+  const Rewritten result = rewrite(
+      "# 1 \"a.cu\"\n\n# 1 \"inc/b.h\" 1\nint i;\nvoid g() { tex2D(x); }\n# 3 \"a.cu\" 2\nvoid "
+      "h()\n{ tex2D(y); }\n"
+      "#line 100 \"c.y\"\nvoid i() { tex2D(z); }\n",
+      "a.cu");
+  ASSERT_EQ(result.diagnostics.size(), 3u);
+  EXPECT_EQ(result.diagnostics[0].text().substr(0, 10), "inc/b.h:2:");
+  EXPECT_EQ(result.diagnostics[1].text().substr(0, 7), "a.cu:4:");
+  EXPECT_EQ(result.diagnostics[2].text().substr(0, 8), "c.y:100:");
+}
+
+TEST(Places, SurviveMultilineTokens) {
+  EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { tex2D(x); }"),
+            "test.cu:4: error: simt: textures (tex2D) are not simulated");
+}
+
+TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {
+  for (const std::string source :
+       {"void f() { (((", ")))}}}", "k<<<", "k<<<1,1>>>(", "__shared__", "__shared__ int",
+        "extern __shared__ float s[", "\"abc", "R\"(abc", "'", "/* abc", "#", "# 1 \"",
+        "template <", "a<b<c<<<1,1>>>()", "[[", "alignas(", ""}) {
+    const Rewritten result = rewrite(source, "test.cu");
+    EXPECT_EQ(lines(result.text), lines(source)) << source;
+  }
+}
+
+}  // namespace
