@@ -97,7 +97,7 @@ def counts_table(rows: list[dict]) -> str:
                           per(counts.get(f"{prefix}_{cost}", 0), requests)]
                 if unit == "sectors":
                     asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
-                    cells.append(f"{100 * asked / moved:.0f} %" if asked is not None and moved else "–")
+                    cells.append(f"{number(round(100 * asked / moved, 1))} %" if asked is not None and moved else "–")
                 else:
                     cells.append(number(counts[f"{prefix}_bank_conflicts"])
                                  if f"{prefix}_bank_conflicts" in counts else "–")

@@ -153,8 +153,8 @@ def sector_map(requests: list[Request]) -> Drawing:
 
 
 def _words(request: Request) -> str:
-    return (f"one {request.access} of a warp moves {request.sectors:g} sectors, {request.sectors * 32:,.0f} bytes; "
-            f"the lanes {'asked for' if request.access == 'load' else 'wrote'} {request.bytes:g}")
+    return (f"one {request.access}: {request.sectors:g} sectors, {request.bytes:g} of "
+            f"{request.sectors * 32:,.0f} bytes used")
 
 
 def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:

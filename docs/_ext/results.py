@@ -126,7 +126,10 @@ def is_heading(line: str) -> bool:
 
 
 def before_table(output: str) -> str:
+    """What a program printed before its table, less the line that says which chapter runs where."""
     lines = output.split("\n")
+    if re.match(r"\d\d_\w+ on ", lines[0]):
+        lines = lines[1:]
     end = next((i for i, line in enumerate(lines) if is_heading(line)), len(lines))
     return "\n".join(line.rstrip() for line in lines[:end]).strip("\n")
 

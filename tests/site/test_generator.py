@@ -283,7 +283,7 @@ class Results(Temporary):
         table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
         self.assertEqual(results.rows_of(table, ["b"]), ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"])
         self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
-        self.assertEqual(results.before_table("hello\n\nrung  loads\n"), "hello")
+        self.assertEqual(results.before_table("01_sample on SIMT simulator, n = 1\n\nhello\n\nrung  loads\n"), "hello")
         self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
 
 
