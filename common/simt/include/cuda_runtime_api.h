@@ -262,10 +262,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* pointer, int value, size_t size);
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height);
@@ -273,8 +274,9 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice);
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind,
+                                    cudaStream_t stream = nullptr);
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol);
@@ -304,8 +306,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size, size_t dynamic_shared);
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, const void* function,
-                                               size_t dynamic_shared = 0, int block_size_limit = 0);
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
+                                               const void* function, size_t dynamic_shared = 0,
+                                               int block_size_limit = 0);
 
 // The typed forms that C++ programs use.
 template <class T>
@@ -366,12 +369,14 @@ cudaError_t cudaFuncSetCacheConfig(R (*function)(P...), cudaFuncCache config) {
 template <class R, class... P>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, R (*function)(P...),
                                                           int block_size, size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(function),
-                                                       block_size, dynamic_shared);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      blocks, reinterpret_cast<const void*>(function), block_size, dynamic_shared);
 }
 template <class R, class... P>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, R (*function)(P...),
-                                               size_t dynamic_shared = 0, int block_size_limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSize(grid_size, block_size, reinterpret_cast<const void*>(function),
-                                            dynamic_shared, block_size_limit);
+                                               size_t dynamic_shared = 0,
+                                               int block_size_limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSize(grid_size, block_size,
+                                            reinterpret_cast<const void*>(function), dynamic_shared,
+                                            block_size_limit);
 }

@@ -31,7 +31,8 @@ struct ErrorText {
   const char* name;
   const char* text;
 };
-#define SIMT_ERROR(name, text) {name, #name, text}
+#define SIMT_ERROR(name, text) \
+  { name, #name, text }
 constexpr ErrorText kErrors[] = {
     SIMT_ERROR(cudaSuccess, "no error"),
     SIMT_ERROR(cudaErrorInvalidValue, "invalid argument"),
@@ -44,12 +45,14 @@ constexpr ErrorText kErrors[] = {
     SIMT_ERROR(cudaErrorInvalidHostPointer, "invalid host pointer"),
     SIMT_ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer"),
     SIMT_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
-    SIMT_ERROR(cudaErrorInsufficientDriver, "CUDA driver version is insufficient for CUDA runtime version"),
+    SIMT_ERROR(cudaErrorInsufficientDriver,
+               "CUDA driver version is insufficient for CUDA runtime version"),
     SIMT_ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured"),
     SIMT_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
     SIMT_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
     SIMT_ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
-    SIMT_ERROR(cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device"),
+    SIMT_ERROR(cudaErrorNoKernelImageForDevice,
+               "no kernel image is available for execution on the device"),
     SIMT_ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
     SIMT_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     SIMT_ERROR(cudaErrorNotReady, "device not ready"),
@@ -57,12 +60,15 @@ constexpr ErrorText kErrors[] = {
     SIMT_ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
     SIMT_ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
     SIMT_ERROR(cudaErrorAssert, "device-side assert triggered"),
-    SIMT_ERROR(cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"),
-    SIMT_ERROR(cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"),
+    SIMT_ERROR(cudaErrorHostMemoryAlreadyRegistered,
+               "part or all of the requested memory range is already mapped"),
+    SIMT_ERROR(cudaErrorHostMemoryNotRegistered,
+               "pointer does not correspond to a registered memory region"),
     SIMT_ERROR(cudaErrorHardwareStackError, "hardware stack error"),
     SIMT_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
     SIMT_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
-    SIMT_ERROR(cudaErrorInvalidAddressSpace, "operation not supported on global/shared address space"),
+    SIMT_ERROR(cudaErrorInvalidAddressSpace,
+               "operation not supported on global/shared address space"),
     SIMT_ERROR(cudaErrorInvalidPc, "invalid program counter"),
     SIMT_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     SIMT_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
@@ -103,7 +109,9 @@ cudaError_t cudaGetDevice(int* device) {
   return result(cudaSuccess);
 }
 
-cudaError_t cudaSetDevice(int device) { return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaSetDevice(int device) {
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   if (!prop) return result(cudaErrorInvalidValue);
@@ -151,39 +159,98 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   cudaDeviceProp p;
   if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
-    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(p.sharedMemPerBlock); break;
-    case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(p.totalConstMem); break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
-    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
-    case cudaDevAttrClockRate: *value = p.clockRate; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrIntegrated: *value = p.integrated; break;
-    case cudaDevAttrCanMapHostMemory: *value = p.canMapHostMemory; break;
-    case cudaDevAttrConcurrentKernels: *value = p.concurrentKernels; break;
-    case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
-    case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrUnifiedAddressing: *value = p.unifiedAddressing; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxBlockDimX:
+      *value = p.maxThreadsDim[0];
+      break;
+    case cudaDevAttrMaxBlockDimY:
+      *value = p.maxThreadsDim[1];
+      break;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = p.maxThreadsDim[2];
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = p.maxGridSize[0];
+      break;
+    case cudaDevAttrMaxGridDimY:
+      *value = p.maxGridSize[1];
+      break;
+    case cudaDevAttrMaxGridDimZ:
+      *value = p.maxGridSize[2];
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = static_cast<int>(p.totalConstMem);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrMaxRegistersPerBlock:
+      *value = p.regsPerBlock;
+      break;
+    case cudaDevAttrClockRate:
+      *value = p.clockRate;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrIntegrated:
+      *value = p.integrated;
+      break;
+    case cudaDevAttrCanMapHostMemory:
+      *value = p.canMapHostMemory;
+      break;
+    case cudaDevAttrConcurrentKernels:
+      *value = p.concurrentKernels;
+      break;
+    case cudaDevAttrMemoryClockRate:
+      *value = p.memoryClockRate;
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = p.memoryBusWidth;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrUnifiedAddressing:
+      *value = p.unifiedAddressing;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       *value = static_cast<int>(p.sharedMemPerMultiprocessor);
       break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerMultiprocessor; break;
-    case cudaDevAttrManagedMemory: *value = p.managedMemory; break;
-    case cudaDevAttrConcurrentManagedAccess: *value = p.concurrentManagedAccess; break;
-    case cudaDevAttrCooperativeLaunch: *value = p.cooperativeLaunch; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
-    default: return result(cudaErrorInvalidValue);
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerMultiprocessor;
+      break;
+    case cudaDevAttrManagedMemory:
+      *value = p.managedMemory;
+      break;
+    case cudaDevAttrConcurrentManagedAccess:
+      *value = p.concurrentManagedAccess;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = p.cooperativeLaunch;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(p.sharedMemPerBlockOptin);
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = p.maxBlocksPerMultiProcessor;
+      break;
+    default:
+      return result(cudaErrorInvalidValue);
   }
   return result(cudaSuccess);
 }
@@ -211,7 +278,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return result(cudaSuccess); 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return result(cudaSuccess); }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  *value = limit == cudaLimitStackSize ? 1024 : limit == cudaLimitPrintfFifoSize ? 1 << 20 : 8 << 20;
+  *value = limit == cudaLimitStackSize        ? 1024
+           : limit == cudaLimitPrintfFifoSize ? 1 << 20
+                                              : 8 << 20;
   return result(cudaSuccess);
 }
 
@@ -252,10 +321,14 @@ bool is_device(const void* pointer) {
 // The direction must fit the pointers. Host memory that the device can reach too fits both.
 bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
   switch (kind) {
-    case cudaMemcpyHostToHost: return !is_device(to) && !is_device(from);
-    case cudaMemcpyHostToDevice: return !is_device(from);
-    case cudaMemcpyDeviceToHost: return !is_device(to);
-    default: return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+    case cudaMemcpyHostToHost:
+      return !is_device(to) && !is_device(from);
+    case cudaMemcpyHostToDevice:
+      return !is_device(from);
+    case cudaMemcpyDeviceToHost:
+      return !is_device(to);
+    default:
+      return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
   }
 }
 
@@ -295,7 +368,9 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
 
 }  // namespace
 
-cudaError_t cudaMalloc(void** pointer, size_t size) { return allocate(pointer, Kind::device, size, SIMT_CALLER); }
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  return allocate(pointer, Kind::device, size, SIMT_CALLER);
+}
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (!pitch) return result(cudaErrorInvalidValue);
@@ -332,7 +407,9 @@ cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t) {
   return allocate(pointer, Kind::device, size, SIMT_CALLER);
 }
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return release(pointer, Kind::device, SIMT_CALLER); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  return release(pointer, Kind::device, SIMT_CALLER);
+}
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   *free = simt::memory::free_bytes();
@@ -349,7 +426,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   } else if (found->kind == Kind::device) {
     *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};
   } else {
-    *attributes = {found->kind == Kind::pinned ? cudaMemoryTypeHost : cudaMemoryTypeManaged, 0, p, p};
+    *attributes = {found->kind == Kind::pinned ? cudaMemoryTypeHost : cudaMemoryTypeManaged, 0, p,
+                   p};
   }
   return result(cudaSuccess);
 }
@@ -357,18 +435,21 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   return copy_rows(to, size, from, size, size, 1, kind);
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t) {
   return copy_rows(to, size, from, size, size, 1, kind);
 }
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
-cudaError_t cudaMemset(void* pointer, int value, size_t size) { return set_rows(pointer, size, value, size, 1); }
+cudaError_t cudaMemset(void* pointer, int value, size_t size) {
+  return set_rows(pointer, size, value, size, 1);
+}
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t) {
   return set_rows(pointer, size, value, size, 1);
 }
@@ -380,16 +461,17 @@ cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
   if (kind == cudaMemcpyDeviceToHost || !symbol) return result(cudaErrorInvalidMemcpyDirection);
-  return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size, 1,
-                   cudaMemcpyDefault);
+  return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
+                   1, cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
   if (kind == cudaMemcpyHostToDevice || !symbol) return result(cudaErrorInvalidMemcpyDirection);
-  return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1, cudaMemcpyDefault);
+  return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
+                   cudaMemcpyDefault);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t) {
   return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
@@ -420,7 +502,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return result(cudaSuccess); }
 cudaError_t cudaStreamQuery(cudaStream_t) { return result(cudaSuccess); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return result(cudaSuccess); }
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned) {
   callback(stream, cudaSuccess, data);
   return result(cudaSuccess);
 }
@@ -484,11 +567,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return result(cudaSuccess); }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
-                                                          size_t dynamic_shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int block_size, size_t dynamic_shared) {
   if (!blocks || !function || block_size <= 0) return result(cudaErrorInvalidValue);
   *blocks = 0;
-  if (block_size > 1024 || dynamic_shared > simt::device::kSharedPerBlockOptin) return result(cudaSuccess);
+  if (block_size > 1024 || dynamic_shared > simt::device::kSharedPerBlockOptin)
+    return result(cudaSuccess);
   const int whole_warps = (block_size + 31) / 32 * 32;
   const size_t shared = dynamic_shared + 1024;  // what the system keeps for itself in every block
   *blocks = std::min({simt::device::kThreadsPerMultiprocessor / whole_warps,
@@ -497,15 +581,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return result(cudaSuccess);
 }
 
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, const void* function,
-                                               size_t dynamic_shared, int block_size_limit) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
+                                               const void* function, size_t dynamic_shared,
+                                               int block_size_limit) {
   if (!grid_size || !block_size) return result(cudaErrorInvalidValue);
   int best = 0;
   const int most = block_size_limit > 0 ? std::min(block_size_limit, 1024) : 1024;
   for (int size = most / 32 * 32; size >= 32; size -= 32) {
     int blocks = 0;
-    if (cudaError_t error =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size, dynamic_shared)) {
+    if (cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
+                                                                          dynamic_shared)) {
       return error;
     }
     if (blocks * size > best) {

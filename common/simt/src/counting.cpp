@@ -110,10 +110,36 @@ unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size
   return count;
 }
 
+unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
+  SmallSet& seen = cleared_set();
+  unsigned count = 0;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    uint64_t turn = 0;
+    for (uint32_t earlier = active & ((1u << lane) - 1); earlier; earlier &= earlier - 1) {
+      turn += addresses[std::countr_zero(earlier)] == addresses[lane];
+    }
+    const uint64_t end = (addresses[lane] + size - 1) / kSectorBytes;
+    for (uint64_t sector = addresses[lane] / kSectorBytes; sector <= end; ++sector) {
+      count += seen.insert(sector * 32 + turn);
+    }
+  }
+  return count;
+}
+
 SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned size,
                             SharedAccess access) {
   SharedCost cost;
   if (!active) return cost;
+  if (access == SharedAccess::atomic) {
+    std::array<uint8_t, kBanks> load{};
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+      const unsigned bank = addresses[std::countr_zero(rest)] / 4 % kBanks;
+      cost.wavefronts = std::max<unsigned>(cost.wavefronts, ++load[bank]);
+    }
+    cost.ideal = 1;
+    return cost;
+  }
 
   // The phases: all lanes, two halves or four quarters; loads whose partners agree need half as many.
   unsigned lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;

@@ -69,7 +69,8 @@ Json to_json(const Counts& counts) {
 
 Json to_json(const Finding& finding) {
   char address[32];
-  std::snprintf(address, sizeof(address), "0x%llx", static_cast<unsigned long long>(finding.address));
+  std::snprintf(address, sizeof(address), "0x%llx",
+                static_cast<unsigned long long>(finding.address));
   return {{"kind", finding.kind},
           {"message", finding.message},
           {"file", finding.file},
@@ -106,8 +107,8 @@ std::string describe_address(uint64_t address, unsigned size, std::string& alloc
     allocation = memory::describe(*below);
     if (address < below->end()) return "across the end of " + allocation;
     const uint64_t past = address - below->end();
-    return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") + " of " +
-           allocation;
+    return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") +
+           " of " + allocation;
   }
   if (above) {
     allocation = memory::describe(*above);
@@ -171,39 +172,45 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
   f.launch = launch;
   f.address = fault.address;
   const std::string access = (fault.store ? "write of " : "read of ") + plural(fault.size, "byte");
-  const std::string where =
-      " at " + at.text() + " in " + kernel + ", block " + text(fault.block) + ", thread " + text(fault.thread);
-  const std::string others = fault.lanes > 1 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)" : "";
+  const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
+                            ", thread " + text(fault.thread);
+  const std::string others =
+      fault.lanes > 1 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)" : "";
   switch (fault.kind) {
-    case Kind::none: break;
+    case Kind::none:
+      break;
     case Kind::out_of_bounds: {
       const std::string place = describe_address(fault.address, fault.size, f.allocation);
       const memory::Allocation* found = memory::find(fault.address);
       if (fault.address >= 4096 && !memory::in_arena(fault.address)) {
         f.kind = "device-access";
-        f.message = access + where + others + ": the address is " + place +
-                    ". A kernel may use what cudaMalloc returned, or pinned and managed memory; copy the "
-                    "data with cudaMemcpy first.";
+        f.message =
+            access + where + others + ": the address is " + place +
+            ". A kernel may use what cudaMalloc returned, or pinned and managed memory; copy the "
+            "data with cudaMemcpy first.";
       } else if (found && found->freed) {
         f.kind = "use-after-free";
         f.message = access + where + others + ": " + place + ".";
       } else {
         f.kind = "out-of-bounds";
-        f.message = access + where + others + ": " + place +
-                    ". Usual cause: a guard such as `if (i < n)` is missing or tests another bound.";
+        f.message =
+            access + where + others + ": " + place +
+            ". Usual cause: a guard such as `if (i < n)` is missing or tests another bound.";
       }
       break;
     }
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
       f.allocation = "dynamic shared memory";
-      f.message = access + where + others + ": byte " + std::to_string(fault.address) +
-                  " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
-                  "says how many bytes there are.";
+      f.message =
+          access + where + others + ": byte " + std::to_string(fault.address) +
+          " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
+          "says how many bytes there are.";
       break;
     case Kind::misaligned:
       f.kind = "misaligned-access";
-      f.message = access + where + others + ": the address is not a multiple of " + plural(fault.size, "byte") +
+      f.message = access + where + others + ": the address is not a multiple of " +
+                  plural(fault.size, "byte") +
                   ". A vector type such as float4 needs an address that is a multiple of its size.";
       break;
     case Kind::shared_race:
@@ -211,15 +218,17 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = std::string(fault.store ? "write" : "read") + where + " races with the " +
                   (fault.other_store ? "write" : "read") + " at " + other.text() + " by thread " +
                   text(fault.other_thread) +
-                  " of the same block: nothing orders the two accesses to the same shared memory. Usual cause: "
+                  " of the same block: nothing orders the two accesses to the same shared memory. "
+                  "Usual cause: "
                   "a missing __syncthreads(), or within a warp __syncwarp().";
       break;
     case Kind::barrier_divergence:
       f.kind = "barrier-divergence";
-      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " + at.text() +
-                  " in " + kernel + ", while thread " + text(fault.other_thread) +
+      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
+                  at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
                   " of the same block waits at the barrier at " + other.text() +
-                  ". All threads of a block that have not exited must reach the same __syncthreads(): take it "
+                  ". All threads of a block that have not exited must reach the same "
+                  "__syncthreads(): take it "
                   "out of the condition.";
       break;
     case Kind::invalid_mask: {
@@ -229,7 +238,8 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       if (fault.text && std::string_view(fault.text) == "width") {
         f.message = std::string("shuffle") + where + ": the width must be 1, 2, 4, 8, 16 or 32.";
       } else if (fault.text) {
-        f.message = std::string("warp function") + where + ": the mask " + mask + " does not name the calling lane.";
+        f.message = std::string("warp function") + where + ": the mask " + mask +
+                    " does not name the calling lane.";
       } else {
         f.message = std::string("warp function") + where + others + ": the mask " + mask +
                     " names lanes that never come here. Every lane in the mask must make the call.";
@@ -239,10 +249,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     }
     case Kind::hang:
       f.kind = "hang";
-      f.message = "block " + text(fault.block) + " of " + kernel + " makes no progress: thread " +
-                  text(fault.thread) + " is still at " + at.text() +
-                  " after the step budget. Usual cause: a loop that waits for a thread which waits at a "
-                  "barrier, or which never runs. (SIMT_STEPS=n allows more steps.)";
+      f.message =
+          "block " + text(fault.block) + " of " + kernel + " makes no progress: thread " +
+          text(fault.thread) + " is still at " + at.text() +
+          " after the step budget. Usual cause: a loop that waits for a thread which waits at a "
+          "barrier, or which never runs. (SIMT_STEPS=n allows more steps.)";
       break;
     case Kind::trap:
       f.kind = "trap";
@@ -254,8 +265,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.message = "thread " + text(fault.thread) + where.substr(0, where.rfind(", thread")) +
                     " has used up its stack. (SIMT_STACK=n sets its bytes.)";
       } else {
-        f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access" : "out-of-bounds";
-        f.message = "access" + where + ": " + describe_address(fault.address, 1, f.allocation) + ".";
+        f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
+                                                                           : "out-of-bounds";
+        f.message =
+            "access" + where + ": " + describe_address(fault.address, 1, f.allocation) + ".";
       }
       break;
   }
@@ -279,12 +292,22 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
   for (const engine::Fault& fault : faults) {
     report(describe(fault, kept.launch.kernel, index));
     switch (fault.kind) {
-      case Kind::shared_race: break;
-      case Kind::misaligned: set_sticky_error(cudaErrorMisalignedAddress); break;
-      case Kind::out_of_bounds: set_sticky_error(cudaErrorIllegalAddress); break;
-      case Kind::shared_out_of_bounds: set_sticky_error(cudaErrorIllegalAddress); break;
-      case Kind::crash: set_sticky_error(cudaErrorIllegalAddress); break;
-      default: set_sticky_error(cudaErrorLaunchFailure);
+      case Kind::shared_race:
+        break;
+      case Kind::misaligned:
+        set_sticky_error(cudaErrorMisalignedAddress);
+        break;
+      case Kind::out_of_bounds:
+        set_sticky_error(cudaErrorIllegalAddress);
+        break;
+      case Kind::shared_out_of_bounds:
+        set_sticky_error(cudaErrorIllegalAddress);
+        break;
+      case Kind::crash:
+        set_sticky_error(cudaErrorIllegalAddress);
+        break;
+      default:
+        set_sticky_error(cudaErrorLaunchFailure);
     }
   }
 }
@@ -309,7 +332,8 @@ void write_trace() {
                    {"lines", Json::array()},
                    {"findings", Json::array()}};
     for (const LineCounts& line : l.lines) {
-      launch["lines"].push_back({{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}});
+      launch["lines"].push_back(
+          {{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}});
     }
     for (const Finding& finding : l.findings) launch["findings"].push_back(to_json(finding));
     json["launches"].push_back(std::move(launch));
@@ -360,8 +384,9 @@ void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   const memory::Allocation* found = memory::find(address);
   f.allocation = found ? memory::describe(*found) : "device memory";
   f.message = "the host " + std::string(store ? "writes" : "reads") + " " +
-              (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " + at.text() + ", in " +
-              f.allocation + ". Only kernels may follow a device pointer; the host copies with cudaMemcpy.";
+              (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " +
+              at.text() + ", in " + f.allocation +
+              ". Only kernels may follow a device pointer; the host copies with cudaMemcpy.";
   device::report(std::move(f));
 }
 
@@ -383,7 +408,8 @@ const Launch& launch(std::size_t i) {
 Counts counts_since(std::size_t first) {
   Counts sum;
   const std::lock_guard lock(state().mutex);
-  for (std::size_t i = first; i < state().records.size(); ++i) sum += state().records[i].launch.counts;
+  for (std::size_t i = first; i < state().records.size(); ++i)
+    sum += state().records[i].launch.counts;
   return sum;
 }
 

@@ -97,7 +97,8 @@ uint64_t program_base() { return segments().first; }
 Worker::Worker() {
   tls_size_ = segments().tls_size;
   tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
-  dynamic_shared_ = static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
+  dynamic_shared_ =
+      static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
   free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
   faults.reserve(64);
@@ -153,7 +154,8 @@ void Worker::lane_main() {
     // switch_to() starts.
     Warp& warp = *warp_;
     const int lane = lane_;
-    if (warp.capture >> lane & 1) warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+    if (warp.capture >> lane & 1)
+      warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
     warp.key[lane] = kNotWaiting;
     warp.live &= ~(1u << lane);
     free_fibers_.push_back(warp.lane[lane].fiber);
@@ -352,9 +354,14 @@ bool Worker::resolve_collectives(Warp& warp) {
       const int segment = lane & ~(width - 1);
       int source = lane;
       switch (e.op) {
-        case Op::sync: break;
-        case Op::shuffle_index: source = segment + (e.operand & (width - 1)); break;
-        case Op::shuffle_up: source = lane - e.operand < segment ? lane : lane - e.operand; break;
+        case Op::sync:
+          break;
+        case Op::shuffle_index:
+          source = segment + (e.operand & (width - 1));
+          break;
+        case Op::shuffle_up:
+          source = lane - e.operand < segment ? lane : lane - e.operand;
+          break;
         case Op::shuffle_down:
           source = static_cast<unsigned>(lane - segment) + static_cast<unsigned>(e.operand) >=
                            static_cast<unsigned>(width)
@@ -365,10 +372,18 @@ bool Worker::resolve_collectives(Warp& warp) {
           source = lane ^ e.operand;
           if (source >= segment + width || source < 0) source = lane;
           break;
-        case Op::vote_all: e.result = static_cast<unsigned>(std::popcount(ballot)) == count; break;
-        case Op::vote_any: e.result = ballot != 0; break;
-        case Op::vote_ballot: e.result = ballot; break;
-        case Op::vote_uniform: e.result = ballot == 0 || ballot == members; break;
+        case Op::vote_all:
+          e.result = static_cast<unsigned>(std::popcount(ballot)) == count;
+          break;
+        case Op::vote_any:
+          e.result = ballot != 0;
+          break;
+        case Op::vote_ballot:
+          e.result = ballot;
+          break;
+        case Op::vote_uniform:
+          e.result = ballot == 0 || ballot == members;
+          break;
         case Op::match_any: {
           uint32_t equal = 0;
           for (uint32_t o = members; o; o &= o - 1) {
@@ -378,15 +393,33 @@ bool Worker::resolve_collectives(Warp& warp) {
           e.result = equal;
           break;
         }
-        case Op::match_all: e.result = same == count ? members : 0; break;
-        case Op::reduce_add: e.result = static_cast<uint32_t>(sum); break;
-        case Op::reduce_min_signed: e.result = static_cast<uint32_t>(low); break;
-        case Op::reduce_max_signed: e.result = static_cast<uint32_t>(high); break;
-        case Op::reduce_min_unsigned: e.result = ulow; break;
-        case Op::reduce_max_unsigned: e.result = uhigh; break;
-        case Op::reduce_and: e.result = static_cast<uint32_t>(all); break;
-        case Op::reduce_or: e.result = static_cast<uint32_t>(any); break;
-        case Op::reduce_xor: e.result = exclusive; break;
+        case Op::match_all:
+          e.result = same == count ? members : 0;
+          break;
+        case Op::reduce_add:
+          e.result = static_cast<uint32_t>(sum);
+          break;
+        case Op::reduce_min_signed:
+          e.result = static_cast<uint32_t>(low);
+          break;
+        case Op::reduce_max_signed:
+          e.result = static_cast<uint32_t>(high);
+          break;
+        case Op::reduce_min_unsigned:
+          e.result = ulow;
+          break;
+        case Op::reduce_max_unsigned:
+          e.result = uhigh;
+          break;
+        case Op::reduce_and:
+          e.result = static_cast<uint32_t>(all);
+          break;
+        case Op::reduce_or:
+          e.result = static_cast<uint32_t>(any);
+          break;
+        case Op::reduce_xor:
+          e.result = exclusive;
+          break;
       }
       // A lane that is not there has no value to give: the reader keeps its own.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
@@ -554,7 +587,8 @@ void Worker::report_deadlock() {
   }
   if (!stuck) return;
   const int lane = std::countr_zero(stuck->at_collective);
-  Fault fault = fault_at(waiting ? Fault::Kind::barrier_divergence : Fault::Kind::invalid_mask, *stuck, lane);
+  Fault fault =
+      fault_at(waiting ? Fault::Kind::barrier_divergence : Fault::Kind::invalid_mask, *stuck, lane);
   fault.pc = key_pc(stuck->parked_key[lane]);
   fault.lanes = static_cast<unsigned>(std::popcount(stuck->at_collective));
   fault.address = stuck->exchange[lane].mask;
@@ -607,7 +641,8 @@ void Worker::count_access(Warp& warp, uint32_t group) {
 
   check_global(warp, global, size, what, pc);
   if (aborted_) return;
-  const unsigned sectors = count_sectors(warp.address, global, size);
+  const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global, size)
+                                                : count_sectors(warp.address, global, size);
   const auto lanes = static_cast<unsigned>(std::popcount(global));
   switch (what) {
     case Stop::load:
@@ -656,8 +691,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
       Race race;
-      if (!races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write, atomic, pc_offset,
-                         warp.order, race)) [[likely]] {
+      if (!races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write, atomic,
+                         pc_offset, warp.order, race)) [[likely]] {
         continue;
       }
       if (race.same_instruction) {
@@ -734,7 +769,8 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       if (address >= program.data_begin && address + size <= program.data_end) {
         last_base_ = program.data_begin;  // __device__ variables
         last_end_ = program.data_end;
-      } else if (const memory::Allocation* found = memory::in_arena(address) ? memory::find(address) : nullptr;
+      } else if (const memory::Allocation* found =
+                     memory::in_arena(address) ? memory::find(address) : nullptr;
                  found && !found->freed && address + size <= found->end()) {
         last_base_ = found->base;
         last_end_ = found->end();
@@ -743,7 +779,8 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
     }
     // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8.
-    if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0) kind = Fault::Kind::misaligned;
+    if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0)
+      kind = Fault::Kind::misaligned;
     if (kind == Fault::Kind::none) continue;
     if (fault.kind == Fault::Kind::none) {
       fault = fault_at(kind, warp, lane);
@@ -863,7 +900,8 @@ struct Hooks {
     if (lane.depth < Lane::kKnownCalls) {
       lane.outer_paths[lane.depth] = lane.path;
       if (lane.depth) {
-        lane.path = lane.path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
+        lane.path =
+            lane.path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
       }
     }
     if (lane.depth < kMostDepth) ++lane.depth;
@@ -888,16 +926,20 @@ struct Hooks {
     const auto count = static_cast<int>(warp.exchange[lane].result);
     const auto waiting = static_cast<int>(warp.exchange[lane].value);
     switch (reduction) {
-      case detail::BarrierReduction::none: return 0;
-      case detail::BarrierReduction::count: return count;
-      case detail::BarrierReduction::all: return count == waiting;
-      case detail::BarrierReduction::any: return count != 0;
+      case detail::BarrierReduction::none:
+        return 0;
+      case detail::BarrierReduction::count:
+        return count;
+      case detail::BarrierReduction::all:
+        return count == waiting;
+      case detail::BarrierReduction::any:
+        return count != 0;
     }
     return 0;
   }
 
-  static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand, int width,
-                             const void* pc) {
+  static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
+                             int width, const void* pc) {
     Worker* worker = running;
     if (!worker) return value;
     Warp& warp = *worker->warp_;
@@ -956,7 +998,8 @@ struct Hooks {
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc_ + 1));
-    Fault fault = worker->fault_at(crash_misaligned_ ? Fault::Kind::misaligned : Fault::Kind::crash, warp, lane);
+    Fault fault = worker->fault_at(crash_misaligned_ ? Fault::Kind::misaligned : Fault::Kind::crash,
+                                   warp, lane);
     if (!crash_misaligned_) fault.address = crash_address_;
     fault.text = crash_overflow_ ? "stack" : nullptr;
     worker->fail(fault);
@@ -1007,28 +1050,30 @@ using simt::engine::Hooks;
 using simt::engine::Stop;
 
 #define SIMT_PC __builtin_return_address(0)
-#define SIMT_HOOKS(size)                                                                              \
-  extern "C" void __tsan_read##size(void* p) { Hooks::access(p, size, Stop::load, false, SIMT_PC); }  \
-  extern "C" void __tsan_write##size(void* p) {                                                       \
-    Hooks::access(p, size, Stop::store, false, SIMT_PC);                                              \
-  }                                                                                                   \
-  extern "C" void __tsan_volatile_read##size(void* p) {                                               \
-    Hooks::access(p, size, Stop::load, true, SIMT_PC);                                                \
-  }                                                                                                   \
-  extern "C" void __tsan_volatile_write##size(void* p) {                                              \
-    Hooks::access(p, size, Stop::store, true, SIMT_PC);                                               \
-  }                                                                                                   \
-  extern "C" void __tsan_unaligned_read##size(void* p) {                                              \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                               \
-  }                                                                                                   \
-  extern "C" void __tsan_unaligned_write##size(void* p) {                                             \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                              \
-  }                                                                                                   \
-  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {                                     \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                               \
-  }                                                                                                   \
-  extern "C" void __tsan_unaligned_volatile_write##size(void* p) {                                    \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                              \
+#define SIMT_HOOKS(size)                                           \
+  extern "C" void __tsan_read##size(void* p) {                     \
+    Hooks::access(p, size, Stop::load, false, SIMT_PC);            \
+  }                                                                \
+  extern "C" void __tsan_write##size(void* p) {                    \
+    Hooks::access(p, size, Stop::store, false, SIMT_PC);           \
+  }                                                                \
+  extern "C" void __tsan_volatile_read##size(void* p) {            \
+    Hooks::access(p, size, Stop::load, true, SIMT_PC);             \
+  }                                                                \
+  extern "C" void __tsan_volatile_write##size(void* p) {           \
+    Hooks::access(p, size, Stop::store, true, SIMT_PC);            \
+  }                                                                \
+  extern "C" void __tsan_unaligned_read##size(void* p) {           \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
+  }                                                                \
+  extern "C" void __tsan_unaligned_write##size(void* p) {          \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
+  }                                                                \
+  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {  \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
+  }                                                                \
+  extern "C" void __tsan_unaligned_volatile_write##size(void* p) { \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
   }
 
 SIMT_HOOKS(1)
@@ -1041,8 +1086,12 @@ extern "C" {
 void __tsan_init() { simt::engine::traced_program = true; }
 void __tsan_func_entry(void* caller) { Hooks::function_entry(caller, SIMT_PC); }
 void __tsan_func_exit() { Hooks::function_exit(); }
-void __tsan_read_range(void* p, unsigned long size) { Hooks::access_pieces(p, size, Stop::load, SIMT_PC); }
-void __tsan_write_range(void* p, unsigned long size) { Hooks::access_pieces(p, size, Stop::store, SIMT_PC); }
+void __tsan_read_range(void* p, unsigned long size) {
+  Hooks::access_pieces(p, size, Stop::load, SIMT_PC);
+}
+void __tsan_write_range(void* p, unsigned long size) {
+  Hooks::access_pieces(p, size, Stop::store, SIMT_PC);
+}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 void __sanitizer_cov_trace_pc() { Hooks::block_entry(SIMT_PC); }
@@ -1089,23 +1138,37 @@ T next_value(AtomicOp op, T old, T value, T compare) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
     switch (op) {
-      case AtomicOp::add: return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
-      case AtomicOp::subtract: return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
-      case AtomicOp::bit_and: return static_cast<T>(old & value);
-      case AtomicOp::bit_or: return static_cast<T>(old | value);
-      case AtomicOp::bit_xor: return static_cast<T>(old ^ value);
-      case AtomicOp::increment: return old >= value ? T{0} : static_cast<T>(old + 1);
-      case AtomicOp::decrement: return old == 0 || old > value ? value : static_cast<T>(old - 1);
-      default: break;
+      case AtomicOp::add:
+        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
+      case AtomicOp::subtract:
+        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
+      case AtomicOp::bit_and:
+        return static_cast<T>(old & value);
+      case AtomicOp::bit_or:
+        return static_cast<T>(old | value);
+      case AtomicOp::bit_xor:
+        return static_cast<T>(old ^ value);
+      case AtomicOp::increment:
+        return old >= value ? T{0} : static_cast<T>(old + 1);
+      case AtomicOp::decrement:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      default:
+        break;
     }
   }
   switch (op) {
-    case AtomicOp::add: return static_cast<T>(old + value);
-    case AtomicOp::subtract: return static_cast<T>(old - value);
-    case AtomicOp::minimum: return value < old ? value : old;
-    case AtomicOp::maximum: return old < value ? value : old;
-    case AtomicOp::compare_exchange: return old == compare ? value : old;
-    default: return value;
+    case AtomicOp::add:
+      return static_cast<T>(old + value);
+    case AtomicOp::subtract:
+      return static_cast<T>(old - value);
+    case AtomicOp::minimum:
+      return value < old ? value : old;
+    case AtomicOp::maximum:
+      return old < value ? value : old;
+    case AtomicOp::compare_exchange:
+      return old == compare ? value : old;
+    default:
+      return value;
   }
 }
 
@@ -1125,20 +1188,79 @@ uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compa
 }  // namespace
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
-  const unsigned size = type == AtomicType::u16                             ? 2
-                        : type == AtomicType::i64 || type == AtomicType::u64 || type == AtomicType::f64 ? 8
-                                                                            : 4;
+  const unsigned size =
+      type == AtomicType::u16                                                         ? 2
+      : type == AtomicType::i64 || type == AtomicType::u64 || type == AtomicType::f64 ? 8
+                                                                                      : 4;
   Hooks::atomic(address, size, SIMT_PC);
   switch (type) {
-    case AtomicType::i32: return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::u32: return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::i64: return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::u64: return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::f32: return atomic_typed<float, uint32_t>(op, address, value, compare);
-    case AtomicType::f64: return atomic_typed<double, uint64_t>(op, address, value, compare);
-    case AtomicType::u16: return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
+    case AtomicType::i32:
+      return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::u32:
+      return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::i64:
+      return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::u64:
+      return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::f32:
+      return atomic_typed<float, uint32_t>(op, address, value, compare);
+    case AtomicType::f64:
+      return atomic_typed<double, uint64_t>(op, address, value, compare);
+    case AtomicType::u16:
+      return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
   }
   return 0;
 }
 
 }  // namespace simt::detail
+
+// What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
+#define SIMT_ATOMIC_FETCH(bits, type, name, builtin)                                \
+  extern "C" type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);               \
+    return builtin(p, value, __ATOMIC_SEQ_CST);                                     \
+  }
+#define SIMT_ATOMIC_HOOKS(bits, type)                                                              \
+  extern "C" type __tsan_atomic##bits##_load(const volatile type* p, int) {                        \
+    Hooks::access(const_cast<const type*>(p), sizeof(type), Stop::load, true, SIMT_PC);            \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  extern "C" void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                 \
+    Hooks::access(const_cast<const type*>(p), sizeof(type), Stop::store, true, SIMT_PC);           \
+    __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                  \
+  }                                                                                                \
+  extern "C" int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected,   \
+                                                               type desired, int, int) {           \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
+                                       __ATOMIC_SEQ_CST);                                          \
+  }                                                                                                \
+  extern "C" int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* expected,     \
+                                                             type desired, int, int) {             \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
+                                       __ATOMIC_SEQ_CST);                                          \
+  }                                                                                                \
+  extern "C" type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type expected,      \
+                                                             type desired, int, int) {             \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return expected;                                                                               \
+  }                                                                                                \
+  SIMT_ATOMIC_FETCH(bits, type, exchange, __atomic_exchange_n)                                     \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_add, __atomic_fetch_add)                                     \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_sub, __atomic_fetch_sub)                                     \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_and, __atomic_fetch_and)                                     \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_or, __atomic_fetch_or)                                       \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_xor, __atomic_fetch_xor)                                     \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_nand, __atomic_fetch_nand)
+
+SIMT_ATOMIC_HOOKS(8, uint8_t)
+SIMT_ATOMIC_HOOKS(16, uint16_t)
+SIMT_ATOMIC_HOOKS(32, uint32_t)
+SIMT_ATOMIC_HOOKS(64, uint64_t)
+
+extern "C" {
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+}

@@ -76,17 +76,17 @@ struct Warp {
   Exchange exchange[kLanes];
   int predicate[kLanes];  // of __syncthreads_count and its like
 
-  uint32_t live = 0;           // lanes that have not exited
-  uint32_t group = 0;          // lanes that were resumed together last
-  uint32_t pending = 0;        // those of them that have not run yet
+  uint32_t live = 0;     // lanes that have not exited
+  uint32_t group = 0;    // lanes that were resumed together last
+  uint32_t pending = 0;  // those of them that have not run yet
   uint32_t at_barrier = 0;
   uint32_t at_collective = 0;
   uint64_t group_key = 0;
-  uint64_t steps = 0;          // groups formed since the block began or a barrier opened
+  uint64_t steps = 0;  // groups formed since the block began or a barrier opened
   bool yielded = false;
   int index = 0;
-  bool last_first = false;     // spinning: serve the lanes that wait longest in the order
-  WarpOrder order;             // what __syncwarp has ordered, for the race check
+  bool last_first = false;  // spinning: serve the lanes that wait longest in the order
+  WarpOrder order;          // what __syncwarp has ordered, for the race check
 
   // Lanes that wrote the same word in one instruction: is it the same value? See races.h.
   uint32_t capture = 0;
@@ -121,7 +121,8 @@ struct Fault {
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
-  uint64_t other_pc = 0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
+  uint64_t other_pc =
+      0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
   uint64_t address = 0;
   unsigned size = 0;
   bool store = false;
@@ -169,7 +170,8 @@ class Worker {
   void report_deadlock();
 
   void count_access(Warp& warp, uint32_t group);
-  void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc, Counts& counts);
+  void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
+                    Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   bool resolve_collectives(Warp& warp);
   void settle_captures(Warp& warp);

@@ -45,7 +45,8 @@ State& state() {
 }
 
 uint64_t reserve() {
-  void* p = mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p =
+      mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) {
     std::perror("simt: cannot reserve address space for device memory");
     std::_Exit(1);
@@ -58,8 +59,8 @@ uint64_t reserve() {
   State& s = state();
   s.device.base = s.device.next = s.device.committed = device_base = reserve();
   s.shared.base = s.shared.next = s.shared.committed = shared_base = reserve();
-  s.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) /
-            10 * 7;
+  s.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+            static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 10 * 7;
 }
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }

@@ -12,7 +12,7 @@ enum class Kind { device, pinned, managed };
 
 struct Allocation {
   uint64_t base = 0;
-  uint64_t size = 0;          // bytes asked for
+  uint64_t size = 0;  // bytes asked for
   Kind kind = Kind::device;
   bool freed = false;
   uint64_t allocated_at = 0;  // program counter of the call
@@ -28,7 +28,9 @@ extern uint64_t shared_base;  // kArenaBytes from here: Kind::pinned and Kind::m
 
 inline bool in_device_arena(uint64_t address) { return address - device_base < kArenaBytes; }
 inline bool in_shared_arena(uint64_t address) { return address - shared_base < kArenaBytes; }
-inline bool in_arena(uint64_t address) { return in_device_arena(address) || in_shared_arena(address); }
+inline bool in_arena(uint64_t address) {
+  return in_device_arena(address) || in_shared_arena(address);
+}
 
 // Returns 0 if `size` bytes are more than the simulated device has left.
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);

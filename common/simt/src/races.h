@@ -18,8 +18,8 @@ namespace simt::engine {
 // What __syncwarp has ordered within one warp. Time is the number of the warp instruction.
 struct WarpOrder {
   uint32_t now = 1;
-  uint32_t all_lanes = 0;                        // when a __syncwarp of the whole warp happened last
-  std::unique_ptr<uint32_t[]> pairs;             // [lane][lane]: the same for part of the warp
+  uint32_t all_lanes = 0;             // when a __syncwarp of the whole warp happened last
+  std::unique_ptr<uint32_t[]> pairs;  // [lane][lane]: the same for part of the warp
 
   void reset() {
     now = 1;
@@ -44,15 +44,15 @@ struct SharedWord {
   bool write_atomic;
   uint32_t read_interval;
   uint8_t read_bytes;
-  uint8_t readers;      // 0, 1 or 2 of the following
-  Reader last;          // the last thread that read
-  Reader other;         // another one; of another warp if any was
+  uint8_t readers;  // 0, 1 or 2 of the following
+  Reader last;      // the last thread that read
+  Reader other;     // another one; of another warp if any was
 };
 
 struct Race {
   uint16_t other_thread;
   bool other_wrote;
-  uint32_t other_pc;  // relative to the program's first address
+  uint32_t other_pc;      // relative to the program's first address
   bool same_instruction;  // a race only if the values differ
 };
 

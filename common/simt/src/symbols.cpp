@@ -41,8 +41,9 @@ Dwfl* self() {
 
 // Not the reader's code: the simulator's headers and the system's.
 bool is_library_file(std::string_view file) {
-  return file.find("/simt/include/") != std::string_view::npos || file.starts_with("/usr/include/") ||
-         file.starts_with("/usr/lib/") || file.find("/include/simt/") != std::string_view::npos;
+  return file.find("/simt/include/") != std::string_view::npos ||
+         file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/simt/") != std::string_view::npos;
 }
 
 Location locate_in(uint64_t address) {
@@ -110,7 +111,8 @@ std::string strip_signature(std::string name) {
     if (c == ' ' && depth == 0) space = i;
   }
   if (space != std::string::npos) name.erase(0, space + 1);
-  for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;) name.erase(at, 23);
+  for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
+    name.erase(at, 23);
   return name;
 }
 

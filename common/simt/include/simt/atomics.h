@@ -11,12 +11,12 @@
 namespace simt::detail {
 
 template <class T>
-inline constexpr AtomicType atomic_type = std::is_same_v<T, float>    ? AtomicType::f32
-                                          : std::is_same_v<T, double> ? AtomicType::f64
-                                          : sizeof(T) == 2            ? AtomicType::u16
-                                          : sizeof(T) == 4
-                                              ? (std::is_signed_v<T> ? AtomicType::i32 : AtomicType::u32)
-                                              : (std::is_signed_v<T> ? AtomicType::i64 : AtomicType::u64);
+inline constexpr AtomicType atomic_type =
+    std::is_same_v<T, float>    ? AtomicType::f32
+    : std::is_same_v<T, double> ? AtomicType::f64
+    : sizeof(T) == 2            ? AtomicType::u16
+    : sizeof(T) == 4            ? (std::is_signed_v<T> ? AtomicType::i32 : AtomicType::u32)
+                                : (std::is_signed_v<T> ? AtomicType::i64 : AtomicType::u64);
 
 template <AtomicOp op, class T>
 SIMT_INLINE T atomic_apply(T* address, T value, T compare = T{}) {
@@ -25,16 +25,16 @@ SIMT_INLINE T atomic_apply(T* address, T value, T compare = T{}) {
 
 }  // namespace simt::detail
 
-#define SIMT_ATOMIC(name, op, T)                                                      \
-  SIMT_INLINE T name(T* address, T value) {                                           \
-    return simt::detail::atomic_apply<simt::detail::AtomicOp::op>(address, value);    \
-  }                                                                                   \
-  SIMT_INLINE T name##_block(T* address, T value) { return name(address, value); }    \
+#define SIMT_ATOMIC(name, op, T)                                                   \
+  SIMT_INLINE T name(T* address, T value) {                                        \
+    return simt::detail::atomic_apply<simt::detail::AtomicOp::op>(address, value); \
+  }                                                                                \
+  SIMT_INLINE T name##_block(T* address, T value) { return name(address, value); } \
   SIMT_INLINE T name##_system(T* address, T value) { return name(address, value); }
 
-#define SIMT_ATOMIC_INTEGERS(name, op)        \
-  SIMT_ATOMIC(name, op, int)                  \
-  SIMT_ATOMIC(name, op, unsigned int)         \
+#define SIMT_ATOMIC_INTEGERS(name, op) \
+  SIMT_ATOMIC(name, op, int)           \
+  SIMT_ATOMIC(name, op, unsigned int)  \
   SIMT_ATOMIC(name, op, unsigned long long)
 
 SIMT_ATOMIC_INTEGERS(atomicAdd, add)
@@ -57,16 +57,16 @@ SIMT_ATOMIC(atomicDec, decrement, unsigned int)
 #undef SIMT_ATOMIC_INTEGERS
 #undef SIMT_ATOMIC
 
-#define SIMT_ATOMIC_CAS(T)                                                                       \
-  SIMT_INLINE T atomicCAS(T* address, T compare, T value) {                                      \
-    return simt::detail::atomic_apply<simt::detail::AtomicOp::compare_exchange>(address, value,  \
-                                                                                compare);        \
-  }                                                                                              \
-  SIMT_INLINE T atomicCAS_block(T* address, T compare, T value) {                                \
-    return atomicCAS(address, compare, value);                                                   \
-  }                                                                                              \
-  SIMT_INLINE T atomicCAS_system(T* address, T compare, T value) {                               \
-    return atomicCAS(address, compare, value);                                                   \
+#define SIMT_ATOMIC_CAS(T)                                                                      \
+  SIMT_INLINE T atomicCAS(T* address, T compare, T value) {                                     \
+    return simt::detail::atomic_apply<simt::detail::AtomicOp::compare_exchange>(address, value, \
+                                                                                compare);       \
+  }                                                                                             \
+  SIMT_INLINE T atomicCAS_block(T* address, T compare, T value) {                               \
+    return atomicCAS(address, compare, value);                                                  \
+  }                                                                                             \
+  SIMT_INLINE T atomicCAS_system(T* address, T compare, T value) {                              \
+    return atomicCAS(address, compare, value);                                                  \
   }
 
 SIMT_ATOMIC_CAS(int)

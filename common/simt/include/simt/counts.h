@@ -13,30 +13,31 @@ namespace simt {
 /// has the rules, and which hardware counter each count equals.
 /// \ingroup simt
 struct Counts {
-  uint64_t global_load_requests = 0;  ///< warp instructions
-  uint64_t global_load_sectors = 0;  ///< 32-byte sectors
-  uint64_t global_load_bytes = 0;  ///< bytes asked for by the active lanes
-  uint64_t global_load_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t global_store_requests = 0;  ///< warp instructions
-  uint64_t global_store_sectors = 0;  ///< 32-byte sectors
-  uint64_t global_store_bytes = 0;  ///< bytes asked for by the active lanes
-  uint64_t global_store_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t global_atomic_requests = 0;  ///< warp instructions
-  uint64_t global_atomic_sectors = 0;  ///< 32-byte sectors
-  uint64_t global_atomic_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t shared_load_requests = 0;  ///< warp instructions
-  uint64_t shared_load_wavefronts = 0;  ///< passes through the banks
-  uint64_t shared_load_bank_conflicts = 0;  ///< wavefronts beyond the ideal
-  uint64_t shared_load_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t shared_store_requests = 0;  ///< warp instructions
-  uint64_t shared_store_wavefronts = 0;  ///< passes through the banks
+  uint64_t global_load_requests = 0;         ///< warp instructions
+  uint64_t global_load_sectors = 0;          ///< 32-byte sectors
+  uint64_t global_load_bytes = 0;            ///< bytes asked for by the active lanes
+  uint64_t global_load_active_lanes = 0;     ///< sum of active lanes over the requests
+  uint64_t global_store_requests = 0;        ///< warp instructions
+  uint64_t global_store_sectors = 0;         ///< 32-byte sectors
+  uint64_t global_store_bytes = 0;           ///< bytes asked for by the active lanes
+  uint64_t global_store_active_lanes = 0;    ///< sum of active lanes over the requests
+  uint64_t global_atomic_requests = 0;       ///< warp instructions
+  uint64_t global_atomic_sectors = 0;        ///< 32-byte sectors
+  uint64_t global_atomic_active_lanes = 0;   ///< sum of active lanes over the requests
+  uint64_t shared_load_requests = 0;         ///< warp instructions
+  uint64_t shared_load_wavefronts = 0;       ///< passes through the banks
+  uint64_t shared_load_bank_conflicts = 0;   ///< wavefronts beyond the ideal
+  uint64_t shared_load_active_lanes = 0;     ///< sum of active lanes over the requests
+  uint64_t shared_store_requests = 0;        ///< warp instructions
+  uint64_t shared_store_wavefronts = 0;      ///< passes through the banks
   uint64_t shared_store_bank_conflicts = 0;  ///< wavefronts beyond the ideal
-  uint64_t shared_store_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t shared_atomic_requests = 0;  ///< warp instructions
-  uint64_t shared_atomic_wavefronts = 0;  ///< passes through the banks
-  uint64_t shared_atomic_active_lanes = 0;  ///< sum of active lanes over the requests
-  uint64_t shared_wavefronts = 0;  ///< wavefronts of loads, stores and atomics
-  uint64_t shared_wavefronts_ideal = 0;  ///< the wavefronts that the same accesses need without conflicts
+  uint64_t shared_store_active_lanes = 0;    ///< sum of active lanes over the requests
+  uint64_t shared_atomic_requests = 0;       ///< warp instructions
+  uint64_t shared_atomic_wavefronts = 0;     ///< passes through the banks
+  uint64_t shared_atomic_active_lanes = 0;   ///< sum of active lanes over the requests
+  uint64_t shared_wavefronts = 0;            ///< wavefronts of loads, stores and atomics
+  uint64_t shared_wavefronts_ideal =
+      0;  ///< the wavefronts that the same accesses need without conflicts
   uint64_t divergent_branches = 0;  ///< branches whose lanes went to different targets (a guide)
 
   Counts& operator+=(const Counts& other);

@@ -14,9 +14,7 @@
 
 #define SIMT_INLINE [[gnu::always_inline]] inline
 
-SIMT_INLINE void __syncthreads() {
-  simt::detail::barrier(simt::detail::BarrierReduction::none, 0);
-}
+SIMT_INLINE void __syncthreads() { simt::detail::barrier(simt::detail::BarrierReduction::none, 0); }
 SIMT_INLINE int __syncthreads_count(int predicate) {
   return simt::detail::barrier(simt::detail::BarrierReduction::count, predicate);
 }
@@ -111,7 +109,8 @@ SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value) {
 template <class T>
 SIMT_INLINE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   using namespace simt::detail;
-  auto all = static_cast<unsigned>(collective(CollectiveOp::match_all, mask, to_bits(value), 0, 32));
+  auto all =
+      static_cast<unsigned>(collective(CollectiveOp::match_all, mask, to_bits(value), 0, 32));
   *predicate = all != 0;
   return all;
 }

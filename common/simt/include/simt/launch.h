@@ -65,7 +65,8 @@ template <class Call, class... A>
 void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
   const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
   using Thread = decltype(thread);
-  run_grid(text, config, &enter_thread<Thread>, const_cast<void*>(static_cast<const void*>(&thread)));
+  run_grid(text, config, &enter_thread<Thread>,
+           const_cast<void*>(static_cast<const void*>(&thread)));
 }
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.

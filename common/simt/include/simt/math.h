@@ -16,8 +16,8 @@
 #define SIMT_INLINE [[gnu::always_inline]] inline
 
 // min and max at global scope, for mixed integer types as CUDA has them.
-#define SIMT_MIN_MAX(T)                                               \
-  SIMT_INLINE constexpr T min(T a, T b) { return b < a ? b : a; }     \
+#define SIMT_MIN_MAX(T)                                           \
+  SIMT_INLINE constexpr T min(T a, T b) { return b < a ? b : a; } \
   SIMT_INLINE constexpr T max(T a, T b) { return a < b ? b : a; }
 SIMT_MIN_MAX(int)
 SIMT_MIN_MAX(unsigned int)
@@ -26,10 +26,18 @@ SIMT_MIN_MAX(unsigned long)
 SIMT_MIN_MAX(long long)
 SIMT_MIN_MAX(unsigned long long)
 #undef SIMT_MIN_MAX
-SIMT_INLINE constexpr unsigned int min(int a, unsigned int b) { return min(static_cast<unsigned int>(a), b); }
-SIMT_INLINE constexpr unsigned int min(unsigned int a, int b) { return min(a, static_cast<unsigned int>(b)); }
-SIMT_INLINE constexpr unsigned int max(int a, unsigned int b) { return max(static_cast<unsigned int>(a), b); }
-SIMT_INLINE constexpr unsigned int max(unsigned int a, int b) { return max(a, static_cast<unsigned int>(b)); }
+SIMT_INLINE constexpr unsigned int min(int a, unsigned int b) {
+  return min(static_cast<unsigned int>(a), b);
+}
+SIMT_INLINE constexpr unsigned int min(unsigned int a, int b) {
+  return min(a, static_cast<unsigned int>(b));
+}
+SIMT_INLINE constexpr unsigned int max(int a, unsigned int b) {
+  return max(static_cast<unsigned int>(a), b);
+}
+SIMT_INLINE constexpr unsigned int max(unsigned int a, int b) {
+  return max(a, static_cast<unsigned int>(b));
+}
 SIMT_INLINE float min(float a, float b) { return fminf(a, b); }
 SIMT_INLINE float max(float a, float b) { return fmaxf(a, b); }
 SIMT_INLINE double min(double a, double b) { return fmin(a, b); }
@@ -89,7 +97,9 @@ SIMT_INLINE float __int_as_float(int x) { return std::bit_cast<float>(x); }
 SIMT_INLINE float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 SIMT_INLINE long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
 SIMT_INLINE double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
-SIMT_INLINE int __double2hiint(double x) { return static_cast<int>(std::bit_cast<uint64_t>(x) >> 32); }
+SIMT_INLINE int __double2hiint(double x) {
+  return static_cast<int>(std::bit_cast<uint64_t>(x) >> 32);
+}
 SIMT_INLINE int __double2loint(double x) { return static_cast<int>(std::bit_cast<uint64_t>(x)); }
 SIMT_INLINE double __hiloint2double(int hi, int lo) {
   return std::bit_cast<double>(static_cast<uint64_t>(static_cast<unsigned>(hi)) << 32 |
@@ -109,7 +119,9 @@ SIMT_INLINE int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
 SIMT_INLINE int __popc(unsigned x) { return std::popcount(x); }
 SIMT_INLINE int __popcll(unsigned long long x) { return std::popcount(x); }
 SIMT_INLINE int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-SIMT_INLINE int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+SIMT_INLINE int __clzll(long long x) {
+  return std::countl_zero(static_cast<unsigned long long>(x));
+}
 SIMT_INLINE int __ffs(int x) { return __builtin_ffs(x); }
 SIMT_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
 SIMT_INLINE unsigned __brev(unsigned x) {
@@ -154,12 +166,17 @@ SIMT_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 SIMT_INLINE unsigned __sad(int x, int y, unsigned z) {
   return z + static_cast<unsigned>(x < y ? y - x : x - y);
 }
-SIMT_INLINE unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x < y ? y - x : x - y); }
-SIMT_INLINE int __hadd(int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y) >> 1); }
+SIMT_INLINE unsigned __usad(unsigned x, unsigned y, unsigned z) {
+  return z + (x < y ? y - x : x - y);
+}
+SIMT_INLINE int __hadd(int x, int y) {
+  return static_cast<int>((static_cast<int64_t>(x) + y) >> 1);
+}
 SIMT_INLINE int __rhadd(int x, int y) {
   return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1);
 }
 SIMT_INLINE int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 4; ++i) c += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
+  for (int i = 0; i < 4; ++i)
+    c += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
   return c;
 }

@@ -18,15 +18,15 @@ namespace simt {
 /// A fault that the simulator found. It fails the process, unless take_findings() hands it over.
 /// \ingroup simt
 struct Finding {
-  std::string kind;        ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
-  std::string message;     ///< What happened and where, what it missed, and the usual cause.
-  std::string kernel;      ///< The kernel, with its template arguments; empty for the host.
-  std::string file;        ///< Source file, as the compiler saw it.
-  int line = 0;            ///< Source line.
-  uint3 block{};           ///< blockIdx of the first thread at fault.
-  uint3 thread{};          ///< threadIdx of the first thread at fault.
-  int launch = -1;         ///< Index of the launch; -1 for the host.
-  uint64_t address = 0;    ///< The address at fault, if there is one.
+  std::string kind;      ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
+  std::string message;   ///< What happened and where, what it missed, and the usual cause.
+  std::string kernel;    ///< The kernel, with its template arguments; empty for the host.
+  std::string file;      ///< Source file, as the compiler saw it.
+  int line = 0;          ///< Source line.
+  uint3 block{};         ///< blockIdx of the first thread at fault.
+  uint3 thread{};        ///< threadIdx of the first thread at fault.
+  int launch = -1;       ///< Index of the launch; -1 for the host.
+  uint64_t address = 0;  ///< The address at fault, if there is one.
   std::string allocation;  ///< The allocation that the access missed or hit, in words.
 };
 
