@@ -45,7 +45,7 @@ class Candidates(fake.Checkout):
             self.assertEqual(self.complete(*words), [], words)
 
     def test_bad_shell(self):
-        self.assertIn("did you mean bash?", self.refused("completion", "bsh"))
+        self.assertIn("did you mean bash", self.refused("completion", "bsh"))
         self.assertIn("bash or zsh", self.refused("completion"))
 
 
