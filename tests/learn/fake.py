@@ -102,15 +102,14 @@ case $FAKE_CMAKE in
     echo "made_up.cu:7: error: made up"
     exit 1
     ;;
-  slow*)
-    if ! mkdir "$folder/building"; then
-      echo "two builds in one folder"
-      exit 1
-    fi
+  slow* | held)
     echo $$ >"$FAKE_STARTED.new"
     mv "$FAKE_STARTED.new" "$FAKE_STARTED"
-    sleep "${FAKE_CMAKE#slow}"
-    rm -r "$folder/building"
+    if [ "$FAKE_CMAKE" = held ]; then
+      while [ ! -e "$FAKE_STARTED.go" ]; do sleep 0.05; done
+    else
+      sleep "${FAKE_CMAKE#slow}"
+    fi
     ;;
 esac
 echo "[2/2] Linking"

@@ -20,7 +20,7 @@ class Terminal(fake.Checkout):
         main, side = pty.openpty()
         process = subprocess.Popen(
             self.command(*words),
-            env=self.environment(TERM="xterm", COLUMNS="80", **(env or {})),
+            env=self.environment(**dict({"TERM": "xterm"}, **(env or {}))),
             cwd=self.root,
             stdin=side,
             stdout=side,
@@ -61,11 +61,6 @@ class Terminal(fake.Checkout):
         self.assertEqual(code, 0)
         self.assertNotRegex(text, ESCAPE)
         self.assertIn("Building chapter 01 for the simulator ...", text)
-
-    def environment(self, **extra):
-        env = super().environment()
-        env.update(extra)
-        return env
 
 
 class Pipe(fake.Checkout):
@@ -144,19 +139,33 @@ class Interrupted(fake.Checkout):
 
 
 class TwoAtATime(fake.Checkout):
+    def start(self, *words, **extra):
+        process = subprocess.Popen(
+            self.command(*words),
+            env=self.environment(**extra),
+            cwd=self.root,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.stderr.close)
+        return process
+
     def test_the_second_waits_for_the_first(self):
         started = os.path.join(self.home, "started")
-        env = self.environment(FAKE_CMAKE="slow2", FAKE_STARTED=started)
-        options = dict(env=env, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        first = subprocess.Popen(self.command("run", "01"), **options)
+        first = self.start("run", "01", FAKE_CMAKE="held", FAKE_STARTED=started)
         deadline = time.monotonic() + 120
         while not os.path.exists(started) and time.monotonic() < deadline:
             time.sleep(0.02)
-        second = subprocess.Popen(self.command("run", "02"), **options)
-        outcomes = [process.communicate(timeout=120) for process in (first, second)]
-        self.assertEqual((first.returncode, second.returncode), (0, 0), outcomes)
-        self.assertIn("Waiting for another ./learn (process %d)" % first.pid, outcomes[1][1])
-        self.assertNotIn("Waiting", outcomes[0][1])
+        second = self.start("run", "02")
+        self.assertIn("Waiting for another ./learn (process %d)" % first.pid, second.stderr.readline())
+        self.assertIsNone(second.poll())
+        self.assertEqual(len(self.calls("--build")), 1)  # the second has not begun to build
+        with open(started + ".go", "w"):
+            pass
+        self.assertEqual((first.wait(timeout=120), second.wait(timeout=120)), (0, 0))
+        self.assertEqual(len(self.calls("--build")), 2)
+        self.assertNotIn("Waiting", first.stderr.read())
 
 
 if __name__ == "__main__":
