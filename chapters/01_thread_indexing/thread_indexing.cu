@@ -70,9 +70,12 @@
 // warp is its *lane*. When a warp executes one load or store, that is **one request**, however many
 // of its lanes take part. Memory moves in *sectors*, aligned pieces of 32 bytes, and a request
 // costs as many **sectors** as its lanes' addresses fall into. Thirty-two lanes that read 32
-// neighbouring floats touch 128 bytes: 4 sectors, the least possible. All counts quoted below are
-// for n = 65536, the size that the simulator runs by default; on a GPU it is 67108864, 256 MiB of
-// floats, so that no array fits into the L2 cache.
+// neighbouring floats touch 128 bytes: 4 sectors, the least possible.
+//
+// All counts quoted below are for n = 65536, the size that the simulator runs by default. All times
+// are those of an NVIDIA H200 with CUDA 13.0 (`results/h200.json`) for n = 67108864, 256 MiB of
+// floats, so that no array fits into the L2 cache. Your GPU will give other times, and the same
+// counts.
 
 /// Threads per block wherever a rung does not say otherwise: 8 warps.
 constexpr unsigned block_size = 256;
@@ -131,6 +134,12 @@ Problem::Problem(std::size_t n, std::uint64_t seed)
   pinned.upload(host_a);
   mapped.upload(host_a);
   peer_in.upload(lab::random_floats(peer_in.size(), seed + 1));
+}
+
+/// Whether a code says that a launch was refused for its configuration: which of the two it is
+/// depends on the version of CUDA.
+bool is_refusal(cudaError_t code) {
+  return code == cudaErrorInvalidValue || code == cudaErrorInvalidConfiguration;
 }
 
 using Launch = std::function<void()>;
@@ -232,12 +241,14 @@ void copy_d2d(float* to, const float* from, std::size_t n) {
 // **The counters** are silent here: their columns are empty, since no thread of ours ran. A copy is
 // the work of an engine, and a program that waits for copies has the finest GPU idle.
 //
-// **The clock.** Read the four rows across the bus as *% of the peer*: pinned memory should come
-// near the 3 % of the prediction, pageable memory stays below it by as much as the CPU's extra copy
-// costs. The row `copy_d2d` is the peer itself, timed as if it were a rung. It has to read 100 %;
-// what it is off by is the noise of this measurement, and no smaller difference elsewhere in the
-// table means anything. From this follows the first rule of the trade: *bring the data over once,
-// and do everything with it that there is to do.*
+// **The clock.** Pinned memory moves 55 GB/s in either direction: 4.9 ms where 4.3 were the least
+// possible, and 2.6 % of the peer where we predicted 3. Pageable memory gets 6 GB/s to the device,
+// so the detour costs nine times as much as the bus, and 14 GB/s on the way back. (How bad it is
+// depends on the CPU; that it is bad does not.) The row `copy_d2d` is the peer itself, timed as if
+// it were a rung. It has to read 100 %; what it is off by is the noise of this measurement, less
+// than 1 % here, and no smaller difference elsewhere in the table means anything. From this follows
+// the first rule of the trade: *bring the data over once, and do everything with it that there is
+// to do.*
 //
 // ### One large copy, or many small ones?
 //
@@ -262,9 +273,12 @@ void copy_h2d_pieces(float* device, const float* host, std::size_t n, std::size_
   }
 }
 
-// **The clock.** Take the times of one piece and of 4096 pieces and solve the formula for t0; then
-// see whether it predicts the row of 64 pieces. Where the data lies scattered on the host, packing
-// it into one pinned buffer and copying that once is nearly always faster than copying the parts.
+// **The clock.** One piece takes 4.87 ms, 4096 pieces take 39.7 ms. Solve the formula for t0: 34.8
+// ms for 4095 more copies, that is 8.5 us each. Does the formula hold in between? For 64 pieces it
+// predicts 4.87 ms + 63 x 8.5 us = 5.41 ms, and 5.41 ms is what the row of 64 pieces says. At 55
+// GB/s, 8.5 us are worth 470 KB: a copy of less than that costs more for being a copy than for its
+// bytes. Where the data lies scattered on the host, packing it into one pinned buffer and copying
+// that once is nearly always faster than copying the parts.
 //
 // ### cudaMemset sets bytes
 //
@@ -533,8 +547,10 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 //
 // **The clock.** The kernel does one addition for 12 bytes moved, so the arithmetic cannot matter:
 // it should take as long as it takes to move 12 n bytes. That is what the peer does: a `cudaMemcpy`
-// of 1.5 n floats reads 6 n bytes and writes 6 n. A simple kernel that comes within a few per cent
-// of it is a good one, and no cleverness will make it much better.
+// of 1.5 n floats reads 6 n bytes and writes 6 n. It takes 0.19 ms, and so we predict the same for
+// the kernel. The kernel takes 0.23 ms: 3,500 GB/s, 82 % of the peer. Not bad for one line, but
+// nearly a fifth is missing, although the counts say that not one sector is wasted. Keep that in
+// mind until section 5, which finds out where it went.
 //
 // ### Without the guard
 //
@@ -595,8 +611,7 @@ unsigned blocks_rounded_down(std::size_t n) {
 // because exactly these elements still hold what was there before, and all the others are right.
 //
 // For n below 256 the same expression gives 0 blocks. That at least is an error: the launch is
-// refused as an invalid configuration. So the bug is loud for small sizes, and silent for large
-// ones.
+// refused. So the bug is loud for small sizes, and silent for large ones.
 //
 // The right way is to divide in integers and round up in integers: `(n + 255) / 256`, or
 // `lab::ceil_div(n, 256)`, which does not overflow. And `std::ceil(n / 256.0f)` is no way out: a
@@ -647,7 +662,7 @@ void register_additions(lab::Chapter& chapter, Problem& d) {
   };
   static constexpr float untouched = 99;  // no sum of two inputs
   const Verify tail_is_missing = [&d, reached, refused] {
-    if (reached == 0 && *refused != cudaErrorInvalidConfiguration) {
+    if (reached == 0 && !is_refusal(*refused)) {
       return lab::verdict(false, "a grid of 0 blocks was not refused");
     }
     const auto sum = sum_of(d);
@@ -727,11 +742,13 @@ __global__ void read_mapped(float* out, const float* mapped, std::size_t n) {
   if (i < n) out[i] = mapped[i];
 }
 
+// **Predict:** the same bytes cross the same bus as in a copy from pinned memory, which is the peer
+// here, so the time should be the same.
+//
 // **The counters** see 2048 load requests of 4 sectors, the same as for device memory: they count
-// what a warp asks for, not where it lies. **The clock** sees the bus. **Predict:** the same bytes
-// cross the same bus as with a copy from pinned memory, which is the peer here, so the time should
-// be about the same, and then it is over: no copy has to come first. Zero copy pays for data that
-// is read *once*, in whole sectors. Read it twice and it crosses the bus twice.
+// what a warp asks for, not where it lies. **The clock** sees the bus: 5.2 ms, where the copy takes
+// 4.9, and then the work is done already, while the copy has only brought the data over. Zero copy
+// pays for data that is read *once*, in whole sectors. Read it twice and it crosses the bus twice.
 
 // [hide] How these rungs are registered
 void register_memories(lab::Chapter& chapter, Problem& d) {
@@ -799,16 +816,20 @@ __global__ void block_limits(int* present) {
   present[(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x] = 1;
 }
 
-// The program prints which blocks were accepted; the others are refused, with `cudaErrorInvalidValue`
-// by CUDA 13 (older versions say `cudaErrorInvalidConfiguration`), and not a single thread of theirs
-// runs. It then asks the runtime how many blocks of each size fit on one SM (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`).
+// The program prints which blocks were accepted. The others are refused, with
+// `cudaErrorInvalidValue` by CUDA 13 and with `cudaErrorInvalidConfiguration` by older versions,
+// and not a single thread of theirs runs. It then asks the runtime how many blocks of each size fit
+// on one SM (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`).
 //
 // Look at that table before you go on. An SM of an H200 has room for 2048 threads, and for 32
-// blocks. **Predict:** which block sizes cannot fill it? With 32 threads a block, 32 blocks are
-// 1024 threads: half of the room stays empty. From 64 threads on the SM can be full. Why does it
-// matter? A thread that has asked for data waits some hundred nanoseconds for it. The SM bridges
-// that time by executing other warps. The fewer it has, the more often none of them can run. For
-// the sweep we take the simplest map there is.
+// blocks. Which block sizes cannot fill it? With 32 threads a block, 32 blocks are 1024 threads:
+// half of the room stays empty. From 64 threads on the SM can be full. How much of it is in use is
+// called the *occupancy*. Why does it matter? A thread that has asked for data waits some hundred
+// nanoseconds for it. The SM bridges that time by executing other warps. The fewer it has, the more
+// often none of them can run.
+//
+// **Predict** from this the times for blocks of 32, 64, 128, 256, 512 and 1024 threads. The sweep
+// runs the simplest map there is.
 
 /// Squares every element: out[i] = in[i] * in[i] for every i < n.
 ///
@@ -828,15 +849,43 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 // same 8192 sectors now take 2731 requests with 24 lanes on average, a third more instructions for
 // the same work.
 //
-// **The clock** decides between the others. Where a range of sizes is equally fast, choose from its
-// middle: 128 or 256 threads leave the scheduler small pieces to place, and are full of warps.
+// **The clock.** Occupancy predicts a slow row for 32 and the same time for all the others:
+//
+// | threads a block | 32 | 48 | 64 | 128 | 256 | 512 | 1024 |
+// |---|---|---|---|---|---|---|---|
+// | time in ms | 1.27 | 0.84 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
+// | blocks in the grid | 2,097,152 | 1,398,102 | 1,048,576 | 524,288 | 262,144 | 131,072 | 65,536 |
+//
+// That is not what happened. With 64 and with 128 threads the SMs are full, and yet there is a
+// factor of two between them. So occupancy is not the reason. Divide the number of blocks by the
+// time: 1.65 blocks per nanosecond for 32, and for 48, and for 64, and for 128. These launches do
+// not wait for the memory at all. They wait for the scheduler, which cannot start blocks any
+// faster, and a block of so few threads is done before it was worth starting. From 256 threads on
+// that limit is no longer in the way. For 512 and 1024 there is another price: the room of a block
+// is given to the next one only when its last thread is done, and the larger the block, the more
+// room stands empty meanwhile. That is why 128 or 256 is where most kernels begin.
+//
+// ### Bytes in flight
+//
+// The best of these rows reaches 2,700 GB/s, 64 % of what the copy does, again without a wasted
+// sector. What is missing now? Count what is under way. A full SM has 2048 threads, and each of
+// them has asked for *one* float: 8 KiB. All 132 SMs together have about a megabyte under way, and
+// the reading half of 2,700 GB/s takes 0.8 us to deliver that much. This is how long the memory
+// takes to answer when it is busy. So the rate is what it has to be: *the bytes under way, divided
+// by the time that the memory takes to answer* (Little's law). More threads do not fit. But a
+// thread can ask for more before it waits. `add_guarded` does so, since it needs two floats at
+// once: twice the bytes under way, and its 82 % are better than the 64 % here. The kernels of later
+// chapters load four floats with one instruction, and several times in a row.
 //
 // ### Watching the scheduler
 //
 // On a GPU, a thread can read the number of the SM it runs on from a special register. The rung
 // `where_blocks_run` (its kernel stands in `thread_indexing_gpu.cu`) lets every block record its SM
-// and the time at which it began, and prints both: you see the first wave fill all SMs, and every
-// later block begin at the moment when an earlier one has ended.
+// and the time at which it began and ended. It launches 924 blocks of 1024 threads, of which each
+// SM has room for two. **Predict** how many begin before the first one ends. There are 132 x 2 =
+// 264, the first wave; after that a block begins each time another one ends, and three and a half
+// waves take as long as four. They were handed out in no order that you could have told beforehand:
+// block 0 ran on SM 124, and some SMs had six blocks in all, others eight.
 
 // [hide] Limits, trials, and how these rungs are registered
 /// The limits that a launch on this device has to keep to.
@@ -880,8 +929,9 @@ lab::Comparison check_trials(const Trials& trials) {
   std::vector<int> got, want;
   for (const Trial& trial : trials) {
     const bool accepted = legal(trial, limits);
-    got.insert(got.end(), {trial.result != cudaSuccess, trial.marks});
-    want.push_back(accepted ? 0 : 1);
+    got.push_back(accepted ? trial.result == cudaSuccess : is_refusal(trial.result));
+    got.push_back(trial.marks);
+    want.push_back(1);
     want.push_back(accepted ? trial.threads() : 0);
   }
   return lab::compare(got, want);
@@ -977,11 +1027,20 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // consecutive floats. If each had a run of its own, their addresses would lie far apart in every
 // turn. The next section counts what that costs.
 //
+// Three grids are tried: one block; one wave, as many blocks as the GPU can hold at once; and one
+// thread for each element, where the loop is never repeated. **Predict** the time of the first. One
+// block keeps one SM of 132 busy, and that SM with 8 warps of the 64 that it could hold. Is it 132
+// x 8 times slower than a full GPU?
+//
 // **The counters** read 2048 requests of 4 sectors for every variant, even for `grid=1`, where 256
-// threads go round 256 times: the same warps' worth of work, done by fewer warps. **The clock.**
-// One block keeps one SM of 132 busy, and even that one only with 8 warps of the 64 it could hold:
-// **predict** the time before you look. One wave of blocks is as fast as one thread per element, or
-// slightly better or worse: it saves the start of many blocks, and pays with a loop.
+// threads go round 256 times: the same work, done by fewer warps.
+//
+// **The clock.** One block takes 95 ms, one thread per element takes 0.20 ms: a factor of 480, and
+// not of 1056. Divide 95 ms by the 262,144 turns of the loop: 0.36 us. In each turn a thread asks
+// for one float and waits for it, so you have just measured how long the memory takes to answer
+// when nobody else wants anything. The 0.8 us of the last section are what it takes in a crowd. One
+// wave takes 0.17 ms, less than one thread per element: its blocks are started once, and no room
+// stands empty between the end of one block and the beginning of the next.
 
 // [hide] How this rung is registered
 void register_loops(lab::Chapter& chapter, Problem& d) {
@@ -1048,10 +1107,11 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 // uses 4 bytes out of 32. The memory system is asked for 8 times as many sectors, 65536 instead of
 // 8192, to bring the same data; and 8192 against 65536 for the stores.
 //
-// **The clock.** Predict from the counts: 8 times slower? It is an upper bound. The 8 columns that
-// a block touches lie in the same sectors, so that caches may still hold a sector when the next
-// warp wants another part of it. What the caches cannot save is the time of the request itself: it
-// takes the load unit eight times as long to look up 32 sectors as 4.
+// **The clock.** Predict from the counts: 8 times slower? The times are 0.21 ms and 0.97 ms, a
+// factor of 4.5. The 8 columns that a block touches lie in the same sectors, so that the caches
+// often still hold a sector when the next warp wants another part of it. What the caches cannot
+// save is the time of the request itself: it takes the load unit eight times as long to look up 32
+// sectors as 4.
 //
 // The rule is short: **consecutive lanes should touch consecutive addresses**, and so `threadIdx.x`
 // belongs to the index that runs fastest in memory. Accesses that keep to it are called
@@ -1173,12 +1233,13 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 // 4 sectors each time: 16384 instead of 8192. The stores are alike, 2048 with 32 lanes, since the
 // lanes meet again behind the branch. Divergence lasts as long as the branch.
 //
-// **The clock.** Every warp executes both sides, so predict **twice the time**, as far as it goes
-// into the arithmetic. It is the same for any number of lanes on each side: a single lane that goes
-// its own way costs the warp as much as half of them. The remedy is to arrange the work so that
-// neighbours agree, by index, as here, or by sorting the data. And a short branch, such as the
-// guard, is nothing to worry about: only the last warp of the whole grid disagrees about it, and
-// the compiler has conditional instructions for those few lanes.
+// **The clock.** Every warp executes both sides, so the prediction is twice the time. It is 0.92 ms
+// instead of 0.48 ms: a factor of 1.9, since moving the data takes its part of both times. It is
+// the same for any number of lanes on each side: a single lane that goes its own way costs the warp
+// as much as half of them. The remedy is to arrange the work so that neighbours agree, by index, as
+// here, or by sorting the data. And a short branch, such as the guard, is nothing to worry about:
+// only the last warp of the whole grid disagrees about it, and the compiler has conditional
+// instructions for those few lanes.
 
 // [hide] How these rungs are registered
 void register_divergence(lab::Chapter& chapter, Problem& d) {
@@ -1228,18 +1289,18 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i] + in[i];
 }
 
-// **The clock.** The first variant reports the time of a call into the driver, a few microseconds,
-// whatever n is. It claims a rate far above the machine's limit, and that is how you recognise this
-// mistake in other people's tables: *a figure above 100 % of the limit is a measurement that did
-// not wait.* The second variant is honest, and a little longer than the third: it includes the way
-// to the GPU and back. For short kernels use events, as this course does.
+// **The clock.** The first variant reports 3.8 us, the time of a call into the driver, whatever n
+// is. That would be 140,000 GB/s, 33 times what the machine can do, and this is how you recognise
+// the mistake in other people's tables: *a figure above 100 % of the limit is a measurement that
+// did not wait.* The second variant is honest: 0.204 ms. The third says 0.197 ms; it leaves out the
+// way to the GPU and back. For kernels as short as these use events, as this course does.
 //
-// **Warm up.** The program also prints how long the first launch of this kernel took. It is much
-// longer than all later ones: the driver loads a kernel's code when it is first used, caches are
-// cold, and the clocks of an idle GPU are low. So a measurement launches a few times before it
-// counts, then takes the median of many runs, and clears the L2 cache before each, since else a
-// small input is read from there. (The simulator runs a launch to its end before it returns, and
-// its times mean nothing, so it shows none.)
+// **Warm up.** The program also prints how long the first launch of this kernel took: 0.30 ms, half
+// as long again as the later ones. The driver loads a kernel's code when it is first used. In a
+// fresh process it is worse, since the first call of all sets the GPU up. So a measurement launches
+// a few times before it counts, then takes the median of many runs, and clears the L2 cache before
+// each, since else a small input is read from there. (The simulator runs a launch to its end before
+// it returns, and its times mean nothing, so it shows none.)
 
 // [hide] How this rung is registered
 void register_launches(lab::Chapter& chapter, Problem& d) {
@@ -1315,9 +1376,10 @@ __global__ void refused_launch(float* out, std::size_t n) {
 }
 
 // The error is there when we look and when we fetch it, and then it is gone: it is *not sticky*,
-// and the next launch works. Had we not asked, the array would simply be without its numbers. That
-// is why every launch should be followed by `CUDA_CHECK(cudaGetLastError())`; in this course `lab`
-// does it after every rung. The line at the end is what `CUDA_CHECK` would have said.
+// and the next launch works. CUDA 13 calls it `cudaErrorInvalidValue`, older versions call it
+// `cudaErrorInvalidConfiguration`. Had we not asked, the array would simply be without its numbers.
+// That is why every launch should be followed by `CUDA_CHECK(cudaGetLastError())`; in this course
+// `lab` does it after every rung.
 //
 // **Predict** for the third: the kernel below gets a null pointer, as it would if nobody had looked
 // at the code of a `cudaMalloc` that failed. What does the launch report? What do the next calls
@@ -1375,7 +1437,9 @@ void register_errors(lab::Chapter& chapter, Problem& d) {
   };
   const Verify verify = [&d, answers] {
     std::vector<int> got;
-    for (const Answer& answer : *answers) got.push_back(answer.code != cudaSuccess);
+    for (const Answer& answer : *answers) {
+      got.push_back(is_refusal(answer.code) ? 1 : answer.code == cudaSuccess ? 0 : -1);
+    }
     const std::vector<int> want = {1, 1, 0, 0, 0};
     if (const lab::Comparison codes = lab::compare(got, want); !codes.pass) return codes;
     return holds(d.out, std::min<std::size_t>(d.n, 256), [](std::size_t) { return 1.0f; })();
@@ -1385,11 +1449,7 @@ void register_errors(lab::Chapter& chapter, Problem& d) {
                .prepare = [answers] { answers->clear(); },
                .launch = refused,
                .verify = verify,
-               .show =
-                   [answers] {
-                     print_answers("refused_launch", *answers);
-                     std::printf("  %s\n", lab::advice(cudaErrorInvalidConfiguration).c_str());
-                   },
+               .show = [answers] { print_answers("refused_launch", *answers); },
                .timed = false,
                .outputs = {&d.out}});
 
@@ -1446,6 +1506,8 @@ int main(int argc, char** argv) {
 // - A thread's index is the only thing it has of its own. x runs fastest, 32 threads make a warp,
 //   and a warp stays within its block.
 // - Round the number of blocks up, in integers, and guard the end; or write a grid-stride loop.
+// - Give blocks 128 or 256 threads. Below that the scheduler is the limit.
+// - Memory is fast when much is under way: rate = bytes in flight / time to answer.
 // - Consecutive lanes should touch consecutive addresses: 4 sectors a request, not 32.
 // - Lanes that disagree on a branch take turns. Warps that disagree cost nothing.
 // - A launch does not wait. Ask for its error, wait before you stop the clock, and do not trust a
@@ -1464,7 +1526,8 @@ int main(int argc, char** argv) {
 // 1. Write `copy_y_fastest` with blocks of 8 x 32 instead of 32 x 8. How many sectors does a
 //    request touch now? Predict first, then let `./learn explain` count.
 // 2. Let each thread of `map_square` handle a run of 4 neighbouring elements, one by one. What do
-//    the counts say, and what if it loads them as one `float4`?
+//    the counts say, and what if it loads them as one `float4`? What does Little's law predict for
+//    the time?
 // 3. In `diverge_within_warps`, replace `i % 2` by `i % 32 == 0`. Does the time go down, now that
 //    only one lane in 32 takes the left side?
 // 4. Sort out the even and the odd elements in `diverge_within_warps`: let the first half of the
