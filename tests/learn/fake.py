@@ -239,6 +239,7 @@ class Checkout(unittest.TestCase):
 
     def environment(self, **extra):
         env = {"PATH": self.bin, "HOME": self.home, "LC_ALL": "C.UTF-8", "WARP_PYTHON": sys.executable}
+        env["CUDACXX"] = os.path.join(self.bin, "nvcc")  # there only after add_gpu
         env.update(extra)
         return env
 

@@ -83,8 +83,8 @@ class Machine:
     def nvcc(self):
         """Path of nvcc, or None: the PATH first, then the usual places."""
         named = os.environ.get("CUDACXX")
-        if named and shutil.which(named):
-            return shutil.which(named)
+        if named:
+            return shutil.which(named)  # CMake takes no other, either
         found = shutil.which("nvcc")
         if found:
             return found
