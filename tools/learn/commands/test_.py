@@ -9,6 +9,7 @@ from learn.errors import LearnError
 from learn.machine import Machine
 
 SLOWEST = 5
+CTEST_VERDICT = re.compile(r"Test +#\d+: (\S+) \.*\*\*\*(.*?) +[\d.]+ sec")
 CTEST_PROGRESS = re.compile(r"\s*(\d+)/(\d+) Test\s+#")
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
@@ -81,6 +82,10 @@ def simulator_tests(machine, arguments):
         raise LearnError("ctest ended with %s and left no report: %s" % (steps.ended(code), error))
     if not results:
         raise LearnError("no test was found")
+    verdicts = dict(CTEST_VERDICT.findall(output))  # Timeout, Not Run: the report does not tell
+    for result in results:
+        if result.failed and not result.reason:
+            result.reason = verdicts.get(result.name, "")
     if code != 0 and not any(result.failed for result in results):
         results.append(Result("ctest itself", failed=1, output=steps.tail(output), reason=steps.ended(code)))
     return results
