@@ -366,8 +366,7 @@ void register_copies(lab::Chapter& chapter, Problem& d) {
                .show =
                    [&d] {
                      const unsigned first = d.bits.download()[0];
-                     std::printf("\nmemset_bytes: the first element is %u = 0x%08x\n", first,
-                                 first);
+                     std::printf("  the first element is %u = 0x%08x\n", first, first);
                    },
                .outputs = {&d.bits}});
 }
@@ -460,29 +459,29 @@ std::vector<int> expected_names(dim3 grid, dim3 block) {
 
 /// Prints what the threads of a grid with one layer of blocks wrote: a cell per thread.
 void print_names(const std::vector<int>& names, dim3 grid, dim3 block) {
-  std::printf(
-      "\nwho_am_i: grid (%u,%u,%u) of blocks (%u,%u,%u); a cell: number in the grid, warp:lane",
-      grid.x, grid.y, grid.z, block.x, block.y, block.z);
+  std::printf("  grid (%u,%u,%u) of blocks (%u,%u,%u); a cell: number in the grid, warp:lane\n",
+              grid.x, grid.y, grid.z, block.x, block.y, block.z);
   const unsigned per_block = block.x * block.y * block.z;
   for (unsigned by = 0; by < grid.y; ++by) {
     // A title line for this row of blocks, then a line for each z and y, all blocks side by side.
-    std::printf("\n\n          ");
+    std::printf("\n         ");
     for (unsigned bx = 0; bx < grid.x; ++bx) {
       const std::string title = "block (" + std::to_string(bx) + "," + std::to_string(by) + ",0)";
-      std::printf("  %-*s", static_cast<int>(9 * block.x), title.c_str());
+      const bool last = bx + 1 == grid.x;
+      std::printf("    %-*s", last ? 0 : static_cast<int>(9 * block.x - 2), title.c_str());
     }
     for (unsigned row = 0; row < block.y * block.z; ++row) {
-      std::printf("\n  z=%u y=%u ", row / block.y, row % block.y);
+      std::printf("\n  z=%u y=%u", row / block.y, row % block.y);
       for (unsigned bx = 0; bx < grid.x; ++bx) {
         std::printf("  ");
         for (unsigned tx = 0; tx < block.x; ++tx) {
           const unsigned id = (by * grid.x + bx) * per_block + row * block.x + tx;
-          std::printf("%3u %d:%02d ", id, names[4 * id + 2], names[4 * id + 3]);
+          std::printf(" %3u %d:%02d", id, names[4 * id + 2], names[4 * id + 3]);
         }
       }
     }
+    std::printf("\n");
   }
-  std::printf("\n");
 }
 
 void register_names(lab::Chapter& chapter, lab::DeviceBuffer<int>& names) {
@@ -680,7 +679,7 @@ void register_additions(lab::Chapter& chapter, Problem& d) {
                .show =
                    [=] {
                      std::printf(
-                         "\nadd_truncated: n = %zu, std::ceil(n / 256) = %u blocks reach %zu "
+                         "  n = %zu, std::ceil(n / 256) = %u blocks reach %zu "
                          "elements; %zu are never computed\n",
                          ragged, blocks, reached, ragged - reached);
                    },
@@ -939,8 +938,8 @@ lab::Comparison check_trials(const Trials& trials) {
 
 void print_limits(const Trials& trials) {
   const cudaDeviceProp limits = properties();
-  std::printf("\nblock_limits: %s, compute capability %d.%d, %d SMs\n", limits.name, limits.major,
-              limits.minor, limits.multiProcessorCount);
+  std::printf("  %s, compute capability %d.%d, %d SMs\n", limits.name, limits.major, limits.minor,
+              limits.multiProcessorCount);
   std::printf("  a grid: at most (%d,%d,%d) blocks\n", limits.maxGridSize[0], limits.maxGridSize[1],
               limits.maxGridSize[2]);
   std::printf(
@@ -1323,13 +1322,9 @@ void register_launches(lab::Chapter& chapter, Problem& d) {
     launch();
     CUDA_CHECK(cudaDeviceSynchronize());
   };
-  const bool timed = !chapter.on_simulator();
-  const Launch show = [first, timed] {
-    if (!timed) return;
-    std::printf(
-        "\nasync_launch: the first launch of this kernel returned after %.3f ms, and was "
-        "done after %.3f ms\n",
-        first->returned, first->done);
+  const Launch show = [first] {
+    std::printf("  the first launch of all returned after %.3f ms and was done after %.3f ms\n",
+                first->returned, first->done);
   };
   const auto doubled = [&d](std::size_t i) { return d.host_a[i] + d.host_a[i]; };
   const auto add = [&](const char* variant, lab::Clock clock, const Launch& run) {
@@ -1337,7 +1332,7 @@ void register_launches(lab::Chapter& chapter, Problem& d) {
                               holds(d.out, d.n, doubled));
     rung.variant = variant;
     rung.clock = clock;
-    if (clock == lab::Clock::device) rung.show = show;
+    if (clock == lab::Clock::device && !chapter.on_simulator()) rung.show = show;
     chapter.add(rung);
   };
   add("host, not waiting", lab::Clock::host, launch);
@@ -1417,8 +1412,7 @@ struct Answer {
 };
 using Answers = std::vector<Answer>;
 
-void print_answers(const char* rung, const Answers& answers) {
-  std::printf("\n%s:\n", rung);
+void print_answers(const Answers& answers) {
   for (const auto& [call, code] : answers) {
     std::printf("  %-40s %s\n", call, cudaGetErrorName(code));
   }
@@ -1449,7 +1443,7 @@ void register_errors(lab::Chapter& chapter, Problem& d) {
                .prepare = [answers] { answers->clear(); },
                .launch = refused,
                .verify = verify,
-               .show = [answers] { print_answers("refused_launch", *answers); },
+               .show = [answers] { print_answers(*answers); },
                .timed = false,
                .outputs = {&d.out}});
 
@@ -1469,7 +1463,7 @@ void register_errors(lab::Chapter& chapter, Problem& d) {
                .idea = "a kernel that dies: an error that stays",
                .launch = dies,
                .expect_finding = "out-of-bounds",
-               .show = [after] { print_answers("sticky_error", *after); }});
+               .show = [after] { print_answers(*after); }});
   register_missing_image(chapter);
 }
 // [/hide]

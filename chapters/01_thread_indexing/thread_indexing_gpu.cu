@@ -97,8 +97,8 @@ void print_schedule(const std::vector<BlockRecord>& records, const Room& room) {
   }
   const auto in_first_wave = std::count_if(records.begin(), records.end(),
                                            [&](const auto& one) { return one.begin < first_end; });
-  std::printf("\nwhere_blocks_run: %zu blocks of %d threads; %d SMs with room for %d each\n",
-              records.size(), threads, room.sms, room.per_sm);
+  std::printf("  %zu blocks of %d threads; %d SMs with room for %d each\n", records.size(), threads,
+              room.sms, room.per_sm);
   std::printf("  blocks that began before the first one ended: %td\n", in_first_wave);
   std::printf("  blocks on an SM in all: %d to %d; at once: at most %d\n",
               *std::min_element(on_sm.begin(), on_sm.end()),
@@ -190,7 +190,7 @@ void register_missing_image(lab::Chapter& chapter) {
                .show =
                    [state, architecture] {
                      std::printf(
-                         "\nmissing_image: compiled for %s only\n  the launch gave %s (%s)\n"
+                         "  compiled for %s only\n  the launch gave %s (%s)\n"
                          "  advice: %s\n",
                          architecture.c_str(), cudaGetErrorName(state->first),
                          cudaGetErrorString(state->first), lab::advice(state->first).c_str());

@@ -274,8 +274,8 @@ TEST(Compare, FailsOnOneWrongElement) {
 
 TEST(Compare, FailsOnNaNWhereverItIs) {
   const std::vector<float> good{1, 2, 3}, bad{1, nan_float, 3};
-  for (const Tolerance tolerance : {Tolerance::exact(), Tolerance{.absolute = 1e30},
-                                    Tolerance{.absolute = 1, .relative = 1e9}}) {
+  for (const Tolerance& tolerance : {Tolerance::exact(), Tolerance{.absolute = 1e30},
+                                     Tolerance{.absolute = 1, .relative = 1e9}}) {
     EXPECT_FALSE(lab::compare(bad, good, tolerance).pass);
     EXPECT_FALSE(lab::compare(good, bad, tolerance).pass);
     EXPECT_FALSE(lab::compare(bad, bad, tolerance).pass);

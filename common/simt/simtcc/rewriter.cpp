@@ -550,6 +550,11 @@ class Rewriter {
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
+    if (t.text == "__noinline__") {
+      // Also g++'s own spelling, inside __attribute__((...)).
+      if (i > 0 && (is(i - 1, "(") || is(i - 1, ","))) return;
+      return replace_token(i, "__attribute__((noinline))");
+    }
     if (t.text == "__shared__") return visit_shared(i);
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);

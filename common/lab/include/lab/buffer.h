@@ -18,6 +18,7 @@
 
 #include "lab/backend.h"
 #include "lab/check.h"
+#include "lab/text.h"
 
 namespace lab {
 
@@ -79,12 +80,22 @@ class Buffer {
       for (std::size_t j = 0; j < guard_; ++j) {
         const std::size_t i = front ? guard_ - 1 - j : j;
         if (found[i] == canary(i)) continue;
-        return name_ + ": something wrote " + std::to_string(front ? guard_ - i : i + 1) +
-               " bytes " + (front ? "before its start" : "past its end") + " (it has " +
-               std::to_string(bytes_) + " bytes)";
+        return name_ +
+               (front ? format(": a write before its start hit byte -%zu", guard_ - i)
+                      : format(": a write past its end hit byte %zu", bytes_ + i)) +
+               format(" (it has %zu bytes)", bytes_);
       }
     }
     return std::nullopt;
+  }
+
+  /// Makes the canaries whole again, so that the next rung is not blamed for what the last one did.
+  void mend_canaries() {
+    if (guard_ == 0 || base_ == nullptr) return;
+    std::vector<std::uint8_t> pattern(guard_);
+    for (std::size_t i = 0; i < guard_; ++i) pattern[i] = canary(i);
+    put(base_, pattern.data(), guard_);
+    put(payload() + bytes_, pattern.data(), guard_);
   }
 
   /// The name that messages use.
@@ -118,12 +129,7 @@ class Buffer {
         break;
     }
     base_ = static_cast<std::uint8_t*>(base);
-    if (guard_ != 0) {
-      std::vector<std::uint8_t> pattern(guard_);
-      for (std::size_t i = 0; i < guard_; ++i) pattern[i] = canary(i);
-      put(base_, pattern.data(), guard_);
-      put(payload() + bytes_, pattern.data(), guard_);
-    }
+    mend_canaries();
     registry().push_back(this);
   }
 
@@ -302,6 +308,11 @@ class MappedBuffer : public TypedBuffer<T> {
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
 };
+
+/// Makes the canaries of every buffer alive whole again.
+inline void mend_all_canaries() {
+  for (Buffer* buffer : Buffer::registry()) buffer->mend_canaries();
+}
 
 /// What is wrong with the canaries of any buffer alive, or nothing.
 inline std::optional<std::string> check_all_canaries() {

@@ -38,8 +38,8 @@ namespace lab {
 
 /// One rung of the ladder: a way to solve the chapter's problem.
 struct Rung {
-  std::string name;  ///< the kernel's name, or that of the host function
-  std::string idea;  ///< one line: what it tries
+  std::string name = {};  ///< the kernel's name, or that of the host function
+  std::string idea = {};  ///< one line: what it tries
   /// Sets up inputs, before the verified launch and before the last timed one.
   std::function<void()> prepare = {};
   /// Launches the work in the default stream. Need not wait, need not ask for errors: lab does both.
@@ -64,7 +64,7 @@ struct Rung {
 
 /// Somebody else's solution, timed in the same loop as the rung that names it.
 struct Peer {
-  std::string name;
+  std::string name = {};
   std::function<void()> launch = {};
   double bytes = 0, flops = 0;
   /// Like `Rung::verify`, for the peer's own output: a peer that computes something else is no peer.

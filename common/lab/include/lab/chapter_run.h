@@ -181,6 +181,10 @@ inline void Chapter::describe_machine() {
 }
 
 inline void Chapter::measure_limits() {
+  // No limits themselves, but what the limits were measured at.
+  report_.limits.emplace_back("sm_clock_mhz", device_attribute(cudaDevAttrClockRate) / 1000.0);
+  report_.limits.emplace_back("memory_clock_mhz",
+                              device_attribute(cudaDevAttrMemoryClockRate) / 1000.0);
   const auto asked = [&](Limit which) {
     return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
       return !entry.skipped && entry.rung.timed && entry.rung.limit == which &&
@@ -224,6 +228,7 @@ inline void Chapter::check_peer(const Peer& peer) {
   if (!peer.launch || !peer.verify) {
     throw Failure("peer " + peer.name + " lacks its launch or its verify");
   }
+  mend_all_canaries();
   detail::poison(peer.outputs);
   detail::call(peer.prepare);
   if (peer.verify().pass) {
@@ -269,6 +274,7 @@ inline void Chapter::time(const Rung& rung, const Peer* peer, Row& row) {
 inline void Chapter::run_rung(const Rung& rung, Row& row) {
   if (!rung.launch || !rung.verify) throw Failure("the rung lacks its launch or its verify");
 
+  mend_all_canaries();
   detail::poison(rung.outputs);
   detail::call(rung.prepare);
   if (rung.verify().pass) {
@@ -293,7 +299,13 @@ inline void Chapter::run_rung(const Rung& rung, Row& row) {
     if (peer == nullptr && skipped == skipped_peers_.end()) {
       throw Failure("its peer '" + rung.peer + "' was never added");
     }
-    if (peer != nullptr) check_peer(*peer);
+    if (peer != nullptr) {
+      check_peer(*peer);
+    } else {
+      const std::string note = "peer " + skipped->first + ": " + skipped->second;
+      auto& notes = report_.notes;
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
   }
 
   const char* timing = std::getenv("LAB_TIMING");
@@ -382,7 +394,12 @@ inline Row Chapter::run_entry(const Entry& entry) {
     } else {
       run_rung(rung, row);
     }
-    if (row.status != Status::skip && rung.show) rung.show();
+    if (row.status != Status::skip && rung.show) {
+      detail::Progress().clear();
+      std::printf("\n%s: %s\n", row.label().c_str(), rung.idea.c_str());
+      rung.show();
+      std::fflush(stdout);
+    }
   } catch (const std::exception& failure) {
     row.status = Status::error;
     row.reason = one_line(failure.what());

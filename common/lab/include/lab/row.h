@@ -73,8 +73,11 @@ struct Report {
   std::string chapter;
   std::string backend;
   std::string device, driver, toolkit, date, commit;
-  std::vector<std::pair<std::string, double>> limits;  ///< measured on this machine
+  /// Measured on this machine: `copy_gb_s` and `fp32_gflop_s`, where a rung asks for them; and the
+  /// highest clocks that the device states, `sm_clock_mhz` and `memory_clock_mhz`.
+  std::vector<std::pair<std::string, double>> limits;
   std::vector<Row> rows;
+  std::vector<std::string> notes;  ///< lines for below the table; not in the results file
 
   /// How many rows ended so.
   int count(Status status) const {

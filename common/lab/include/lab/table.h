@@ -88,6 +88,7 @@ inline std::string footnotes(const Report& report, bool times) {
     if (row.peer->rate > 0) text += ", " + rate_text(row.peer->rate) + " " + row.rate_unit;
     text += ", timed beside " + row.label() + "\n";
   }
+  for (const std::string& note : report.notes) text += note + "\n";
   for (const auto& [name, value] : report.limits) {
     if (name == "copy_gb_s") {
       text += "limit: a copy within device memory moves " + rate_text(value) +

@@ -1,0 +1,260 @@
+// The parts of lab that hold device memory and take times, on the simulator.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lab/buffer.h"
+#include "lab/check.h"
+#include "lab/device.h"
+#include "lab/limits.h"
+#include "lab/timing.h"
+#include "lab/verify.h"
+
+namespace {
+
+constexpr std::size_t guard = 1024;
+
+/// Sets `count` elements from `first` on, one thread each.
+__global__ void set_range(float* data, long first, int count, float value) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) data[first + i] = value;
+}
+
+/// What a call throws as a failure, inside a rung; empty where it throws nothing.
+template <class F>
+std::string failure_of(F call) {
+  lab::detail::ThrowInstead scope;
+  try {
+    call();
+  } catch (const lab::Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// ---- CUDA_CHECK ----
+
+TEST(Check, SaysCallPlaceNameTextAndAdvice) {
+  EXPECT_EQ(failure_of([] { CUDA_CHECK(cudaSuccess); }), "");
+  const std::string said = failure_of([] { CUDA_CHECK(cudaErrorMemoryAllocation); });
+  EXPECT_TRUE(has(said, "device_test.cu:")) << said;
+  EXPECT_TRUE(has(said, ": cudaErrorMemoryAllocation failed with cudaErrorMemoryAllocation: "))
+      << said;
+  EXPECT_TRUE(has(said, cudaGetErrorString(cudaErrorMemoryAllocation))) << said;
+  EXPECT_TRUE(has(said, "choose a smaller --size")) << said;
+  const std::string image = failure_of([] { CUDA_CHECK(cudaErrorNoKernelImageForDevice); });
+  EXPECT_TRUE(has(image, "its kernels did not run")) << image;
+  EXPECT_TRUE(has(image, "-DCMAKE_CUDA_ARCHITECTURES=native")) << image;
+  try {
+    lab::detail::ThrowInstead scope;
+    CUDA_CHECK(cudaErrorInvalidValue);
+    FAIL();
+  } catch (const lab::CudaFailure& failure) {
+    EXPECT_EQ(failure.code(), cudaErrorInvalidValue);
+  }
+}
+
+TEST(CheckDeathTest, OutsideOfARungEndsTheProgramWithOneLineAndExitCode1) {
+  EXPECT_EXIT(CUDA_CHECK(cudaErrorInvalidConfiguration), testing::ExitedWithCode(1),
+              "^ERROR [^\n]*device_test.cu:[0-9]+: [^\n]*cudaErrorInvalidConfiguration[^\n]*\n$");
+}
+
+// ---- buffers ----
+
+template <class B>
+class Buffers : public testing::Test {};
+using Kinds =
+    testing::Types<lab::DeviceBuffer<float>, lab::PinnedBuffer<float>, lab::MappedBuffer<float>>;
+TYPED_TEST_SUITE(Buffers, Kinds);
+
+TYPED_TEST(Buffers, GiveBackWhatTheyGot) {
+  std::vector<float> values(1001);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 300;
+  TypeParam buffer(values.size(), "b");
+  EXPECT_EQ(buffer.size(), 1001u);
+  EXPECT_EQ(buffer.size_bytes(), 4004u);
+  buffer.upload(values);
+  EXPECT_EQ(buffer.download(), values);
+  buffer.zero();
+  EXPECT_EQ(buffer.download(), std::vector<float>(1001, 0.0f));
+  EXPECT_TRUE(has(failure_of([&] { buffer.upload(std::vector<float>(1002)); }),
+                  "b: upload of 1002 elements into 1001"));
+}
+
+TYPED_TEST(Buffers, ArePoisonedWhole) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{333}, std::size_t{700001}}) {
+    TypeParam buffer(n, "b", guard);
+    buffer.zero();
+    buffer.poison();
+    for (const float v : buffer.download()) ASSERT_TRUE(std::isnan(v));
+    EXPECT_EQ(buffer.check_canaries(), std::nullopt);
+  }
+}
+
+TYPED_TEST(Buffers, MoveTheirMemory) {
+  const std::size_t before = lab::Buffer::registry().size();
+  {
+    TypeParam a(10, "a", guard);
+    a.upload(std::vector<float>(10, 1.0f));
+    TypeParam b(std::move(a));
+    EXPECT_EQ(b.name(), "a");
+    EXPECT_EQ(b.download(), std::vector<float>(10, 1.0f));
+    TypeParam c(3, "c", guard);
+    c = std::move(b);
+    EXPECT_EQ(c.size(), 10u);
+    std::vector<TypeParam> many;
+    for (int i = 0; i < 9; ++i) many.emplace_back(5, "m", guard);
+    many.push_back(std::move(c));
+    EXPECT_EQ(many.back().download(), std::vector<float>(10, 1.0f));
+    EXPECT_EQ(lab::check_all_canaries(), std::nullopt);
+  }
+  EXPECT_EQ(lab::Buffer::registry().size(), before);
+}
+
+TYPED_TEST(Buffers, MayBeEmpty) {
+  TypeParam buffer(0, "empty", guard);
+  buffer.poison();
+  buffer.zero();
+  EXPECT_TRUE(buffer.download().empty());
+  EXPECT_EQ(buffer.check_canaries(), std::nullopt);
+}
+
+TYPED_TEST(Buffers, RefuseASizeThatOverflows) {
+  const std::size_t n = std::numeric_limits<std::size_t>::max() / sizeof(float);
+  EXPECT_TRUE(
+      has(failure_of([&] { TypeParam(n + 1, "huge", guard); }), "huge: its size overflows"));
+  EXPECT_TRUE(has(failure_of([&] { TypeParam(n, "huge", guard); }), "huge: its size overflows"));
+}
+
+TEST(Canaries, CatchAWritePastTheEndAndBeforeTheStart) {
+  for (const auto& [first, count, said] :
+       {std::tuple{0L, 1000, ""}, std::tuple{0L, 1001, "c: a write past its end hit byte 4000 "},
+        std::tuple{1007L, 1, "c: a write past its end hit byte 4028 "},
+        std::tuple{-1L, 1, "c: a write before its start hit byte -1 "},
+        std::tuple{-2L, 1, "c: a write before its start hit byte -5 "}}) {
+    lab::DeviceBuffer<float> c(1000, "c", guard);
+    set_range<<<4, 256>>>(c.data(), first, count, 1.5f);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const auto damage = c.check_canaries();
+    EXPECT_EQ(damage.has_value(), *said != '\0') << first << " " << count;
+    EXPECT_TRUE(has(damage.value_or(""), said)) << damage.value_or("");
+    EXPECT_EQ(lab::check_all_canaries(), damage);
+    lab::mend_all_canaries();
+    EXPECT_EQ(lab::check_all_canaries(), std::nullopt);
+  }
+  EXPECT_EQ(lab::check_all_canaries(), std::nullopt);
+}
+
+TEST(Canaries, AreEverywhereInTheGuard) {
+  lab::PinnedBuffer<std::uint8_t> buffer(100, "b", guard);
+  for (std::size_t i = 0; i < guard; i += 37) {
+    std::uint8_t& byte = buffer.data()[100 + i];
+    byte = static_cast<std::uint8_t>(byte + 1);
+    EXPECT_TRUE(buffer.check_canaries().has_value()) << i;
+    byte = static_cast<std::uint8_t>(byte - 1);
+    EXPECT_FALSE(buffer.check_canaries().has_value()) << i;
+  }
+}
+
+TEST(MappedBuffer, IsOneMemoryForHostAndKernels) {
+  lab::MappedBuffer<float> buffer(100, "m");
+  buffer.zero();
+  set_range<<<1, 128>>>(buffer.device_data(), 0, 100, 2.5f);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  EXPECT_EQ(buffer[99], 2.5f);
+  EXPECT_EQ(buffer.span().size(), 100u);
+}
+
+// ---- timing ----
+
+lab::TimingOptions quick(int runs) {
+  lab::TimingOptions options;
+  options.warmup = 2;
+  options.min_runs = options.max_runs = runs;
+  options.flush = false;
+  return options;
+}
+
+TEST(Timing, RunsTheContestantsInTurnAndTellsWhichRunIsTheLast) {
+  std::string log;
+  const std::vector<lab::Contestant> contestants{
+      {[&] { log += 'p'; }, [&](bool last) { log += last ? 'L' : '.'; }},
+      {[&] { log += 'r'; }, [&](bool last) { log += last ? 'L' : '.'; }, lab::Clock::host}};
+  const auto stats = lab::time_interleaved(contestants, quick(3));
+  EXPECT_EQ(log,
+            ".p.r.p.r"
+            ".p.r.p.rLpLr");
+  ASSERT_EQ(stats.size(), 2u);
+  EXPECT_EQ(stats[0].runs, 3);
+  EXPECT_EQ(stats[1].runs, 3);
+}
+
+TEST(Timing, StopsWithTheBudget) {
+  lab::TimingOptions options = quick(0);
+  int runs = 0;
+  const std::vector<lab::Contestant> sleeper{
+      {[&] { ++runs, usleep(10000); }, {}, lab::Clock::host}};
+  options.warmup = 0;
+  options.min_runs = 5;
+  options.max_runs = 1000;
+  options.budget_s = 0.1;
+  const auto stats = lab::time_interleaved(sleeper, options).front();
+  EXPECT_EQ(stats.runs, runs);
+  EXPECT_GE(runs, 5);
+  EXPECT_LE(runs, 20);
+  EXPECT_GE(stats.p10, 10.0);
+  EXPECT_LE(stats.p10, stats.median);
+  EXPECT_LE(stats.median, stats.p90);
+
+  options.min_runs = 1000;  // five times the budget ends it all the same
+  runs = 0;
+  lab::time_interleaved(sleeper, options);
+  EXPECT_LT(runs, 200);
+}
+
+TEST(Timing, ReportsAFailedLaunch) {
+  EXPECT_TRUE(has(
+      failure_of([] { lab::time_on_device([] { set_range<<<1, 4096>>>(nullptr, 0, 0, 0.0f); }); }),
+      "cudaErrorInvalidConfiguration"));
+  static_cast<void>(cudaGetLastError());
+}
+
+TEST(Timing, TheHostsClockCountsWhatTheCallerWaitsFor) {
+  EXPECT_GE(lab::time_on_host([] { usleep(20000); }), 20.0);
+  EXPECT_GE(lab::time_on_device([] {}), 0.0);
+}
+
+TEST(Timing, FlushesByReadingItsScratchMemory) {
+  lab::detail::CacheFlusher flush(1 << 16);
+  flush();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  SUCCEED();
+}
+
+// ---- limits and machine ----
+
+TEST(Limits, AreMeasured) {
+  const lab::LimitOptions limits{.copy_bytes = 1 << 20, .fma_iterations = 1};
+  EXPECT_GT(lab::measure_copy(limits, quick(3)), 0.0);
+  EXPECT_GT(lab::measure_fp32(limits, quick(1)), 0.0);
+}
+
+TEST(Machine, HasANameAndADate) {
+  EXPECT_FALSE(lab::device_name().empty());
+  EXPECT_GE(lab::compute_capability(), 50);
+  EXPECT_TRUE(has(lab::driver_version(), "CUDA "));
+  EXPECT_EQ(lab::utc_now().size(), 20u);
+}
+
+}  // namespace

@@ -1,0 +1,235 @@
+// Every finding: a kernel that must raise it, and its corrected twin that must not.
+#include <gtest/gtest.h>
+#include <simt/simt.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// Device memory for one test.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(size_t n) { EXPECT_EQ(cudaMalloc(&data_, n * sizeof(T)), cudaSuccess); }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> result;
+  for (const simt::Finding& finding : simt::take_findings()) result.push_back(finding.kind);
+  return result;
+}
+
+using Kinds = std::vector<std::string>;
+
+__global__ void fill(float* out, int n, bool guarded) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (!guarded || i < n) out[i] = 1.0f;
+}
+
+TEST(OutOfBounds, NamesThreadLineAndAllocation) {
+  Buffer<float> out(1000);
+  fill<<<4, 256>>>(out.data(), 1000, false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "out-of-bounds");
+  EXPECT_EQ(findings[0].block.x, 3u);
+  EXPECT_EQ(findings[0].thread.x, 232u);
+  EXPECT_NE(findings[0].file.find("findings_test.cu"), std::string::npos);
+  EXPECT_GT(findings[0].line, 0);
+  EXPECT_NE(findings[0].allocation.find("4000-byte"), std::string::npos) << findings[0].allocation;
+}
+
+TEST(OutOfBounds, IsSilentWithTheGuard) {
+  Buffer<float> out(1000);
+  fill<<<4, 256>>>(out.data(), 1000, true);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void copy4(const float* in, float* out) {
+  reinterpret_cast<float4*>(out)[threadIdx.x] =
+      *reinterpret_cast<const float4*>(in + 4 * threadIdx.x);
+}
+
+TEST(Misaligned, VectorAtAnOddFloat) {
+  Buffer<float> in(132), out(128);
+  copy4<<<1, 32>>>(in.data() + 1, out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorMisalignedAddress);
+  EXPECT_EQ(kinds(), Kinds{"misaligned-access"});
+}
+
+TEST(Misaligned, IsSilentOnAlignedVectors) {
+  Buffer<float> in(132), out(128);
+  copy4<<<1, 32>>>(in.data() + 4, out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void reverse(int* data, bool barrier) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = data[threadIdx.x];
+  if (barrier) __syncthreads();
+  data[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+TEST(SharedRace, WithoutTheBarrier) {
+  Buffer<int> data(64);
+  cudaMemset(data.data(), 0, 256);
+  reverse<<<1, 64>>>(data.data(), false);
+  const Kinds found = kinds();
+  ASSERT_FALSE(found.empty());
+  for (const std::string& kind : found) EXPECT_EQ(kind, "shared-race");
+}
+
+TEST(SharedRace, IsSilentWithTheBarrier) {
+  Buffer<int> data(64);
+  cudaMemset(data.data(), 0, 256);
+  reverse<<<1, 64>>>(data.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void neighbour(int* data, bool sync) {
+  __shared__ int tile[32];
+  tile[threadIdx.x] = data[threadIdx.x];
+  if (sync) __syncwarp();
+  data[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+TEST(SharedRace, WithinAWarpNeedsSyncwarp) {
+  Buffer<int> data(32);
+  neighbour<<<1, 32>>>(data.data(), false);
+  EXPECT_EQ(kinds(), Kinds{"shared-race"});
+  neighbour<<<1, 32>>>(data.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void one_word(int* out, bool same) {
+  __shared__ int word;
+  word = same ? 7 : static_cast<int>(threadIdx.x);
+  __syncthreads();
+  out[threadIdx.x] = word;
+}
+
+TEST(SharedRace, LanesThatWriteTheSameValueAgree) {
+  Buffer<int> out(32);
+  one_word<<<1, 32>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+  one_word<<<1, 32>>>(out.data(), false);
+  EXPECT_EQ(kinds(), Kinds{"shared-race"});
+}
+
+__global__ void half_at_the_barrier(int* out, bool all) {
+  if (all || threadIdx.x < 16) __syncthreads();
+  out[threadIdx.x] = 1;
+  __syncthreads();
+}
+
+TEST(BarrierDivergence, IsReportedAndDoesNotHang) {
+  Buffer<int> out(64);
+  half_at_the_barrier<<<1, 64>>>(out.data(), false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  EXPECT_EQ(kinds(), Kinds{"barrier-divergence"});
+}
+
+TEST(BarrierDivergence, IsSilentWhenAllCome) {
+  Buffer<int> out(64);
+  half_at_the_barrier<<<1, 64>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void early_return(int* out) {
+  if (threadIdx.x >= 40) return;
+  __syncthreads();
+  out[threadIdx.x] = 1;
+}
+
+TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedFor) {
+  Buffer<int> out(64);
+  early_return<<<1, 64>>>(out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST(HostAccess, OfDeviceMemory) {
+  Buffer<float> data(16);
+  cudaMemset(data.data(), 0, 64);
+  const volatile float value = data.data()[3];
+  EXPECT_EQ(value, 0.0f);
+  EXPECT_EQ(kinds(), Kinds{"host-access"});
+}
+
+TEST(HostAccess, PinnedMemoryBelongsToBoth) {
+  float* data = nullptr;
+  ASSERT_EQ(cudaMallocHost(&data, 256), cudaSuccess);
+  for (int i = 0; i < 64; ++i) data[i] = 2.0f;
+  fill<<<1, 64>>>(data, 64, true);
+  EXPECT_EQ(data[63], 1.0f);
+  EXPECT_EQ(kinds(), Kinds{});
+  cudaFreeHost(data);
+}
+
+TEST(DeviceAccess, OfHostMemory) {
+  std::vector<float> host(64);
+  fill<<<1, 64>>>(host.data(), 64, true);
+  EXPECT_EQ(kinds(), Kinds{"device-access"});
+}
+
+TEST(UseAfterFree, IsNamed) {
+  float* data = nullptr;
+  ASSERT_EQ(cudaMalloc(&data, 256), cudaSuccess);
+  cudaFree(data);
+  fill<<<1, 64>>>(data, 64, true);
+  EXPECT_EQ(kinds(), Kinds{"use-after-free"});
+}
+
+__global__ void sum(const int* in, int* out) {
+  int value = in[threadIdx.x];
+  for (int delta = 16; delta > 0; delta /= 2) value += __shfl_down_sync(0xffffffffu, value, delta);
+  if (threadIdx.x == 0) *out = value;
+}
+
+TEST(Collectives, ShufflesSum) {
+  Buffer<int> in(32), out(1);
+  std::vector<int> host(32);
+  std::iota(host.begin(), host.end(), 1);
+  cudaMemcpy(in.data(), host.data(), 128, cudaMemcpyHostToDevice);
+  sum<<<1, 32>>>(in.data(), out.data());
+  int result = 0;
+  cudaMemcpy(&result, out.data(), 4, cudaMemcpyDeviceToHost);
+  EXPECT_EQ(result, 32 * 33 / 2);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void half_shuffle(int* out) {
+  if (threadIdx.x < 16) out[threadIdx.x] = __shfl_sync(0xffffffffu, 1, 0);
+}
+
+TEST(InvalidMask, NamesLanesThatNeverCome) {
+  // Lanes 16 to 31 exit, so they are not waited for; lanes that wait elsewhere are.
+  Buffer<int> out(32);
+  half_shuffle<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST(Counts, LinesSumToTheLaunch) {
+  Buffer<float> out(1024);
+  const size_t first = simt::launch_count();
+  fill<<<4, 256>>>(out.data(), 1024, true);
+  const simt::Launch& launch = simt::launch(first);
+  simt::Counts sum;
+  for (const simt::LineCounts& line : launch.lines) sum += line.counts;
+  EXPECT_EQ(sum, launch.counts);
+  EXPECT_EQ(launch.counts.global_store_requests, 32u);
+  EXPECT_EQ(launch.counts.global_store_sectors, 128u);
+  EXPECT_NE(launch.kernel.find("fill"), std::string::npos);
+}
+
+}  // namespace

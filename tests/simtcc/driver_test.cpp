@@ -1,0 +1,273 @@
+// simtcc itself: programs of several files, dependency files, messages and exit statuses.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status;
+  std::string output;  // stdout and stderr together
+};
+
+class DriverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "simtcc-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(folder_ / name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
+
+  // Runs a shell command in the folder.
+  Outcome shell(const std::string& command) const {
+    const std::string line =
+        "cd '" + folder_.string() + "' && export LC_ALL=C; { " + command + "; } 2>&1";
+    FILE* pipe = popen(line.c_str(), "r");
+    if (!pipe) return {-1, "cannot start a shell"};
+    Outcome outcome{0, ""};
+    std::array<char, 4096> buffer;
+    while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+      outcome.output.append(buffer.data(), n);
+    const int status = pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+  }
+  Outcome simtcc(const std::string& arguments) const { return shell("'" SIMTCC "' " + arguments); }
+
+  // The command fails and prints exactly this line.
+  void expect_line(const std::string& arguments, int status, const std::string& line) const {
+    const Outcome outcome = simtcc(arguments);
+    EXPECT_EQ(outcome.status, status) << arguments;
+    EXPECT_EQ(outcome.output, line + "\n") << arguments;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(DriverTest, BadCommandLinesGetOneLineAndStatus2) {
+  write("a.cu", "int main() {}\n");
+  expect_line("--nonsense a.cu", 2,
+              "simtcc: error: unknown option '--nonsense' (simtcc --help lists the options)");
+  expect_line("missing.cu", 2, "simtcc: error: no such file: 'missing.cu'");
+  expect_line("", 2, "simtcc: error: no input file (usage: simtcc [options] FILE.cu...)");
+  EXPECT_FALSE(exists("a.out"));
+}
+
+TEST_F(DriverTest, HelpAndVersion) {
+  EXPECT_EQ(simtcc("--help").status, 0);
+  EXPECT_NE(simtcc("--help").output.find("--fast"), std::string::npos);
+  EXPECT_EQ(simtcc("--version").status, 0);
+}
+
+TEST_F(DriverTest, AHomeWithoutHeadersIsNamed) {
+  write("a.cu", "int main() {}\n");
+  const Outcome outcome = shell("SIMT_HOME=/nowhere '" SIMTCC "' a.cu");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(
+      outcome.output,
+      "simtcc: error: no simulator headers in '/nowhere/include' (SIMT_HOME names the folder that "
+      "holds include/ and lib/)\n");
+}
+
+TEST_F(DriverTest, NoCompilerIsNamed) {
+  write("a.cu", "int main() {}\n");
+  const Outcome outcome = simtcc("-ccbin no-such-compiler a.cu");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output,
+            "simtcc: error: cannot run 'no-such-compiler': No such file or directory\n");
+}
+
+TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
+  write("a.cu",
+        "#include <mma.h>\n"
+        "#define LANE(x) asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x))\n"
+        "__global__ void k(int* p) {\n"
+        "  unsigned lane;\n"
+        "  LANE(lane);\n"
+        "  *p = lane;\n"
+        "}\n"
+        "__global__ void parent(int* p) {\n"
+        "  k<<<1,\n"
+        "      1>>>(p);\n"
+        "}\n"
+        "cudaTextureObject_t texture;\n"
+        "int main() {}\n");
+  expect_line("-c a.cu", 1,
+              "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
+              "a.cu:5: error: simt: inline PTX (asm) is not simulated\n"
+              "a.cu:9: error: simt: a kernel launch from device code (dynamic parallelism) is not "
+              "simulated\n"
+              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated");
+  EXPECT_FALSE(exists("a.o"));
+}
+
+TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {
+  // Such a file is dead once the simulator has the header itself.
+  const fs::path include = SIMT_INCLUDE_DIR;
+  const fs::path refused = include / "simt" / "not_simulated";
+  int files = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(refused)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "README.md") continue;
+    ++files;
+    EXPECT_FALSE(fs::exists(include / fs::relative(entry.path(), refused))) << entry.path();
+  }
+  EXPECT_GT(files, 10);
+}
+
+TEST_F(DriverTest, ErrorsKeepTheReadersLines) {
+  write("bad.cu",
+        "__global__ void k(float* p) { p[0] = 1; }\n"  // 1
+        "struct Runs { float x; Runs() : x(f()) {} static float f(); };\n"
+        "__global__ void big(float* p) {\n"
+        "  __shared__ float a[20000];\n"  // 4
+        "  __shared__ Runs r;\n"          // 5
+        "  p[0] = a[0] + r.x;\n"
+        "}\n"
+        "__global__ void reference(int& i) { i = 1; }\n"  // 8
+        "int main() {\n"
+        "  int* q = nullptr;\n"
+        "  k<<<1,\n"
+        "      1>>>(q);\n"              // 11 or 12
+        "  k<<<1, 1>>>(nullptr, 2);\n"  // 13
+        "  k<<<1, 1>>>();\n"            // 14
+        "  undeclared<<<1, 1>>>(3);\n"  // 15
+        "  int i = 0;\n"
+        "  reference<<<1, 1>>>(i);\n"  // 17
+        "  return nothing;\n"          // 18
+        "}\n");
+  const Outcome outcome = simtcc("-c bad.cu");
+  EXPECT_EQ(outcome.status, 1);
+  const auto says = [&](const std::string& text) {
+    EXPECT_NE(outcome.output.find(text), std::string::npos) << "no '" << text << "' in\n"
+                                                            << outcome.output;
+  };
+  says("bad.cu:4:");
+  says("simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)");
+  says("bad.cu:5:");
+  says("simt: a __shared__ variable must be of a type without a constructor or destructor");
+  says("bad.cu:12:");
+  says("bad.cu:13:");
+  says("bad.cu:14:");
+  says("too few arguments");
+  says("bad.cu:15:");
+  says("'undeclared' was not declared");
+  says("bad.cu:17:");
+  says("simt: a kernel's parameter cannot be a reference");
+  says("bad.cu:18:");
+  says("'nothing' was not declared");
+  EXPECT_FALSE(exists("bad.o"));
+}
+
+// Several files: kernels declared in a header, launched from another file, called from plain C++.
+class Program : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    fs::create_directory(folder_ / "my headers");
+    write("my headers/add.h",
+          "#pragma once\n"
+          "#include <cuda_runtime.h>\n"
+          "__global__ void add(int* p, int n);\n"
+          "int total(int n);\n");
+    write("kernel.cu",
+          "#include \"add.h\"\n"
+          "\n"
+          "__global__ void add(int* p, int n) {\n"
+          "  if (threadIdx.x < n) atomicAdd(p, int(threadIdx.x));\n"
+          "}\n");
+    write("launch.cu",
+          "#include \"add.h\"\n"
+          "int total(int n) {\n"
+          "  int* p;\n"
+          "  cudaMalloc(&p, sizeof(int));\n"
+          "  cudaMemset(p, 0, sizeof(int));\n"
+          "  add<<<1, 64>>>(p, n);\n"
+          "  int sum = -1;\n"
+          "  cudaMemcpy(&sum, p, sizeof(int), cudaMemcpyDeviceToHost);\n"
+          "  cudaFree(p);\n"
+          "  return sum;\n"
+          "}\n");
+    write("main.cpp",
+          "#include \"add.h\"\n"
+          "#include <cstdio>\n"
+          "#ifdef __CUDACC__\n"
+          "#error a .cpp file is no CUDA source\n"
+          "#endif\n"
+          "int main() { std::printf(\"%d\\n\", total(10)); }\n");
+  }
+};
+
+TEST_F(Program, OfSeveralFilesCompiledApart) {
+  Outcome outcome = simtcc(
+      "-dc -arch=sm_90 -I'my headers' -Wall -MD -MF kernel.d -MT kernel.o kernel.cu -o kernel.o");
+  EXPECT_EQ(outcome.output, "");
+  outcome = simtcc("-c -I'my headers' launch.cu");
+  EXPECT_EQ(outcome.output, "");
+  outcome = simtcc("-c -I'my headers' -MMD main.cpp");
+  EXPECT_EQ(outcome.output, "");
+  const std::string dependencies = read("kernel.d");
+  EXPECT_EQ(dependencies.find("kernel.o: kernel.cu"), 0u) << dependencies;
+  EXPECT_NE(dependencies.find("my\\ headers/add.h"), std::string::npos) << dependencies;
+  EXPECT_NE(dependencies.find("simt/launch.h"), std::string::npos) << dependencies;
+  EXPECT_EQ(read("main.d"), "main.o: main.cpp my\\ headers/add.h\n");
+  outcome = simtcc("kernel.o launch.o main.o -o program");
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(shell("./program").output, "45\n");
+
+  // The debugger's line table speaks of the reader's file.
+  const Outcome lines = shell("nm -lC kernel.o | grep ' add(int'");
+  EXPECT_NE(lines.output.find("kernel.cu:3"), std::string::npos) << lines.output;
+  const Outcome symbols = shell("nm kernel.o");
+  EXPECT_NE(symbols.output.find("__sanitizer_cov_trace_pc"), std::string::npos) << symbols.output;
+}
+
+TEST_F(Program, OfSeveralFilesInOneGoUninstrumented) {
+  const Outcome outcome =
+      simtcc("--fast -std=c++17 -O3 -I'my headers' kernel.cu launch.cu main.cpp -o 'my program'");
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_EQ(shell("'./my program'").output, "45\n");
+  EXPECT_EQ(shell("nm -C 'my program' | grep -c 'U __tsan'").output, "0\n");
+  EXPECT_FALSE(exists("kernel.o"));
+}
+
+TEST_F(DriverTest, CommandsCanBeSeen) {
+  write("a.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n");
+  Outcome outcome = simtcc("--dryrun a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 3) << outcome.output;
+  EXPECT_FALSE(exists("a.out"));
+  outcome = simtcc("--print-rewritten a.cu");
+  EXPECT_NE(outcome.output.find("::simt::launcher(\"k\""), std::string::npos);
+  EXPECT_FALSE(exists("a.out"));
+}
+
+TEST_F(DriverTest, TemporaryFilesGo) {
+  write("a.cu", "int main() { return tex2D(1); }\n");
+  fs::create_directory(folder_ / "tmp");
+  shell("TMPDIR=tmp '" SIMTCC "' a.cu");
+  EXPECT_TRUE(fs::is_empty(folder_ / "tmp"));
+}
+
+}  // namespace
