@@ -29,6 +29,11 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
   message(FATAL_ERROR "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: the course needs CUDA 12.4 or newer")
 endif()
 find_package(CUDAToolkit REQUIRED)
+# CMake 3.25 does not know that nvcc 12 and later take C++20.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
