@@ -5,109 +5,19 @@
 /// `peer` without one. A number that is none (the error of a NaN) is `null`.
 #pragma once
 
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <concepts>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <string_view>
 
+#include "lab/json_writer.h"
 #include "lab/row.h"
 #include "lab/size.h"
-#include "lab/text.h"
 
 namespace lab {
 
 /// \addtogroup lab
 /// @{
-
-/// Writes JSON, two spaces a level. Enough for results; a library that reads JSON as well would
-/// take longer to compile than the chapter that includes it.
-class JsonWriter {
- public:
-  /// Opens an object, as the value of `key` or, without one, as an element or the whole.
-  void begin_object(std::string_view key = {}) { open(key, '{'); }
-  void end_object() { close('}'); }
-  /// Opens an array.
-  void begin_array(std::string_view key = {}) { open(key, '['); }
-  void end_array() { close(']'); }
-
-  void value(std::string_view key, std::string_view text) {
-    name(key);
-    quote(text);
-  }
-  void value(std::string_view key, const char* text) { value(key, std::string_view(text)); }
-  /// The shortest digits that read back as the same double; `null` for NaN and infinity.
-  void value(std::string_view key, double number) {
-    name(key);
-    if (!std::isfinite(number)) {
-      text_ += "null";
-      return;
-    }
-    std::array<char, 32> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    text_.append(digits.data(), end);
-  }
-  template <std::integral T>
-  void value(std::string_view key, T number) {
-    name(key);
-    text_ += std::to_string(number);
-  }
-
-  /// What was written, once all that was opened is closed.
-  const std::string& text() const { return text_; }
-
- private:
-  void line() {
-    if (text_.empty()) return;
-    text_ += '\n';
-    text_.append(2 * depth_, ' ');
-  }
-  void name(std::string_view key) {
-    if (!first_) text_ += ',';
-    first_ = false;
-    line();
-    if (key.empty()) return;
-    quote(key);
-    text_ += ": ";
-  }
-  void open(std::string_view key, char bracket) {
-    name(key);
-    text_ += bracket;
-    ++depth_;
-    first_ = true;
-  }
-  void close(char bracket) {
-    --depth_;
-    if (!first_) line();
-    text_ += bracket;
-    first_ = false;
-  }
-  void quote(std::string_view text) {
-    text_ += '"';
-    for (const char c : text) {
-      const auto code = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\') {
-        text_ += '\\';
-        text_ += c;
-      } else if (c == '\n') {
-        text_ += "\\n";
-      } else if (code < 0x20 || code == 0x7F) {
-        text_ += format("\\u%04x", static_cast<unsigned>(code));
-      } else {
-        text_ += c;
-      }
-    }
-    text_ += '"';
-  }
-
-  std::string text_;
-  std::size_t depth_ = 0;
-  bool first_ = true;
-};
 
 namespace detail {
 
