@@ -18,6 +18,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 # A guide only: nvcc turns short branches into predicates, which do not diverge.
 NOT_COMPARED = {"divergent_branches"}
 
+# On a busy chip the counters of wavefronts by kind read up to this much too high (1.6 % was seen, never too
+# low), and so do the conflicts, which are computed from them. Their sum, shared_wavefronts, is exact.
+NOISE = 0.02
+NOISY = {f"shared_{kind}_{what}": f"shared_{kind}_wavefronts"
+         for kind in ("load", "store") for what in ("wavefronts", "bank_conflicts")}
+
 
 def load(name):
     with open(HERE / name, encoding="utf-8") as file:
@@ -39,6 +45,12 @@ def simulated():
     return {launch["kernel"]: launch["counts"] for launch in launches}
 
 
+def agree(name, counts, value):
+    """Whether the simulator's count is the hardware's `value`, its noise allowed for."""
+    noise = NOISE * counts[NOISY[name]] if name in NOISY else 0
+    return counts[name] <= value <= counts[name] + noise
+
+
 def differences(counts, recorded):
     """(case, count, simulated, hardware) for all that differ; a missing case is an error."""
     missing = sorted(set(counts) ^ set(recorded))
@@ -47,7 +59,7 @@ def differences(counts, recorded):
     return [(case, name, counts[case][name], value)
             for case, entry in recorded.items()
             for name, value in entry["counts"].items()
-            if name not in NOT_COMPARED and counts[case][name] != value]
+            if name not in NOT_COMPARED and not agree(name, counts[case], value)]
 
 
 class Agreement(unittest.TestCase):
@@ -72,6 +84,13 @@ class Agreement(unittest.TestCase):
             for name, value in figures["counts"].items():
                 with self.subTest(case=case, count=name):
                     self.assertEqual(self.counts[case][name], value * blocks)
+
+    def test_noise_is_allowed_upwards_and_for_noisy_counters_only(self):
+        counts = {"shared_load_wavefronts": 1000, "shared_load_bank_conflicts": 0, "shared_wavefronts": 1000}
+        self.assertTrue(agree("shared_load_bank_conflicts", counts, 20))
+        self.assertFalse(agree("shared_load_bank_conflicts", counts, 21))
+        self.assertFalse(agree("shared_load_wavefronts", counts, 999))
+        self.assertFalse(agree("shared_wavefronts", counts, 1001))
 
     def test_an_altered_vector_is_noticed(self):
         altered = copy.deepcopy(self.recorded)

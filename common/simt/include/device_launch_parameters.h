@@ -2,8 +2,7 @@
 /// threadIdx, blockIdx, blockDim, gridDim and warpSize.
 ///
 /// Each is a variable of the OS thread that runs the block; the scheduler writes threadIdx whenever it
-/// switches to another lane. To the kernel they are constants, which also spares them the
-/// instrumentation of ordinary memory.
+/// switches to another lane. To the kernel they are constants; reading one is no memory access.
 #pragma once
 
 #include <vector_types.h>

@@ -843,6 +843,7 @@ struct Hooks {
     }
     // A lane's own stack is its registers and local memory.
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
+    if (is_extent(address)) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, what, pc);
@@ -850,6 +851,13 @@ struct Hooks {
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
     worker->stop(warp, lane);
+  }
+
+  // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
+  // has. These two are registers to a kernel, like threadIdx.
+  [[gnu::always_inline]] static inline bool is_extent(uint64_t address) {
+    return address - reinterpret_cast<uint64_t>(&simt_block_extent) < sizeof(uint3) ||
+           address - reinterpret_cast<uint64_t>(&simt_grid_extent) < sizeof(uint3);
   }
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
