@@ -9,10 +9,10 @@
 #include <deque>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "grid.h"
+#include "lab/json_writer.h"
 #include "memory.h"
 #include "symbols.h"
 
@@ -23,7 +23,7 @@ extern bool traced_program;
 namespace simt {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using lab::JsonWriter;
 
 constexpr int kFindingsExitCode = 86;
 
@@ -61,24 +61,57 @@ void resolve(Record& record) {
   for (auto& [at, counts] : by_line) record.launch.lines.push_back({at.first, at.second, counts});
 }
 
-Json to_json(const Counts& counts) {
-  Json json = Json::object();
-  for_each_count(counts, [&](const char* name, uint64_t value) { json[name] = value; });
-  return json;
+void write(JsonWriter& json, const Counts& counts) {
+  json.begin_object("counts");
+  for_each_count(counts, [&](const char* name, uint64_t value) { json.value(name, value); });
+  json.end_object();
 }
 
-Json to_json(const Finding& finding) {
-  char address[32];
-  std::snprintf(address, sizeof(address), "0x%llx",
-                static_cast<unsigned long long>(finding.address));
-  return {{"kind", finding.kind},
-          {"message", finding.message},
-          {"file", finding.file},
-          {"line", finding.line},
-          {"block", {finding.block.x, finding.block.y, finding.block.z}},
-          {"thread", {finding.thread.x, finding.thread.y, finding.thread.z}},
-          {"address", address},
-          {"allocation", finding.allocation}};
+template <typename Vector>  // uint3, dim3
+void write(JsonWriter& json, const char* key, const Vector& v) {
+  json.begin_array(key);
+  for (const unsigned length : {v.x, v.y, v.z}) json.value("", length);
+  json.end_array();
+}
+
+void write(JsonWriter& json, const std::vector<Finding>& findings) {
+  json.begin_array("findings");
+  for (const Finding& finding : findings) {
+    char address[32];
+    std::snprintf(address, sizeof(address), "0x%llx",
+                  static_cast<unsigned long long>(finding.address));
+    json.begin_object();
+    json.value("kind", finding.kind);
+    json.value("message", finding.message);
+    json.value("file", finding.file);
+    json.value("line", finding.line);
+    write(json, "block", finding.block);
+    write(json, "thread", finding.thread);
+    json.value("address", address);
+    json.value("allocation", finding.allocation);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write(JsonWriter& json, const Launch& launch) {
+  json.begin_object();
+  json.value("index", launch.index);
+  json.value("kernel", launch.kernel);
+  write(json, "grid", launch.grid);
+  write(json, "block", launch.block);
+  write(json, launch.counts);
+  json.begin_array("lines");
+  for (const LineCounts& line : launch.lines) {
+    json.begin_object();
+    json.value("file", line.file);
+    json.value("line", line.line);
+    write(json, line.counts);
+    json.end_object();
+  }
+  json.end_array();
+  write(json, launch.findings);
+  json.end_object();
 }
 
 std::string text(uint3 v) {
@@ -319,29 +352,18 @@ void write_trace() {
   const std::lock_guard lock(s.mutex);
   const char* path = std::getenv("SIMT_JSON");
   if (!path || !*path) return;
-  Json json;
-  json["launches"] = Json::array();
+  JsonWriter json;
+  json.begin_object();
+  json.begin_array("launches");
   for (Record& record : s.records) {
     resolve(record);
-    const Launch& l = record.launch;
-    Json launch = {{"index", l.index},
-                   {"kernel", l.kernel},
-                   {"grid", {l.grid.x, l.grid.y, l.grid.z}},
-                   {"block", {l.block.x, l.block.y, l.block.z}},
-                   {"counts", to_json(l.counts)},
-                   {"lines", Json::array()},
-                   {"findings", Json::array()}};
-    for (const LineCounts& line : l.lines) {
-      launch["lines"].push_back(
-          {{"file", line.file}, {"line", line.line}, {"counts", to_json(line.counts)}});
-    }
-    for (const Finding& finding : l.findings) launch["findings"].push_back(to_json(finding));
-    json["launches"].push_back(std::move(launch));
+    write(json, record.launch);
   }
-  json["findings"] = Json::array();
-  for (const Finding& finding : s.host_findings) json["findings"].push_back(to_json(finding));
+  json.end_array();
+  write(json, s.host_findings);
+  json.end_object();
   std::ofstream out(path);
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << json.text() << "\n";
   out.close();
   if (!out) {
     std::fprintf(stderr, "simt: cannot write the trace to %s\n", path);

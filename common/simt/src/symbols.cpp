@@ -119,7 +119,12 @@ std::string strip_signature(std::string name) {
 }  // namespace
 
 std::string Location::text() const {
-  return line > 0 ? file + ":" + std::to_string(line) : std::string("an unknown line");
+  if (line <= 0) return "an unknown line";
+  // Relative to the working directory where the file is below it, as compilers say it.
+  const std::unique_ptr<char, decltype(&std::free)> here(getcwd(nullptr, 0), &std::free);
+  const std::string prefix = here ? std::string(here.get()) + "/" : "/";
+  const bool below = here && file.starts_with(prefix);
+  return (below ? file.substr(prefix.size()) : file) + ":" + std::to_string(line);
 }
 
 std::string Location::short_text() const {
