@@ -5,7 +5,8 @@
 #   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
 #   any other .cu                     both backends compile
 #
-# The simulator builds two programs: NAME (traced: it counts and checks) and NAME_fast.
+# The simulator builds two programs: NAME (traced: it counts and checks) and, when that target is asked
+# for, NAME_fast.
 
 # warp_chapter_field(FILE "Size gpu" VARIABLE): the value of a `// Key: value` line of the header.
 function(warp_chapter_field file key variable)
@@ -47,9 +48,12 @@ function(warp_add_chapter chapter)
       include(${folder}/gpu.cmake)
     endif()
   else()
-    warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions})
+    list(APPEND definitions LAB_COMPILED)
+    warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions}
+                         LIBRARIES lab)
     warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}
-                         DEFINITIONS ${definitions})
+                         DEFINITIONS ${definitions} LIBRARIES lab_fast)
     set_target_properties(${name} ${name}_fast PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
+    set_target_properties(${name}_fast PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
 endfunction()

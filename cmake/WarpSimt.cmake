@@ -6,6 +6,26 @@
 # checks, or with FAST a plain compilation of the same sources.
 function(warp_simt_executable target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "INCLUDES;DEFINITIONS;LIBRARIES")
+  warp_simt_objects(objects)
+  add_executable(${target} ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} simt)
+endfunction()
+
+# warp_simt_library(TARGET SOURCES... [FAST] [INCLUDES dir...] [DEFINITIONS def...])
+#
+# The like as a static library: for traced programs, or with FAST for fast ones. Its users name the
+# INCLUDES and DEFINITIONS that its headers need themselves.
+function(warp_simt_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "INCLUDES;DEFINITIONS")
+  warp_simt_objects(objects)
+  add_library(${target} STATIC ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} INTERFACE simt)
+endfunction()
+
+# warp_simt_objects(VARIABLE): the objects of the `target` of the calling function, from its arguments.
+function(warp_simt_objects variable)
   set(options -std=c++20 -Wall -Wextra)
   if(ARG_FAST)
     list(APPEND options --fast)
@@ -32,9 +52,6 @@ function(warp_simt_executable target)
       VERBATIM COMMAND_EXPAND_LISTS)
     list(APPEND objects ${object})
   endforeach()
-
-  add_executable(${target} ${objects})
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} simt)
+  set(${variable} ${objects} PARENT_SCOPE)
 endfunction()

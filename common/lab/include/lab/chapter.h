@@ -3,6 +3,9 @@
 /// checked, timed and checked again.
 #pragma once
 
+#include <unistd.h>
+
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,12 +16,10 @@
 #include "lab/backend.h"
 #include "lab/buffer.h"
 #include "lab/command_line.h"
-#include "lab/device.h"
-#include "lab/json.h"
 #include "lab/limits.h"
 #include "lab/row.h"
 #include "lab/size.h"
-#include "lab/table.h"
+#include "lab/text.h"
 #include "lab/timing.h"
 #include "lab/verify.h"
 
@@ -76,8 +77,8 @@ struct Peer {
 
 /// What distinguishes one chapter, or a test, from another.
 struct ChapterConfig {
-  std::string name = LAB_CHAPTER;
-  std::string default_size = LAB_DEFAULT_SIZE;
+  std::string name;
+  std::string default_size = "";  ///< where empty, `--size` is required
   Backend backend = this_backend();
   TimingOptions timing = {};
   LimitOptions limits = {};
@@ -89,7 +90,13 @@ class Chapter {
  public:
   /// Reads the command line. `--help` prints and exits with 0; bad input prints one line to stderr
   /// and exits with 2.
-  Chapter(int argc, char** argv, SizeKind kind, ChapterConfig config = {});
+  Chapter(int argc, char** argv, SizeKind kind, const char* name = LAB_CHAPTER,
+          const char* default_size = LAB_DEFAULT_SIZE);
+  /// For tests, which differ in more than the name.
+  Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config);
+  Chapter(const Chapter&) = delete;
+  Chapter& operator=(const Chapter&) = delete;
+  ~Chapter();
 
   /// The size to solve.
   const Size& size() const { return options_.size; }
@@ -104,16 +111,16 @@ class Chapter {
   /// a size beyond what `--size` checks itself.
   /// \param legal whether the size is one that they can take
   /// \param what what is legal, e.g. "n is an int here: at most 2147483647"
-  void require(bool legal, const std::string& what) const;
+  void require(bool legal, std::string_view what) const;
 
   /// Adds a rung.
-  void add(Rung rung);
+  void add(const Rung& rung);
   /// Adds a peer, for the rungs that name it.
-  void peer(Peer peer);
+  void peer(const Peer& peer);
   /// Adds a rung that this build or this machine does not have.
-  void skip(std::string rung, std::string reason, std::string idea = {});
+  void skip(std::string_view rung, std::string_view reason, std::string_view idea = {});
   /// Says why a peer is not there: the rungs that name it run without.
-  void skip_peer(std::string name, std::string reason);
+  void skip_peer(std::string_view name, std::string_view reason);
 
   /// Runs what the command line asks for, prints the ladder, and writes the results file.
   ///
@@ -165,4 +172,6 @@ class Chapter {
 
 }  // namespace lab
 
-#include "lab/chapter_run.h"
+#if !defined(LAB_COMPILED)
+#include "lab/chapter-inl.h"
+#endif

@@ -4,8 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -39,89 +37,35 @@ class CudaFailure : public Failure {
 };
 
 /// What usually helps after `error`, as a sentence; empty where there is nothing to add.
-inline std::string advice(cudaError_t error) {
-  switch (error) {
-    case cudaErrorNoKernelImageForDevice:
-      return "The program holds no code for this GPU: its kernels did not run. Configure again "
-             "with "
-             "-DCMAKE_CUDA_ARCHITECTURES=native, or with the GPU's own compute capability.";
-    case cudaErrorNoDevice:
-      return "No NVIDIA GPU is visible. Run on the simulator: ./learn run --backend simulator.";
-    case cudaErrorInsufficientDriver:
-      return "No NVIDIA driver is loaded, or it is older than the CUDA toolkit. Update the driver, "
-             "or run on the simulator: ./learn run --backend simulator.";
-    case cudaErrorMemoryAllocation:
-      return "The memory does not suffice: choose a smaller --size.";
-    case cudaErrorInvalidConfiguration:
-      return "A block has at most 1024 threads and no dimension of block or grid may be 0; "
-             "gridDim.y and gridDim.z are at most 65535.";
-    case cudaErrorLaunchOutOfResources:
-      return "The block needs more registers or shared memory than an SM has: use fewer threads, "
-             "or "
-             "bound them with __launch_bounds__.";
-    case cudaErrorInvalidValue:
-      return "An argument is out of range: a null or foreign pointer, a size beyond the "
-             "allocation, "
-             "or more dynamic shared memory than the kernel asked for with cudaFuncSetAttribute.";
-    case cudaErrorIllegalAddress:
-      return "An earlier kernel read or wrote outside of its memory. ./learn explain names the "
-             "line; "
-             "on a GPU compute-sanitizer does.";
-    case cudaErrorMisalignedAddress:
-      return "An earlier kernel accessed a vector type at an address that is no multiple of its "
-             "size.";
-    case cudaErrorLaunchFailure:
-      return "An earlier kernel died. ./learn explain names the line; on a GPU compute-sanitizer "
-             "does.";
-    case cudaErrorLaunchTimeout:
-      return "An earlier kernel ran too long for a GPU that also drives a display.";
-    default:
-      return "";
-  }
-}
+std::string advice(cudaError_t error);
+
+/// What `CUDA_CHECK` calls.
+void check_cuda(cudaError_t error, const char* call, const char* file, int line);
 
 namespace detail {
 
-/// How many `ThrowInstead` scopes this thread is in.
-inline int& throw_depth() {
-  static thread_local int depth = 0;
-  return depth;
-}
+/// Ends the rung, or outside of one the program, with a message.
+[[noreturn]] void fail(const std::string& message);
+
+/// Name, text and advice.
+std::string describe(cudaError_t error);
 
 /// While one lives, a failure is thrown instead of ending the program: a chapter opens one around
 /// each rung.
 class ThrowInstead {
  public:
-  ThrowInstead() { ++throw_depth(); }
-  ~ThrowInstead() { --throw_depth(); }
+  ThrowInstead();
+  ~ThrowInstead();
   ThrowInstead(const ThrowInstead&) = delete;
   ThrowInstead& operator=(const ThrowInstead&) = delete;
 };
 
-template <class F>
-[[noreturn]] void raise(const F& failure) {
-  if (throw_depth() > 0) throw failure;
-  std::fflush(stdout);
-  std::fprintf(stderr, "ERROR %s\n", failure.what());
-  std::exit(1);
-}
-
-inline std::string describe(cudaError_t error) {
-  std::string text = std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + ".";
-  if (const std::string help = advice(error); !help.empty()) text += " " + help;
-  return text;
-}
-
 }  // namespace detail
-
-/// What `CUDA_CHECK` calls.
-inline void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
-  if (error == cudaSuccess) return;
-  detail::raise(CudaFailure(std::string(file) + ":" + std::to_string(line) + ": " + call +
-                                " failed with " + detail::describe(error),
-                            error));
-}
 
 /// @}
 
 }  // namespace lab
+
+#if !defined(LAB_COMPILED)
+#include "lab/check-inl.h"
+#endif

@@ -4,17 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <string>
-#include <string_view>
-
-#include "lab/backend.h"
-#include "lab/check.h"
-#include "lab/text.h"
 
 namespace lab {
 
@@ -22,69 +12,28 @@ namespace lab {
 /// @{
 
 /// The current device's name, "NVIDIA H200".
-inline std::string device_name() {
-  int device = 0;
-  cudaDeviceProp properties{};
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  return properties.name;
-}
+std::string device_name();
 
 /// One of the current device's attributes.
-inline int device_attribute(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
-  return value;
-}
+int device_attribute(cudaDeviceAttr attribute);
 
 /// The current device's compute capability, 90 for 9.0.
-inline int compute_capability() {
-  return 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
-         device_attribute(cudaDevAttrComputeCapabilityMinor);
-}
+int compute_capability();
 
 /// The driver: its release ("580.159.03") where the kernel module tells it, and the newest CUDA
 /// that it runs.
-inline std::string driver_version() {
-  int cuda = 0;
-  CUDA_CHECK(cudaDriverGetVersion(&cuda));
-  const std::string newest = format("CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
-  std::FILE* const file = std::fopen("/proc/driver/nvidia/version", "r");
-  if (file == nullptr) return newest;
-  std::array<char, 256> line{};
-  const bool read = std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr;
-  std::fclose(file);
-  // "NVRM version: NVIDIA UNIX ... x86_64  580.159.03  Release Build ...": the first word that is a
-  // number with dots.
-  std::string_view rest = read ? line.data() : "";
-  while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (word.find('.') != std::string_view::npos &&
-        word.find_first_not_of("0123456789.") == std::string_view::npos) {
-      return std::string(word) + " (" + newest + ")";
-    }
-  }
-  return newest;
-}
+std::string driver_version();
 
 /// The time now, in UTC, as ISO 8601 has it: "2026-11-20T18:33:07Z".
-inline std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
+std::string utc_now();
 
 /// The commit that the program was built from: the launcher passes it in `WARP_COMMIT`.
-inline std::string commit() {
-  const char* text = std::getenv("WARP_COMMIT");
-  return text != nullptr && *text != '\0' ? text : "unknown";
-}
+std::string commit();
 
 /// @}
 
 }  // namespace lab
+
+#if !defined(LAB_COMPILED)
+#include "lab/device-inl.h"
+#endif

@@ -25,19 +25,7 @@ enum class Status {
 };
 
 /// "PASS", "FAIL", "SKIP" or "ERROR".
-inline const char* to_string(Status status) {
-  switch (status) {
-    case Status::pass:
-      return "PASS";
-    case Status::fail:
-      return "FAIL";
-    case Status::skip:
-      return "SKIP";
-    case Status::error:
-      return "ERROR";
-  }
-  return "";
-}
+const char* to_string(Status status);
 
 /// A peer's times in the rounds that it shared with a rung.
 struct PeerTime {
@@ -65,7 +53,7 @@ struct Row {
   Counts counts;                            ///< of one launch, on the simulator
 
   /// Rung and variant, as the table shows them.
-  std::string label() const { return variant.empty() ? rung : rung + " " + variant; }
+  std::string label() const;
 };
 
 /// All that one run of a chapter found.
@@ -80,15 +68,15 @@ struct Report {
   std::vector<std::string> notes;  ///< lines for below the table; not in the results file
 
   /// How many rows ended so.
-  int count(Status status) const {
-    int n = 0;
-    for (const Row& row : rows) n += row.status == status ? 1 : 0;
-    return n;
-  }
+  int count(Status status) const;
   /// 0 where every row is PASS or SKIP, else 1.
-  int exit_code() const { return count(Status::fail) + count(Status::error) == 0 ? 0 : 1; }
+  int exit_code() const;
 };
 
 /// @}
 
 }  // namespace lab
+
+#if !defined(LAB_COMPILED)
+#include "lab/row-inl.h"
+#endif

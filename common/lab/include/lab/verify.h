@@ -6,13 +6,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
-
-#include "lab/text.h"
 
 namespace lab {
 
@@ -45,21 +43,12 @@ inline constexpr double float_roundoff = 1.0 / 16777216.0;
 /// \param depth longest chain of additions that a term takes part in; `k` where one loop adds up
 ///   all, less for a tree. 0 stands for `k`
 /// \param u the unit roundoff of the type that adds
-inline Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth = 0,
-                                   double u = float_roundoff) {
-  constexpr double lambda = 4;
-  if (depth == 0) depth = k;
-  const double drift = lambda * std::sqrt(static_cast<double>(depth)) * u;
-  return {drift * static_cast<double>(k) * magnitude, 0,
-          format("%zu terms of mean magnitude %g, at most %zu roundings in a row", k, magnitude,
-                 depth)};
-}
+Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth = 0,
+                            double u = float_roundoff);
 
 /// The tolerance of a value that `roundings` operations made, none of which cancels: each may be
 /// off by one unit roundoff.
-inline Tolerance tolerance_for_roundings(std::size_t roundings, double u = float_roundoff) {
-  return {0, static_cast<double>(roundings) * u, std::to_string(roundings) + " roundings"};
-}
+Tolerance tolerance_for_roundings(std::size_t roundings, double u = float_roundoff);
 
 /// What a comparison found.
 struct Comparison {
@@ -106,6 +95,41 @@ double error_of(const G& got, const W& want) {
   }
 }
 
+/// What `compare` does that does not depend on the type of the elements.
+class Comparer {
+ public:
+  Comparer(std::size_t got, std::size_t want);
+  Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance);
+  Comparer(const Comparer&) = delete;
+  Comparer& operator=(const Comparer&) = delete;
+  ~Comparer();
+
+  /// Whether there is anything to compare, and a tolerance that something can exceed.
+  bool sound() const { return sound_; }
+  /// Takes note of an element: the first one, and each whose error is not 0.
+  void note(std::size_t i, double error, double got, double want);
+  /// What came of it.
+  Comparison result();
+
+ private:
+  Tolerance tolerance_;
+  Comparison result_;
+  bool sound_ = true;
+  double worst_ = 0;                       // error / tolerance of the worst element so far
+  double first_got_ = 0, first_want_ = 0;  // of the first mismatch
+};
+
+template <class G, class W>
+Comparison compare_elements(const G* got, const W* want, std::size_t n, Comparer comparer) {
+  if (comparer.sound()) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double error = error_of(got[i], want[i]);
+      if (error != 0 || i == 0) comparer.note(i, error, as_double(got[i]), as_double(want[i]));
+    }
+  }
+  return comparer.result();
+}
+
 }  // namespace detail
 
 /// Compares a result with its reference, element by element.
@@ -117,78 +141,27 @@ double error_of(const G& got, const W& want) {
 /// \param want the reference, of the same size; its type may be wider
 /// \param tolerance how far each element may be off
 template <class Got, class Want>
-[[nodiscard]] Comparison compare(const Got& got, const Want& want,
-                                 const Tolerance& tolerance = Tolerance::exact()) {
-  const std::span g(got), w(want);
-  const std::size_t n = g.size();
-  Comparison result;
-  const auto worthless = [&](std::string why) {
-    result.max_error = std::numeric_limits<double>::quiet_NaN();
-    result.text = std::move(why);
-    return result;
-  };
-  if (n != w.size()) {
-    return worthless(format("the result has %zu elements, the reference %zu", n, w.size()));
-  }
-  if (n == 0) return worthless("nothing was compared: the result is empty");
-  if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
-        std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
-    return worthless("the tolerance is not a number from 0 up: it would let anything pass");
-  }
+[[nodiscard]] Comparison compare(const Got& got, const Want& want, const Tolerance& tolerance) {
+  return detail::compare_elements(std::data(got), std::data(want), std::size(got),
+                                  {std::size(got), std::size(want), tolerance});
+}
 
-  const auto allowed_at = [&](std::size_t i) {
-    if (tolerance.relative == 0) return tolerance.absolute;
-    const double scale = std::abs(detail::as_double(w[i]));
-    return tolerance.absolute + (std::isfinite(scale) ? tolerance.relative * scale : 0);
-  };
-  result.size = n;
-  result.tolerance = allowed_at(0);
-  double worst = 0;  // error / tolerance of the worst element so far
-  for (std::size_t i = 0; i < n; ++i) {
-    const double error = detail::error_of(g[i], w[i]);
-    if (error == 0) continue;
-    const double allowed = allowed_at(i);
-    if (!(error <= allowed)) {
-      if (result.mismatches++ == 0) result.first_mismatch = i;
-    }
-    // A NaN is the worst there is; after it comes the largest share of the tolerance.
-    if (std::isnan(result.max_error)) continue;
-    const double share =
-        std::isnan(error) ? std::numeric_limits<double>::infinity() : error / allowed;
-    if (std::isnan(error) || share > worst || (share == worst && error > result.max_error)) {
-      worst = share;
-      result.max_error = error;
-      result.tolerance = allowed;
-    }
-  }
-
-  result.pass = result.mismatches == 0;
-  result.text = result.pass ? format("%zu elements, ", n)
-                            : format(
-                                  "%zu of %zu elements are wrong, the first at index %zu: %.9g "
-                                  "where %.9g is right; ",
-                                  result.mismatches, n, result.first_mismatch,
-                                  detail::as_double(g[result.first_mismatch]),
-                                  detail::as_double(w[result.first_mismatch]));
-  result.text += format("largest error %.3g, allowed %.3g (%s)", result.max_error, result.tolerance,
-                        tolerance.basis.c_str());
-  return result;
+/// Compares a result with its reference, bit for bit.
+template <class Got, class Want>
+[[nodiscard]] Comparison compare(const Got& got, const Want& want) {
+  return detail::compare_elements(std::data(got), std::data(want), std::size(got),
+                                  {std::size(got), std::size(want)});
 }
 
 /// A verdict that is no comparison of arrays.
 /// \param pass whether it holds
 /// \param text what was wrong, or that nothing was
-[[nodiscard]] inline Comparison verdict(bool pass, std::string text) {
-  Comparison result;
-  result.pass = pass;
-  result.size = 1;
-  result.mismatches = pass ? 0 : 1;
-  result.first_mismatch = pass ? Comparison::none : 0;
-  result.max_error = pass ? 0 : std::numeric_limits<double>::quiet_NaN();
-  result.text = std::move(text);
-  return result;
-}
+[[nodiscard]] Comparison verdict(bool pass, std::string_view text);
 
 /// @}
 
 }  // namespace lab
+
+#if !defined(LAB_COMPILED)
+#include "lab/verify-inl.h"
+#endif

@@ -1,6 +1,7 @@
-/// \file
-/// How a chapter runs: the bodies of `lab::Chapter`. Included by lab/chapter.h.
 #pragma once
+
+#include <cuda_runtime.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,12 +12,17 @@
 #include <string>
 
 #include "lab/chapter.h"
+#include "lab/check.h"
+#include "lab/config.h"
+#include "lab/device.h"
+#include "lab/json.h"
+#include "lab/table.h"
 
 namespace lab {
 
 namespace detail {
 
-inline std::string base_name(const char* path) {
+LAB_INLINE std::string base_name(const char* path) {
   const std::string text = path == nullptr ? "chapter" : path;
   return text.substr(text.find_last_of('/') + 1);
 }
@@ -40,26 +46,30 @@ class Progress {
   bool shown_;
 };
 
-inline void poison(const std::vector<Buffer*>& outputs) {
+LAB_INLINE void poison(const std::vector<Buffer*>& outputs) {
   for (Buffer* buffer : outputs) {
     if (buffer != nullptr) buffer->poison();
   }
 }
 
-inline void call(const std::function<void()>& f) {
+LAB_INLINE void call(const std::function<void()>& f) {
   if (f) f();
 }
 
 /// Ends what was launched, and reports its errors.
-inline void finish() {
+LAB_INLINE void finish() {
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 }  // namespace detail
 
-inline Chapter::Chapter(int argc, char** argv, SizeKind kind, ChapterConfig config)
-    : program_(detail::base_name(argc > 0 ? argv[0] : nullptr)), config_(std::move(config)) {
+LAB_INLINE Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name,
+                            const char* default_size)
+    : Chapter(argc, argv, kind, ChapterConfig{.name = name, .default_size = default_size}) {}
+
+LAB_INLINE Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config)
+    : program_(detail::base_name(argc > 0 ? argv[0] : nullptr)), config_(config) {
   try {
     options_ = parse_command_line(argc, argv, kind, config_.default_size);
   } catch (const BadInput& bad) {
@@ -81,13 +91,15 @@ inline Chapter::Chapter(int argc, char** argv, SizeKind kind, ChapterConfig conf
   if (!existed) std::remove(options_.json.c_str());
 }
 
-inline void Chapter::usage(const std::string& message) const {
+LAB_INLINE Chapter::~Chapter() = default;
+
+LAB_INLINE void Chapter::usage(const std::string& message) const {
   std::fflush(stdout);
   std::fprintf(stderr, "%s: %s\n", program_.c_str(), one_line(message).c_str());
   std::exit(2);
 }
 
-inline void Chapter::print_help(SizeKind kind) const {
+LAB_INLINE void Chapter::print_help(SizeKind kind) const {
   const std::string size = spelling(kind);
   const std::string fallback =
       config_.default_size.empty() ? "" : "; default " + config_.default_size;
@@ -113,7 +125,7 @@ inline void Chapter::print_help(SizeKind kind) const {
       static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str());
 }
 
-inline void Chapter::print_list() const {
+LAB_INLINE void Chapter::print_list() const {
   std::size_t width = 0;
   for (const Entry& entry : entries_) width = std::max(width, entry.rung.name.size());
   std::vector<std::string> seen;
@@ -126,43 +138,44 @@ inline void Chapter::print_list() const {
   }
 }
 
-inline bool Chapter::wants(std::string_view rung) const {
+LAB_INLINE bool Chapter::wants(std::string_view rung) const {
   return options_.rungs.empty() ||
          std::find(options_.rungs.begin(), options_.rungs.end(), rung) != options_.rungs.end();
 }
 
-inline void Chapter::require(bool legal, const std::string& what) const {
-  if (!legal) usage("--size with " + to_string(size()) + ": " + what);
+LAB_INLINE void Chapter::require(bool legal, std::string_view what) const {
+  if (!legal) usage("--size with " + to_string(size()) + ": " + std::string(what));
 }
 
-inline void Chapter::add(Rung rung) {
+LAB_INLINE void Chapter::add(const Rung& rung) {
   for (const Entry& entry : entries_) {
     if (entry.rung.name == rung.name && entry.rung.variant == rung.variant) {
-      detail::raise(Failure("rung " + rung.name + " " + rung.variant + " was added twice"));
+      detail::fail("rung " + rung.name + " " + rung.variant + " was added twice");
     }
   }
-  entries_.push_back({std::move(rung), false, ""});
+  entries_.push_back({rung, false, ""});
 }
 
-inline void Chapter::peer(Peer peer) { peers_.push_back(std::move(peer)); }
+LAB_INLINE void Chapter::peer(const Peer& peer) { peers_.push_back(peer); }
 
-inline void Chapter::skip(std::string rung, std::string reason, std::string idea) {
+LAB_INLINE void Chapter::skip(std::string_view rung, std::string_view reason,
+                              std::string_view idea) {
   entries_.push_back(
-      {Rung{.name = std::move(rung), .idea = std::move(idea)}, true, std::move(reason)});
+      {Rung{.name = std::string(rung), .idea = std::string(idea)}, true, std::string(reason)});
 }
 
-inline void Chapter::skip_peer(std::string name, std::string reason) {
-  skipped_peers_.emplace_back(std::move(name), std::move(reason));
+LAB_INLINE void Chapter::skip_peer(std::string_view name, std::string_view reason) {
+  skipped_peers_.emplace_back(name, reason);
 }
 
-inline const Peer* Chapter::find_peer(const std::string& name) const {
+LAB_INLINE const Peer* Chapter::find_peer(const std::string& name) const {
   for (const Peer& peer : peers_) {
     if (peer.name == name) return &peer;
   }
   return nullptr;
 }
 
-inline std::optional<double> Chapter::limit(Limit which) const {
+LAB_INLINE std::optional<double> Chapter::limit(Limit which) const {
   const char* key = which == Limit::copy ? "copy_gb_s" : which == Limit::fp32 ? "fp32_gflop_s" : "";
   for (const auto& [name, value] : report_.limits) {
     if (name == key && value > 0) return value;
@@ -170,7 +183,7 @@ inline std::optional<double> Chapter::limit(Limit which) const {
   return std::nullopt;
 }
 
-inline void Chapter::describe_machine() {
+LAB_INLINE void Chapter::describe_machine() {
   report_.chapter = config_.name;
   report_.backend = config_.backend.name;
   report_.toolkit = config_.backend.toolkit;
@@ -180,7 +193,7 @@ inline void Chapter::describe_machine() {
   report_.driver = driver_version();
 }
 
-inline void Chapter::measure_limits() {
+LAB_INLINE void Chapter::measure_limits() {
   // No limits themselves, but what the limits were measured at.
   report_.limits.emplace_back("sm_clock_mhz", device_attribute(cudaDevAttrClockRate) / 1000.0);
   report_.limits.emplace_back("memory_clock_mhz",
@@ -206,7 +219,7 @@ inline void Chapter::measure_limits() {
   measure(Limit::fp32, "fp32_gflop_s", measure_fp32);
 }
 
-inline bool Chapter::verify(const Rung& rung, const std::string& when, Row& row) {
+LAB_INLINE bool Chapter::verify(const Rung& rung, const std::string& when, Row& row) {
   if (const auto damage = check_all_canaries()) {
     row.status = Status::fail;
     row.reason = when + *damage;
@@ -221,7 +234,7 @@ inline bool Chapter::verify(const Rung& rung, const std::string& when, Row& row)
   return false;
 }
 
-inline void Chapter::check_peer(const Peer& peer) {
+LAB_INLINE void Chapter::check_peer(const Peer& peer) {
   if (std::find(checked_peers_.begin(), checked_peers_.end(), peer.name) != checked_peers_.end()) {
     return;
   }
@@ -243,7 +256,7 @@ inline void Chapter::check_peer(const Peer& peer) {
   checked_peers_.push_back(peer.name);
 }
 
-inline void Chapter::time(const Rung& rung, const Peer* peer, Row& row) {
+LAB_INLINE void Chapter::time(const Rung& rung, const Peer* peer, Row& row) {
   const auto before = [](const auto& one, bool every_run) {
     return [&one, every_run](bool last) {
       if (last) detail::poison(one.outputs);
@@ -271,7 +284,7 @@ inline void Chapter::time(const Rung& rung, const Peer* peer, Row& row) {
   }
 }
 
-inline void Chapter::run_rung(const Rung& rung, Row& row) {
+LAB_INLINE void Chapter::run_rung(const Rung& rung, Row& row) {
   if (!rung.launch || !rung.verify) throw Failure("the rung lacks its launch or its verify");
 
   mend_all_canaries();
@@ -317,7 +330,7 @@ inline void Chapter::run_rung(const Rung& rung, Row& row) {
   row.status = Status::pass;
 }
 
-inline void Chapter::demonstrate(const Rung& rung, Row& row) {
+LAB_INLINE void Chapter::demonstrate(const Rung& rung, Row& row) {
   if (!on_simulator()) {
     row.status = Status::skip;
     row.reason = "a mistake on purpose: the simulator shows it (--backend simulator)";
@@ -360,7 +373,7 @@ inline void Chapter::demonstrate(const Rung& rung, Row& row) {
   }
 }
 
-inline Row Chapter::run_entry(const Entry& entry) {
+LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
   const Rung& rung = entry.rung;
   Row row;
   row.rung = rung.name;
@@ -427,7 +440,7 @@ inline Row Chapter::run_entry(const Entry& entry) {
   return row;
 }
 
-inline int Chapter::run() {
+LAB_INLINE int Chapter::run() {
   if (options_.list) {
     print_list();
     return 0;

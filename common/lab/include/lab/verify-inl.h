@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lab/config.h"
+#include "lab/text.h"
+#include "lab/verify.h"
+
+namespace lab {
+
+LAB_INLINE Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth,
+                                       double u) {
+  constexpr double lambda = 4;
+  if (depth == 0) depth = k;
+  const double drift = lambda * std::sqrt(static_cast<double>(depth)) * u;
+  return {drift * static_cast<double>(k) * magnitude, 0,
+          format("%zu terms of mean magnitude %g, at most %zu roundings in a row", k, magnitude,
+                 depth)};
+}
+
+LAB_INLINE Tolerance tolerance_for_roundings(std::size_t roundings, double u) {
+  return {0, static_cast<double>(roundings) * u, std::to_string(roundings) + " roundings"};
+}
+
+namespace detail {
+
+LAB_INLINE Comparer::Comparer(std::size_t got, std::size_t want)
+    : Comparer(got, want, Tolerance::exact()) {}
+
+LAB_INLINE Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance)
+    : tolerance_(tolerance) {
+  const auto worthless = [&](std::string why) {
+    sound_ = false;
+    result_.max_error = std::numeric_limits<double>::quiet_NaN();
+    result_.text = std::move(why);
+  };
+  if (got != want) {
+    worthless(format("the result has %zu elements, the reference %zu", got, want));
+  } else if (got == 0) {
+    worthless("nothing was compared: the result is empty");
+  } else if (!(std::isfinite(tolerance.absolute) && tolerance.absolute >= 0 &&
+               std::isfinite(tolerance.relative) && tolerance.relative >= 0)) {
+    worthless("the tolerance is not a number from 0 up: it would let anything pass");
+  } else {
+    result_.size = got;
+  }
+}
+
+LAB_INLINE Comparer::~Comparer() = default;
+
+LAB_INLINE void Comparer::note(std::size_t i, double error, double got, double want) {
+  double allowed = tolerance_.absolute;
+  if (tolerance_.relative != 0 && std::isfinite(want)) {
+    allowed += tolerance_.relative * std::abs(want);
+  }
+  if (i == 0) result_.tolerance = allowed;
+  if (error == 0) return;
+
+  if (!(error <= allowed) && result_.mismatches++ == 0) {
+    result_.first_mismatch = i;
+    first_got_ = got;
+    first_want_ = want;
+  }
+  // A NaN is the worst there is; after it comes the largest share of the tolerance.
+  if (std::isnan(result_.max_error)) return;
+  const double share =
+      std::isnan(error) ? std::numeric_limits<double>::infinity() : error / allowed;
+  if (std::isnan(error) || share > worst_ || (share == worst_ && error > result_.max_error)) {
+    worst_ = share;
+    result_.max_error = error;
+    result_.tolerance = allowed;
+  }
+}
+
+LAB_INLINE Comparison Comparer::result() {
+  if (!sound_) return result_;
+  result_.pass = result_.mismatches == 0;
+  result_.text =
+      result_.pass
+          ? format("%zu elements, ", result_.size)
+          : format(
+                "%zu of %zu elements are wrong, the first at index %zu: %.9g where "
+                "%.9g is right; ",
+                result_.mismatches, result_.size, result_.first_mismatch, first_got_, first_want_);
+  result_.text += format("largest error %.3g, allowed %.3g (%s)", result_.max_error,
+                         result_.tolerance, tolerance_.basis.c_str());
+  return result_;
+}
+
+}  // namespace detail
+
+LAB_INLINE Comparison verdict(bool pass, std::string_view text) {
+  Comparison result;
+  result.pass = pass;
+  result.size = 1;
+  result.mismatches = pass ? 0 : 1;
+  result.first_mismatch = pass ? Comparison::none : 0;
+  result.max_error = pass ? 0 : std::numeric_limits<double>::quiet_NaN();
+  result.text = text;
+  return result;
+}
+
+}  // namespace lab
