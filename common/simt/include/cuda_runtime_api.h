@@ -310,47 +310,54 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
                                                const void* function, size_t dynamic_shared = 0,
                                                int block_size_limit = 0);
 
-// The typed forms that C++ programs use.
+// The typed forms that C++ programs use; inlined, so that findings name the caller's line.
 template <class T>
-cudaError_t cudaMalloc(T** pointer, size_t size) {
+[[gnu::always_inline]] inline cudaError_t cudaMalloc(T** pointer, size_t size) {
   return cudaMalloc(reinterpret_cast<void**>(pointer), size);
 }
 template <class T>
-cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width,
+                                                          size_t height) {
   return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, size_t size, unsigned flags = cudaHostAllocDefault) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocHost(T** pointer, size_t size,
+                                                         unsigned flags = cudaHostAllocDefault) {
   return cudaMallocHost(reinterpret_cast<void**>(pointer), size, flags);
 }
 template <class T>
-cudaError_t cudaHostAlloc(T** pointer, size_t size, unsigned flags) {
+[[gnu::always_inline]] inline cudaError_t cudaHostAlloc(T** pointer, size_t size, unsigned flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
 }
 template <class T>
-cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
+[[gnu::always_inline]] inline cudaError_t cudaHostGetDevicePointer(T** device, void* host,
+                                                                   unsigned flags) {
   return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
 template <class T>
-cudaError_t cudaMallocManaged(T** pointer, size_t size, unsigned flags = cudaMemAttachGlobal) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocManaged(T** pointer, size_t size,
+                                                            unsigned flags = cudaMemAttachGlobal) {
   return cudaMallocManaged(reinterpret_cast<void**>(pointer), size, flags);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
+[[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** pointer, size_t size,
+                                                          cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t size, size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyToSymbol(
+    const T& symbol, const void* from, size_t size, size_t offset = 0,
+    cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   return cudaMemcpyToSymbol(static_cast<const void*>(&symbol), from, size, offset, kind);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t size, size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+[[gnu::always_inline]] inline cudaError_t cudaMemcpyFromSymbol(
+    void* to, const T& symbol, size_t size, size_t offset = 0,
+    cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   return cudaMemcpyFromSymbol(to, static_cast<const void*>(&symbol), size, offset, kind);
 }
 template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+[[gnu::always_inline]] inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
   *pointer = const_cast<void*>(static_cast<const void*>(&symbol));
   return cudaSuccess;
 }

@@ -42,6 +42,10 @@ inline constexpr std::array kCudaMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__SI
 inline constexpr std::array kMacros = {"-D__SIMT__"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
+#ifdef __x86_64__
+inline constexpr std::array kLink = {"-ldw", "-lpthread"};
+#else
 inline constexpr std::array kLink = {"-lboost_context", "-ldw", "-lpthread"};
+#endif
 
 }  // namespace simtcc::flags

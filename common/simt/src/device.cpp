@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "grid.h"
 #include "lab/json_writer.h"

@@ -31,10 +31,6 @@ extern const char simt_constant_end[] asm("__stop_simt_constant") __attribute__(
 namespace simt::engine {
 namespace {
 
-using boost::context::detail::jump_fcontext;
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
-
 constexpr uint64_t kPage = 4096;
 // A warp that has formed this many groups makes room for the others.
 constexpr uint64_t kSlice = 1 << 12;
@@ -113,16 +109,13 @@ Worker::Worker() {
 
 // ---- Fibers -------------------------------------------------------------------------------------
 
-void Worker::fiber_entry(transfer_t transfer) {
-  *static_cast<fcontext_t*>(transfer.data) = transfer.fctx;
-  running->lane_main();
-}
+void Worker::fiber_entry() { running->lane_main(); }
 
 void Worker::rebuild(Fiber& fiber) {
   // Stack tops that differ in their low bits spread over the sets of the cache.
   const unsigned color = fiber.color % 32 * 192;
   char* top = fiber.stack + stack_bytes() - color;
-  fiber.context = make_fcontext(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
+  fiber.context = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
 }
 
 Fiber* Worker::take_fiber() {
@@ -143,6 +136,25 @@ Fiber* Worker::take_fiber() {
   fiber->color = fiber_count_++;
   rebuild(*fiber);
   return fiber;
+}
+
+inline void Worker::switch_to(int lane) {
+  Warp& warp = *warp_;
+  Fiber*& target = warp.lane[lane].fiber;
+  if (!target) target = take_fiber();
+  lane_ = lane;
+  simt_thread_index = warp.thread[lane];
+  Fiber* from = fiber_;
+  if (target == from) return;
+  fiber_ = target;
+  switch_context(from ? from->context : main_, target->context);
+}
+
+void Worker::leave_to_main() {
+  Fiber* from = fiber_;
+  fiber_ = nullptr;
+  lane_ = -1;
+  switch_context(from->context, main_);
 }
 
 // What a fiber does: one lane after another, for ever.
@@ -175,27 +187,6 @@ void Worker::lane_main() {
   }
 }
 
-void Worker::switch_to(int lane) {
-  Warp& warp = *warp_;
-  Fiber*& target = warp.lane[lane].fiber;
-  if (!target) target = take_fiber();
-  lane_ = lane;
-  simt_thread_index = warp.thread[lane];
-  Fiber* from = fiber_;
-  if (target == from) return;
-  fiber_ = target;
-  const transfer_t transfer = jump_fcontext(target->context, from ? &from->context : &main_);
-  *static_cast<fcontext_t*>(transfer.data) = transfer.fctx;
-}
-
-void Worker::leave_to_main() {
-  Fiber* from = fiber_;
-  fiber_ = nullptr;
-  lane_ = -1;
-  const transfer_t transfer = jump_fcontext(main_, &from->context);
-  *static_cast<fcontext_t*>(transfer.data) = transfer.fctx;
-}
-
 void Worker::run_warp(Warp& warp) {
   warp_ = &warp;
   running = this;
@@ -226,6 +217,8 @@ inline void Worker::stop(Warp& warp, int lane) {
 
 int Worker::schedule(Warp& warp) {
   if (warp.capture) settle_captures(warp);
+  if (warp.group && grid_->traced) follow_trails(warp);
+  warp.group = 0;
   ++clock_;
   for (;;) {
     uint64_t best = kNotWaiting;
@@ -240,7 +233,6 @@ int Worker::schedule(Warp& warp) {
     }
     if (best == kNotWaiting) {
       if (warp.at_collective && resolve_collectives(warp)) continue;
-      warp.group = 0;
       return -1;
     }
 
@@ -254,17 +246,6 @@ int Worker::schedule(Warp& warp) {
         if (warp.path[lane] != warp.path[first]) group &= ~(1u << lane);
       }
     }
-
-    // The lanes that ran together last have parted: their branch diverged.
-    if (grid_->traced && (warp.group & warp.live & ~group) && (warp.group & group)) {
-      bool parted = false;
-      for (uint32_t rest = warp.group & warp.live & ~group; rest; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
-        parted |= warp.stop[lane] == Stop::resume || warp.key[lane] != kNotWaiting;
-      }
-      if (parted) ++trace.at(key_pc(warp.group_key)).divergent_branches;
-    }
-    warp.group = 0;
 
     // A warp that spins lets the others run, and then its own lanes in the reverse order.
     if (++warp.steps % kSlice == 0 || warp.yielded) [[unlikely]] {
@@ -305,6 +286,54 @@ int Worker::schedule(Warp& warp) {
     warp.group_key = best;
     warp.pending = group & (group - 1);
     return first;
+  }
+}
+
+// The lanes of the group have stopped. If they did not come the same way, replays their ways through the
+// blocks of the code as the scheduler would have let them run, lowest first, and counts where they part.
+void Worker::follow_trails(Warp& warp) {
+  const int leader = std::countr_zero(warp.group);
+  bool same = true;
+  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    same &= warp.trail_hash[lane] == warp.trail_hash[leader] && warp.key[lane] == warp.key[leader];
+  }
+  if (!same) {
+    uint8_t at[kLanes] = {};
+    const auto key = [&](int lane) {
+      return at[lane] < warp.trail_length[lane] ? warp.trail[at[lane]][lane] : warp.key[lane];
+    };
+    uint64_t branch = warp.group_key;
+    uint32_t together = warp.group;
+    uint32_t on_the_way = 0;
+    for (;;) {
+      const uint64_t first = key(std::countr_zero(together));
+      bool parted = false;
+      for (uint32_t rest = together; rest; rest &= rest - 1)
+        parted |= key(std::countr_zero(rest)) != first;
+      if (parted) ++trace.at(key_pc(branch)).divergent_branches;
+      // The next to run: all that stand at the lowest block.
+      on_the_way = 0;
+      branch = kNotWaiting;
+      for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        if (at[lane] == warp.trail_length[lane]) continue;
+        on_the_way |= 1u << lane;
+        branch = std::min(branch, key(lane));
+      }
+      if (!on_the_way) break;
+      together = 0;
+      for (uint32_t rest = on_the_way; rest; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        if (key(lane) == branch) together |= 1u << lane;
+      }
+      for (uint32_t rest = together; rest; rest &= rest - 1) ++at[std::countr_zero(rest)];
+    }
+  }
+  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    warp.trail_length[lane] = 0;
+    warp.trail_hash[lane] = 0;
   }
 }
 
@@ -463,7 +492,10 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
     for (unsigned i = 0; i < kLanes; ++i) {
       warp.key[i] = i < lanes ? make_key(0, 1) : kNotWaiting;
       warp.stop[i] = Stop::resume;
+      warp.position[i] = warp.key[i];
       warp.path[i] = 0;
+      warp.trail_length[i] = 0;
+      warp.trail_hash[i] = 0;
       warp.lane[i].depth = 0;
       warp.lane[i].path = 0;
       if (i >= lanes) continue;
@@ -862,11 +894,16 @@ struct Hooks {
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
     const Lane& self = warp.lane[lane];
+    note(warp, lane, what, make_key(self.depth, reinterpret_cast<uint64_t>(pc)), self.path);
+  }
+
+  [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, uint64_t key,
+                                                 uint32_t path) {
     if (warp.capture >> lane & 1) [[unlikely]] {
       warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
     }
-    warp.key[lane] = make_key(self.depth, reinterpret_cast<uint64_t>(pc));
-    warp.path[lane] = self.path;
+    warp.key[lane] = warp.position[lane] = key;
+    warp.path[lane] = path;
     warp.stop[lane] = what;
   }
 
@@ -896,8 +933,28 @@ struct Hooks {
     if (!worker) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    note(warp, lane, Stop::resume, pc);
-    worker->stop(warp, lane);
+    const uint64_t key = make_key(warp.lane[lane].depth, reinterpret_cast<uint64_t>(pc));
+    const uint64_t here = warp.position[lane];
+    // Nothing happens in between that another lane could see. So a lane that goes forward need not wait
+    // for the others: it only leaves a trail, from which follow_trails() learns where lanes parted. A
+    // lane that is about to go back, in a loop or into a call, first waits for those behind it.
+    if (key <= here && warp.trail_length[lane]) {
+      const Lane& self = warp.lane[lane];
+      const uint64_t depth = kMostDepth - (here >> 48);
+      note(warp, lane, Stop::resume, here,
+           depth < self.depth && depth < Lane::kKnownCalls ? self.outer_paths[depth] : self.path);
+      worker->stop(warp, lane);
+    }
+    const unsigned length = warp.trail_length[lane];
+    if (length == kTrail) [[unlikely]] {
+      note(warp, lane, Stop::resume, pc);
+      worker->stop(warp, lane);
+      return;
+    }
+    warp.position[lane] = key;
+    warp.trail[length][lane] = key;
+    warp.trail_length[lane] = static_cast<uint8_t>(length + 1);
+    warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
   }
 
   static void function_entry(const void* caller, const void* pc) {
@@ -964,11 +1021,16 @@ struct Hooks {
     return warp.exchange[lane].result;
   }
 
-  static unsigned active_mask() {
+  static unsigned active_mask(const void* pc) {
     Worker* worker = running;
     if (!worker) return 0;
     // Without tracing lanes do not run in step, and each is alone.
-    return worker->grid_->traced ? worker->warp_->group : 1u << worker->lane_;
+    if (!worker->grid_->traced) return 1u << worker->lane_;
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    note(warp, lane, Stop::resume, pc);
+    worker->stop(warp, lane);
+    return warp.group;
   }
 
   static void yield(const void* pc) {
@@ -1117,7 +1179,7 @@ int barrier(BarrierReduction reduction, int predicate) {
 uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width) {
   return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
 }
-unsigned active_mask() { return Hooks::active_mask(); }
+unsigned active_mask() { return Hooks::active_mask(SIMT_PC); }
 void yield() { Hooks::yield(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 void trap(const char* what) {

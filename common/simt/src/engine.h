@@ -1,35 +1,34 @@
 // The execution of blocks: lanes as fibers, warps in lock-step, barriers.
 //
-// A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at every access to memory, at
-// every entry of a basic block, and at every barrier or collective, each stop known by its program
-// counter. When all lanes of a warp have stopped, the scheduler forms the next group: of the waiting
+// A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at every access to memory and at
+// every barrier or collective, each stop known by its program counter. When all lanes of a warp have stopped, the scheduler forms the next group: of the waiting
 // lanes the deepest call goes first, then the lowest program counter. Lanes that stopped at the same
 // access are one warp instruction, and are counted as one request. So lanes diverge and meet again as
-// they do on hardware. A program compiled with --fast stops at barriers and collectives only.
+// they do on hardware; the basic blocks that a lane passes between two stops tell where. A program compiled with --fast stops at barriers and collectives only.
 #pragma once
 
 #include <simt/counting.h>
 #include <simt/counts.h>
 #include <simt/runtime.h>
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
 #include <vector>
 
+#include "context.h"
 #include "races.h"
 #include "trace.h"
 
 namespace simt::engine {
 
-using boost::context::detail::fcontext_t;
-
 inline constexpr int kLanes = 32;
 inline constexpr unsigned kMaxBlockThreads = 1024;
+// A lane that has entered this many blocks without an access waits for the others.
+inline constexpr unsigned kTrail = 16;
 inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
 
 // A stack and what runs on it: one lane after another.
 struct Fiber {
-  fcontext_t context = nullptr;
+  Context context = nullptr;
   char* stack = nullptr;  // lowest address
   unsigned color = 0;     // its number, see Worker::rebuild
 };
@@ -75,6 +74,12 @@ struct Warp {
   Lane lane[kLanes];
   Exchange exchange[kLanes];
   int predicate[kLanes];  // of __syncthreads_count and its like
+
+  // The basic blocks that each lane of the group has entered since it was resumed, as keys.
+  uint64_t position[kLanes];  // the last of them, or of the lane's stops
+  alignas(64) uint64_t trail[kTrail][kLanes];
+  uint32_t trail_hash[kLanes];
+  uint8_t trail_length[kLanes];
 
   uint32_t live = 0;     // lanes that have not exited
   uint32_t group = 0;    // lanes that were resumed together last
@@ -160,7 +165,7 @@ class Worker {
   void leave_to_main();
   void run_warp(Warp& warp);
   void lane_main();
-  static void fiber_entry(boost::context::detail::transfer_t transfer);
+  static void fiber_entry();
   Fiber* take_fiber();
   void rebuild(Fiber& fiber);
 
@@ -174,6 +179,7 @@ class Worker {
                     Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   bool resolve_collectives(Warp& warp);
+  void follow_trails(Warp& warp);
   void settle_captures(Warp& warp);
 
   [[noreturn]] void fail(const Fault& fault);
@@ -185,7 +191,7 @@ class Worker {
   Warp* warp_ = nullptr;    // running now
   int lane_ = -1;           // running now; -1: none, the OS thread's own stack
   Fiber* fiber_ = nullptr;  // running now
-  fcontext_t main_ = nullptr;
+  Context main_ = nullptr;
   bool aborted_ = false;
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
