@@ -1,5 +1,6 @@
 """What each kind of work needs, how to see whether it is there, and what it is called in Debian."""
 
+import platform
 import shutil
 
 from learn.machine import version_tuple
@@ -66,10 +67,12 @@ DOXYGEN = Need("Doxygen", "doxygen", lambda m: m.version("doxygen"), "the site c
 VENV = Need("Python's venv", "python3-venv", _venv, "the site cannot be built")
 
 HOST = [GXX, CMAKE, GENERATOR]
+# On x86-64 the simulator switches stacks itself.
+SIMULATOR = HOST + [LIBDW] + ([] if platform.machine() == "x86_64" else [BOOST])
 WORK = {
     "gpu": HOST,
-    "simulator": HOST + [BOOST, LIBDW],
-    "test": HOST + [BOOST, LIBDW, GTEST],
+    "simulator": SIMULATOR,
+    "test": SIMULATOR + [GTEST],
     "docs": [DOXYGEN, VENV],
     "contributor": [
         Need("gdb", "gdb", _on_path("gdb"), "no debugger for simulated kernels"),
