@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -82,73 +82,120 @@ std::string line_with(const std::string& text, const std::string& part) {
   return "";
 }
 
-TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
-  lab::Report report = report_of({timed_row(), row_of("tma", Status::skip, "needs 9.0")});
-  report.limits = {{"copy_gb_s", 4232.0}};
-  const auto json = nlohmann::ordered_json::parse(lab::to_json(report));
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"chapter", "backend", "device", "driver", "toolkit",
-                                            "date", "commit", "limits", "rows"}));
-  keys.clear();
-  for (const auto& [key, value] : json["rows"][0].items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"rung", "size", "status", "max_error", "tolerance",
-                                            "time_ms", "rate", "rate_unit", "peer", "ratio_to_peer",
-                                            "fraction_of_limit"}));
-  EXPECT_EQ(json["limits"]["copy_gb_s"], 4232.0);
-  const auto& row = json["rows"][0];
-  EXPECT_EQ(row["size"], (nlohmann::ordered_json{{"n", 67108864}}));
-  EXPECT_EQ(row["time_ms"],
-            (nlohmann::ordered_json{
-                {"median", 0.1912}, {"p10", 0.1905}, {"p90", 0.1931}, {"runs", 200}}));
-  EXPECT_EQ(row["peer"]["name"], "cudaMemcpy");
-  EXPECT_EQ(row["peer"]["time_ms"]["median"], 0.1895);
-  EXPECT_EQ(row["ratio_to_peer"], 0.1895 / 0.1912);  // the digits read back as the same double
+/// The value of a key where it first stands, as it is written.
+std::string value_of(const std::string& json, const std::string& key) {
+  const std::string start = "\"" + key + "\": ";
+  const std::size_t at = json.find(start);
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + start.size();
+  std::string value = json.substr(from, json.find('\n', from) - from);
+  if (value.ends_with(',')) value.pop_back();
+  return value;
+}
 
-  const auto& skipped = json["rows"][1];
-  EXPECT_EQ(skipped.dump(), R"({"rung":"tma","size":{"rows":30,"cols":50},"status":"SKIP",)"
-                            R"("reason":"needs 9.0"})");
+TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
+  lab::Row timed = timed_row();
+  timed.ratio_to_peer = 0.75;
+  lab::Report report = report_of({timed, row_of("tma", Status::skip, "needs 9.0")});
+  report.limits = {{"copy_gb_s", 4232.0}};
+  const char* const want = R"json({
+  "chapter": "01_thread_indexing",
+  "backend": "gpu",
+  "device": "NVIDIA H200",
+  "driver": "580.159 (CUDA 13.0)",
+  "toolkit": "CUDA 13.0",
+  "date": "2026-11-20T18:33:07Z",
+  "commit": "abc",
+  "limits": {
+    "copy_gb_s": 4232
+  },
+  "rows": [
+    {
+      "rung": "add_guarded",
+      "size": {
+        "n": 67108864
+      },
+      "status": "PASS",
+      "max_error": 0,
+      "tolerance": 0,
+      "time_ms": {
+        "median": 0.1912,
+        "p10": 0.1905,
+        "p90": 0.1931,
+        "runs": 200
+      },
+      "rate": 4212.4,
+      "rate_unit": "GB/s",
+      "peer": {
+        "name": "cudaMemcpy",
+        "time_ms": {
+          "median": 0.1895,
+          "p10": 0.189,
+          "p90": 0.191,
+          "runs": 200
+        }
+      },
+      "ratio_to_peer": 0.75,
+      "fraction_of_limit": 0.995
+    },
+    {
+      "rung": "tma",
+      "size": {
+        "rows": 30,
+        "cols": 50
+      },
+      "status": "SKIP",
+      "reason": "needs 9.0"
+    }
+  ]
+}
+)json";
+  EXPECT_EQ(lab::to_json(report), want);
+}
+
+TEST(Json, NumbersReadBackAsTheSameDouble) {
+  const std::string json = lab::to_json(report_of({timed_row()}));
+  EXPECT_EQ(std::strtod(value_of(json, "ratio_to_peer").c_str(), nullptr), 0.1895 / 0.1912);
 }
 
 TEST(Json, CountsAndVariantsOnlyWhereThereAreAny) {
   lab::Row row = counted_row("sweep");
   row.variant = "block=128";
-  const auto json = nlohmann::ordered_json::parse(lab::to_json(report_of({row})));
-  EXPECT_EQ(json["rows"][0]["variant"], "block=128");
-  EXPECT_EQ(json["rows"][0]["counts"]["global_store_sectors"], 65536);
-  EXPECT_EQ(json["rows"][0]["counts"].size(), 10u);
-  EXPECT_FALSE(json["rows"][0].contains("time_ms"));
-  EXPECT_TRUE(json["limits"].is_object() && json["limits"].empty());
+  const std::string json = lab::to_json(report_of({row}));
+  EXPECT_EQ(value_of(json, "variant"), "\"block=128\"");
+  EXPECT_EQ(value_of(json, "global_store_sectors"), "65536");
+  EXPECT_EQ(value_of(json, "limits"), "{}");
+  EXPECT_EQ(value_of(json, "time_ms"), "");
 }
 
 TEST(Json, ANaNIsNull) {
   lab::Row row = row_of("bad", Status::fail, "NaN");
   row.max_error = std::nan("");
   row.tolerance = 0.5;
-  const auto json = nlohmann::json::parse(lab::to_json(report_of({row})));
-  EXPECT_TRUE(json["rows"][0]["max_error"].is_null());
-  EXPECT_EQ(json["rows"][0]["tolerance"], 0.5);
+  const std::string json = lab::to_json(report_of({row}));
+  EXPECT_EQ(value_of(json, "max_error"), "null");
+  EXPECT_EQ(value_of(json, "tolerance"), "0.5");
 }
 
-TEST(Json, AnyTextReadsBackAsItWas) {
-  const std::string odd =
+TEST(Json, EscapesWhatATextMayHold) {
+  const char* const odd =
       "quote \" backslash \\ newline \n tab \t bell \a umlaut \xc3\xa4 </script>";
-  const auto json =
-      nlohmann::json::parse(lab::to_json(report_of({row_of("r", Status::fail, odd.c_str())})));
-  EXPECT_EQ(json["rows"][0]["reason"], odd);
+  const std::string json = lab::to_json(report_of({row_of("r", Status::fail, odd)}));
+  EXPECT_EQ(value_of(json, "reason"),
+            "\"quote \\\" backslash \\\\ newline \\n tab \\u0009 bell \\u0007 umlaut \xc3\xa4 "
+            "</script>\"");
 }
 
-TEST(Json, NoRowsIsStillAReport) {
-  const auto json = nlohmann::json::parse(lab::to_json(report_of({})));
-  EXPECT_TRUE(json["rows"].is_array() && json["rows"].empty());
-}
+TEST(Json, NoRowsIsStillAReport) { EXPECT_EQ(value_of(lab::to_json(report_of({})), "rows"), "[]"); }
 
 TEST(Json, ReplacesTheFileOnlyOnceItIsWhole) {
   const std::string folder = testing::TempDir() + "lab_json_" + std::to_string(getpid());
   ASSERT_EQ(std::system(("mkdir -p '" + folder + "'").c_str()), 0);
   const std::string path = folder + "/results.json";
   EXPECT_EQ(lab::write_json(path, report_of({timed_row()})), "");
-  EXPECT_EQ(nlohmann::json::parse(std::ifstream(path))["rows"].size(), 1u);
+  std::ifstream file(path);
+  const std::string written(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(written, lab::to_json(report_of({timed_row()})));
   EXPECT_FALSE(std::ifstream(path + ".part").good());
   const std::string wrong = lab::write_json(folder + "/missing/results.json", report_of({}));
   EXPECT_NE(wrong.find("No such file or directory"), std::string::npos) << wrong;
@@ -182,7 +229,7 @@ TEST(Table, KeepsTheOrderAndAlignsTheColumns) {
   EXPECT_EQ(lines[1].rfind("add_guarded", 0), 0u) << text;
   EXPECT_EQ(lines[2].rfind("slow", 0), 0u) << text;
   EXPECT_EQ(lines[1].find("PASS"), lines[2].find("PASS"));
-  EXPECT_EQ(lines[1].find(" .. "), lines[2].find(" .. ")) << text;
+  EXPECT_EQ(lines[1].find(')'), lines[2].find(')')) << text;
   EXPECT_EQ(lines[1].size(), lines[2].size()) << text;
   EXPECT_EQ(lines[0].size(), lines[1].size()) << text;
 }

@@ -1,6 +1,6 @@
 """Runs the program of faults.cu as a reader runs a chapter: exit codes, streams, table, results file.
 
-WARP_FAULTS names the program; WARP_FAULTS_FAST, if set, its uninstrumented twin.
+WARP_FAULTS names the program.
 """
 
 import json
@@ -12,17 +12,16 @@ import tempfile
 import unittest
 
 PROGRAM = os.environ["WARP_FAULTS"]
-FAST = os.environ.get("WARP_FAULTS_FAST")
 KEYS = ["chapter", "backend", "device", "driver", "toolkit", "date", "commit", "limits", "rows"]
 ROW_KEYS = ["rung", "variant", "size", "status", "reason", "max_error", "tolerance", "time_ms", "rate",
             "rate_unit", "peer", "ratio_to_peer", "fraction_of_limit", "counts"]
 TIMES = ["median", "p10", "p90", "runs"]
 
 
-def run(*arguments, program=PROGRAM, **environment):
+def run(*arguments, **environment):
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "WARP_COMMIT", "LAB_TIMING")}
     env.update(environment)
-    return subprocess.run([program, *arguments], env=env, stdin=subprocess.DEVNULL, timeout=280,
+    return subprocess.run([PROGRAM, *arguments], env=env, stdin=subprocess.DEVNULL, timeout=280,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -45,7 +44,7 @@ class Whole(unittest.TestCase):
         cls.rows = {row["rung"]: row for row in cls.results["rows"]}
         cls.gpu = cls.results["backend"] == "gpu"
 
-    def expect(self, rung, status, reason=""):
+    def expect(self, rung, status, reason="^$"):
         row = self.rows[rung]
         self.assertEqual(row["status"], status, row)
         self.assertRegex(row.get("reason", ""), reason)
@@ -62,7 +61,7 @@ class Whole(unittest.TestCase):
         self.expect("past_the_end", "FAIL", rf"^c: a write past its end hit byte {4 * n} ")
         self.expect("blind", "ERROR", "passes before the rung has run")
         self.expect("friendless", "ERROR", "peer 'nobody' was never added")
-        self.expect("big_block", "ERROR", "cudaErrorInvalidConfiguration.*at most 1024 threads")
+        self.expect("big_block", "ERROR", "cudaErrorInvalid(Value|Configuration).* 1024 threads")
         self.expect("future", "SKIP", "needs compute capability 99.0; this device has")
         self.expect("absent", "SKIP", "^not built here$")
         if self.gpu:
@@ -73,7 +72,7 @@ class Whole(unittest.TestCase):
         else:
             self.expect("right_once", "PASS")
             self.expect("demonstration", "PASS", "raises out-of-bounds, as it should: ")
-            self.expect("far_outside", "FAIL", "^out-of-bounds: ")
+            self.expect("far_outside", "FAIL", "^(out-of-bounds|device-access): write of 4 bytes at ")
             self.expect("after", "PASS")
         self.assertEqual(self.done.returncode, 1, self.done.stderr)
 
@@ -201,14 +200,6 @@ class One(unittest.TestCase):
 
         self.assertIn("\033[32mPASS", on_terminal())
         self.assertNotIn("\033", on_terminal(NO_COLOR="1"))
-
-    @unittest.skipUnless(FAST, "no uninstrumented program on this backend")
-    def test_the_fast_program_checks_but_counts_nothing(self):
-        done = run("--rung", "right", "--rung", "one_wrong", "--rung", "demonstration", program=FAST)
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertTrue(re.search(r"^right +PASS$", done.stdout, re.M), done.stdout)
-        self.assertTrue(re.search(r"^one_wrong +FAIL ", done.stdout, re.M), done.stdout)
-        self.assertTrue(re.search(r"^demonstration +SKIP ", done.stdout, re.M), done.stdout)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ namespace lab {
 
 namespace detail {
 
-// Position-dependent, so that a stray write of one repeated value cannot match all of it.
-constexpr std::uint8_t canary(std::size_t i) {
-  return static_cast<std::uint8_t>(0xA5u ^ (i * 37u));
+// Byte i of a canary. It depends on the position, so that a stray write of one repeated value cannot
+// match all of it, and on the buffer, so that the canary of another one, copied along, does not.
+constexpr std::uint8_t canary(std::uint8_t salt, std::size_t i) {
+  return static_cast<std::uint8_t>(salt ^ (i * 37u));
 }
 
 }  // namespace detail
@@ -43,6 +44,8 @@ LAB_INLINE Buffer::Buffer(Memory memory, std::size_t elements, std::size_t eleme
       break;
   }
   base_ = static_cast<std::uint8_t*>(base);
+  static std::uint8_t next_salt = 0xA5;
+  salt_ = next_salt++;
   mend_canaries();
   registry().push_back(this);
 }
@@ -98,7 +101,7 @@ LAB_INLINE std::optional<std::string> Buffer::check_canaries() const {
     // Report the byte nearest to the data: first behind the end, last before the start.
     for (std::size_t j = 0; j < guard_; ++j) {
       const std::size_t i = front ? guard_ - 1 - j : j;
-      if (found[i] == detail::canary(i)) continue;
+      if (found[i] == detail::canary(salt_, i)) continue;
       return name_ +
              (front ? format(": a write before its start hit byte -%zu", guard_ - i)
                     : format(": a write past its end hit byte %zu", bytes_ + i)) +
@@ -111,7 +114,7 @@ LAB_INLINE std::optional<std::string> Buffer::check_canaries() const {
 LAB_INLINE void Buffer::mend_canaries() {
   if (guard_ == 0 || base_ == nullptr) return;
   std::vector<std::uint8_t> pattern(guard_);
-  for (std::size_t i = 0; i < guard_; ++i) pattern[i] = detail::canary(i);
+  for (std::size_t i = 0; i < guard_; ++i) pattern[i] = detail::canary(salt_, i);
   copy_in(base_, pattern.data(), guard_);
   copy_in(base_ + guard_ + bytes_, pattern.data(), guard_);
 }
@@ -161,6 +164,7 @@ LAB_INLINE void Buffer::swap(Buffer& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
   std::swap(guard_, other.guard_);
+  std::swap(salt_, other.salt_);
   std::swap(name_, other.name_);
   std::swap(base_, other.base_);
   if (here == there) return;

@@ -89,6 +89,7 @@ class Buffer {
   Memory memory_ = Memory::device;
   std::size_t bytes_ = 0;
   std::size_t guard_ = 0;  // a multiple of 256: the contents stay aligned as cudaMalloc aligns
+  std::uint8_t salt_ = 0;  // sets its canaries apart from those of other buffers
   std::string name_;
   std::uint8_t* base_ = nullptr;
 };

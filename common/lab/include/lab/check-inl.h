@@ -29,8 +29,8 @@ LAB_INLINE std::string advice(cudaError_t error) {
              "or bound them with __launch_bounds__.";
     case cudaErrorInvalidValue:
       return "An argument is out of range: a null or foreign pointer, a size beyond the "
-             "allocation, or more dynamic shared memory than the kernel asked for with "
-             "cudaFuncSetAttribute.";
+             "allocation, a block of more than 1024 threads, or more dynamic shared memory than "
+             "the kernel asked for with cudaFuncSetAttribute.";
     case cudaErrorIllegalAddress:
       return "An earlier kernel read or wrote outside of its memory. ./learn explain names the "
              "line; on a GPU compute-sanitizer does.";

@@ -52,6 +52,7 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
 
   Options options;
   std::string size_text(default_size);
+  bool sized = !default_size.empty();
   std::vector<char*> words(argv, argv + argc);  // getopt reorders what it reads
   words.push_back(nullptr);
   optind = 0;  // starts anew, also for the second command line of one process
@@ -74,6 +75,7 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
         break;
       case size:
         size_text = optarg;
+        sized = true;
         break;
       case seed:
         if (!parse_number(optarg, options.seed)) {
@@ -96,10 +98,11 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
   if (optind < argc) {
     throw BadInput("unexpected argument '" + std::string(words[optind]) + "'" + legal);
   }
-  if (size_text.empty() && !options.help && !options.list) {
+  if (sized) {
+    options.size = parse_size(size_text, kind);
+  } else if (!options.help && !options.list) {
     throw BadInput("no size: give --size " + spelling(kind));
   }
-  if (!size_text.empty()) options.size = parse_size(size_text, kind);
   return options;
 }
 

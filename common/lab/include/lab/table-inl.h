@@ -64,34 +64,36 @@ LAB_INLINE std::string pad_right(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
 }
 
-/// What stands below the rows: what the columns mean, the peers, the limits.
-LAB_INLINE std::string footnotes(const Report& report, bool times) {
-  std::string text;
+/// The lines below the rows: what the columns mean, the peers, the limits.
+LAB_INLINE std::vector<std::string> footnotes(const Report& report, bool times) {
+  std::vector<std::string> notes;
   const bool counted = std::any_of(report.rows.begin(), report.rows.end(),
                                    [](const Row& row) { return !row.counts.empty(); });
   if (!times && counted) {
-    text +=
-        "loads, stores: requests to global memory, one per warp instruction; sectors of 32 bytes\n"
-        "and active lanes are per request; conflicts: bank conflicts in shared memory\n";
+    notes.emplace_back(
+        "loads, stores: requests to global memory, one per warp instruction; sectors of 32 bytes "
+        "and active lanes are per request; conflicts: bank conflicts in shared memory");
   }
   std::vector<std::string_view> named;
   for (const Row& row : report.rows) {
     if (!row.peer || std::find(named.begin(), named.end(), row.peer->name) != named.end()) continue;
     named.push_back(row.peer->name);
-    text += "peer " + row.peer->name + ": " + milliseconds(row.peer->time.median) + " ms";
-    if (row.peer->rate > 0) text += ", " + rate_text(row.peer->rate) + " " + row.rate_unit;
-    text += ", timed beside " + row.label() + "\n";
+    std::string note =
+        "peer " + row.peer->name + ": " + milliseconds(row.peer->time.median) + " ms";
+    if (row.peer->rate > 0) note += ", " + rate_text(row.peer->rate) + " " + row.rate_unit;
+    notes.push_back(note + ", timed beside " + row.label());
   }
-  for (const std::string& note : report.notes) text += note + "\n";
+  notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   for (const auto& [name, value] : report.limits) {
     if (name == "copy_gb_s") {
-      text += "limit: a copy within device memory moves " + rate_text(value) +
-              " GB/s here, read plus written\n";
+      notes.push_back("limit: a copy within device memory moves " + rate_text(value) +
+                      " GB/s here, read plus written");
     } else if (name == "fp32_gflop_s") {
-      text += "limit: a loop of FMAs in float reaches " + rate_text(value) + " GFLOP/s here\n";
+      notes.push_back("limit: a loop of FMAs in float reaches " + rate_text(value) +
+                      " GFLOP/s here");
     }
   }
-  return text;
+  return notes;
 }
 
 }  // namespace detail
@@ -154,7 +156,9 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
     while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
-  text += detail::footnotes(report, times);
+  for (const std::string& note : detail::footnotes(report, times)) {
+    for (const std::string& line : wrapped(note, width)) text += line + "\n";
+  }
   text +=
       format("%d PASS, %d FAIL, %d SKIP, %d ERROR\n", report.count(Status::pass),
              report.count(Status::fail), report.count(Status::skip), report.count(Status::error));

@@ -14,7 +14,7 @@ namespace lab {
 /// @{
 
 /// `printf` into a string.
-std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);

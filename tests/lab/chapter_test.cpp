@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
-#include <regex>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "kernels.h"
 #include "lab/lab.h"
 
 namespace {
@@ -22,31 +23,6 @@ using lab::Status;
 
 constexpr int n = 1000;
 constexpr std::size_t guard = 4096;
-
-/// c = a + b. `count` elements are computed, from `first` on.
-__global__ void add(const float* a, const float* b, float* c, int first, int count) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) c[first + i] = a[first + i] + b[first + i];
-}
-
-/// Sets elements [first, last).
-__global__ void set(float* c, int first, int last, float value) {
-  const int i = first + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < last) c[i] = value;
-}
-
-/// x = 2 x, in place.
-__global__ void scale_in_place(float* x, int count) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) x[i] = 2 * x[i];
-}
-
-/// Each thread reads what another thread of the block writes, with no barrier between.
-__global__ void racy(float* c) {
-  __shared__ float tile[64];
-  tile[threadIdx.x] = static_cast<float>(threadIdx.x);
-  c[threadIdx.x] = tile[63 - threadIdx.x];
-}
 
 class ChapterTest : public testing::Test {
  protected:
@@ -75,7 +51,7 @@ class ChapterTest : public testing::Test {
   }
   static lab::ChapterConfig pretend_gpu() {
     lab::ChapterConfig config = simulator();
-    config.backend = {"gpu", true, false, 0, "CUDA 13.0"};
+    config.backend = {"gpu", true, false, "CUDA 13.0"};
     config.timing = {.warmup = 1, .min_runs = 3, .max_runs = 3, .budget_s = 0, .flush = false};
     config.limits = {.copy_bytes = 1 << 16, .fma_iterations = 1};
     return config;
@@ -92,13 +68,13 @@ class ChapterTest : public testing::Test {
 
   /// A rung that does everything right.
   Rung right(const std::string& name = "add") {
-    return {.name = name,
-            .idea = "one thread per element",
-            .launch =
-                [this] { add<<<lab::ceil_div(n, 256), 256>>>(a.data(), b.data(), c.data(), 0, n); },
-            .verify = [this] { return lab::compare(c.download(), want); },
-            .bytes = 12.0 * n,
-            .outputs = {&c}};
+    return {
+        .name = name,
+        .idea = "one thread per element",
+        .launch = [this] { add(lab::ceil_div(n, 256), 256, a.data(), b.data(), c.data(), 0, n); },
+        .verify = [this] { return lab::compare(c.download(), want); },
+        .bytes = 12.0 * n,
+        .outputs = {&c}};
   }
 
   /// Runs the chapter with what it prints to stdout caught.
@@ -131,6 +107,13 @@ class ChapterTest : public testing::Test {
   int code = -1;
 };
 
+std::uint64_t count_of(const lab::Row& row, const std::string& name) {
+  for (const auto& [key, value] : row.counts) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -144,7 +127,7 @@ TEST_F(ChapterTest, ARightRungPassesWithItsCounts) {
   EXPECT_EQ(row.max_error, 0.0);
   EXPECT_EQ(row.size.n, 1000u);
   EXPECT_FALSE(row.time || row.rate || row.peer || row.ratio_to_peer || row.fraction_of_limit);
-  const auto count = [&](const char* name) { return lab::detail::count_of(row.counts, name); };
+  const auto count = [&](const char* name) { return count_of(row, name); };
   // 1000 elements: 32 warps with work, two loads and one store each; the last has 8 lanes.
   EXPECT_EQ(count("global_load_requests"), 64u);
   EXPECT_EQ(count("global_load_sectors"), 250u);
@@ -158,14 +141,14 @@ TEST_F(ChapterTest, ARightRungPassesWithItsCounts) {
 
 TEST_F(ChapterTest, CountsAreThoseOfOneLaunch) {
   Rung rung = right();
-  rung.prepare = [this] { set<<<4, 256>>>(c.data(), 0, n, 0.0f); };  // not counted
+  rung.prepare = [this] { set(4, 256, c.data(), 0, n, 0.0f); };  // not counted
   rung.verify = [this] {
-    set<<<1, 32>>>(c.data(), 0, 0, 0.0f);  // nor is this
+    set(1, 32, c.data(), 0, 0, 0.0f);  // nor is this
     return lab::compare(c.download(), want);
   };
   const lab::Row row = row_of(rung);
   EXPECT_EQ(row.status, Status::pass) << row.reason;
-  EXPECT_EQ(lab::detail::count_of(row.counts, "global_store_requests"), 32u);
+  EXPECT_EQ(count_of(row, "global_store_requests"), 32u);
 }
 
 TEST_F(ChapterTest, TimesBesideThePeerAndAgainstTheLimit) {
@@ -240,14 +223,13 @@ TEST_F(ChapterTest, ARungThatChangesItsInputsIsSetUpForEachRunOrForTheLast) {
     int prepared = 0, launched = 0;
     std::vector<float> twice = host_a;
     for (float& v : twice) v *= 2;
-    const lab::Row row =
-        row_of({.name = "scale",
-                .prepare = [&] { ++prepared, c.upload(host_a); },
-                .launch = [&] { ++launched, scale_in_place<<<4, 256>>>(c.data(), n); },
-                .verify = [&] { return lab::compare(c.download(), twice); },
-                .outputs = {&c},
-                .prepare_every_run = every},
-               pretend_gpu());
+    const lab::Row row = row_of({.name = "scale",
+                                 .prepare = [&] { ++prepared, c.upload(host_a); },
+                                 .launch = [&] { ++launched, scale_in_place(4, 256, c.data(), n); },
+                                 .verify = [&] { return lab::compare(c.download(), twice); },
+                                 .outputs = {&c},
+                                 .prepare_every_run = every},
+                                pretend_gpu());
     EXPECT_EQ(row.status, Status::pass) << row.reason;
     EXPECT_EQ(launched, 1 + 1 + 3);
     EXPECT_EQ(prepared, every ? launched : 2);
@@ -260,7 +242,7 @@ TEST_F(ChapterTest, ANaNFails) {
   Rung rung = right("nan");
   rung.launch = [this, launch = rung.launch] {
     launch();
-    set<<<1, 32>>>(c.data(), 500, 501, std::nanf(""));
+    set(1, 32, c.data(), 500, 1, std::nanf(""));
   };
   rung.verify = [this] {
     return lab::compare(c.download(), want, lab::Tolerance{.absolute = 1e30});
@@ -277,7 +259,7 @@ TEST_F(ChapterTest, OneWrongElementFails) {
   Rung rung = right("wrong");
   rung.launch = [this, launch = rung.launch] {
     launch();
-    set<<<1, 32>>>(c.data(), 999, 1000, 7.0f);
+    set(1, 32, c.data(), 999, 1, 7.0f);
   };
   const lab::Row row = row_of(rung);
   EXPECT_EQ(row.status, Status::fail);
@@ -289,7 +271,7 @@ TEST_F(ChapterTest, AnOutputThatNobodyWroteFailsEvenAfterARungThatDid) {
   Chapter two = chapter(simulator());
   two.add(right("right"));
   Rung lazy = right("lazy");
-  lazy.launch = [this] { add<<<4, 256>>>(a.data(), b.data(), c.data(), 0, n - 1); };
+  lazy.launch = [this] { add(4, 256, a.data(), b.data(), c.data(), 0, n - 1); };
   two.add(lazy);
   Rung idle = right("idle");
   idle.launch = [] {};
@@ -307,7 +289,7 @@ TEST_F(ChapterTest, AWritePastTheEndFails) {
   Rung rung = right("past");
   rung.launch = [this, launch = rung.launch] {
     launch();
-    set<<<1, 32>>>(c.data(), n, n + 2, 1.0f);
+    set(1, 32, c.data(), n, 2, 1.0f);
   };
   Chapter two = chapter(simulator());
   two.add(rung);
@@ -323,7 +305,7 @@ TEST_F(ChapterTest, AWriteIntoAnotherBuffersCanaryFails) {
   Rung rung = right("stray");
   rung.launch = [this, launch = rung.launch] {
     launch();
-    set<<<1, 32>>>(a.data(), n + 3, n + 4, 1.0f);
+    set(1, 32, a.data(), n + 3, 1, 1.0f);
   };
   const lab::Row row = row_of(rung);
   EXPECT_EQ(row.status, Status::fail);
@@ -333,17 +315,15 @@ TEST_F(ChapterTest, AWriteIntoAnotherBuffersCanaryFails) {
 TEST_F(ChapterTest, ARungThatIsRightOnlyOnceFails) {
   int launches = 0;
   Rung rung = right("once");
-  rung.launch = [&] {
-    add<<<4, 256>>>(a.data(), b.data(), c.data(), 0, ++launches == 1 ? n : n - 1);
-  };
+  rung.launch = [&] { add(4, 256, a.data(), b.data(), c.data(), 0, ++launches == 1 ? n : n - 1); };
   lab::Row row = row_of(rung, pretend_gpu());
   EXPECT_EQ(row.status, Status::fail);
   EXPECT_TRUE(has(row.reason, "after timing: 1 of 1000")) << row.reason;
 
   launches = 0;
   rung.launch = [&] {
-    add<<<4, 256>>>(a.data(), b.data(), c.data(), 0, n);
-    if (++launches > 1) set<<<1, 32>>>(c.data(), n, n + 1, 1.0f);
+    add(4, 256, a.data(), b.data(), c.data(), 0, n);
+    if (++launches > 1) set(1, 32, c.data(), n, 1, 1.0f);
   };
   row = row_of(rung, pretend_gpu());
   EXPECT_EQ(row.status, Status::fail);
@@ -358,7 +338,7 @@ TEST_F(ChapterTest, ThePeersOutputDoesNotStandInForTheRungs) {
   Rung rung = right("once");
   rung.peer = "peer";
   rung.launch = [&] {
-    if (++launches == 1) add<<<4, 256>>>(a.data(), b.data(), c.data(), 0, n);
+    if (++launches == 1) add(4, 256, a.data(), b.data(), c.data(), 0, n);
   };
   shared.add(rung);
   EXPECT_EQ(run(shared), 1);
@@ -369,7 +349,7 @@ TEST_F(ChapterTest, ThePeersOutputDoesNotStandInForTheRungs) {
 TEST_F(ChapterTest, AFindingFailsARungWhoseResultIsRight) {
   Rung rung = right("racy");
   rung.launch = [this, launch = rung.launch] {
-    racy<<<1, 64>>>(c.data());
+    racy(c.data());
     launch();
   };
   Chapter two = chapter(simulator());
@@ -386,7 +366,7 @@ TEST_F(ChapterTest, AnAccessOutsideFailsThatRungAlone) {
   Chapter two = chapter(simulator());
   Rung rung = right("outside");
   rung.outputs = {&tight};
-  rung.launch = [&] { set<<<4, 256>>>(tight.data(), 0, 1024, 1.0f); };
+  rung.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
   rung.verify = [&] { return lab::compare(tight.download(), want); };
   two.add(rung);
   two.add(right("after"));
@@ -462,7 +442,7 @@ TEST_F(ChapterTest, AWrongPeerIsAnError) {
 TEST_F(ChapterTest, ACudaErrorIsThatRungsAlone) {
   Chapter three = chapter(simulator());
   Rung big = right("big_block");
-  big.launch = [this] { add<<<1, 2048>>>(a.data(), b.data(), c.data(), 0, n); };
+  big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
   three.add(big);
   Rung image = right("no_image");
   image.launch = [] { CUDA_CHECK(cudaErrorNoKernelImageForDevice); };
@@ -471,8 +451,8 @@ TEST_F(ChapterTest, ACudaErrorIsThatRungsAlone) {
   EXPECT_EQ(run(three), 1);
   const auto& rows = three.report().rows;
   EXPECT_EQ(rows[0].status, Status::error);
-  EXPECT_TRUE(has(rows[0].reason, "cudaErrorInvalidConfiguration")) << rows[0].reason;
-  EXPECT_TRUE(has(rows[0].reason, "A block has at most 1024 threads")) << rows[0].reason;
+  EXPECT_TRUE(has(rows[0].reason, "cudaErrorInvalidValue")) << rows[0].reason;
+  EXPECT_TRUE(has(rows[0].reason, "a block of more than 1024 threads")) << rows[0].reason;
   EXPECT_EQ(rows[1].status, Status::error);
   EXPECT_TRUE(has(rows[1].reason, "The program holds no code for this GPU")) << rows[1].reason;
   EXPECT_FALSE(rows[1].max_error);
@@ -485,7 +465,7 @@ TEST_F(ChapterTest, ALostContextIsSaidAndTheOthersStillGetARow) {
   three.add(right("before"));
   Rung outside = right("outside");
   outside.variant = "v";
-  outside.launch = [&] { set<<<4, 256>>>(tight.data(), 0, 1024, 1.0f); };
+  outside.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
   three.add(outside);
   three.add(right("after"));
   three.skip("later", "not in this build");
@@ -546,12 +526,12 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   const auto demo = [&](std::function<void()> launch, const char* finding) {
     return row_of({.name = "demo", .launch = std::move(launch), .expect_finding = finding});
   };
-  const auto outside = [&] { set<<<4, 256>>>(tight.data(), 0, 1024, 1.0f); };
+  const auto outside = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
   const lab::Row good = demo(outside, "out-of-bounds");
   EXPECT_EQ(good.status, Status::pass) << good.reason;
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(has(good.reason, "raises out-of-bounds, as it should: ")) << good.reason;
-  EXPECT_TRUE(has(good.reason, "chapter_test.cu")) << good.reason;
+  EXPECT_TRUE(has(good.reason, "kernels.cu")) << good.reason;
   EXPECT_TRUE(good.counts.empty());
 
   EXPECT_EQ(demo([&] { outside(), CUDA_CHECK(cudaDeviceSynchronize()); }, "out-of-bounds").status,
@@ -559,9 +539,9 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   const lab::Row other = demo(outside, "shared-race");
   EXPECT_EQ(other.status, Status::fail);
   EXPECT_TRUE(has(other.reason, "should raise shared-race alone, and raised out-of-bounds: "));
-  const lab::Row both = demo([&] { racy<<<1, 64>>>(tight.data()), outside(); }, "shared-race");
+  const lab::Row both = demo([&] { racy(tight.data()), outside(); }, "shared-race");
   EXPECT_EQ(both.status, Status::fail);
-  const lab::Row silent = demo([&] { set<<<4, 256>>>(tight.data(), 0, n, 1.0f); }, "out-of-bounds");
+  const lab::Row silent = demo([&] { set(4, 256, tight.data(), 0, n, 1.0f); }, "out-of-bounds");
   EXPECT_EQ(silent.status, Status::fail);
   EXPECT_TRUE(has(silent.reason, "should raise out-of-bounds, and raised nothing"))
       << silent.reason;
@@ -665,27 +645,22 @@ TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
   idle.launch = [] {};
   some.add(idle);
   Rung big = right("big");
-  big.launch = [this] { add<<<1, 2048>>>(a.data(), b.data(), c.data(), 0, n); };
+  big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
   some.add(big);
   some.skip("tma", "not here");
   EXPECT_EQ(run(some), 1);
 
-  const auto json = nlohmann::json::parse(std::ifstream(path));
-  EXPECT_EQ(json["chapter"], "99_test");
-  EXPECT_EQ(json["backend"], "simulator");
-  EXPECT_EQ(json["commit"], "0123abc");
-  EXPECT_TRUE(std::regex_match(json["date"].get<std::string>(),
-                               std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
-  EXPECT_TRUE(json["limits"].empty());
-  ASSERT_EQ(json["rows"].size(), 4u);
-  const char* const status[] = {"PASS", "FAIL", "ERROR", "SKIP"};
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["rows"][i]["status"], status[i]);
-  EXPECT_EQ(json["rows"][0]["size"]["n"], 1000);
-  EXPECT_EQ(json["rows"][0]["counts"]["global_load_requests"], 64);
-  EXPECT_FALSE(json["rows"][0].contains("reason"));
-  EXPECT_FALSE(json["rows"][0].contains("time_ms"));
-  EXPECT_TRUE(json["rows"][1]["max_error"].is_null());  // poison is NaN
-  EXPECT_EQ(json["rows"][3]["reason"], "not here");
+  // That the file is JSON, test_faults.py sees: it reads one.
+  std::ifstream file(path);
+  const std::string json(std::istreambuf_iterator<char>(file), {});
+  EXPECT_TRUE(json.starts_with("{\n  \"chapter\": \"99_test\",\n  \"backend\": \"simulator\","));
+  EXPECT_TRUE(has(json, "\"commit\": \"0123abc\",\n  \"limits\": {},"));
+  std::size_t at = 0;
+  for (const char* status : {"PASS", "FAIL", "ERROR", "SKIP"}) {
+    at = json.find("\"status\": \"" + std::string(status), at + 1);
+    EXPECT_NE(at, std::string::npos) << status << json;
+  }
+  EXPECT_TRUE(has(json, "\"max_error\": null")) << json;  // poison is NaN
   EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
