@@ -1,5 +1,6 @@
 """Chapter 01 on the simulator: what it prints, what it counts, and what it refuses."""
 
+import json
 import re
 import unittest
 
@@ -155,12 +156,65 @@ class DefaultRun(unittest.TestCase):
         self.assertRegex(self.run_.out, r"blocks of  256 threads:  8 fit on an SM, 2048 of 2048")
 
     def test_errors(self):
-        refused = self.run_.out[self.run_.out.index("\nrefused_launch:\n"):]
+        refused = self.run_.out[self.run_.out.index("\nrefused_launch:"):]
         codes = re.findall(r"(cuda(?:Error\w+|Success))\n", refused)[:5]
         self.assertEqual(codes, ["cudaErrorInvalidValue"] * 2 + ["cudaSuccess"] * 3)
-        sticky = self.run_.out[self.run_.out.index("\nsticky_error:\n"):]
+        sticky = self.run_.out[self.run_.out.index("\nsticky_error:"):]
         codes = re.findall(r"(cuda(?:Error\w+|Success))\n", sticky)[:4]
         self.assertEqual(codes, ["cudaErrorIllegalAddress"] * 4)
+
+
+# What the text says of the times on an H200: (rung, variant, median in ms, as it is quoted).
+QUOTED_TIMES = [
+    ("copy_h2d_pieces", "pieces=1", 4.87, "One piece takes 4.87 ms"),
+    ("copy_h2d_pieces", "pieces=4096", 39.7, "4096 pieces take 39.7 ms"),
+    ("copy_h2d_pieces", "pieces=64", 5.41, "5.41 ms is what the row"),
+    ("copy_h2d", "pinned", 4.9, "4.9 ms where 4.3 were the least"),
+    ("add_guarded", None, 0.23, "The kernel takes 0.23 ms"),
+    ("read_mapped", None, 5.2, "sees the bus: 5.2 ms"),
+    ("map_square", "block=32", 1.27, "| time in ms | 1.27 |"),
+    ("map_square", "block=48", 0.84, "| 1.27 | 0.84 |"),
+    ("map_square", "block=64", 0.63, "| 0.84 | 0.63 |"),
+    ("map_square", "block=128", 0.32, "| 0.63 | 0.32 |"),
+    ("map_square", "block=256", 0.20, "| 0.32 | 0.20 |"),
+    ("map_square", "block=512", 0.21, "| 0.20 | 0.21 |"),
+    ("map_square", "block=1024", 0.24, "| 0.21 | 0.24 |"),
+    ("grid_stride", "grid=1", 95, "One block takes 95 ms"),
+    ("grid_stride", "grid=n/256", 0.20, "one thread per element takes 0.20 ms"),
+    ("grid_stride", "grid=wave", 0.17, "One wave takes 0.17 ms"),
+    ("copy_x_fastest", None, 0.21, "The times are 0.21 ms and"),
+    ("copy_y_fastest", None, 0.97, "and 0.97 ms"),
+    ("diverge_within_warps", None, 0.92, "It is 0.92 ms"),
+    ("diverge_between_warps", None, 0.48, "instead of 0.48 ms"),
+    ("async_launch", "host, not waiting", 0.0038, "reports 3.8 us"),
+    ("async_launch", "host, waiting", 0.204, "is honest: 0.204 ms"),
+    ("async_launch", "device", 0.197, "third says 0.197 ms"),
+]
+H200 = CHAPTER.source.parent / "results" / "h200.json"
+
+
+class QuotedTimes(unittest.TestCase):
+    """The times in the text are those of the results file."""
+
+    def test_the_text_holds_what_is_checked_here(self):
+        prose = " ".join(line[2:].strip() for line in CHAPTER.source.read_text().splitlines()
+                         if line.startswith("//"))
+        for _, _, _, quote in QUOTED_TIMES:
+            self.assertEqual(prose.count(quote), 1, quote)
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_times(self):
+        results = json.loads(H200.read_text())
+        self.assertIn("H200", results["device"])
+        for rung, variant, quoted, _ in QUOTED_TIMES:
+            found = [row for row in results["rows"]
+                     if row["rung"] == rung and row.get("variant") == variant]
+            self.assertEqual(len(found), 1, (rung, variant))
+            # What the host's clock or the host's part decides differs more from run to run.
+            tolerance = 0.2 if rung in ("async_launch", "copy_h2d_pieces") else 0.05
+            with self.subTest(rung=rung, variant=variant):
+                self.assertAlmostEqual(found[0]["time_ms"]["median"], quoted,
+                                       delta=tolerance * quoted)
 
 
 class Arguments(unittest.TestCase):
