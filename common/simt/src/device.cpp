@@ -394,7 +394,7 @@ namespace engine {
 // Host code at `pc` touched device memory; once for each place.
 void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   static std::mutex mutex;
-  static std::set<uint64_t> known;
+  static auto& known = *new std::set<uint64_t>;  // destructors of the program may come late
   {
     const std::lock_guard lock(mutex);
     if (!known.insert(pc).second) return;

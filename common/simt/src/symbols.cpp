@@ -134,7 +134,7 @@ std::string Location::short_text() const {
 }
 
 const Location& locate(uint64_t return_address) {
-  static std::unordered_map<uint64_t, Location> known;
+  static auto& known = *new std::unordered_map<uint64_t, Location>;  // asked again at exit
   const std::lock_guard lock(mutex);
   const auto [it, fresh] = known.try_emplace(return_address);
   if (fresh && return_address) it->second = locate_in(return_address - 1);
