@@ -30,7 +30,6 @@ nitpick_ignore_regex = [
     ("cpp:.*", r"std(::.*)?"),
     ("cpp:.*", r"u?int(8|16|32|64|ptr)?_t|size_t|ptrdiff_t"),
     ("cpp:.*", r"(cuda[A-Z]\w*|dim3|uint3|int[234]|float[234]|double2|__half|__nv_bfloat16)"),
-    ("cpp:.*", r"nlohmann(::.*)?"),
     ("cpp:.*", r"[A-Z]\w?|[A-Z][a-z]+\.\.\.|Any\w*|Args|Got|Want"),  # template parameters
 ]
 

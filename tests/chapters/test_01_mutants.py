@@ -48,8 +48,9 @@ class Mutants(unittest.TestCase):
             program = folder / "mutant"
             subprocess.run(
                 [BINARY_DIR / "bin" / "simtcc", "-std=c++20", f"-I{ROOT}/common/lab/include",
-                 f"-I{ROOT}/common/third_party", '-DLAB_CHAPTER="mutant"', '-DLAB_DEFAULT_SIZE="999"',
-                 "-o", program, source, CHAPTER.source.with_name("thread_indexing_stub.cu")],
+                 "-DLAB_COMPILED", '-DLAB_CHAPTER="mutant"', '-DLAB_DEFAULT_SIZE="999"',
+                 "-o", program, source, CHAPTER.source.with_name("thread_indexing_stub.cu"),
+                 BINARY_DIR / "common" / "lab" / "liblab.a"],
                 check=True)
             run = Run(program)
             self.assertEqual(run.code, 1, run.explain())

@@ -119,7 +119,7 @@ def compile_source(source):
     program = os.path.join(folder, os.path.splitext(os.path.basename(source))[0])
     simtcc = os.path.join(paths.build_folder("simulator"), "bin", "simtcc")
     command = [simtcc, "-std=c++20", "-I" + os.path.join(paths.ROOT, "common", "lab", "include")]
-    command += ["-I" + os.path.join(paths.ROOT, "common", "third_party"), "-o", program, source]
+    command += ["-o", program, source]
     code, output = steps.run("Compiling " + paths.shown(source), command, "explain", check=False)
     if code != 0:
         error = LearnError("%s does not compile" % source)
