@@ -217,7 +217,8 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
 
 
 def public_headers(root: Path) -> dict[str, list[Path]]:
-    lab = sorted((root / "common" / "lab" / "include" / "lab").glob("*.h"))
+    lab = sorted(header for header in (root / "common" / "lab" / "include" / "lab").glob("*.h")
+                 if not header.name.endswith("-inl.h"))  # the bodies of what the headers declare
     simt = root / "common" / "simt" / "include" / "simt"
     return {"lab": lab, "simt": [simt / name for name in ("simt.h", "counts.h", "counting.h")]}
 
@@ -248,7 +249,7 @@ def build(options) -> None:
     print("docs: Sphinx", flush=True)
     from sphinx.cmd.build import main as sphinx_main
     options.out.mkdir(parents=True, exist_ok=True)
-    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), "-W", "--keep-going", "-n", "-q",
+    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), "-E", "-W", "--keep-going", "-n", "-q",
                  "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"]
     arguments += ["-D", f"warp_root={options.root}"]
     for name, xml in projects.items():

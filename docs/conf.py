@@ -27,6 +27,7 @@ cpp_maximum_signature_line_length = 88
 
 # Names that C++, CUDA and third parties own: no page here can define them.
 nitpick_ignore_regex = [
+    ("cpp:identifier", r".*"),  # each word of a signature: linked where it has a page, plain where not
     ("cpp:.*", r"std(::.*)?"),
     ("cpp:.*", r"u?int(8|16|32|64|ptr)?_t|size_t|ptrdiff_t"),
     ("cpp:.*", r"(cuda[A-Z]\w*|dim3|uint3|int[234]|float[234]|double2|__half|__nv_bfloat16)"),

@@ -273,10 +273,10 @@ void copy_h2d_pieces(float* device, const float* host, std::size_t n, std::size_
   }
 }
 
-// **The clock.** One piece takes 4.87 ms, 4096 pieces take 39.7 ms. Solve the formula for t0: 34.8
-// ms for 4095 more copies, that is 8.5 us each. Does the formula hold in between? For 64 pieces it
-// predicts 4.87 ms + 63 x 8.5 us = 5.41 ms, and 5.41 ms is what the row of 64 pieces says. At 55
-// GB/s, 8.5 us are worth 470 KB: a copy of less than that costs more for being a copy than for its
+// **The clock.** One piece takes 4.87 ms, 4096 pieces take 36.6 ms. Solve the formula for t0: 31.7
+// ms for 4095 more copies, that is 7.7 us each. Does the formula hold in between? For 64 pieces it
+// predicts 4.87 ms + 63 x 7.7 us = 5.36 ms, and 5.34 ms is what the row of 64 pieces says. At 55
+// GB/s, 7.7 us are worth 420 KB: a copy of less than that costs more for being a copy than for its
 // bytes. Where the data lies scattered on the host, packing it into one pinned buffer and copying
 // that once is nearly always faster than copying the parts.
 //
@@ -852,7 +852,7 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 //
 // | threads a block | 32 | 48 | 64 | 128 | 256 | 512 | 1024 |
 // |---|---|---|---|---|---|---|---|
-// | time in ms | 1.27 | 0.84 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
+// | time in ms | 1.26 | 0.84 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
 // | blocks in the grid | 2,097,152 | 1,398,102 | 1,048,576 | 524,288 | 262,144 | 131,072 | 65,536 |
 //
 // That is not what happened. With 64 and with 128 threads the SMs are full, and yet there is a
@@ -1288,10 +1288,10 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i] + in[i];
 }
 
-// **The clock.** The first variant reports 3.8 us, the time of a call into the driver, whatever n
-// is. That would be 140,000 GB/s, 33 times what the machine can do, and this is how you recognise
+// **The clock.** The first variant reports 3.6 us, the time of a call into the driver, whatever n
+// is. That would be 150,000 GB/s, 35 times what the machine can do, and this is how you recognise
 // the mistake in other people's tables: *a figure above 100 % of the limit is a measurement that
-// did not wait.* The second variant is honest: 0.204 ms. The third says 0.197 ms; it leaves out the
+// did not wait.* The second variant is honest: 0.203 ms. The third says 0.197 ms; it leaves out the
 // way to the GPU and back. For kernels as short as these use events, as this course does.
 //
 // **Warm up.** The program also prints how long the first launch of this kernel took: 0.30 ms, half

@@ -133,16 +133,17 @@ class Header(SphinxDirective):
         project, name = self.arguments
         xml = Path(self.env.config.breathe_projects[project])
         skipped = self.options.get("skip", "").split()
-        documented = [e for e in doxygen.entities(xml)
+        everything = doxygen.entities(xml)
+        documented = [e for e in everything
                       if e.file.name == name and e.documented and "detail" not in e.name.split("::")
                       and e.name not in skipped]
-        if not any(e.file.name == name for e in doxygen.entities(xml)):
+        found = next((e.file for e in everything if e.file.name == name), None)
+        if found is None:
             raise self.error(f"Doxygen extracted nothing from {name} of {project}")
-        found = next(e.file for e in doxygen.entities(xml) if e.file.name == name)
         lines = [f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`", "",
                  doxygen.file_doc(xml, found), ""]
         for entity in documented:
-            lines += [doxygen.breathe_directive(entity, project, documented), ""]
+            lines += [doxygen.breathe_directive(entity, project, everything), ""]
         self.env.note_dependency(str(found))
         return self.parse_text_to_nodes("\n".join(lines))
 

@@ -9,7 +9,7 @@ namespace simt {
 /// What is counted, for a launch or for one source line. The names are those of the JSON.
 ///
 /// A request is one warp instruction with at least one active lane. A sector is an aligned 32 bytes
-/// of global memory. A wavefront is one pass through the 32 banks of shared memory. \ref counting.h
+/// of global memory. A wavefront is one pass through the 32 banks of shared memory. `counting.h`
 /// has the rules, and which hardware counter each count equals.
 /// \ingroup simt
 struct Counts {
