@@ -1,5 +1,5 @@
-// Switching between stacks: Boost.Context's, and on x86-64 our own, which is three times as fast because
-// it leaves the floating-point control registers alone and is inlined where it is called. The
+// Switching between stacks: Boost.Context's, and on x86-64 our own, which leaves the floating-point
+// control registers alone and is inlined where it is called. The
 // simulator switches at every memory access of every lane.
 #pragma once
 
