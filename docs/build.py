@@ -235,8 +235,7 @@ def build(options) -> None:
         if not headers:
             raise BuildError(f"{options.root}/common/{project}: no public header")
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project, headers, defines=["__SIMT__"])
-        extracted = {e.file.name for e in doxygen.entities(projects[project])}
-        if not extracted:
+        if not any(entity.documented for entity in doxygen.entities(projects[project])):
             raise BuildError(f"Doxygen extracted nothing from the headers of {project}")
 
     pages = options.root / "docs"

@@ -55,6 +55,11 @@ def _matplotlib_svg(figure, prefix: str) -> str:
     return _page_colours(svg)
 
 
+def rate(value: float) -> str:
+    """4,100 and 12.5: three digits or whole numbers."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title: str) -> Drawing:
     """Rates as bars; each bar: label, value, and the peer's value or None.
 
@@ -75,8 +80,7 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             for i, bar in enumerate(bars):
                 axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
                 axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
-                axes.text(most * 1.0, i - 0.1, f"{bar['value']:,.0f}" if bar["value"] >= 100 else f"{bar['value']:.3g}",
-                          ha="right", va="bottom", color=MUTED)
+                axes.text(most * 1.0, i - 0.1, rate(bar["value"]), ha="right", va="bottom", color=MUTED)
                 if bar["peer"]:
                     axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
                               solid_capstyle="butt")
@@ -100,9 +104,8 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             pyplot.close(figure)
         return svg
 
-    words = "; ".join(f"{b['label']} {b['value']:,.3g} {unit}" + (f" (peer {b['peer']:,.3g})" if b["peer"] else "")
-                      for b in bars)
-    alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {limit:,.4g} {unit}" if limit else "") + "."
+    words = "; ".join(f"{b['label']} {rate(b['value'])} {unit}" + (f" (peer {rate(b['peer'])})" if b["peer"] else "") for b in bars)
+    alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {rate(limit)} {unit}" if limit else "") + "."
     return Drawing(draw(9.6, 12), alt, draw(4.7, 12))
 
 
