@@ -52,7 +52,7 @@ function(warp_add_chapter chapter)
     warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions}
                          LIBRARIES lab)
     warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}
-                         DEFINITIONS ${definitions} LIBRARIES lab_fast)
+                         DEFINITIONS ${definitions} LIBRARIES lab)
     set_target_properties(${name} ${name}_fast PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
     set_target_properties(${name}_fast PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()

@@ -1,23 +1,23 @@
 # The simulator backend: .cu files through simtcc, which the same build makes.
 
-# warp_simt_executable(TARGET SOURCES... [FAST] [INCLUDES dir...] [DEFINITIONS def...] [LIBRARIES lib...])
+# warp_simt_executable(TARGET SOURCES... [FAST] [OPTIONS opt...] [INCLUDES dir...] [DEFINITIONS def...] [LIBRARIES lib...])
 #
 # An executable whose .cu sources are compiled by simtcc: instrumented, so that the run counts and
-# checks, or with FAST a plain compilation of the same sources.
+# checks, or with FAST a plain compilation of the same sources. OPTIONS are simtcc's own.
 function(warp_simt_executable target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "INCLUDES;DEFINITIONS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "OPTIONS;INCLUDES;DEFINITIONS;LIBRARIES")
   warp_simt_objects(objects)
   add_executable(${target} ${objects})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} simt)
 endfunction()
 
-# warp_simt_library(TARGET SOURCES... [FAST] [INCLUDES dir...] [DEFINITIONS def...])
+# warp_simt_library(TARGET SOURCES... [FAST] [OPTIONS opt...] [INCLUDES dir...] [DEFINITIONS def...])
 #
-# The like as a static library: for traced programs, or with FAST for fast ones. Its users name the
-# INCLUDES and DEFINITIONS that its headers need themselves.
+# The like as a static library; of what is in a FAST one, nothing is counted or checked, whatever links
+# it. Its users name the INCLUDES and DEFINITIONS that its headers need themselves.
 function(warp_simt_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "INCLUDES;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "OPTIONS;INCLUDES;DEFINITIONS")
   warp_simt_objects(objects)
   add_library(${target} STATIC ${objects})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
@@ -26,7 +26,7 @@ endfunction()
 
 # warp_simt_objects(VARIABLE): the objects of the `target` of the calling function, from its arguments.
 function(warp_simt_objects variable)
-  set(options -std=c++20 -Wall -Wextra)
+  set(options -std=c++20 -Wall -Wextra ${ARG_OPTIONS})
   if(ARG_FAST)
     list(APPEND options --fast)
   endif()

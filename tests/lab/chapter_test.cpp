@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "has.h"
 #include "kernels.h"
 #include "lab/lab.h"
 
@@ -112,10 +113,6 @@ std::uint64_t count_of(const lab::Row& row, const std::string& name) {
     if (key == name) return value;
   }
   return 0;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // ---- what is right passes ----

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "has.h"
 #include "lab/ceil_div.h"
 #include "lab/command_line.h"
 #include "lab/inputs.h"
@@ -36,10 +37,6 @@ std::string complaint(F call) {
     return bad.what();
   }
   return "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // ---- ceil_div ----

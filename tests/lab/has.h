@@ -1,0 +1,8 @@
+// What the tests of lab ask of texts.
+#pragma once
+
+#include <string>
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
