@@ -194,7 +194,8 @@ class Program : public DriverTest {
           "#include \"add.h\"\n"
           "\n"
           "__global__ void add(int* p, int n) {\n"
-          "  if (threadIdx.x < n) atomicAdd(p, int(threadIdx.x));\n"
+          "  const int i = threadIdx.x;\n"
+          "  if (i < n) atomicAdd(p, i);\n"
           "}\n");
     write("launch.cu",
           "#include \"add.h\"\n"

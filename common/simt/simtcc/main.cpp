@@ -97,7 +97,8 @@ class Driver {
     if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
     append(command, options_.preprocess);
     append(command, Command{"-isystem", include_.string()});
-    append(command, Command{"-idirafter", (include_ / "simt" / "not_simulated").string()});
+    // Ahead of the system's folders, where a CUDA Toolkit may have put headers that only nvcc can read.
+    append(command, Command{"-isystem", (include_ / "simt" / "not_simulated").string()});
     if (input.kind == InputKind::cuda) {
       append(command, Command{"-include", "simt/prelude.h", "-include", "simt/keep_qualifiers.h"});
     }

@@ -69,7 +69,7 @@ bool takes_attribute_parenthesis(std::string_view word) {
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
 // Text as a C++ string literal.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -426,7 +426,7 @@ class Rewriter {
     }
     const std::string kernel = flat(start, open);
     const std::string capture = in_function() ? "[&]" : "[]";
-    insert_before(start, "::simt::launcher(" + quoted(kernel) + ", " + capture +
+    insert_before(start, "::simt::launcher(" + in_quotes(kernel) + ", " + capture +
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
                              "(auto&... simt_arguments) " + std::string(kUntraced) + " { ");

@@ -7,7 +7,6 @@
 #include <simt/qualifiers.h>
 #include <simt/runtime.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -91,19 +90,21 @@ SIMT_INLINE double __dadd_rn(double x, double y) { return x + y; }
 SIMT_INLINE double __dmul_rn(double x, double y) { return x * y; }
 SIMT_INLINE double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
-SIMT_INLINE int __float_as_int(float x) { return std::bit_cast<int>(x); }
-SIMT_INLINE unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-SIMT_INLINE float __int_as_float(int x) { return std::bit_cast<float>(x); }
-SIMT_INLINE float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-SIMT_INLINE long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-SIMT_INLINE double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+SIMT_INLINE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+SIMT_INLINE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+SIMT_INLINE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+SIMT_INLINE float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+SIMT_INLINE long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+SIMT_INLINE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 SIMT_INLINE int __double2hiint(double x) {
-  return static_cast<int>(std::bit_cast<uint64_t>(x) >> 32);
+  return static_cast<int>(__builtin_bit_cast(uint64_t, x) >> 32);
 }
-SIMT_INLINE int __double2loint(double x) { return static_cast<int>(std::bit_cast<uint64_t>(x)); }
+SIMT_INLINE int __double2loint(double x) {
+  return static_cast<int>(__builtin_bit_cast(uint64_t, x));
+}
 SIMT_INLINE double __hiloint2double(int hi, int lo) {
-  return std::bit_cast<double>(static_cast<uint64_t>(static_cast<unsigned>(hi)) << 32 |
-                               static_cast<unsigned>(lo));
+  return __builtin_bit_cast(
+      double, static_cast<uint64_t>(static_cast<unsigned>(hi)) << 32 | static_cast<unsigned>(lo));
 }
 SIMT_INLINE int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
 SIMT_INLINE int __float2int_rz(float x) { return static_cast<int>(truncf(x)); }
@@ -116,11 +117,11 @@ SIMT_INLINE float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
 SIMT_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
 SIMT_INLINE int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
 
-SIMT_INLINE int __popc(unsigned x) { return std::popcount(x); }
-SIMT_INLINE int __popcll(unsigned long long x) { return std::popcount(x); }
-SIMT_INLINE int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+SIMT_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
+SIMT_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+SIMT_INLINE int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
 SIMT_INLINE int __clzll(long long x) {
-  return std::countl_zero(static_cast<unsigned long long>(x));
+  return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
 }
 SIMT_INLINE int __ffs(int x) { return __builtin_ffs(x); }
 SIMT_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
