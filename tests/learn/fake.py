@@ -229,7 +229,8 @@ class Checkout(unittest.TestCase):
         import hashlib
 
         digest = hashlib.sha256(b"").hexdigest()
-        self.write("build/venv/.requirements", "%s %d.%d\n" % (digest, *sys.version_info[:2]))
+        self.write("build/venv/.python", "%d.%d\n" % sys.version_info[:2])
+        self.write("build/venv/.requirements", digest + "\n")
         os.makedirs(os.path.join(self.root, "build", "venv", "bin"))
         os.symlink(sys.executable, os.path.join(self.root, "build", "venv", "bin", "python3"))
 

@@ -106,7 +106,7 @@ class Venv(fake.Checkout):
         super().setUp()
         self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
 
-    def test_made_once_and_again_when_the_requirements_change(self):
+    def test_made_once_and_filled_again_when_the_requirements_change(self):
         first = self.learn("setup", "--docs", code=0)
         self.assertIn("Creating the site's Python environment", first.stderr)
         self.assertTrue(os.path.exists(os.path.join(self.root, "build", "venv", "bin", "python3")))
@@ -115,9 +115,11 @@ class Venv(fake.Checkout):
         self.write("docs/requirements.txt", "./no-such-folder-here\n")
         done = self.learn("setup", "--docs", code=1)
         self.assertIn("To install: ./learn setup --docs", done.stderr)
-        self.learn("setup", "--docs", code=1)
-        self.write("docs/requirements.txt", "")
-        self.learn("setup", "--docs", code=0)
+        self.write("docs/requirements.txt", "# nothing\n")
+        done = self.learn("setup", "--docs", code=0)
+        self.assertIn("Installing the site's Python packages", done.stderr)
+        self.assertNotIn("Creating", done.stderr)
+        self.assertIn("nothing to install", self.learn("setup", "--docs", code=0).stdout)
 
 
 if __name__ == "__main__":

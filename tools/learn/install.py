@@ -89,8 +89,13 @@ def venv_python():
     return os.path.join(paths.VENV, "bin", "python3")
 
 
-def wanted_stamp():
-    """What the virtual environment must hold: changes with the requirements and with Python."""
+def python_stamp():
+    """Which Python the virtual environment is made with."""
+    return "%d.%d\n" % sys.version_info[:2]
+
+
+def packages_stamp():
+    """What the virtual environment must hold: changes with the requirements."""
     import hashlib
 
     try:
@@ -98,15 +103,24 @@ def wanted_stamp():
             digest = hashlib.sha256(file.read()).hexdigest()
     except OSError as error:
         raise LearnError("cannot read %s: %s" % (paths.shown(REQUIREMENTS), error.strerror))
-    return "%s %d.%d\n" % (digest, sys.version_info[0], sys.version_info[1])
+    return digest + "\n"
+
+
+def venv_says(name, stamp):
+    try:
+        with open(os.path.join(paths.VENV, name), encoding="utf-8") as file:
+            return file.read() == stamp and os.path.exists(venv_python())
+    except OSError:
+        return False
+
+
+def write_stamp(name, stamp):
+    with open(os.path.join(paths.VENV, name), "w", encoding="utf-8") as file:
+        file.write(stamp)
 
 
 def venv_is_ready():
-    try:
-        with open(os.path.join(paths.VENV, ".requirements"), encoding="utf-8") as file:
-            return file.read() == wanted_stamp() and os.path.exists(venv_python())
-    except OSError:
-        return False
+    return venv_says(".python", python_stamp()) and venv_says(".requirements", packages_stamp())
 
 
 def ensure_venv(machine):
@@ -123,13 +137,15 @@ def ensure_venv(machine):
         if venv_is_ready():  # another learn made it while this one waited
             return venv_python()
         try:
-            shutil.rmtree(paths.VENV, ignore_errors=True)
-            steps.run(
-                "Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv"
-            )
+            if not venv_says(".python", python_stamp()):
+                shutil.rmtree(paths.VENV, ignore_errors=True)
+                steps.run(
+                    "Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv"
+                )
+                write_stamp(".python", python_stamp())
             steps.run(
                 "Installing the site's Python packages",
-                [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+                [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
                 + ["-r", REQUIREMENTS],
                 "pip",
                 note_of=pip_note,
@@ -141,8 +157,7 @@ def ensure_venv(machine):
             )
             error.detail = failure.detail
             raise error
-        with open(os.path.join(paths.VENV, ".requirements"), "w", encoding="utf-8") as file:
-            file.write(wanted_stamp())
+        write_stamp(".requirements", packages_stamp())
     return venv_python()
 
 
