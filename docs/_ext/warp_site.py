@@ -66,6 +66,12 @@ class RungRole(SphinxRole):
         return [link], []
 
 
+def drop_section_anchors(_app, doctree):
+    """Breathe titles the parts of each class ("Public Members") with one and the same anchor: a page may have it once."""
+    for title in doctree.findall(nodes.rubric):
+        title["ids"] = [name for name in title["ids"] if not name.startswith("breathe-section-title")]
+
+
 def link_rung_names(app, doctree):
     """`add_guarded` in code type on its chapter's page is a link to its panel."""
     rungs = set(app.env.metadata[app.env.docname].get("rungs", "").split())
@@ -280,5 +286,6 @@ def setup(app):
     app.add_directive("counts", CountsTable)
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
+    app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
