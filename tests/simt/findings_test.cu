@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -48,6 +49,18 @@ TEST(OutOfBounds, NamesThreadLineAndAllocation) {
   EXPECT_NE(findings[0].allocation.find("4000-byte"), std::string::npos) << findings[0].allocation;
   EXPECT_NE(findings[0].allocation.find("findings_test.cu:"), std::string::npos)
       << findings[0].allocation;
+}
+
+TEST(OutOfBounds, CallsAnAllocationByItsName) {
+  Buffer<float> out(1000);
+  simt::name_allocation(out.data(), "out");
+  fill<<<4, 256>>>(out.data(), 1000, false);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].allocation, "the 4000 bytes of out");
+  EXPECT_NE(findings[0].message.find("just past the end of the 4000 bytes of out"),
+            std::string::npos)
+      << findings[0].message;
 }
 
 TEST(OutOfBounds, IsSilentWithTheGuard) {
@@ -156,6 +169,43 @@ __global__ void early_return(int* out) {
 TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedFor) {
   Buffer<int> out(64);
   early_return<<<1, 64>>>(out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// Block 0 waits for a flag; the last thread of the grid sets it, or forgets to.
+__global__ void wait_for_flag(volatile int* flag, bool set) {
+  const bool last = blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1;
+  if (set && last) *flag = 1;
+  if (blockIdx.x == 0) {
+    while (*flag == 0) {
+    }
+  }
+}
+
+class Hang : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("SIMT_STEPS", "100000", 1);
+    cudaMemset(flag.data(), 0, sizeof(int));
+  }
+  void TearDown() override { unsetenv("SIMT_STEPS"); }
+
+  Buffer<int> flag{1};
+};
+
+TEST_F(Hang, IsReportedWithTheLineThatSpins) {
+  wait_for_flag<<<2, 32>>>(flag.data(), false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "hang");
+  EXPECT_EQ(findings[0].block.x, 0u);
+  EXPECT_NE(findings[0].file.find("findings_test.cu"), std::string::npos);
+}
+
+TEST_F(Hang, IsSilentWhereALaterBlockSetsTheFlag) {
+  wait_for_flag<<<2, 32>>>(flag.data(), true);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(kinds(), Kinds{});
 }

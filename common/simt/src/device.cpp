@@ -341,6 +341,9 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
       case Kind::crash:
         set_sticky_error(cudaErrorIllegalAddress);
         break;
+      case Kind::hang:
+        set_sticky_error(cudaErrorLaunchTimeout);
+        break;
       default:
         set_sticky_error(cudaErrorLaunchFailure);
     }
@@ -441,6 +444,10 @@ std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
   device::clear_errors();
   return std::exchange(state().pending, {});
+}
+
+void name_allocation(const void* base, std::string_view name) {
+  memory::name(reinterpret_cast<uint64_t>(base), name);
 }
 
 bool set_recording(bool on) { return std::exchange(state().recording, on); }

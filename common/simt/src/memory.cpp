@@ -95,7 +95,7 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   arena.next = end;
   s.live_bytes += size;
   ++s.live_count;
-  s.allocations[base] = Allocation{base, size, kind, false, caller, 0};
+  s.allocations[base] = Allocation{base, size, kind, false, caller, 0, {}};
 
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
   constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
@@ -146,6 +146,12 @@ const Allocation* find_above(uint64_t address) {
   return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
 }
 
+void name(uint64_t base, std::string_view name) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto it = s.allocations.find(base); it != s.allocations.end()) it->second.name = name;
+}
+
 void reset() {
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -167,12 +173,18 @@ uint64_t live_allocations() {
 }
 
 std::string describe(const Allocation& allocation) {
+  const std::string size = std::to_string(allocation.size);
   const char* call = allocation.kind == Kind::device    ? "cudaMalloc"
                      : allocation.kind == Kind::managed ? "cudaMallocManaged"
                                                         : "cudaMallocHost";
-  std::string text = "the " + std::to_string(allocation.size) + "-byte allocation made by " + call;
-  if (const symbols::Location at = symbols::locate(allocation.allocated_at); at.line > 0) {
-    text += " at " + at.short_text();
+  std::string text;
+  if (!allocation.name.empty()) {
+    text = "the " + size + " bytes of " + allocation.name;
+  } else {
+    text = "the " + size + "-byte allocation made by " + call;
+    if (const symbols::Location at = symbols::locate(allocation.allocated_at); at.line > 0) {
+      text += " at " + at.short_text();
+    }
   }
   if (allocation.freed) {
     text += " and freed";

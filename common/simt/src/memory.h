@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace simt::memory {
 
@@ -17,6 +18,7 @@ struct Allocation {
   bool freed = false;
   uint64_t allocated_at = 0;  // program counter of the call
   uint64_t freed_at = 0;
+  std::string name = {};  // what the program calls it, if it says so
 
   uint64_t end() const { return base + size; }
 };
@@ -44,6 +46,9 @@ const Allocation* find_below(uint64_t address);
 // The live or freed allocation nearest above, or nullptr.
 const Allocation* find_above(uint64_t address);
 
+// What findings shall call the allocation that begins at `base`; nothing where none does.
+void name(uint64_t base, std::string_view name);
+
 // Frees everything, as cudaDeviceReset does.
 void reset();
 
@@ -51,7 +56,7 @@ uint64_t total_bytes();
 uint64_t free_bytes();
 uint64_t live_allocations();
 
-// "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31"
+// "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31", or "the 4000 bytes of out"
 std::string describe(const Allocation& allocation);
 
 }  // namespace simt::memory

@@ -42,6 +42,10 @@ LAB_INLINE std::vector<Finding> take_findings() {
   return findings;
 }
 
+LAB_INLINE void name_allocation(const void* base, const std::string& name) {
+  simt::name_allocation(base, name);
+}
+
 #else
 
 LAB_INLINE Backend this_backend() {
@@ -57,6 +61,7 @@ LAB_INLINE std::size_t default_guard() {
 LAB_INLINE std::size_t launch_count() { return 0; }
 LAB_INLINE Counts counts_since(std::size_t) { return {}; }
 LAB_INLINE std::vector<Finding> take_findings() { return {}; }
+LAB_INLINE void name_allocation(const void*, const std::string&) {}
 
 #endif
 

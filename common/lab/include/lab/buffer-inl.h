@@ -44,6 +44,7 @@ LAB_INLINE Buffer::Buffer(Memory memory, std::size_t elements, std::size_t eleme
       break;
   }
   base_ = static_cast<std::uint8_t*>(base);
+  name_allocation(base_, name_);
   static std::uint8_t next_salt = 0xA5;
   salt_ = next_salt++;
   mend_canaries();

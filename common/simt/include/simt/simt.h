@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// \defgroup simt The simulator's interface
@@ -70,6 +71,11 @@ Counts counts_since(std::size_t first);
 /// finding left, as a reset of the device would, but keeps the allocations.
 /// \ingroup simt
 std::vector<Finding> take_findings();
+
+/// What findings shall call an allocation ("out" in "just past the end of the 4000 bytes of out").
+/// Without it they name the call that made it. Does nothing where no allocation begins at `base`.
+/// \ingroup simt
+void name_allocation(const void* base, std::string_view name);
 
 /// With `false`, launches run and are checked but not recorded. Returns the former setting.
 /// \ingroup simt
