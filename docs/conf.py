@@ -43,6 +43,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_show_sphinx = False
+smartquotes_action = "qe"  # quotes and ellipses; `--` is an option of a command
 html_codeblock_linenos_style = "inline"
 html_theme_options = {
     "sidebar_hide_name": False,
