@@ -1,8 +1,8 @@
 """The simulator's counts against the hardware's, microkernel by microkernel.
 
 h200.json holds what Nsight Compute counted on an H200; design.json the figures that the design states, a
-second source. open.json names the cases and counts for which the rule is not settled yet: each must
-still differ, so that the list shrinks and never hides a case that agrees.
+second source. open.json names the cases and counts that still differ, and why: each must differ, so that the
+list shrinks and never hides a case that agrees.
 """
 
 import copy
@@ -69,7 +69,7 @@ class Agreement(unittest.TestCase):
         cls.recorded = load("h200.json")["cases"]
 
     def test_equal_to_the_hardware(self):
-        unsettled = {(case, name) for case, names in load("open.json")["cases"].items() for name in names}
+        unsettled = {(case, name) for case, entry in load("open.json")["cases"].items() for name in entry["counts"]}
         found = differences(self.counts, self.recorded)
         wrong = [f"{case}: {name} is {got}, the H200 counts {want}"
                  for case, name, got, want in found if (case, name) not in unsettled]

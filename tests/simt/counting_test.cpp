@@ -118,6 +118,82 @@ TEST(Wavefronts, TheIdealHasNoConflict) {
   EXPECT_EQ(cost(16, 8).ideal, 4u);
 }
 
+simt::SharedCost cost_of(unsigned size, auto index, uint32_t active, SharedAccess access) {
+  return simt::count_wavefronts(addresses(size, index).data(), active, size, access);
+}
+
+TEST(Wavefronts, TheIdealIsWhatTheBytesFill) {
+  const auto same = [](unsigned t) { return t; };
+  // Half of the lanes ask for 128 bytes: one wavefront, though they stand in both halves of the warp.
+  EXPECT_EQ(cost_of(8, same, 0xaaaaaaaa, SharedAccess::load).ideal, 1u);
+  EXPECT_EQ(cost_of(8, same, 0xaaaaaaaa, SharedAccess::store).ideal, 1u);
+  EXPECT_EQ(cost_of(16, same, 0xaaaaaaaa, SharedAccess::store).ideal, 2u);
+  // Pairs two apart merge into one phase with a conflict; the ideal knows nothing of that.
+  const auto pairs = cost_of(
+      8, [](unsigned t) { return t / 2 * 2; }, kAll, SharedAccess::load);
+  EXPECT_EQ(pairs.wavefronts, 2u);
+  EXPECT_EQ(pairs.phases, 1u);
+  EXPECT_EQ(pairs.ideal, 2u);
+}
+
+TEST(Wavefronts, NsightMergesEachHalfOfALoadOf128Bits) {
+  const auto one_broken = [](unsigned t) { return t == 31 ? 16 : t / 2; };
+  const auto cost = cost_of(16, one_broken, kAll, SharedAccess::load);
+  EXPECT_EQ(cost.wavefronts, 4u);
+  EXPECT_EQ(cost.reported, 3u);
+}
+
+TEST(Wavefronts, CompareExchangeTakesTwoForEachLane) {
+  const auto cost = [](unsigned size, auto index) {
+    return cost_of(size, index, kAll, SharedAccess::compare_exchange);
+  };
+  EXPECT_EQ(cost(4, [](unsigned t) { return t; }).wavefronts, 2u);
+  EXPECT_EQ(cost(4, [](unsigned) { return 0u; }).wavefronts, 64u);
+  EXPECT_EQ(cost(4, [](unsigned) { return 0u; }).ideal, 2u);
+  EXPECT_EQ(cost(8, [](unsigned t) { return t; }).wavefronts, 4u);
+  EXPECT_EQ(cost(8, [](unsigned) { return 0u; }).ideal, 4u);
+}
+
+TEST(Wavefronts, CountingUpMergesLanesOfOneWord) {
+  const auto count = [](auto index) {
+    return cost_of(4, index, kAll, SharedAccess::increment).wavefronts;
+  };
+  EXPECT_EQ(count([](unsigned) { return 0u; }), 1u);
+  EXPECT_EQ(count([](unsigned t) { return t / 2; }), 1u);
+  EXPECT_EQ(count([](unsigned t) { return 32 * t; }), 32u);
+}
+
+// Rounds until all lanes have succeeded, and their loads' and attempts' wavefronts.
+struct Spin {
+  unsigned rounds = 0, loads = 0, attempts = 0;
+  bool operator==(const Spin&) const = default;
+};
+Spin spin(unsigned size, auto index) {
+  const auto all = addresses(size, index);
+  Spin sum;
+  for (uint32_t left = kAll; left;) {
+    const simt::SpinRound round = simt::count_spin_round(all.data(), left, size);
+    ++sum.rounds;
+    sum.loads += round.load.wavefronts;
+    sum.attempts += round.wavefronts;
+    left &= ~round.done;
+  }
+  return sum;
+}
+
+TEST(SpinRounds, OneLaneOfABankSucceeds) {
+  EXPECT_EQ(spin(4, [](unsigned t) { return t; }), (Spin{1, 1, 2}));
+  EXPECT_EQ(spin(4, [](unsigned) { return 0u; }), (Spin{32, 32, 64}));
+  EXPECT_EQ(spin(4, [](unsigned t) { return t / 2; }), (Spin{2, 2, 4}));
+  EXPECT_EQ(spin(4, [](unsigned t) { return 32 * t; }), (Spin{32, 528, 64}));
+}
+
+TEST(SpinRounds, HalfWarpsTryApartAt64Bits) {
+  EXPECT_EQ(spin(8, [](unsigned t) { return t; }), (Spin{1, 2, 4}));
+  // While lanes of both halves are left an attempt takes four wavefronts, then two.
+  EXPECT_EQ(spin(8, [](unsigned) { return 0u; }), (Spin{32, 32, 96}));
+}
+
 TEST(Wavefronts, AtomicsServeEveryLane) {
   const auto count = [](auto index) {
     return simt::count_wavefronts(addresses(4, index).data(), kAll, 4, SharedAccess::atomic)

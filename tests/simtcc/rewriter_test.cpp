@@ -204,6 +204,33 @@ TEST(Launch, LineMarkersInsideALaunchStay) {
       << text;
 }
 
+// ---- atomics whose old value nobody looks at
+
+std::string in_kernel(const std::string& body) {
+  return "__global__ void k(int* p) { " + body + " }\n";
+}
+
+TEST(UnusedResult, OfAStatementIsMarked) {
+  const std::string mark = "::simt::detail::result_unused(), ";
+  for (const std::string before : {"", "int i = 0; ", "{ } ", "if (p[0]) ", "if (p[0]) { } else ",
+                                   "for (int i = 0; i < 3; ++i) ", "(void)"}) {
+    SCOPED_TRACE(before);
+    const std::string text = rewritten(in_kernel(before + "atomicAdd(&p[p[1]], 1);"));
+    const std::string kept = before == "(void)" ? mark + before : before + mark;
+    EXPECT_NE(text.find(kept + "atomicAdd(&p[p[1]], 1);"), std::string::npos) << text;
+  }
+}
+
+TEST(UnusedResult, IsNotWhereItIsUsed) {
+  for (const std::string body :
+       {"int i = atomicAdd(p, 1);", "return (int)atomicAdd(p, 1);", "p[atomicAdd(p, 1)] = 1;",
+        "f(atomicAdd(p, 1));", "atomicAdd(p, 1) + 1;", "p[0] ? 1 : atomicAdd(p, 1);",
+        "while (atomicAdd(p, 1));", "atomicAdd(p + atomicAdd(p, 1), 1);"}) {
+    SCOPED_TRACE(body);
+    EXPECT_EQ(rewritten(in_kernel(body)).find("result_unused"), std::string::npos);
+  }
+}
+
 // ---- what is no launch
 
 TEST(NoLaunch, LiteralsAndComments) {

@@ -556,12 +556,41 @@ class Rewriter {
       return replace_token(i, "__attribute__((noinline))");
     }
     if (t.text == "__shared__") return visit_shared(i);
+    if (t.text == "atomicAdd") return visit_atomic_add(i);
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
+  }
+
+  // `atomicAdd(...);` as a statement of its own: nobody looks at the old value, which lets the hardware
+  // merge lanes. An atomic among the arguments would take the remark for itself.
+  void visit_atomic_add(std::size_t i) {
+    if (!in_function() || parentheses_ > 0 || !is(i + 1, "(")) return;
+    const std::size_t end = skip_group(i + 1);
+    if (!is(end, ";")) return;
+    for (std::size_t j = i + 2; j < end; ++j) {
+      if (list_[j].text.starts_with("atomic")) return;
+    }
+    std::size_t start = i;
+    if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
+    if (start == 0 || !follows_a_statement(start)) return;
+    insert_before(start, "::simt::detail::result_unused(), ");
+  }
+
+  // May a statement begin at i, seen from what stands in front of it?
+  bool follows_a_statement(std::size_t i) const {
+    const std::size_t before = i - 1;
+    if (is(before, ")")) {
+      std::size_t head = partner_[before];
+      if (head == kNone || head == 0) return false;
+      if (is(head - 1, "constexpr")) --head;
+      return head > 0 && (is(head - 1, "if") || is(head - 1, "for") || is(head - 1, "while"));
+    }
+    return is(before, ";") || is(before, "{") || is(before, "}") || is(before, "else") ||
+           is(before, "do");
   }
 
   // Is the variable whose qualifier stands at i const as well? Then the compiler keeps it in read-only

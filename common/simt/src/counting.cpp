@@ -65,6 +65,20 @@ unsigned phase_wavefronts(const uint64_t* addresses, uint32_t active, unsigned s
   return most;
 }
 
+/// Lanes that a phase serves.
+unsigned phase_lanes(unsigned size) { return size <= 4 ? 32 : size == 8 ? 16 : 8; }
+
+uint32_t low_lanes(unsigned n) { return n == 32 ? ~0u : (1u << n) - 1; }
+
+/// Phases with an active lane.
+unsigned count_phases(uint32_t active, unsigned size) {
+  unsigned count = 0;
+  for (unsigned first = 0; first < 32; first += phase_lanes(size)) {
+    count += (active >> first & low_lanes(phase_lanes(size))) != 0;
+  }
+  return count;
+}
+
 /// True if every active lane reads what its partner `lane ^ distance` reads, and both are active.
 bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
@@ -131,30 +145,74 @@ SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned
                             SharedAccess access) {
   SharedCost cost;
   if (!active) return cost;
-  if (access == SharedAccess::atomic) {
+  const bool exchange = access == SharedAccess::compare_exchange;
+  if (exchange || access == SharedAccess::atomic) {
     std::array<uint8_t, kBanks> load{};
     for (uint32_t rest = active; rest; rest &= rest - 1) {
       const unsigned bank = addresses[std::countr_zero(rest)] / 4 % kBanks;
       cost.wavefronts = std::max<unsigned>(cost.wavefronts, ++load[bank]);
     }
-    cost.ideal = 1;
+    cost.phases = cost.ideal = 1;
+    if (exchange) {
+      cost.wavefronts *= 2;
+      cost.phases = cost.ideal = 2 * count_phases(active, size);
+    }
+    cost.reported = cost.wavefronts;
     return cost;
   }
 
   // The phases: all lanes, two halves or four quarters; loads whose partners agree need half as many.
-  unsigned lanes = size <= 4 ? 32 : size == 8 ? 16 : 8;
-  if (size > 4 && access == SharedAccess::load &&
-      (pairs_agree(addresses, active, 1) || pairs_agree(addresses, active, 2))) {
-    lanes *= 2;
-  }
-
+  unsigned lanes = phase_lanes(size);
+  const auto merges = [&](uint32_t part) {
+    return size > 4 && access == SharedAccess::load &&
+           (pairs_agree(addresses, part, 1) || pairs_agree(addresses, part, 2));
+  };
+  const bool whole = merges(active);
+  if (whole) lanes *= 2;
   for (unsigned first = 0; first < 32; first += lanes) {
-    const uint32_t phase = lanes == 32 ? active : active & (((1u << lanes) - 1) << first);
+    const uint32_t phase = active & (low_lanes(lanes) << first);
     if (!phase) continue;
     cost.wavefronts += phase_wavefronts(addresses, phase, size);
-    ++cost.ideal;
+    ++cost.phases;
   }
+  const auto active_lanes = static_cast<unsigned>(std::popcount(active));
+  cost.reported = cost.wavefronts;
+  if (size == 16 && !whole) {
+    cost.reported = 0;
+    for (unsigned half = 0; half < 32; half += 16) {
+      const uint32_t part = active & (low_lanes(16) << half);
+      const unsigned step = merges(part) ? 16 : 8;
+      for (unsigned first = half; first < half + 16; first += step) {
+        cost.reported += phase_wavefronts(addresses, part & (low_lanes(step) << first), size);
+      }
+    }
+  }
+  cost.ideal = std::min(cost.reported, (active_lanes * size + 4 * kBanks - 1) / (4 * kBanks));
   return cost;
+}
+
+SpinRound count_spin_round(const uint64_t* addresses, uint32_t active, unsigned size) {
+  SpinRound round;
+  round.load = count_wavefronts(addresses, active, size, SharedAccess::load);
+  const unsigned lanes = phase_lanes(size);
+  for (unsigned first = 0; first < 32; first += lanes) {
+    const uint32_t phase = active & (low_lanes(lanes) << first);
+    if (!phase) continue;
+    round.wavefronts += 2;
+    uint32_t banks = 0;
+    for (uint32_t rest = phase; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint32_t bank = (size == 8 ? 3u : 1u) << (addresses[lane] / 4 % kBanks);
+      bool lost = banks & bank;
+      for (uint32_t won = round.done; won; won &= won - 1) {
+        lost |= addresses[std::countr_zero(won)] == addresses[lane];
+      }
+      if (lost) continue;
+      banks |= bank;
+      round.done |= 1u << lane;
+    }
+  }
+  return round;
 }
 
 }  // namespace simt

@@ -748,30 +748,47 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
   }
   ++warp.order.now;
 
-  const SharedCost cost = count_wavefronts(warp.address, lanes, size,
-                                           what == Stop::load    ? SharedAccess::load
-                                           : what == Stop::store ? SharedAccess::store
-                                                                 : SharedAccess::atomic);
   const auto active = static_cast<unsigned>(std::popcount(lanes));
-  counts.shared_wavefronts += cost.wavefronts;
-  counts.shared_wavefronts_ideal += cost.ideal;
-  switch (what) {
-    case Stop::load:
-      ++counts.shared_load_requests;
-      counts.shared_load_wavefronts += cost.wavefronts;
-      counts.shared_load_bank_conflicts += cost.wavefronts - cost.ideal;
-      counts.shared_load_active_lanes += active;
-      break;
-    case Stop::store:
-      ++counts.shared_store_requests;
-      counts.shared_store_wavefronts += cost.wavefronts;
-      counts.shared_store_bank_conflicts += cost.wavefronts - cost.ideal;
-      counts.shared_store_active_lanes += active;
-      break;
-    default:
-      ++counts.shared_atomic_requests;
-      counts.shared_atomic_wavefronts += cost.wavefronts;
-      counts.shared_atomic_active_lanes += active;
+  const auto add_load = [&counts](const SharedCost& cost, unsigned active) {
+    ++counts.shared_load_requests;
+    counts.shared_load_wavefronts += cost.wavefronts;
+    counts.shared_load_bank_conflicts += cost.wavefronts - cost.phases;
+    counts.shared_load_active_lanes += active;
+    counts.shared_wavefronts += cost.reported;
+    counts.shared_wavefronts_ideal += cost.ideal;
+  };
+  const auto add_atomic = [&counts](unsigned wavefronts, unsigned ideal, unsigned active) {
+    ++counts.shared_atomic_requests;
+    counts.shared_atomic_wavefronts += wavefronts;
+    counts.shared_atomic_active_lanes += active;
+    counts.shared_wavefronts += wavefronts;
+    counts.shared_wavefronts_ideal += ideal;
+  };
+  if (what == Stop::load) {
+    add_load(count_wavefronts(warp.address, lanes, size, SharedAccess::load), active);
+  } else if (what == Stop::store) {
+    const SharedCost cost = count_wavefronts(warp.address, lanes, size, SharedAccess::store);
+    ++counts.shared_store_requests;
+    counts.shared_store_wavefronts += cost.wavefronts;
+    counts.shared_store_bank_conflicts += cost.wavefronts - cost.phases;
+    counts.shared_store_active_lanes += active;
+    counts.shared_wavefronts += cost.reported;
+    counts.shared_wavefronts_ideal += cost.ideal;
+  } else if (const SharedUnit unit = warp.unit[std::countr_zero(lanes)]; unit == SharedUnit::spin) {
+    for (uint32_t left = lanes; left;) {
+      const SpinRound round = count_spin_round(warp.address, left, size);
+      const auto trying = static_cast<unsigned>(std::popcount(left));
+      add_load(round.load, trying);
+      add_atomic(round.wavefronts, round.wavefronts, trying);
+      left &= ~round.done;
+    }
+  } else {
+    const SharedCost cost =
+        count_wavefronts(warp.address, lanes, size,
+                         unit == SharedUnit::compare_exchange ? SharedAccess::compare_exchange
+                         : unit == SharedUnit::increment      ? SharedAccess::increment
+                                                              : SharedAccess::atomic);
+    add_atomic(cost.wavefronts, cost.ideal, active);
   }
 }
 
@@ -907,8 +924,19 @@ struct Hooks {
     warp.stop[lane] = what;
   }
 
-  static void atomic(const void* address, unsigned size, const void* pc) {
+  static void result_unused() {
+    if (Worker* worker = running) worker->warp_->unused |= 1u << worker->lane_;
+  }
+
+  static void atomic(const void* address, unsigned size, SharedUnit unit, const void* pc) {
     Worker* worker = running;
+    if (worker) {
+      Warp& warp = *worker->warp_;
+      const uint32_t self = 1u << worker->lane_;
+      if (unit == SharedUnit::increment && !(warp.unused & self)) unit = SharedUnit::native;
+      warp.unused &= ~self;
+      warp.unit[worker->lane_] = unit;
+    }
     if (!worker || worker->grid_->traced) {
       access(address, size, Stop::atomic, false, pc);
     } else if (++worker->clock_ % 256 == 0) {
@@ -1117,6 +1145,7 @@ bool traced_program = false;
 // ---- What instrumented code calls ---------------------------------------------------------------
 
 using simt::engine::Hooks;
+using simt::engine::SharedUnit;
 using simt::engine::Stop;
 
 #define SIMT_PC __builtin_return_address(0)
@@ -1209,6 +1238,7 @@ T next_value(AtomicOp op, T old, T value, T compare) {
     using U = std::make_unsigned_t<T>;
     switch (op) {
       case AtomicOp::add:
+      case AtomicOp::add_one:
         return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
       case AtomicOp::subtract:
         return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
@@ -1228,6 +1258,7 @@ T next_value(AtomicOp op, T old, T value, T compare) {
   }
   switch (op) {
     case AtomicOp::add:
+    case AtomicOp::add_one:
       return static_cast<T>(old + value);
     case AtomicOp::subtract:
       return static_cast<T>(old - value);
@@ -1257,12 +1288,22 @@ uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compa
 
 }  // namespace
 
+void result_unused() { Hooks::result_unused(); }
+
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
   const unsigned size =
       type == AtomicType::u16                                                         ? 2
       : type == AtomicType::i64 || type == AtomicType::u64 || type == AtomicType::f64 ? 8
                                                                                       : 4;
-  Hooks::atomic(address, size, SIMT_PC);
+  // Shared memory has no unit for these: the compiler makes a loop of them.
+  const bool exchange = op == AtomicOp::exchange || op == AtomicOp::compare_exchange;
+  const bool spins = !exchange && (size == 8 || type == AtomicType::f32);
+  Hooks::atomic(address, size,
+                op == AtomicOp::compare_exchange ? SharedUnit::compare_exchange
+                : spins                          ? SharedUnit::spin
+                : op == AtomicOp::add_one        ? SharedUnit::increment
+                                                 : SharedUnit::native,
+                SIMT_PC);
   switch (type) {
     case AtomicType::i32:
       return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
@@ -1285,12 +1326,12 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }  // namespace simt::detail
 
 // What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
-#define SIMT_ATOMIC_FETCH(bits, type, name, builtin)                                \
-  extern "C" type __tsan_atomic##bits##_##name(volatile type* p, type value, int) { \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);               \
-    return builtin(p, value, __ATOMIC_SEQ_CST);                                     \
+#define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                              \
+  extern "C" type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {     \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::unit, SIMT_PC); \
+    return builtin(p, value, __ATOMIC_SEQ_CST);                                         \
   }
-#define SIMT_ATOMIC_HOOKS(bits, type)                                                              \
+#define SIMT_ATOMIC_HOOKS(bits, type, unit)                                                        \
   extern "C" type __tsan_atomic##bits##_load(const volatile type* p, int) {                        \
     Hooks::access(const_cast<const type*>(p), sizeof(type), Stop::load, true, SIMT_PC);            \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
@@ -1301,34 +1342,37 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
   }                                                                                                \
   extern "C" int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected,   \
                                                                type desired, int, int) {           \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
+                  SIMT_PC);                                                                        \
     return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   extern "C" int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* expected,     \
                                                              type desired, int, int) {             \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
+                  SIMT_PC);                                                                        \
     return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   extern "C" type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type expected,      \
                                                              type desired, int, int) {             \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SIMT_PC);                              \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
+                  SIMT_PC);                                                                        \
     __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     return expected;                                                                               \
   }                                                                                                \
-  SIMT_ATOMIC_FETCH(bits, type, exchange, __atomic_exchange_n)                                     \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_add, __atomic_fetch_add)                                     \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_sub, __atomic_fetch_sub)                                     \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_and, __atomic_fetch_and)                                     \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_or, __atomic_fetch_or)                                       \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_xor, __atomic_fetch_xor)                                     \
-  SIMT_ATOMIC_FETCH(bits, type, fetch_nand, __atomic_fetch_nand)
+  SIMT_ATOMIC_FETCH(bits, type, exchange, native, __atomic_exchange_n)                             \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_add, unit, __atomic_fetch_add)                               \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_sub, unit, __atomic_fetch_sub)                               \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_and, unit, __atomic_fetch_and)                               \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_or, unit, __atomic_fetch_or)                                 \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_xor, unit, __atomic_fetch_xor)                               \
+  SIMT_ATOMIC_FETCH(bits, type, fetch_nand, unit, __atomic_fetch_nand)
 
-SIMT_ATOMIC_HOOKS(8, uint8_t)
-SIMT_ATOMIC_HOOKS(16, uint16_t)
-SIMT_ATOMIC_HOOKS(32, uint32_t)
-SIMT_ATOMIC_HOOKS(64, uint64_t)
+SIMT_ATOMIC_HOOKS(8, uint8_t, native)
+SIMT_ATOMIC_HOOKS(16, uint16_t, native)
+SIMT_ATOMIC_HOOKS(32, uint32_t, native)
+SIMT_ATOMIC_HOOKS(64, uint64_t, spin)
 
 extern "C" {
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

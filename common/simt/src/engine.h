@@ -33,6 +33,9 @@ struct Fiber {
   unsigned color = 0;     // its number, see Worker::rebuild
 };
 
+// Which way shared memory takes for an atomic operation; see SharedAccess.
+enum class SharedUnit : uint8_t { native, compare_exchange, increment, spin };
+
 enum class Stop : uint8_t { resume, load, store, atomic, collective, barrier };
 
 // A lane's key: what orders the waiting lanes. The smallest goes first.
@@ -80,6 +83,9 @@ struct Warp {
   alignas(64) uint64_t trail[kTrail][kLanes];
   uint32_t trail_hash[kLanes];
   uint8_t trail_length[kLanes];
+
+  SharedUnit unit[kLanes];  // of lanes that stopped at an atomic: how shared memory would do it
+  uint32_t unused = 0;      // lanes whose next atomic's old value nobody looks at
 
   uint32_t live = 0;     // lanes that have not exited
   uint32_t group = 0;    // lanes that were resumed together last

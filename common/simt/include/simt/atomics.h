@@ -18,8 +18,13 @@ inline constexpr AtomicType atomic_type =
     : sizeof(T) == 4            ? (std::is_signed_v<T> ? AtomicType::i32 : AtomicType::u32)
                                 : (std::is_signed_v<T> ? AtomicType::i64 : AtomicType::u64);
 
-template <AtomicOp op, class T>
-SIMT_INLINE T atomic_apply(T* address, T value, T compare = T{}) {
+template <class T>
+SIMT_INLINE T atomic_apply(AtomicOp op, T* address, T value, T compare = T{}) {
+  // Shared memory has a unit of its own for counting up; the compiler chooses it where it sees the one.
+  if (op == AtomicOp::add && std::is_integral_v<T> && __builtin_constant_p(value) &&
+      value == T(1)) {
+    op = AtomicOp::add_one;
+  }
   return from_bits<T>(atomic(op, atomic_type<T>, address, to_bits(value), to_bits(compare)));
 }
 
@@ -27,7 +32,7 @@ SIMT_INLINE T atomic_apply(T* address, T value, T compare = T{}) {
 
 #define SIMT_ATOMIC(name, op, T)                                                   \
   SIMT_INLINE T name(T* address, T value) {                                        \
-    return simt::detail::atomic_apply<simt::detail::AtomicOp::op>(address, value); \
+    return simt::detail::atomic_apply(simt::detail::AtomicOp::op, address, value); \
   }                                                                                \
   SIMT_INLINE T name##_block(T* address, T value) { return name(address, value); } \
   SIMT_INLINE T name##_system(T* address, T value) { return name(address, value); }
@@ -59,8 +64,8 @@ SIMT_ATOMIC(atomicDec, decrement, unsigned int)
 
 #define SIMT_ATOMIC_CAS(T)                                                                      \
   SIMT_INLINE T atomicCAS(T* address, T compare, T value) {                                     \
-    return simt::detail::atomic_apply<simt::detail::AtomicOp::compare_exchange>(address, value, \
-                                                                                compare);       \
+    return simt::detail::atomic_apply(simt::detail::AtomicOp::compare_exchange, address, value, \
+                                      compare);                                                 \
   }                                                                                             \
   SIMT_INLINE T atomicCAS_block(T* address, T compare, T value) {                               \
     return atomicCAS(address, compare, value);                                                  \

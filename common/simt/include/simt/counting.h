@@ -14,13 +14,21 @@ inline constexpr unsigned kSectorBytes = 32;
 /// Banks of shared memory, each 4 bytes wide.
 inline constexpr unsigned kBanks = 32;
 
-/// What a warp does to shared memory.
-enum class SharedAccess { load, store, atomic };
+/// What a warp instruction does to shared memory.
+enum class SharedAccess {
+  load,
+  store,
+  atomic,            ///< the hardware's own: 32-bit integers, and exchange of any width
+  compare_exchange,  ///< 32 or 64 bits
+  increment          ///< adds the constant one to 32 bits, with no use of the old value
+};
 
 /// The cost of one warp instruction on shared memory.
 struct SharedCost {
   unsigned wavefronts = 0;  ///< Passes through the banks.
-  unsigned ideal = 0;       ///< Passes if no two words had met in a bank.
+  unsigned phases = 0;  ///< Passes if no two words had met in a bank: the rest are bank conflicts.
+  unsigned ideal = 0;   ///< What Nsight Compute calls ideal: as few passes as the bytes ask for.
+  unsigned reported = 0;  ///< What it says of this instruction; `wavefronts`, but for one case.
 };
 
 /// Counts the distinct sectors that a warp touches.
@@ -42,12 +50,34 @@ unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active, unsign
 /// 32 bits, all lanes form one phase; at 64 bits each half-warp is a phase, at 128 bits each
 /// quarter-warp. A phase takes as many wavefronts as the fullest bank has distinct words. Loads of 64
 /// bits in which every active lane i reads the address of lane i^1, or every one that of lane i^2,
-/// take one phase instead of two; those of 128 bits two instead of four. Atomics serve each lane by
-/// itself: a wavefront for every lane of the fullest bank, whether the words differ or not.
+/// take one phase instead of two; those of 128 bits two instead of four. Nsight Compute's source
+/// counters decide that for each half of a 128-bit load by itself, so `reported` is 3 where the lanes of
+/// one half agree and the hardware, which wants all of them, takes 4.
+///
+/// The ideal is what the active lanes' bytes would fill, 128 a wavefront, and no more than was taken.
+///
+/// Atomics serve each lane by itself: a wavefront for every lane of the fullest bank, whether the words
+/// differ or not. Compare-and-exchange takes two for each. Adding the constant one with no use of the
+/// old value merges lanes of one word, as a store does.
 /// \param addresses 32 byte addresses, one a lane, aligned to the size.
 /// \param active bit i is set if lane i takes part; no bit set costs nothing.
 /// \param size bytes of each lane's access: 1, 2, 4, 8 or 16.
 SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned size,
                             SharedAccess access);
+
+/// One round of an atomic operation on shared memory that the hardware does not have: additions of
+/// floats, and of 64 bits all but exchanges.
+struct SpinRound {
+  SharedCost load;          ///< Reading the old values.
+  unsigned wavefronts = 0;  ///< Of the attempt to replace them; these are ideal by definition.
+  uint32_t done = 0;        ///< Lanes that succeeded. The others take part in the next round.
+};
+
+/// Counts one round of such a loop: the active lanes load, compute, and try to put the new value in the
+/// old one's place. Of the lanes that meet in a bank one succeeds, and of those that name one address one.
+/// The attempt takes two wavefronts for each phase with an active lane.
+/// \param size 4 or 8
+/// Source of the rule: measured on an H200, whose code is LDS and ATOMS.CAST.SPIN in a loop.
+SpinRound count_spin_round(const uint64_t* addresses, uint32_t active, unsigned size);
 
 }  // namespace simt

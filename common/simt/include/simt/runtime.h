@@ -63,8 +63,13 @@ enum class AtomicOp {
   increment,
   decrement,
   compare_exchange,
+  add_one,  // an addition of the constant one
 };
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare);
+
+/// The old value of this lane's next atomic operation goes unused: simtcc puts the call in front of
+/// `atomicAdd(...);` where that is a statement of its own.
+void result_unused();
 
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
