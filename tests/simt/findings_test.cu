@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -173,6 +174,52 @@ TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedFor) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// A tile of 64, of which the upper half is filled only if `whole`; all of it is read.
+__global__ void read_tile(float* out, bool whole) {
+  __shared__ float tile[64];
+  if (threadIdx.x < 32 || whole) tile[threadIdx.x] = 1.0f;
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+// Counts in shared memory that is zeroed first, or not.
+__global__ void count_bytes(const unsigned char* in, unsigned* out, bool zeroed) {
+  __shared__ unsigned bins[64];
+  if (zeroed) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[in[threadIdx.x] % 64], 1);
+  __syncthreads();
+  if (zeroed) out[threadIdx.x] = bins[threadIdx.x];
+}
+
+TEST(UninitializedShared, NamesTheThreadThatReadsIt) {
+  Buffer<float> out(64);
+  read_tile<<<1, 64>>>(out.data(), true);  // what another block wrote does not count
+  read_tile<<<1, 64>>>(out.data(), false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "uninitialized-shared");
+  EXPECT_EQ(findings[0].launch + 1, static_cast<int>(simt::launch_count()));
+  EXPECT_EQ(findings[0].thread.x, 0u);
+}
+
+TEST(UninitializedShared, AnAtomicReadsToo) {
+  Buffer<unsigned char> in(64);
+  Buffer<unsigned> out(64);
+  count_bytes<<<1, 64>>>(in.data(), out.data(), false);
+  EXPECT_EQ(kinds(), Kinds{"uninitialized-shared"});
+}
+
+TEST(UninitializedShared, IsSilentOnceWritten) {
+  Buffer<unsigned char> in(64);
+  Buffer<unsigned> bins(64);
+  Buffer<float> out(64);
+  read_tile<<<3, 64>>>(out.data(), true);
+  count_bytes<<<3, 64>>>(in.data(), bins.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
 // Block 0 waits for a flag; the last thread of the grid sets it, or forgets to.
 __global__ void wait_for_flag(volatile int* flag, bool set) {
   const bool last = blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1;
@@ -268,6 +315,37 @@ TEST(InvalidMask, NamesLanesThatNeverCome) {
   // Lanes 16 to 31 exit, so they are not waited for; lanes that wait elsewhere are.
   Buffer<int> out(32);
   half_shuffle<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST(Sample, CountsSomeBlocksAndRunsAll) {
+  constexpr int n = 64 * 256;
+  Buffer<float> out(n);
+  cudaMemset(out.data(), 0, n * sizeof(float));
+  setenv("SIMT_BLOCKS", "10", 1);
+  fill<<<64, 256>>>(out.data(), n, true);
+  unsetenv("SIMT_BLOCKS");
+  std::vector<float> host(n);
+  cudaMemcpy(host.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost);
+  EXPECT_EQ(std::count(host.begin(), host.end(), 1.0f), n);
+  const simt::Launch& sampled = simt::launch(simt::launch_count() - 1);
+  EXPECT_EQ(sampled.traced_blocks, 10u);  // every seventh of 64
+  EXPECT_EQ(sampled.counts.global_store_requests, 10u * 8);
+  fill<<<64, 256>>>(out.data(), n, true);
+  EXPECT_EQ(simt::launch(simt::launch_count() - 1).traced_blocks, 64u);
+  EXPECT_EQ(simt::launch(simt::launch_count() - 1).counts.global_store_requests, 64u * 8);
+}
+
+// Blocks of a sample wait for blocks that are not counted, and the reverse.
+TEST(Sample, BlocksThatWaitForOthersGoOn) {
+  Buffer<int> flag(1);
+  for (const char* blocks : {"1", "2", "3"}) {
+    cudaMemset(flag.data(), 0, sizeof(int));
+    setenv("SIMT_BLOCKS", blocks, 1);
+    wait_for_flag<<<4, 32>>>(flag.data(), true);
+    unsetenv("SIMT_BLOCKS");
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
   EXPECT_EQ(kinds(), Kinds{});
 }
 

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -32,6 +34,7 @@ constexpr int kFindingsExitCode = 86;
 struct Record {
   Launch launch;
   std::map<uint64_t, Counts> by_pc;
+  std::map<uint64_t, engine::Example> examples;
   bool resolved = false;
 };
 
@@ -96,12 +99,43 @@ void write(JsonWriter& json, const std::vector<Finding>& findings) {
   json.end_array();
 }
 
-void write(JsonWriter& json, const Launch& launch) {
+// What the lanes of one request asked for, from the start of the 128-byte line of the lowest address:
+// that leaves sectors and banks as they are. null stands for a lane that did not take part.
+void write(JsonWriter& json, const engine::Example& example) {
+  uint64_t base = ~uint64_t{0};
+  for (uint32_t rest = example.lanes; rest; rest &= rest - 1) {
+    base = std::min(base, example.address[std::countr_zero(rest)]);
+  }
+  base -= base % 128;
+  json.begin_object();
+  json.value("access", example.access);
+  json.value("space", example.shared ? "shared" : "global");
+  json.value("size", example.size);
+  json.begin_array("addresses");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (example.lanes >> lane & 1) {
+      json.value("", example.address[lane] - base);
+    } else {
+      json.value("", std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void write(JsonWriter& json, const Record& record) {
+  const Launch& launch = record.launch;
+  std::map<std::pair<std::string_view, int>, std::vector<const engine::Example*>> examples;
+  for (const auto& [pc, example] : record.examples) {
+    const symbols::Location& at = symbols::locate(pc);
+    examples[{at.file, at.line}].push_back(&example);
+  }
   json.begin_object();
   json.value("index", launch.index);
   json.value("kernel", launch.kernel);
   write(json, "grid", launch.grid);
   write(json, "block", launch.block);
+  json.value("traced_blocks", launch.traced_blocks);
   write(json, launch.counts);
   json.begin_array("lines");
   for (const LineCounts& line : launch.lines) {
@@ -109,6 +143,9 @@ void write(JsonWriter& json, const Launch& launch) {
     json.value("file", line.file);
     json.value("line", line.line);
     write(json, line.counts);
+    json.begin_array("examples");
+    for (const engine::Example* example : examples[{line.file, line.line}]) write(json, *example);
+    json.end_array();
     json.end_object();
   }
   json.end_array();
@@ -242,6 +279,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
           "says how many bytes there are.";
       break;
+    case Kind::shared_uninitialized:
+      f.kind = "uninitialized-shared";
+      f.message =
+          access + where + others +
+          ": no thread of the block has written there. Shared memory holds what an earlier block "
+          "left. "
+          "Usual cause: a tile that is not filled up to its edge, or a missing initialisation.";
+      break;
     case Kind::misaligned:
       f.kind = "misaligned-access";
       f.message = access + where + others + ": the address is not a multiple of " +
@@ -320,7 +365,9 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
   kept.launch.kernel = std::move(record.kernel);
   kept.launch.grid = record.grid;
   kept.launch.block = record.block;
+  kept.launch.traced_blocks = record.traced_blocks;
   kept.by_pc = std::move(record.by_pc);
+  kept.examples = std::move(record.examples);
   for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
 
   using Kind = engine::Fault::Kind;
@@ -328,6 +375,7 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
     report(describe(fault, kept.launch.kernel, index));
     switch (fault.kind) {
       case Kind::shared_race:
+      case Kind::shared_uninitialized:
         break;
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);
@@ -362,7 +410,7 @@ void write_trace() {
   json.begin_array("launches");
   for (Record& record : s.records) {
     resolve(record);
-    write(json, record.launch);
+    write(json, record);
   }
   json.end_array();
   write(json, s.host_findings);
@@ -378,7 +426,26 @@ void write_trace() {
 
 namespace {
 
+// What was never freed, as compute-sanitizer's --leak-check reports it: when it is asked for.
+void report_leaks() {
+  const char* wanted = std::getenv("SIMT_LEAKS");
+  if (!wanted || std::string_view(wanted) == "0" || !*wanted) return;
+  for (const memory::Allocation& allocation : memory::live()) {
+    const symbols::Location& at = symbols::locate(allocation.allocated_at);
+    Finding f;
+    f.kind = "leak";
+    f.file = at.file;
+    f.line = at.line;
+    f.address = allocation.base;
+    f.allocation = memory::describe(allocation);
+    f.message = f.allocation + " were never freed. Every cudaMalloc needs its cudaFree.";
+    if (allocation.name.empty()) f.message.replace(f.message.find(" were "), 6, " was ");
+    report(std::move(f));
+  }
+}
+
 void at_exit() {
+  report_leaks();
   write_trace();
   const size_t findings = state().pending.size();
   if (!findings) return;

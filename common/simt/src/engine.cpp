@@ -217,7 +217,7 @@ inline void Worker::stop(Warp& warp, int lane) {
 
 int Worker::schedule(Warp& warp) {
   if (warp.capture) settle_captures(warp);
-  if (warp.group && grid_->traced) follow_trails(warp);
+  if (warp.group && traced_) follow_trails(warp);
   warp.group = 0;
   ++clock_;
   for (;;) {
@@ -277,7 +277,7 @@ int Worker::schedule(Warp& warp) {
       if (aborted_) return -1;
       continue;
     }
-    if (what != Stop::resume && grid_->traced) {
+    if (what != Stop::resume && traced_) {
       warp.group_key = best;
       count_access(warp, group);
       if (aborted_) return -1;
@@ -311,7 +311,7 @@ void Worker::follow_trails(Warp& warp) {
       bool parted = false;
       for (uint32_t rest = together; rest; rest &= rest - 1)
         parted |= key(std::countr_zero(rest)) != first;
-      if (parted) ++trace.at(key_pc(branch)).divergent_branches;
+      if (parted) ++trace.at(key_pc(branch)).counts.divergent_branches;
       // The next to run: all that stand at the lowest block.
       on_the_way = 0;
       branch = kNotWaiting;
@@ -473,7 +473,8 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_index = block_index;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
-  races_.next_interval();
+  races_.begin_block();
+  traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 
   const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
   warp_count_ = (threads + kLanes - 1) / kLanes;
@@ -653,8 +654,21 @@ void Worker::count_access(Warp& warp, uint32_t group) {
       global |= 1u << lane;
     }
   }
-  Counts& counts = trace.at(pc);
+  Trace::Entry& entry = trace.at(pc);
+  Counts& counts = entry.counts;
+  const auto offer = [&](uint32_t lanes, bool is_shared) {
+    if (std::popcount(lanes) <= entry.example_lanes) return;
+    Example example;
+    example.block = linear_block(grid_->grid, block_index_);
+    example.lanes = lanes;
+    example.access = what == Stop::load ? "load" : what == Stop::store ? "store" : "atomic";
+    example.shared = is_shared;
+    example.size = size;
+    std::copy_n(warp.address, kLanes, example.address.begin());
+    trace.keep(entry, example);
+  };
   if (shared) {
+    offer(shared, true);
     count_shared(warp, shared, size, what, pc, counts);
     if (aborted_) return;
   }
@@ -673,6 +687,7 @@ void Worker::count_access(Warp& warp, uint32_t group) {
 
   check_global(warp, global, size, what, pc);
   if (aborted_) return;
+  offer(global, false);
   const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global, size)
                                                 : count_sectors(warp.address, global, size);
   const auto lanes = static_cast<unsigned>(std::popcount(global));
@@ -722,6 +737,9 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     size_t word = is_dynamic ? tls_size_ / 4 + (address - dynamic) / 4 : (address - tls_base_) / 4;
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
+      if (what != Stop::store && !races_.is_written(word, bytes)) [[unlikely]] {
+        add_fault(fault_at(Fault::Kind::shared_uninitialized, warp, lane));
+      }
       Race race;
       if (!races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write, atomic,
                          pc_offset, warp.order, race)) [[likely]] {
@@ -893,6 +911,10 @@ struct Hooks {
     // A lane's own stack is its registers and local memory.
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
     if (is_extent(address)) return;
+    if (!worker->traced_) {
+      if (++worker->clock_ % 256 == 0) yield(pc);  // perhaps it waits for another lane
+      return;
+    }
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, what, pc);
@@ -937,7 +959,7 @@ struct Hooks {
       warp.unused &= ~self;
       warp.unit[worker->lane_] = unit;
     }
-    if (!worker || worker->grid_->traced) {
+    if (!worker || worker->traced_) {
       access(address, size, Stop::atomic, false, pc);
     } else if (++worker->clock_ % 256 == 0) {
       yield(pc);  // perhaps it spins on a lock that another lane holds
@@ -958,7 +980,7 @@ struct Hooks {
 
   static void block_entry(const void* pc) {
     Worker* worker = running;
-    if (!worker) return;
+    if (!worker || !worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     const uint64_t key = make_key(warp.lane[lane].depth, reinterpret_cast<uint64_t>(pc));
@@ -1053,7 +1075,7 @@ struct Hooks {
     Worker* worker = running;
     if (!worker) return 0;
     // Without tracing lanes do not run in step, and each is alone.
-    if (!worker->grid_->traced) return 1u << worker->lane_;
+    if (!worker->traced_) return 1u << worker->lane_;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, Stop::resume, pc);

@@ -114,7 +114,12 @@ struct Grid {
   uint64_t step_budget = 0;
   bool traced = false;
   bool cooperative = false;
+  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
+
+inline uint64_t linear_block(dim3 grid, uint3 block) {
+  return (uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
 
 // A fault as the lane saw it; described in words later, on a stack that has room.
 struct Fault {
@@ -129,6 +134,7 @@ struct Fault {
     trap,
     crash,
     shared_out_of_bounds,
+    shared_uninitialized,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -199,6 +205,7 @@ class Worker {
   Fiber* fiber_ = nullptr;  // running now
   Context main_ = nullptr;
   bool aborted_ = false;
+  bool traced_ = false;  // this block
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block

@@ -172,15 +172,23 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.closure = closure;
   grid.step_budget = environment_number("SIMT_STEPS", uint64_t{1} << 24);
   grid.traced = traced_program;
+  const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
+  grid.stride = wanted && wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   Pool::instance().run(grid);
 
   LaunchRecord record;
   record.grid = config.grid;
   record.block = config.block;
+  record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;
   std::vector<Fault> faults;
   Pool::instance().for_each_worker([&](Worker& worker) {
     worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
+    for (const auto& [pc, example] : worker.trace.examples()) {
+      Example& kept = record.examples[pc];
+      if (example.is_better_than(kept)) kept = example;
+    }
     if (!worker.trace.empty()) worker.trace.clear();
     if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
     worker.kernel_pc = 0;
@@ -198,6 +206,14 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       }
     }
     worker.faults.clear();
+  });
+  // A read that races with the first write may come before it: then the race is the news.
+  std::erase_if(faults, [all = faults](const Fault& fault) {
+    return fault.kind == Fault::Kind::shared_uninitialized &&
+           std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+             return other.kind == Fault::Kind::shared_race &&
+                    (other.pc == fault.pc || other.other_pc == fault.pc);
+           });
   });
   record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
   if (record.kernel.empty()) record.kernel = kernel_text;

@@ -14,12 +14,10 @@ namespace simt::engine {
 struct LaunchRecord {
   std::string kernel;
   dim3 grid, block;
+  uint64_t traced_blocks = 0;  // fewer than all where SIMT_BLOCKS asks for a sample
   std::map<uint64_t, Counts> by_pc;
+  std::map<uint64_t, Example> examples;
 };
-
-inline uint64_t linear_block(dim3 grid, uint3 block) {
-  return (uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
-}
 
 }  // namespace simt::engine
 

@@ -172,6 +172,16 @@ uint64_t live_allocations() {
   return s.live_count;
 }
 
+std::vector<Allocation> live() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  std::vector<Allocation> result;
+  for (const auto& [base, allocation] : s.allocations) {
+    if (!allocation.freed) result.push_back(allocation);
+  }
+  return result;
+}
+
 std::string describe(const Allocation& allocation) {
   const std::string size = std::to_string(allocation.size);
   const char* call = allocation.kind == Kind::device    ? "cudaMalloc"

@@ -53,6 +53,9 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
     word.write_thread = static_cast<uint16_t>(thread);
     word.write_bytes |= bytes;
     word.write_atomic = atomic;
+    if (word.block != block_) word.written = 0;
+    word.block = block_;
+    word.written |= bytes;
   } else {
     if (word.read_interval != interval_) {
       word.read_interval = interval_;

@@ -45,6 +45,8 @@ struct SharedWord {
   uint32_t read_interval;
   uint8_t read_bytes;
   uint8_t readers;  // 0, 1 or 2 of the following
+  uint8_t written;  // which bytes the block has written at all,
+  uint32_t block;   // if this is the block's first interval
   Reader last;      // the last thread that read
   Reader other;     // another one; of another warp if any was
 };
@@ -61,6 +63,12 @@ class RaceCheck {
   // Words of static and dynamic shared memory have numbers from 0.
   void resize(size_t words) { words_.assign(words, SharedWord{}); }
   void next_interval() { ++interval_; }
+  void begin_block() { block_ = ++interval_; }
+
+  // Have these bytes been written since the block began? Until then shared memory holds garbage.
+  bool is_written(size_t word, uint8_t bytes) const {
+    return words_[word].block == block_ && (bytes & ~words_[word].written) == 0;
+  }
 
   // Notes an access by `thread` (linear in its block) and returns true if it races.
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
@@ -69,6 +77,7 @@ class RaceCheck {
  private:
   std::vector<SharedWord> words_;
   uint32_t interval_ = 1;
+  uint32_t block_ = 1;
 };
 
 }  // namespace simt::engine
