@@ -174,6 +174,47 @@ TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedFor) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// Each thread takes its right neighbour's element; the last one has none.
+__global__ void shift_left(float* data, bool guarded) {
+  __shared__ float border[64];
+  border[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  if (!guarded || threadIdx.x < 63) data[threadIdx.x] = border[threadIdx.x + 1];
+}
+
+TEST(SharedOutOfBounds, NamesTheArray) {
+  Buffer<float> data(64);
+  shift_left<<<1, 64>>>(data.data(), false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "out-of-bounds");
+  EXPECT_EQ(findings[0].thread.x, 63u);
+  EXPECT_EQ(findings[0].allocation, "the 256 bytes of border in shared memory");
+}
+
+TEST(SharedOutOfBounds, IsSilentWithTheGuard) {
+  Buffer<float> data(64);
+  shift_left<<<1, 64>>>(data.data(), true);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void fill_dynamic(float* data, int past) {
+  extern __shared__ float all[];
+  all[threadIdx.x + past] = 1.0f;
+  __syncthreads();
+  data[threadIdx.x] = all[threadIdx.x + past];
+}
+
+TEST(SharedOutOfBounds, OfDynamicMemory) {
+  Buffer<float> data(64);
+  fill_dynamic<<<1, 64, 64 * sizeof(float)>>>(data.data(), 0);
+  EXPECT_EQ(kinds(), Kinds{});
+  fill_dynamic<<<1, 64, 64 * sizeof(float)>>>(data.data(), 1);
+  EXPECT_EQ(kinds(), Kinds{"out-of-bounds"});
+}
+
 // A tile of 64, of which the upper half is filled only if `whole`; all of it is read.
 __global__ void read_tile(float* out, bool whole) {
   __shared__ float tile[64];

@@ -273,6 +273,24 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     }
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
+      if (fault.text) {
+        // The array that it missed: the one before it, or else the one behind.
+        const symbols::SharedVariable* missed = fault.missed;
+        for (const symbols::SharedVariable& variable : symbols::shared_variables()) {
+          if (fault.missed) break;
+          if (variable.begin <= fault.address || !missed) missed = &variable;
+        }
+        f.allocation = "the " + plural(missed->end - missed->begin, "byte") + " of " +
+                       missed->name + " in shared memory";
+        const bool behind = fault.address >= missed->begin;
+        f.message =
+            access + where + others + ": " +
+            (behind ? plural(fault.address + fault.size - missed->end, "byte") + " past the end of "
+                    : plural(missed->begin - fault.address, "byte") + " before the start of ") +
+            f.allocation +
+            ". Usual cause: an index that is one too large, or a tile with a border.";
+        break;
+      }
       f.allocation = "dynamic shared memory";
       f.message =
           access + where + others + ": byte " + std::to_string(fault.address) +

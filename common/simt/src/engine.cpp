@@ -90,7 +90,7 @@ uint64_t load_up_to_8(uint64_t address, unsigned size) {
 Worker* current_worker() { return running; }
 uint64_t program_base() { return segments().first; }
 
-Worker::Worker() {
+Worker::Worker() : variables_(symbols::shared_variables()) {
   tls_size_ = segments().tls_size;
   tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   dynamic_shared_ =
@@ -664,7 +664,15 @@ void Worker::count_access(Warp& warp, uint32_t group) {
     example.access = what == Stop::load ? "load" : what == Stop::store ? "store" : "atomic";
     example.shared = is_shared;
     example.size = size;
-    std::copy_n(warp.address, kLanes, example.address.begin());
+    // Shared memory from its own start, so that an array begins in bank 0.
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t address = warp.address[lane];
+      const uint64_t start = !is_shared                              ? 0
+                             : address - dynamic < kMaxDynamicShared ? dynamic
+                                                                     : tls_base_;
+      example.address[static_cast<size_t>(lane)] = address - start;
+    }
     trace.keep(entry, example);
   };
   if (shared) {
@@ -711,12 +719,26 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   }
 }
 
+// The __shared__ variable that holds these bytes of static shared memory, or nullptr.
+const symbols::SharedVariable* Worker::shared_variable(uint64_t offset, unsigned size) {
+  const auto holds = [&](const symbols::SharedVariable& variable) {
+    return offset >= variable.begin && offset + size <= variable.end;
+  };
+  if (variable_ && holds(*variable_)) [[likely]]
+    return variable_;
+  for (const symbols::SharedVariable& variable : variables_) {
+    if (holds(variable)) return variable_ = &variable;
+  }
+  return nullptr;
+}
+
 void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
                           Counts& counts) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
   const unsigned block_lane = static_cast<unsigned>(warp.index) * kLanes;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
   const bool write = what != Stop::load, atomic = what == Stop::atomic;
+  const symbols::SharedVariable* array = nullptr;  // that the first lane meant
 
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -728,6 +750,21 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       add_fault(fault);
       aborted_ = true;
       return;
+    }
+    if (!is_dynamic && !variables_.empty()) {
+      // One instruction means one array. Where a lane falls into an array of another function, which
+      // happens to lie beside it here, hardware would have none there.
+      const symbols::SharedVariable* const hit = shared_variable(address - tls_base_, size);
+      if (!hit || (array && hit != array && hit->owner != array->owner)) {
+        Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
+        fault.address = address - tls_base_;
+        fault.text = "static";
+        fault.missed = array;
+        add_fault(fault);
+        aborted_ = true;
+        return;
+      }
+      if (!array) array = hit;
     }
     if (address % std::min(size, 8u) != 0) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));

@@ -16,6 +16,7 @@
 
 #include "context.h"
 #include "races.h"
+#include "symbols.h"
 #include "trace.h"
 
 namespace simt::engine {
@@ -149,6 +150,7 @@ struct Fault {
   uint3 other_thread{};
   unsigned lanes = 0;  // how many lanes of the warp did it
   const char* text = nullptr;
+  const symbols::SharedVariable* missed = nullptr;  // static shared memory: next to what it fell
 };
 
 // One OS thread that runs blocks.
@@ -215,6 +217,10 @@ class Worker {
   uint64_t last_base_ = 1, last_end_ = 0;  // the allocation hit last
   char* dynamic_shared_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
+  const std::vector<symbols::SharedVariable>&
+      variables_;  // read before there are lanes: they have no room
+  const symbols::SharedVariable* variable_ = nullptr;  // hit last
+  const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
   struct Conflict {
     uint8_t lane, other_lane;
     uint64_t address;

@@ -6,6 +6,7 @@
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -116,6 +117,39 @@ std::string strip_signature(std::string name) {
   return name;
 }
 
+std::vector<SharedVariable> read_shared_variables() {
+  std::vector<SharedVariable> found;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module =
+      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_shared_variables)) : nullptr;
+  const int count = module ? dwfl_module_getsymtab(module) : 0;
+  GElf_Addr bias = 0;  // libdwfl moves these values, too, as if they were addresses
+  if (count > 0) dwfl_module_getelf(module, &bias);
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    const char* mangled = dwfl_module_getsym(module, i, &symbol, nullptr);
+    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_size == 0) continue;
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+    std::string name = status == 0 && demangled ? demangled.get() : mangled;
+    if (name.starts_with("simt::") || name == "threadIdx" || name == "blockIdx" ||
+        name == "blockDim" || name == "gridDim") {
+      continue;
+    }
+    std::string owner;
+    if (const size_t colon = name.rfind("::"); colon != std::string::npos) {
+      owner = name.substr(0, colon);
+      name.erase(0, colon + 2);
+    }
+    const uint64_t begin = symbol.st_value - bias;
+    found.push_back({begin, begin + symbol.st_size, std::move(name), std::move(owner)});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return found;
+}
+
 }  // namespace
 
 std::string Location::text() const {
@@ -139,6 +173,14 @@ const Location& locate(uint64_t return_address) {
   const auto [it, fresh] = known.try_emplace(return_address);
   if (fresh && return_address) it->second = locate_in(return_address - 1);
   return it->second;
+}
+
+const std::vector<SharedVariable>& shared_variables() {
+  static const auto& found = *new auto([] {
+    const std::lock_guard lock(mutex);
+    return read_shared_variables();
+  }());
+  return found;
 }
 
 std::string function_name(uint64_t address) {

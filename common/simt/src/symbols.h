@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace simt::symbols {
 
@@ -20,5 +21,15 @@ const Location& locate(uint64_t return_address);
 
 // The function that holds `address`, without its return type and parameters: "reduce<float, 256>".
 std::string function_name(uint64_t address);
+
+// A __shared__ variable with static size, which is a thread-local one of the program.
+struct SharedVariable {
+  uint64_t begin = 0, end = 0;  // offsets from the start of the thread-local segment
+  std::string name;             // "tile"
+  std::string owner;            // the function it stands in, "transpose(float const*, float*, int)"
+};
+
+// All of them in the order of their offsets; none where the program was stripped of its symbols.
+const std::vector<SharedVariable>& shared_variables();
 
 }  // namespace simt::symbols
