@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import fake
-from learn import trace
+from learn import problems, trace
 from learn.errors import LearnError
 from learn.ui import Palette
 
@@ -41,7 +41,9 @@ def line(file, number, **counts):
     return {"file": file, "line": number, "counts": counts}
 
 
-class Rendering(unittest.TestCase):
+class Made(unittest.TestCase):
+    """A source, its header, and a trace of them."""
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -115,6 +117,8 @@ class Rendering(unittest.TestCase):
         found.update(more)
         return found
 
+
+class Rendering(Made):
     def render(self, launches, findings=(), colour=False, **options):
         recorded = json.loads(json.dumps(fake.trace_of(launches, findings)))
         return trace.render(recorded, Palette(colour), main=self.cu, **options)
@@ -161,6 +165,29 @@ class Rendering(unittest.TestCase):
         self.assertRegex(hot[0], r" 68 %  \S*column.cu:8  4 sectors, 4.0 a load; 32 wavefronts, 32.0 times")
         self.assertRegex(hot[1], r" 30 %  \S*column.cu:10  8 sectors, 8.0 a store \(1.0 would do\); 8 wavefronts")
         self.assertRegex(hot[2], r"  2 %  \S*helper.cuh:3")
+
+    def test_bytes_asked_for_and_moved(self):
+        # Asked: 128 + 32 loaded, 32 stored. Moved: 5 and 8 sectors.
+        self.assertIn(
+            "bytes of global memory: 192 asked for, 416 moved, 46.2 % used", self.render([self.launch()])
+        )
+        shared = trace.Totals(dict(global_load_requests=1, global_load_sectors=1, global_load_bytes=128))
+        self.assertIn("128 asked for, 32 moved, each moved byte serves 4.0 lanes", trace.bytes_in_words(shared, str))
+
+    def test_advice(self):
+        text = self.render([self.launch()], width=0)
+        advice = text[text.index("What to do about it") :].splitlines()[1:3]
+        self.assertIn("column.cu:8  Each shared store takes 32.0 wavefronts where 1.0 would do", advice[0])
+        self.assertIn("; see chapter 05, bank conflicts", advice[0])
+        # Line 10 has 8 sectors for 1 and 8 wavefronts for 1; one sentence, about the first it costs most.
+        self.assertIn("column.cu:10  Each store request takes 8.0 sectors where 1.0 would do", advice[1])
+        self.assertNotIn("helper.cuh:3", "".join(advice))
+
+    def test_advice_on_a_terminal_is_wrapped(self):
+        text = self.render([self.launch()], width=70)
+        advice = text[text.index("What to do about it") :].splitlines()
+        self.assertGreater(len(advice), 5)
+        self.assertLessEqual(max(len(shown) for shown in advice if self.folder.name not in shown), 70)
 
     def test_launches_of_one_kernel_are_summed(self):
         text = self.render([self.launch(0), self.launch(1, "copy<64>"), self.launch(2, scale=3)])
@@ -221,6 +248,11 @@ class Rendering(unittest.TestCase):
         text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)
         self.assertNotIn("finding", text)
 
+    def test_what_surrounds_a_finding(self):
+        text = self.render([self.launch(findings=[self.finding()])])
+        order = [text.index(words) for words in ("block (3,0,0)", "write of 4 bytes", "allocation: 32 floats")]
+        self.assertEqual(order, sorted(order))
+
     def test_a_source_that_is_gone(self):
         os.unlink(self.cuh)
         text = self.render([self.launch()])
@@ -257,6 +289,145 @@ class Rendering(unittest.TestCase):
                 trace.load(path)
         with self.assertRaises(LearnError):
             trace.load(os.path.join(self.folder.name, "none.json"))
+
+
+def kernel_of(*lines, grid=(1, 1, 1), block=(256, 1, 1)):
+    """A kernel whose lines 1, 2, ... have these counts; a line is a dict, or (dict, examples)."""
+    rows, whole = [], {}
+    for number, entry in enumerate(lines, 1):
+        counts, examples = entry if isinstance(entry, tuple) else (entry, [])
+        trace.add(whole, counts)
+        rows.append({"file": "k.cu", "line": number, "counts": counts, "examples": examples})
+    launch = {"index": 0, "kernel": "k", "grid": list(grid), "block": list(block), "counts": whole, "lines": rows}
+    return trace.kernels_of({"launches": [launch]})[0]
+
+
+def of_global(kind, requests, sectors, lanes, size=4):
+    """Counts of `requests` loads, stores or atomics with so many sectors and active lanes each."""
+    counts = {"requests": requests, "sectors": requests * sectors, "active_lanes": requests * lanes}
+    if kind != "atomic":
+        counts["bytes"] = requests * lanes * size
+    return {"global_%s_%s" % (kind, name): value for name, value in counts.items()}
+
+
+def of_shared(kind, requests, wavefronts, lanes, ideal=1):
+    names = {"requests": requests, "wavefronts": requests * wavefronts, "active_lanes": requests * lanes}
+    if kind != "atomic":
+        names["bank_conflicts"] = requests * (wavefronts - ideal)
+    counts = {"shared_%s_%s" % (kind, name): value for name, value in names.items()}
+    return dict(counts, shared_wavefronts=requests * wavefronts, shared_wavefronts_ideal=requests * ideal)
+
+
+COALESCED = of_global("load", 64, 4, 32)
+
+
+class Advice(unittest.TestCase):
+    """Which lines get which advice: launches of 8 blocks of 256 threads, 64 warps."""
+
+    def found(self, *lines, **geometry):
+        return problems.of_kernel(kernel_of(*lines, grid=(8, 1, 1), **geometry))
+
+    def the_one(self, *lines, **geometry):
+        found = self.found(*lines, **geometry)
+        self.assertEqual(len(found), 1, [problem.sentence for problem in found])
+        return found[0]
+
+    def test_fine_lines_get_none(self):
+        for name, counts in {
+            "coalesced": COALESCED,
+            "a broadcast": of_global("load", 64, 1, 32),
+            "float4": of_global("load", 64, 16, 32, 16),
+            "a row that starts between sectors": of_global("load", 64, 5, 32),
+            "a guard": of_global("store", 64, 3.9, 31),
+            "one lane of each block": of_global("store", 8, 1, 1),
+            "one lane of each warp": of_shared("store", 64, 1, 1),
+            "four lanes of each block": of_shared("store", 8, 1, 4),
+            "load and store by eight lanes of each block": dict(
+                of_global("store", 8, 1, 8), **of_shared("load", 8, 1, 8)
+            ),
+            "a tree that keeps its warps full": of_shared("load", 96, 1, 21),
+            "no bank conflict": of_shared("load", 64, 1, 32),
+            "float4 of shared memory": of_shared("load", 64, 4, 32, 4),
+            "atomics side by side": of_global("atomic", 64, 4, 32),
+            "compare-and-exchange": of_shared("atomic", 64, 2, 32, 2),
+            "no access at all": {"divergent_branches": 5},
+        }.items():
+            self.assertEqual([p.sentence for p in self.found(counts, COALESCED)], [], name)
+
+    def test_the_wrong_index(self):
+        problem = self.the_one(of_global("load", 64, 32, 32))
+        self.assertEqual(problem.chapter, "01")
+        self.assertIn("Each load request takes 32.0 sectors where 4.0 would do: let threadIdx.x", problem.sentence)
+
+    def test_the_wrong_index_where_another_access_has_the_right_one(self):
+        problem = self.the_one(COALESCED, of_global("store", 64, 32, 32))
+        self.assertEqual((problem.chapter, problem.lines), ("03", [("k.cu", 2)]))
+        self.assertIn("tile in shared memory", problem.sentence)
+        # A broadcast has no direction that could be spoilt.
+        self.assertEqual(self.the_one(of_global("load", 64, 1, 32), of_global("store", 64, 32, 32)).chapter, "01")
+
+    def test_gaps(self):
+        problem = self.the_one(of_global("load", 64, 12, 32))
+        self.assertEqual(problem.chapter, "02")
+        self.assertIn("12.0 sectors where 4.0 would do", problem.sentence)
+
+    def test_bank_conflicts(self):
+        problem = self.the_one(of_shared("load", 64, 8, 32))
+        self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 7))
+        self.assertIn("Each shared load takes 8.0 wavefronts where 1.0 would do", problem.sentence)
+
+    def test_few_active_lanes(self):
+        problem = self.the_one(of_shared("store", 512, 1, 5), COALESCED)
+        self.assertEqual(problem.chapter, "01")
+        self.assertIn("Only 5.0 of 32 lanes take part", problem.sentence)
+        # Every fourth lane stores: as many sectors as of a full warp, and it is not their fault.
+        self.assertIn("Only 8.0 of 32", self.the_one(of_global("store", 64, 4, 8), COALESCED).sentence)
+        # Rare beside the rest of the kernel: not worth a word.
+        self.assertEqual(self.found(of_shared("store", 512, 1, 5), of_global("load", 20000, 4, 32)), [])
+
+    def test_blocks_of_few_threads(self):
+        problem = self.the_one(of_global("load", 8, 1, 8), block=(8, 1, 1))
+        self.assertIn("Blocks of 8 threads leave 24 of each warp's 32 lanes idle", problem.sentence)
+
+    def test_atomics(self):
+        colliding = of_global("atomic", 64, 32, 32)
+        example = {"space": "global", "access": "atomic", "size": 4}
+        same = dict(example, addresses=[0] * 32)
+        apart = dict(example, addresses=[128 * lane for lane in range(32)])
+        for entry, chapter, words in (
+            (colliding, "03", "take turns"),
+            ((colliding, [same]), "03", "take turns"),
+            ((colliding, [apart]), "02", "lie apart"),
+        ):
+            problem = self.the_one(entry)
+            self.assertEqual(problem.chapter, chapter)
+            self.assertIn(words, problem.sentence)
+        problem = self.the_one(of_shared("atomic", 64, 16, 32))
+        self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
+
+    def test_one_sentence_a_line_and_the_costliest_first(self):
+        both = dict(of_global("load", 64, 8, 32), **of_shared("store", 64, 32, 32))
+        found = self.found(of_global("load", 64, 12, 32), both)
+        self.assertEqual([problem.lines[0][1] for problem in found], [2, 1])
+        self.assertEqual([problem.chapter for problem in found], ["05", "02"])
+        for problem in found:
+            self.assertEqual(len(re.findall(r"[a-z)]\.(?= |$)", problem.sentence)), 1, problem.sentence)
+
+    def test_lines_that_are_told_the_same_stand_together(self):
+        problem = self.the_one(of_shared("load", 64, 8, 32), of_shared("load", 64, 8, 32))
+        self.assertEqual(problem.places(), "k.cu:1, 2")
+
+    def test_chapters_that_are_still_to_come(self):
+        from learn import paths
+
+        before = paths.CHAPTERS
+        self.addCleanup(setattr, paths, "CHAPTERS", before)
+        with tempfile.TemporaryDirectory() as folder:
+            paths.CHAPTERS = folder
+            os.mkdir(os.path.join(folder, "05_bank_conflicts"))
+            self.assertEqual(problems.chapter_name("05"), "chapter 05, bank conflicts")
+            self.assertEqual(problems.chapter_name("02"), "chapter 02, coalescing (coming)")
+        self.assertEqual(problems.chapter_name("05"), "chapter 05, bank conflicts (coming)")
 
 
 if __name__ == "__main__":

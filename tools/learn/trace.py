@@ -1,19 +1,20 @@
-"""Prints a trace of the simulator: each kernel's source with its counts, then the findings.
+"""Prints a trace of the simulator: each kernel's source with its counts and advice, then the findings.
 
 A trace is the JSON that a simulated program writes to SIMT_JSON. Nothing is counted here; ratios of
-counts are all that this file computes.
+counts are all that this file computes. learn.page writes the same report as HTML.
 """
 
 import json
 import os
 import re
 
-from learn import paths
+from learn import paths, problems, ui
 from learn.chapters import source_reader
 from learn.errors import LearnError
 
 SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
+REQUESTS = ["%s_%s_requests" % (space, kind) for space in ("global", "shared") for kind in KINDS]
 HOTTEST = 5  # lines of the summary
 
 
@@ -70,6 +71,30 @@ class Totals:
     @property
     def requests(self):
         return self.global_requests + self.shared_requests
+
+    @property
+    def accesses(self):
+        """How many kinds of access there are: loads, stores and atomics of either memory."""
+        return sum(1 for name in REQUESTS if self.counts.get(name))
+
+    def requests_of_full_warps(self, blocks):
+        """Requests that the same lanes would make if they filled their warps; one a block at least."""
+        needed = 0.0
+        for name in REQUESTS:
+            requests = self.counts.get(name, 0)
+            lanes = self.counts.get(name.replace("_requests", "_active_lanes"), 0)
+            needed += max(min(requests, blocks), lanes / 32)
+        return needed
+
+    @property
+    def asked(self):
+        """Bytes that the lanes asked for, in global loads and stores."""
+        return self.get("global_load_bytes", "global_store_bytes")
+
+    @property
+    def moved(self):
+        """Bytes that these loads and stores moved, in whole sectors."""
+        return SECTOR * self.get("global_load_sectors", "global_store_sectors")
 
     @property
     def sectors(self):
@@ -147,12 +172,52 @@ class Kernel:
         self.launches = []
         self.counts = {}
         self.lines = {}  # file -> line -> counts
+        self.examples = {}  # (file, line) -> one request of each kind of access
 
     def add(self, launch):
         self.launches.append(launch)
         add(self.counts, launch.get("counts", {}))
         for row in launch.get("lines", []):
             add(self.lines.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
+            for example in row.get("examples") or []:
+                self._add_example((row["file"], row["line"]), example)
+
+    def _add_example(self, place, example):
+        known = self.examples.setdefault(place, [])
+        kind = (example["space"], example["access"], example["size"])
+        if kind not in [(k["space"], k["access"], k["size"]) for k in known]:
+            known.append(example)
+
+    def examples_at(self, file, line):
+        """Requests of one warp, one for each kind of access of the line; [] where the trace has none."""
+        return self.examples.get((file, line), [])
+
+    @staticmethod
+    def of_counts(counts):
+        return Totals(counts)
+
+    def totals(self, file=None, line=None):
+        """The totals of the kernel, or of one of its lines."""
+        return Totals(self.counts if file is None else self.lines[file][line])
+
+    def geometry(self):
+        """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
+        blocks = warps = 0
+        for launch in self.launches:
+            count = volume(launch["grid"])
+            blocks += count
+            warps += count * ((volume(launch["block"]) + 31) // 32)
+        return blocks, warps, volume(self.launches[0]["block"])
+
+    def files(self, main=""):
+        """The files that have counts; `main` first."""
+        return sorted(self.lines, key=lambda file: (os.path.realpath(file) != main, file))
+
+    def which(self):
+        if len(self.launches) == 1:
+            return "launch %d" % self.launches[0]["index"]
+        return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"])
+
 
     @property
     def function(self):
@@ -178,6 +243,13 @@ class Kernel:
                 seen.append(shape)
         more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
+
+
+def volume(three):
+    product = 1
+    for number in three:
+        product *= number
+    return product
 
 
 def extent(three):
@@ -284,6 +356,88 @@ COLUMNS = [
 ]
 
 
+# ---- the same words for the terminal and the page --------------------------------------------------
+
+
+def totals_in_words(totals, paint):
+    """A kernel's totals, one text a line."""
+    if not totals.requests:
+        yield "no access to global or shared memory"
+    for kind in KINDS:
+        part = totals.part(kind)
+        if part.requests:
+            text, colour = per_request(part)
+            yield "global %ss: %s requests, %s sectors, %s per request; %s active lanes" % (
+                kind,
+                thousands(part.requests),
+                thousands(part.sectors),
+                paint(colour, text),
+                paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
+            )
+    if totals.moved and totals.asked:
+        yield bytes_in_words(totals, paint)
+    if totals.shared_requests:
+        yield "shared memory: %s requests, %s wavefronts, %s the ideal %s" % (
+            thousands(totals.shared_requests),
+            thousands(totals.wavefronts),
+            paint(grade(totals.wavefronts, totals.ideal_wavefronts), times_ideal(totals)),
+            thousands(totals.ideal_wavefronts),
+        )
+    if totals.divergent:
+        yield "divergent branches: %s" % thousands(totals.divergent)
+
+
+def bytes_in_words(totals, paint):
+    """What loads and stores asked for and what they moved, in bytes."""
+    share = totals.asked / totals.moved
+    if share > 1.005:  # lanes that share a word: more asked than moved
+        use = "each moved byte serves %.1f lanes" % share
+    else:
+        use = paint(grade(totals.moved, totals.asked), "%.1f %%" % (100 * share)) + " used"
+    return "bytes of global memory: %s asked for, %s moved, %s" % (
+        thousands(totals.asked),
+        thousands(totals.moved),
+        use,
+    )
+
+
+def times_ideal(totals):
+    return "%.1f times" % ratio(totals.wavefronts, totals.ideal_wavefronts)
+
+
+def hottest(kernel, paint):
+    """[(percent of the kernel's cost, file, line, text)], hottest first."""
+    rows = [
+        (kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines
+    ]
+    rows = [row for row in rows if row[0].cost]
+    rows.sort(key=lambda row: (-row[0].cost, row[1], row[2]))
+    whole = kernel.totals().cost
+    return [
+        (round(100 * row.cost / whole), file, number, line_in_words(row, paint)) for row, file, number in rows[:HOTTEST]
+    ]
+
+
+def line_in_words(row, paint):
+    """4 sectors, 4.0 a load; 32 wavefronts, 32.0 times the ideal"""
+    parts = []
+    if row.global_requests:
+        kinds = []
+        for kind in KINDS:
+            part = row.part(kind)
+            if part.requests:
+                text, colour = per_request(part)
+                article = "an" if kind == "atomic" else "a"
+                kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
+        parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
+    if row.shared_requests:
+        text = "%s wavefronts" % thousands(row.wavefronts)
+        if row.ideal_wavefronts:
+            text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))
+        parts.append(text)
+    return "; ".join(parts)
+
+
 class Renderer:
     """Writes the report as a list of lines.
 
@@ -306,58 +460,20 @@ class Renderer:
     # A kernel: its totals, its source, its hottest lines.
 
     def kernel(self, kernel):
-        totals = Totals(kernel.counts)
-        launches = kernel.launches
-        which = (
-            "launch %d" % launches[0]["index"]
-            if len(launches) == 1
-            else "%d launches, summed (first: %d)" % (len(launches), launches[0]["index"])
-        )
+        totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
-        self.line("  %s; %s" % (kernel.shapes(), which))
-        self._totals(totals)
+        self.line("  %s; %s" % (kernel.shapes(), kernel.which()))
+        for text in totals_in_words(totals, self.paint):
+            self.line("  " + text)
         if kernel.lines:
             self.line()
             columns = [column for column in COLUMNS if column.used(totals)]
-            files = sorted(kernel.lines, key=lambda file: (os.path.realpath(file) != self.main, file))
             self._gutter_heading(columns)
-            for file in files:
+            for file in kernel.files(self.main):
                 self._file(kernel, file, columns)
-            self._hottest(kernel, totals)
+            self._hottest(kernel)
+            self._advice(kernel)
         self.line()
-
-    def _totals(self, totals):
-        if not totals.requests:
-            self.line("  no access to global or shared memory")
-        for kind in KINDS:
-            part = totals.part(kind)
-            if part.requests:
-                text, colour = per_request(part)
-                self.line(
-                    "  global %ss: %s requests, %s sectors, %s per request; %s active lanes"
-                    % (
-                        kind,
-                        thousands(part.requests),
-                        thousands(part.sectors),
-                        self.paint(colour, text),
-                        self.paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
-                    )
-                )
-        if totals.shared_requests:
-            self.line(
-                "  shared memory: %s requests, %s wavefronts, %s the ideal %s"
-                % (
-                    thousands(totals.shared_requests),
-                    thousands(totals.wavefronts),
-                    self.paint(
-                        grade(totals.wavefronts, totals.ideal_wavefronts),
-                        "%.1f times" % ratio(totals.wavefronts, totals.ideal_wavefronts),
-                    ),
-                    thousands(totals.ideal_wavefronts),
-                )
-            )
-        if totals.divergent:
-            self.line("  divergent branches: %s" % thousands(totals.divergent))
 
     def _widths(self, columns):
         return [max(len(column.heading), 9) for column in columns]
@@ -395,44 +511,29 @@ class Renderer:
                 text = text[: room - 3] + "..."
             self.line(("%s | %5d | %s" % (self._gutter(columns, totals), number, text)).rstrip())
 
-    def _hottest(self, kernel, totals):
-        rows = [
-            (Totals(counts), file, number)
-            for file, lines in kernel.lines.items()
-            for number, counts in lines.items()
-        ]
-        rows = [row for row in rows if row[0].cost]
+    def _hottest(self, kernel):
+        rows = hottest(kernel, self.paint)
         if len(rows) < 2:
             return
-        rows.sort(key=lambda row: (-row[0].cost, row[1], row[2]))
         self.line()
         self.line("  Hottest lines, by sectors and wavefronts:")
-        for row, file, number in rows[:HOTTEST]:
-            parts = []
-            if row.global_requests:
-                kinds = []
-                for kind in KINDS:
-                    part = row.part(kind)
-                    if part.requests:
-                        text, colour = per_request(part)
-                        kinds.append("%s a %s%s" % (self.paint(colour, text), kind, ideal_in_words(part)))
-                parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
-            if row.shared_requests:
-                parts.append(
-                    "%s wavefronts%s"
-                    % (
-                        thousands(row.wavefronts),
-                        ", %s the ideal"
-                        % self.paint(
-                            grade(row.wavefronts, row.ideal_wavefronts),
-                            "%.1f times" % ratio(row.wavefronts, row.ideal_wavefronts),
-                        )
-                        if row.ideal_wavefronts
-                        else "",
-                    )
-                )
-            where = "%s:%d" % (paths.shown(file), number)
-            self.line("    %3d %%  %s  %s" % (round(100 * row.cost / totals.cost), where, "; ".join(parts)))
+        for share, file, number, text in rows:
+            self.line("    %3d %%  %s:%d  %s" % (share, paths.shown(file), number, text))
+
+    def _advice(self, kernel):
+        found = problems.of_kernel(kernel)
+        if not found:
+            return
+        self.line()
+        self.line("  What to do about it, costliest first:")
+        for problem in found:
+            text = "%s  %s" % (problem.places(), problem.sentence)
+            if self.width:
+                text = ui.wrap(text, 6, self.width - 4)
+            place = problem.places()
+            if text.startswith(place):
+                text = self.paint("cyan", place) + text[len(place) :]
+            self.line("    " + text)
 
     # Findings, in full.
 
@@ -452,17 +553,11 @@ class Renderer:
             if finding.get("file"):
                 self._excerpt(finding["file"], finding["line"])
             if finding.get("kernel"):
-                self.line(
-                    "  block %s, thread %s, launch %s"
-                    % (triple(finding.get("block")), triple(finding.get("thread")), finding.get("launch"))
-                )
+                self.line("  " + where_it_ran(finding))
             for text in finding.get("message", "").splitlines():
                 self.line("  " + text)
-            allocation = finding.get("allocation")
-            if allocation and allocation not in finding.get("message", ""):
-                self.line("  allocation: " + allocation)
-            if count > 1:
-                self.line("  and %d more of this kind at this line" % (count - 1))
+            for text in circumstances(finding, count):
+                self.line("  " + text)
 
     def _excerpt(self, file, line):
         source = read_source(file)
@@ -480,6 +575,23 @@ def ideal_in_words(part):
     return " (%.1f would do)" % (part.ideal_sectors / part.requests)
 
 
+def where_it_ran(finding):
+    return "block %s, thread %s, launch %s" % (
+        triple(finding.get("block")),
+        triple(finding.get("thread")),
+        finding.get("launch"),
+    )
+
+
+def circumstances(finding, count):
+    """What else there is to say of `count` equal findings: which memory, how many more."""
+    allocation = finding.get("allocation")
+    if allocation and allocation not in finding.get("message", ""):
+        yield "allocation: " + allocation
+    if count > 1:
+        yield "and %d more of this kind at this line" % (count - 1)
+
+
 def triple(three):
     return "(%s)" % ",".join(str(number) for number in three or ())
 
@@ -493,22 +605,26 @@ def group(findings):
     return [(len(members), members[0]) for members in groups.values()]
 
 
-def render(trace, paint, width=0, main="", launch=None):
-    """The whole report as text; raises LearnError when there is no launch with that index."""
+def selected(trace, launch=None):
+    """The kernels and findings to report; LearnError when there is no launch with that index."""
+    findings = all_findings(trace)
     if launch is not None:
         indices = [entry["index"] for entry in trace["launches"]]
         if launch not in indices:
             legal = "0 ... %d" % max(indices) if indices else "none: the program launched no kernel"
             raise LearnError("there is no launch %d; the launches are %s" % (launch, legal))
+        findings = [finding for finding in findings if finding["launch"] == launch]
+    return kernels_of(trace, launch), findings
+
+
+def render(trace, paint, width=0, main="", launch=None):
+    """The whole report as text; raises LearnError when there is no launch with that index."""
+    kernels, findings = selected(trace, launch)
     renderer = Renderer(paint, width, main)
-    kernels = kernels_of(trace, launch)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()
     for kernel in kernels:
         renderer.kernel(kernel)
-    findings = all_findings(trace)
-    if launch is not None:
-        findings = [finding for finding in findings if finding["launch"] == launch]
     renderer.findings(findings)
     return "\n".join(renderer.out).rstrip("\n") + "\n"

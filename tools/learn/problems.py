@@ -1,0 +1,199 @@
+"""Which lines of a kernel ask more of the machine than their bytes need, and one sentence of advice for each.
+
+Everything here is derived from the counts of a trace. What a line is told is its costliest problem alone.
+"""
+
+import os
+import re
+
+from learn import paths
+
+WARP = 32
+
+# What a chapter teaches, by its number. It is named so whether its folder is there or still to come.
+TEACHES = {
+    "01": "thread indexing",
+    "02": "coalescing",
+    "03": "shared memory tiles",
+    "05": "bank conflicts",
+}
+
+# Above these, a line has a problem. Misaligned rows (5 sectors for 4) and compare-and-exchange (two
+# wavefronts a request, atomics of 8 bytes likewise) stay below.
+SECTORS_TOO_MANY = 1.5
+WAVEFRONTS_TOO_MANY = 1.02
+ATOMICS_TOO_MANY = 2.05
+REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full warps would make
+SHARE_THAT_MATTERS = 0.05  # of the kernel's requests, for few active lanes
+
+
+class Problem:
+    """What is wrong with one or more lines: `excess` counts the sectors, wavefronts or requests to be saved."""
+
+    def __init__(self, file, line, excess, what, cure, chapter):
+        self.lines = [(file, line)]
+        self.excess = excess
+        self.what = what
+        self.cure = cure
+        self.chapter = chapter
+
+    @property
+    def sentence(self):
+        return "%s: %s; see %s." % (self.what[0].upper() + self.what[1:], self.cure, chapter_name(self.chapter))
+
+    def places(self):
+        """kernel.cu:8, 10; other.cuh:3"""
+        files = {}
+        for file, line in self.lines:
+            files.setdefault(file, []).append(line)
+        return "; ".join(
+            "%s:%s" % (paths.shown(file), ", ".join(str(line) for line in sorted(lines)))
+            for file, lines in files.items()
+        )
+
+
+def chapter_name(number):
+    """`chapter 05, bank conflicts`, and that it is still to come where chapters/ has no such folder."""
+    try:
+        there = any(re.match(number + r"_\w", entry) for entry in os.listdir(paths.CHAPTERS))
+    except OSError:
+        there = False
+    return "chapter %s, %s%s" % (number, TEACHES[number], "" if there else " (coming)")
+
+
+def of_kernel(kernel):
+    """The problems of a kernel's lines, costliest first; lines that are told the same stand together."""
+    told = {}
+    for file, lines in kernel.lines.items():
+        for number in lines:
+            problem = of_line(kernel, file, number)
+            if problem is None:
+                continue
+            same = told.setdefault(problem.sentence, problem)
+            if same is not problem:
+                same.lines += problem.lines
+                same.excess += problem.excess
+    return sorted(told.values(), key=lambda problem: (-problem.excess, problem.lines[0]))
+
+
+def of_line(kernel, file, number):
+    """The costliest problem of one line, or None for a line that is fine."""
+    totals = kernel.totals(file, number)
+    found = [_idle_lanes(kernel, totals)]
+    idle = found[0] is not None
+    found += [_sectors(kernel, totals, kind, idle) for kind in ("load", "store")]
+    found += [_banks(totals, kind) for kind in ("load", "store")]
+    found += [_global_atomics(totals, kernel.examples_at(file, number)), _shared_atomics(totals)]
+    found = [problem for problem in found if problem]
+    if not found:
+        return None
+    return Problem(file, number, *max(found, key=lambda problem: problem[0]))
+
+
+def _sectors(kernel, totals, kind, idle):
+    """Global loads or stores whose sectors hold more than the active lanes asked for."""
+    part = totals.part(kind)
+    requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
+    if not requests or sectors <= SECTORS_TOO_MANY * ideal:
+        return None
+    lanes = part.get("global_%s_active_lanes" % kind)
+    size = part.get("global_%s_bytes" % kind) / lanes if lanes else 4
+    if idle and sectors <= 1.02 * requests * size:
+        return None  # no more than a full warp would take: the idle lanes are to blame
+    what = "each %s request takes %.1f sectors where %.1f would do" % (kind, sectors / requests, ideal / requests)
+    excess = sectors - ideal
+    if sectors < 0.9 * lanes:
+        return excess, what, "let neighbouring lanes touch neighbouring elements, without gaps", "02"
+    if _others_are_side_by_side(kernel, requests):
+        what += ", while other accesses of this kernel lie side by side"
+        return excess, what, "pass the data through a tile in shared memory, so that both sides can", "03"
+    return excess, what, "let threadIdx.x run along the index whose neighbours lie side by side in memory", "01"
+
+
+def _others_are_side_by_side(kernel, requests):
+    """True if the kernel makes half as many requests that fill their sectors: to swap indices would spoil those."""
+    good = 0
+    for lines in kernel.lines.values():
+        for counts in lines.values():
+            for kind in ("load", "store"):
+                part = kernel.of_counts(counts).part(kind)
+                moved = 32 * part.sectors
+                # Broadcasts move less than was asked for; they are no sign of a direction.
+                if part.requests and moved / 1.3 <= part.get("global_%s_bytes" % kind) <= moved:
+                    good += part.requests
+    return good >= requests / 2
+
+
+def _banks(totals, kind):
+    """Shared loads or stores whose lanes meet in a bank."""
+    requests = totals.get("shared_%s_requests" % kind)
+    wavefronts = totals.get("shared_%s_wavefronts" % kind)
+    conflicts = totals.get("shared_%s_bank_conflicts" % kind)
+    ideal = wavefronts - conflicts
+    if not requests or wavefronts <= WAVEFRONTS_TOO_MANY * ideal:
+        return None
+    return (
+        conflicts,
+        "each shared %s takes %.1f wavefronts where %.1f would do, as lanes meet in a bank"
+        % (kind, wavefronts / requests, ideal / requests),
+        "pad the rows of the tile, or shift them, so that the lanes fall into different banks",
+        "05",
+    )
+
+
+def _global_atomics(totals, examples):
+    part = totals.part("atomic")
+    requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
+    if not requests or sectors <= ATOMICS_TOO_MANY * ideal:
+        return None
+    what = "each atomic request takes %.1f sectors where %.1f would do" % (sectors / requests, ideal / requests)
+    shown = [e for e in examples if e["access"] == "atomic" and e["space"] == "global"]
+    addresses = [[a for a in e["addresses"] if a is not None] for e in shown]
+    if shown and all(len(set(some)) == len(some) for some in addresses):
+        what += ", as its lanes' addresses lie apart"
+        return sectors - ideal, what, "let neighbouring lanes update neighbouring elements", "02"
+    what += ", as lanes that name one address take turns"
+    cure = "collect in shared memory or within the warp first, and add the sums once for each block"
+    return sectors - ideal, what, cure, "03"
+
+
+def _shared_atomics(totals):
+    requests, wavefronts = totals.get("shared_atomic_requests"), totals.get("shared_atomic_wavefronts")
+    if not requests or wavefronts <= ATOMICS_TOO_MANY * requests:
+        return None
+    return (
+        wavefronts - requests,
+        "each shared atomic takes %.1f wavefronts for its %.1f lanes, which take turns at a bank"
+        % (wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests),
+        "add within the warp first, or give each warp counters of its own, in different banks",
+        "05",
+    )
+
+
+def _idle_lanes(kernel, totals):
+    """Requests of few lanes each where full warps would make a fraction of them."""
+    if not totals.requests or totals.lanes >= WARP / 2:
+        return None
+    blocks, warps, threads = kernel.geometry()
+    lonely = totals.lanes == 1 and totals.requests <= warps * totals.accesses
+    if threads < WARP and blocks > len(kernel.launches) and totals.lanes > 0.75 * threads:
+        return (
+            totals.requests * (1 - totals.lanes / WARP),
+            "blocks of %d thread%s leave %d of each warp's 32 lanes idle"
+            % (threads, "" if threads == 1 else "s", WARP - threads),
+            "launch fewer blocks, of a multiple of 32 threads",
+            "01",
+        )
+    if lonely:  # one lane writes for its warp, once
+        return None
+    needed = totals.requests_of_full_warps(blocks)
+    if totals.requests < REQUESTS_TOO_MANY * needed:
+        return None
+    if totals.requests < SHARE_THAT_MATTERS * kernel.totals().requests:
+        return None
+    return (
+        totals.requests - needed,
+        "only %.1f of 32 lanes take part in each request" % totals.lanes,
+        "let neighbouring threads do the work, so that whole warps take part and the others skip it",
+        "01",
+    )
