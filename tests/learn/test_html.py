@@ -1,0 +1,233 @@
+"""The report as a page: what it says, what it escapes, that it needs nothing else; and the maps of lanes."""
+
+import html.parser
+import json
+import os
+import re
+import unittest
+
+import test_trace
+from learn import maps, page, trace
+from learn.errors import LearnError
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Elements(html.parser.HTMLParser):
+    """Reads a page: elements with their attributes, ids, text; complains about what is not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.scripts, self.words = [], [], [], []
+        self.feed(text)
+        self.close()
+        if self.open:
+            raise AssertionError("not closed: %s" % self.open)
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError("</%s> closes nothing" % tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif not self.open or self.open[-1] != "style":
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+    def having(self, name):
+        return [attributes[name] for _, attributes in self.seen if name in attributes]
+
+
+def example(space, access, address, size=4, active=range(32)):
+    addresses = [address(lane) if lane in active else None for lane in range(32)]
+    return {"space": space, "access": access, "size": size, "addresses": addresses}
+
+
+class Page(test_trace.Made):
+    def page(self, launches, findings=(), label="column.cu", **options):
+        recorded = json.loads(json.dumps({"launches": launches, "findings": list(findings)}))
+        return page.render(recorded, label, main=self.cu, **options)
+
+    def read(self, launches, *more, **options):
+        return Elements(self.page(launches, *more, **options))
+
+    def with_examples(self):
+        launch = self.launch()
+        launch["lines"][0]["examples"] = [
+            example("global", "load", lambda lane: 4 * lane),
+            example("shared", "store", lambda lane: 128 * lane),
+        ]
+        return launch
+
+    def test_it_says_what_the_terminal_says(self):
+        read = self.read([self.launch(findings=[self.finding()])])
+        for words in (
+            "global loads: 2 requests, 5 sectors, 2.5 per request; 20.0 active lanes",
+            "bytes of global memory: 192 asked for, 416 moved, 46.2 % used",
+            "column.cu:8 4 sectors, 4.0 a load; 32 wavefronts, 32.0 times the ideal",
+            "Each shared store takes 32.0 wavefronts where 1.0 would do",
+            "out-of-bounds in kernel copy<32> at",
+            "block (3,0,0), thread (17,1,0), launch 0",
+            "write of 4 bytes, 12 bytes past the end",
+            "allocation: 32 floats",
+            "tile[i * 32] = in[i];",
+            "return x * factor[0];",
+        ):
+            self.assertIn(words, read.text)
+        self.assertNotIn("int main", read.text)
+
+    def test_colours(self):
+        text = self.page([self.launch()])
+        self.assertIn('<td class="n c green" data-label="sect/load">4.0</td>', text)
+        self.assertIn('<td class="n c red" data-label="wave/ideal">32.0x</td>', text)
+        self.assertIn('<span class="red">20.0 times</span>', text)
+        self.assertNotRegex(text, "[\x00-\x08]")
+
+    def test_every_link_leads_to_a_line(self):
+        read = self.read([self.launch(), self.launch(1, "other")])
+        identities = read.having("id")
+        self.assertEqual(len(identities), len(set(identities)))
+        targets = [target for target in read.having("href") if target.startswith("#")]
+        self.assertGreater(len(targets), 8)
+        for target in targets:
+            self.assertIn(target[1:], identities)
+
+    def test_it_needs_no_other_file_and_no_network(self):
+        read = self.read([self.with_examples()])
+        self.assertEqual(read.having("src"), [])
+        outside = [target for target in read.having("href") if not target.startswith("#")]
+        self.assertEqual(outside, ["data:,"])  # an empty icon, or the browser would ask for one
+        text = self.page([self.with_examples()]).replace("http://www.w3.org/2000/svg", "")
+        for word in ("://", "@import", "url(", "fetch(", "XMLHttpRequest", "import("):
+            self.assertNotIn(word, text)
+
+    def test_hostile_text(self):
+        evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x01red\x02x\x03"
+        with open(self.cu, "w") as file:
+            source = test_trace.SOURCE.replace("/// Copies a column.", "/// " + evil)
+            file.write(source.replace("int i", "int i/*%s*/" % evil))
+        launch = self.with_examples()
+        launch["kernel"] = "copy<%s>" % evil
+        launch["findings"] = [self.finding(kind=evil, message=evil, allocation=evil)]
+        renamed = os.path.join(self.folder.name, "a<b>&'\".cu")
+        os.rename(self.cu, renamed)
+        self.cu = renamed
+        for row in launch["lines"][:3]:
+            row["file"] = renamed
+        read = self.read([launch], label=evil)
+        self.assertEqual([tag for tag, _ in read.seen if tag in ("img", "b")], [])
+        self.assertEqual(len(read.scripts), 2)
+        self.assertEqual(json.loads(read.scripts[0])["k0-0"]["where"], trace.paths.shown(renamed) + ":8")
+        self.assertIn("alert(1)", read.text)
+        self.assertNotIn("</script><script>", page.embedded({"x": evil}))
+        self.assertEqual(json.loads(page.embedded({"x": evil})), {"x": evil})
+
+    def test_maps_only_where_there_are_examples(self):
+        read = self.read([self.launch()])
+        self.assertEqual(read.scripts, [])
+        self.assertNotIn("panel", read.having("id"))
+        read = self.read([self.with_examples()])
+        rows = [attributes for tag, attributes in read.seen if tag == "tr" and "tabindex" in attributes]
+        self.assertEqual([row["class"] for row in rows], ["problem map"])
+        data = json.loads(read.scripts[0])
+        self.assertEqual(list(data), [rows[0]["id"]])
+        self.assertIn("Each shared store", data[rows[0]["id"]]["advice"])
+        self.assertEqual([drawn["space"] for drawn in data[rows[0]["id"]]["maps"]], ["global", "shared"])
+
+    def test_one_launch(self):
+        text = self.read([self.launch(0), self.launch(1, scale=3)], launch=1).text
+        self.assertIn("launch 1", text)
+        self.assertNotIn("launch 0", text)
+        with self.assertRaises(LearnError):
+            self.page([self.launch()], launch=4)
+
+    def test_nothing_to_show(self):
+        self.assertIn("launched no kernel", self.read([]).text)
+        self.assertIn("no access to global", self.read([dict(self.launch(), counts={}, lines=[])]).text)
+        os.unlink(self.cuh)
+        self.assertIn("(source not found)", self.read([self.launch()]).text)
+
+
+class Maps(unittest.TestCase):
+    """Pictures worked out on paper; wavefronts as they were measured on an H200."""
+
+    def caption(self, *arguments, **options):
+        return maps.of_example(example(*arguments, **options))["caption"]
+
+    def test_sectors(self):
+        drawn = maps.of_example(example("global", "load", lambda lane: 4 * lane))
+        self.assertEqual(drawn["title"], "global load, 4 bytes a lane, 32 active lanes")
+        self.assertEqual(drawn["caption"], "4 sectors, 128 bytes moved, 128 of them wanted")
+        self.assertEqual([sector["label"] for sector in drawn["sectors"]], ["+0", "+32", "+64", "+96"])
+        self.assertEqual([word["lanes"] for word in drawn["sectors"][1]["words"]], [str(n) for n in range(8, 16)])
+        column = maps.of_example(example("global", "store", lambda lane: 64 + 512 * lane))
+        self.assertEqual(column["caption"], "32 sectors, 1024 bytes moved, 128 of them wanted")
+        self.assertEqual([bool(word) for word in column["sectors"][3]["words"]], [True] + [False] * 7)
+        self.assertEqual(column["sectors"][3]["label"], "+1536")
+
+    def test_words_that_lanes_share_or_span(self):
+        one = maps.of_example(example("global", "load", lambda lane: 96))
+        self.assertEqual(one["sectors"][0]["words"][0]["lanes"], "0-31")
+        bytes_ = maps.of_example(example("global", "load", lambda lane: lane, size=1))
+        self.assertEqual([w["lanes"] for w in bytes_["sectors"][0]["words"]][:2], ["0-3", "4-7"])
+        wide = maps.of_example(example("global", "load", lambda lane: 8 * lane, size=8))
+        self.assertEqual([w["lanes"] for w in wide["sectors"][0]["words"]], list("00112233"))
+        two = maps.of_example(example("global", "load", lambda lane: 4 * (lane % 2)))
+        self.assertEqual(two["sectors"][0]["words"][0]["lanes"], "0+15")
+        self.assertTrue(two["sectors"][0]["words"][1]["all"].startswith("lanes 1, 3, 5"))
+
+    def test_inactive_lanes(self):
+        few = maps.of_example(example("global", "store", lambda lane: 4 * lane, active=(0, 4, 8)))
+        self.assertEqual(few["title"], "global store, 4 bytes a lane, 3 active lanes")
+        self.assertEqual(few["caption"], "2 sectors, 64 bytes moved, 12 of them wanted")
+        self.assertIsNone(maps.of_example(example("shared", "load", lambda lane: 0, active=())))
+
+    def test_atomics_that_wait(self):
+        self.assertIn("30 lanes wait for another", self.caption("global", "atomic", lambda lane: 4 * (lane % 2)))
+        self.assertNotIn("wait", self.caption("global", "atomic", lambda lane: 4 * lane))
+
+    def test_banks(self):
+        drawn = maps.of_example(example("shared", "load", lambda lane: 8 * lane))
+        stacks = drawn["groups"][0]["stacks"]
+        self.assertEqual([len(stack) for stack in stacks], [2, 0] * 16)
+        self.assertEqual([word["lanes"] for word in stacks[2]], ["1", "17"])
+        for stride, wavefronts in ((1, 1), (2, 2), (4, 4), (32, 32), (33, 1)):
+            caption = self.caption("shared", "load", lambda lane: 4 * stride * lane)
+            self.assertRegex(caption, "^%d wavefronts?:" % wavefronts)
+        self.assertTrue(self.caption("shared", "load", lambda lane: 0).startswith("1 wavefront: at most 1 word"))
+
+    def test_wide_words_go_in_phases_and_paired_loads_merge(self):
+        for size, address, wavefronts in (
+            (8, lambda lane: 8 * lane, 2),
+            (8, lambda lane: 16 * lane, 4),
+            (8, lambda lane: 8 * (lane // 2), 1),
+            (16, lambda lane: 16 * lane, 4),
+            (16, lambda lane: 32 * lane, 8),
+            (16, lambda lane: 128 * lane, 32),
+            (16, lambda lane: 32 * (lane % 16), 8),
+            (16, lambda lane: 32 * (lane // 8), 2),
+        ):
+            caption = self.caption("shared", "load", address, size=size)
+            self.assertRegex(caption, "^%d wavefronts?:" % wavefronts)
+        # Only loads merge.
+        self.assertRegex(self.caption("shared", "store", lambda lane: 8 * (lane // 2), size=8), "^2 wavefronts:")
+        labels = [g["label"] for g in maps.of_example(example("shared", "load", lambda lane: 8 * lane, 8))["groups"]]
+        self.assertEqual(labels, ["lanes 0-15", "lanes 16-31"])
+
+    def test_shared_atomics_are_served_lane_by_lane(self):
+        self.assertEqual(
+            self.caption("shared", "atomic", lambda lane: 4 * (lane % 4)), "8 wavefronts: at most 8 lanes in one bank"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
