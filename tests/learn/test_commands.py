@@ -162,7 +162,9 @@ class Run(fake.Checkout):
         self.assertFalse(os.path.exists(os.path.join(self.root, "build")))
 
 
-class Explain(fake.Checkout):
+class OwnFile(fake.Checkout):
+    """A checkout, and a CUDA file of the reader's own with its trace."""
+
     def setUp(self):
         super().setUp()
         self.cu = os.path.join(self.home, "mine.cu")
@@ -184,6 +186,8 @@ class Explain(fake.Checkout):
         path = os.path.join(self.home, "recorded.json")
         return {"FAKE_TRACE": fake.write_json(path, fake.trace_of([launch]))}
 
+
+class Explain(OwnFile):
     def test_a_file_of_the_readers_own(self):
         copy = os.path.join(self.home, "copy.json")
         done = self.learn("explain", self.cu, "--json", copy, "--", "--size", "3", "x", env=self.trace(), code=0)
@@ -256,6 +260,141 @@ class Explain(fake.Checkout):
         self.assertIn("--rung goes with a chapter", self.refused("explain", self.cu, "--rung", "one"))
         self.assertIn("did you mean two?", self.refused("explain", "01", "--rung", "tow"))
         self.assertIn("there is no folder", self.refused("explain", self.cu, "--json", "/no/such/f.json"))
+        nowhere = "/no/such/f.html"
+        self.assertIn("--html %s: there is no folder" % nowhere, self.refused("explain", self.cu, "--html", nowhere))
+        self.assertIn("that is a folder", self.refused("explain", self.cu, "--html", self.home))
+        self.assertIn("that is the source", self.refused("explain", self.cu, "--html", self.cu))
+        both = os.path.join(self.home, "both")
+        words = ("explain", self.cu, "--json", both, "--html", both)
+        self.assertIn("that is the file of --json", self.refused(*words))
+        self.assertIn("--watch takes no value", self.refused("explain", self.cu, "--watch=1"))
+        self.assertIn("did you mean mine.cu?", self.refused("explain", os.path.join(self.home, "mien.cu"), "--watch"))
+
+    def test_a_page(self):
+        path = os.path.join(self.home, "report.html")
+        done = self.learn("explain", self.cu, "--html", path, env=self.trace([self.finding]), code=1)
+        self.assertIn("The same as a page: " + path, done.stdout)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("<!DOCTYPE html>"))
+        for words in ("<h1>mine.cu, explained</h1>", "a[0] = 1;", "past the end"):
+            self.assertIn(words, text)
+        # No page of a launch that is not there.
+        other = os.path.join(self.home, "other.html")
+        self.learn("explain", self.cu, "--html", other, "--launch", "4", env=self.trace(), code=1)
+        self.assertFalse(os.path.exists(other))
+
+    def test_a_page_that_cannot_be_written_after_all(self):
+        path = os.path.join(self.home, "full.html")
+        os.symlink("/dev/full", path)
+        done = self.learn("explain", self.cu, "--html", path, env=self.trace(), code=1)
+        self.assertIn("--html %s: cannot be written: " % path, done.stderr)
+
+
+class Watch(OwnFile):
+    """./learn explain --watch: started, made to explain again by a save, interrupted."""
+
+    def setUp(self):
+        super().setUp()
+        self.text = os.path.join(self.home, "stdout")
+        self.errors = os.path.join(self.home, "stderr")
+
+    def start(self, *words, **env):
+        with open(self.text, "wb") as text, open(self.errors, "wb") as errors:
+            process = subprocess.Popen(
+                self.command("explain", *words, "--watch"),
+                env=self.environment(**dict(self.trace(), **env)),
+                cwd=self.root,
+                stdin=subprocess.DEVNULL,
+                stdout=text,
+                stderr=errors,
+            )
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+    def written(self, path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def wait_for_rounds(self, process, rounds):
+        """Until the report was given so many times and the watching goes on."""
+        until = time.monotonic() + 120
+        while self.written(self.text).count("Watching ") < rounds:
+            self.assertIsNone(process.poll(), self.written(self.errors))
+            self.assertLess(time.monotonic(), until, self.written(self.text) + self.written(self.errors))
+            time.sleep(0.05)
+        self.assertEqual(self.written(self.text).count("Watching "), rounds)
+
+    def save(self, text, path=None):
+        """As an editor saves: a new file in the place of the old one."""
+        path = path or self.cu
+        with open(path + ".new", "w") as file:
+            file.write(text)
+        os.replace(path + ".new", path)
+
+    def interrupt(self, process):
+        import signal
+
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertTrue(self.written(self.errors).endswith("learn: interrupted\n"))
+        self.assertNotIn("Traceback", self.written(self.errors))
+
+    def test_explains_again_after_each_save(self):
+        page = os.path.join(self.home, "report.html")
+        copy = os.path.join(self.home, "copy.json")
+        process = self.start(self.cu, "--html", page, "--json", copy)
+        self.wait_for_rounds(process, 1)
+        self.assertIn("a[0] = 1;", self.written(self.text))
+        os.unlink(copy)
+        self.save("__global__ void mine(int* a) {\n  a[0] = 22;\n}\nint main() {}\n")
+        self.wait_for_rounds(process, 2)
+        self.assertIn("a[0] = 22;", self.written(self.text))
+        self.assertIn("a[0] = 22;", self.written(page))
+        self.assertTrue(os.path.exists(copy))
+        time.sleep(1)
+        self.wait_for_rounds(process, 2)  # without a save nothing happens
+        self.assertNotIn("\x1b", self.written(self.text))
+        self.interrupt(process)
+
+    def test_goes_on_after_what_does_not_compile_and_after_findings(self):
+        self.save("does not compile\n")
+        process = self.start(self.cu, FAKE_CHAPTER="86")
+        self.wait_for_rounds(process, 1)
+        self.assertIn("learn: %s does not compile\n" % self.cu, self.written(self.errors))
+        self.trace([self.finding])
+        self.save("__global__ void mine(int* a) {\n  a[0] = 3;\n}\n")
+        self.wait_for_rounds(process, 2)
+        self.assertIn("1 finding\n", self.written(self.text))
+        os.unlink(self.cu)  # gone for a while: no reason to complain
+        time.sleep(1)
+        self.wait_for_rounds(process, 2)
+        self.save("__global__ void mine(int* a) {\n  a[0] = 4;\n}\n")
+        self.wait_for_rounds(process, 3)
+        self.interrupt(process)
+
+    def test_a_chapters_other_files_count_too(self):
+        process = self.start("01")
+        self.wait_for_rounds(process, 1)
+        self.assertIn("Watching chapters/01_first_steps; Ctrl-C ends.", self.written(self.text))
+        self.write("chapters/01_first_steps/notes.txt", "no source")
+        self.write("chapters/01_first_steps/helper.cuh", "// new\n")
+        self.wait_for_rounds(process, 2)
+        self.interrupt(process)
+
+    def test_ctrl_c_while_the_program_runs(self):
+        started = os.path.join(self.home, "started")
+        process = self.start(self.cu, FAKE_CHAPTER="sleep", FAKE_STARTED=started)
+        until = time.monotonic() + 60
+        while not os.path.exists(started):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        self.interrupt(process)
 
 
 class List(fake.Checkout):

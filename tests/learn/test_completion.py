@@ -39,6 +39,8 @@ class Candidates(fake.Checkout):
         self.assertEqual(self.complete("explain", "mi"), ["mine/"])
         self.assertEqual(self.complete("explain", "mine/t"), ["mine/two.cu"])
         self.assertIn("mine/two.cpp", self.complete("run", "--json", "mine/"))
+        self.assertIn("mine/two.cpp", self.complete("explain", "mine/one.cu", "--html", "mine/"))
+        self.assertEqual(self.complete("explain", "mine/one.cu", "--w"), ["--watch"])
 
     def test_nothing_to_offer(self):
         for words in (("nonsense", ""), ("explain", "01", "--", ""), ("run", "--size", ""), ("doctor", "x")):

@@ -62,9 +62,7 @@ def main(words):
         return code
     except LearnError as error:
         sys.stdout.flush()
-        if error.detail:
-            ui.note(error.detail)
-        ui.note("learn: " + ui.palette(sys.stderr)("red", error.message))
+        ui.report(error)
         return error.code
     except KeyboardInterrupt:
         ui.note("learn: interrupted")

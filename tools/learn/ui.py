@@ -138,10 +138,24 @@ def say(text=""):
     sys.stdout.flush()
 
 
+def clear():
+    """Empties a terminal; writes nothing elsewhere."""
+    if is_terminal(sys.stdout):
+        sys.stdout.write("\x1b[H\x1b[2J\x1b[3J")
+        sys.stdout.flush()
+
+
 def note(text):
     """A line on stderr: progress, warnings."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def report(error):
+    """A LearnError: what it has in detail, then its one line."""
+    if error.detail:
+        note(error.detail)
+    note("learn: " + palette(sys.stderr)("red", error.message))
 
 
 def wrap(text, indent, width):

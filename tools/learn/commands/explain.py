@@ -1,6 +1,7 @@
 """./learn explain: runs a program on the simulator and prints its source with the counts."""
 
 import os
+import time
 
 from learn import build, chapters, install, paths, steps, trace, ui
 from learn.commands.run import check_writable, forget
@@ -14,12 +15,40 @@ NEITHER = "explain takes one chapter or one file that ends in .cu"
 def main(arguments):
     if len(arguments.words) != 1:
         raise UsageError(NEITHER + "; see ./learn explain --help")
-    launch = launch_number(arguments.launch)
-    if arguments.json:
-        check_writable(arguments.json)
+    launch_number(arguments.launch)
     subject = arguments.words[0]
     chapter = as_chapter(subject)
+    if chapter:
+        # A header that cannot be read has no rungs; --watch waits until it is repaired.
+        if not chapter.problem:
+            for rung in arguments.rung:
+                chapters.check_rung(rung, [chapter])
+    else:
+        if arguments.rung:
+            raise UsageError("--rung goes with a chapter; %s is a program of its own" % subject)
+        check_source(subject)
+    check_outputs(arguments, chapter.source if chapter else subject)
     machine = Machine()
+    if not arguments.watch:
+        return once(arguments, subject, machine)
+    return watch(arguments, subject, machine)
+
+
+def check_outputs(arguments, source):
+    """UsageError unless --json and --html name two files that can be written, neither of them the source."""
+    taken = {os.path.realpath(source): "the source"}
+    for option, file in (("--json", arguments.json), ("--html", arguments.html)):
+        if not file:
+            continue
+        check_writable(file, option)
+        before = taken.setdefault(os.path.realpath(file), option)
+        if before != option:
+            raise UsageError("%s %s: that is %s" % (option, file, before.replace("--json", "the file of --json")))
+
+
+def once(arguments, subject, machine):
+    """Builds, runs and reports; returns the exit code."""
+    chapter = as_chapter(subject)
     if chapter:
         if chapter.problem:
             raise LearnError(chapter.problem)
@@ -32,8 +61,6 @@ def main(arguments):
             command += ["--rung", rung]
         main_source, label = chapter.source, chapter.key
     else:
-        if arguments.rung:
-            raise UsageError("--rung goes with a chapter; %s is a program of its own" % subject)
         check_source(subject)
         install.ensure(machine, "simulator")
         build.build("simulator", machine, "the simulator", ["simtcc", "simt"])
@@ -47,21 +74,90 @@ def main(arguments):
     code = steps.start(command, env=env)
     if not os.path.exists(trace_file):
         raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
-    if arguments.json:
-        import shutil
-
-        shutil.copyfile(trace_file, arguments.json)
     recorded = trace.load(trace_file)
+    launch = launch_number(arguments.launch)
+    report = trace.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch)
+    if arguments.json:
+        write_output("--json", arguments.json, read(trace_file))
+    if arguments.html:
+        from learn import page
+
+        text = page.render(recorded, label, main=main_source, launch=launch)
+        write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     ui.say()
-    ui.say(
-        trace.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch).rstrip("\n")
-    )
+    ui.say(report.rstrip("\n"))
+    if arguments.html:
+        ui.say()
+        ui.say("The same as a page: " + paths.shown(arguments.html))
     if trace.all_findings(recorded):
         return 1
     if code != 0:
         ui.say()
         ui.say("The program ended with %s." % steps.ended(code))
     return code if code >= 0 else 128 - code
+
+
+def read(file):
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
+def write_output(option, file, content):
+    """Writes a file that was asked for, or says in one line why it cannot."""
+    try:
+        with open(file, "wb") as opened:
+            opened.write(content)
+    except OSError as error:
+        raise LearnError("%s %s: cannot be written: %s" % (option, file, error.strerror))
+
+
+# ---- --watch --------------------------------------------------------------------------------------
+
+POLL = 0.3  # seconds between two looks at the source
+SOURCES = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".cmake")
+
+
+def watch(arguments, subject, machine):
+    """Explains again each time that the source is saved; goes on whatever comes out. Ctrl-C ends it."""
+    chapter = as_chapter(subject)
+    source, folder = (chapter.source, chapter.folder) if chapter else (subject, None)
+    while True:
+        seen = stamps(source, folder)  # before the run: a save during it counts
+        ui.clear()
+        try:
+            once(arguments, subject, machine)
+        except LearnError as error:
+            ui.report(error)
+        ui.say()
+        ui.say("Watching %s; Ctrl-C ends." % paths.shown(folder or source))
+        wait_for_save(source, folder, seen)
+
+
+def wait_for_save(source, folder, seen):
+    """Returns when a source has another stamp than before. One that is gone is about to be written anew."""
+    while True:
+        now = stamps(source, folder)
+        if now != seen and source in now:
+            return
+        time.sleep(POLL)
+
+
+def stamps(source, folder=None):
+    """{file: (time of its last change, bytes)} of a source and of the other sources of a chapter's folder."""
+    files = {source}
+    if folder:
+        try:
+            files.update(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(SOURCES))
+        except OSError:
+            pass
+    found = {}
+    for file in files:
+        try:
+            state = os.stat(file)
+        except OSError:
+            continue
+        found[file] = (state.st_mtime_ns, state.st_size)
+    return found
 
 
 def launch_number(text):

@@ -89,15 +89,15 @@ def results_files(asked, wanted, backend):
     return {wanted[0].key: asked}
 
 
-def check_writable(file):
+def check_writable(file, option="--json"):
     """UsageError unless a file could be written there."""
     folder = os.path.dirname(os.path.abspath(file))
     if os.path.isdir(file):
-        raise UsageError("--json %s: that is a folder" % file)
+        raise UsageError("%s %s: that is a folder" % (option, file))
     if not os.path.isdir(folder):
-        raise UsageError("--json %s: there is no folder %s" % (file, paths.shown(folder)))
+        raise UsageError("%s %s: there is no folder %s" % (option, file, paths.shown(folder)))
     if not os.access(file if os.path.exists(file) else folder, os.W_OK):
-        raise UsageError("--json %s: no right to write there" % file)
+        raise UsageError("%s %s: no right to write there" % (option, file))
 
 
 def forget(file):
