@@ -383,6 +383,8 @@ class Watch(OwnFile):
         self.wait_for_rounds(process, 1)
         self.assertIn("Watching chapters/01_first_steps; Ctrl-C ends.", self.written(self.text))
         self.write("chapters/01_first_steps/notes.txt", "no source")
+        time.sleep(1)
+        self.wait_for_rounds(process, 1)
         self.write("chapters/01_first_steps/helper.cuh", "// new\n")
         self.wait_for_rounds(process, 2)
         self.interrupt(process)

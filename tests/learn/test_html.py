@@ -4,6 +4,8 @@ import html.parser
 import json
 import os
 import re
+import shutil
+import subprocess
 import unittest
 
 import test_trace
@@ -91,6 +93,8 @@ class Page(test_trace.Made):
         self.assertIn('<td class="n c red" data-label="wave/ideal">32.0x</td>', text)
         self.assertIn('<span class="red">20.0 times</span>', text)
         self.assertNotRegex(text, "[\x00-\x08]")
+        painted = page.escaped("<b> " + page.marks("red", "1 < 2"))
+        self.assertEqual(painted, '&lt;b&gt; <span class="red">1 &lt; 2</span>')
 
     def test_every_link_leads_to_a_line(self):
         read = self.read([self.launch(), self.launch(1, "other")])
@@ -128,7 +132,8 @@ class Page(test_trace.Made):
         self.assertEqual(len(read.scripts), 2)
         self.assertEqual(json.loads(read.scripts[0])["k0-0"]["where"], trace.paths.shown(renamed) + ":8")
         self.assertIn("alert(1)", read.text)
-        self.assertNotIn("</script><script>", page.embedded({"x": evil}))
+        self.assertNotRegex(self.page([launch], label=evil), "[\x00-\x08]")
+        self.assertNotRegex(page.embedded({"x": evil}), "[<>&]")
         self.assertEqual(json.loads(page.embedded({"x": evil})), {"x": evil})
 
     def test_maps_only_where_there_are_examples(self):
@@ -142,6 +147,28 @@ class Page(test_trace.Made):
         self.assertEqual(list(data), [rows[0]["id"]])
         self.assertIn("Each shared store", data[rows[0]["id"]]["advice"])
         self.assertEqual([drawn["space"] for drawn in data[rows[0]["id"]]["maps"]], ["global", "shared"])
+
+    def test_the_script_draws_what_is_pointed_at(self):
+        names = ("chromium", "chromium-browser", "google-chrome")
+        chromium = next(filter(None, map(shutil.which, names)), None)
+        if not chromium:
+            self.skipTest("no Chromium here")
+        point = '<script>document.querySelector("tr.map").dispatchEvent(new Event("mouseenter"));</script></body>'
+        path = os.path.join(self.folder.name, "report.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page([self.with_examples()]).replace("</body>", point))
+        home = os.path.join(self.folder.name, "chromium")
+        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + home]
+        done = subprocess.run(
+            command + ["--dump-dom", "file://" + path], capture_output=True, encoding="utf-8", timeout=120
+        )
+        drawing = done.stdout[done.stdout.index('<div id="drawing">') : done.stdout.index("</aside>")]
+        self.assertIn("global load, 4 bytes a lane, 32 active lanes: 4 sectors", drawing)
+        self.assertIn("shared store, 4 bytes a lane, 32 active lanes: 32 wavefronts", drawing)
+        self.assertIn("Each shared store takes 32.0 wavefronts", drawing)
+        self.assertEqual(len(re.findall('<rect [^>]*class="green"', drawing)), 32)  # the words of the sectors
+        self.assertEqual(len(re.findall('<rect [^>]*class="red"', drawing)), 8)  # as many as a stack shows
+        self.assertIn(">+24</text>", drawing)
 
     def test_one_launch(self):
         text = self.read([self.launch(0), self.launch(1, scale=3)], launch=1).text
@@ -210,6 +237,7 @@ class Maps(unittest.TestCase):
             (8, lambda lane: 8 * lane, 2),
             (8, lambda lane: 16 * lane, 4),
             (8, lambda lane: 8 * (lane // 2), 1),
+            (8, lambda lane: 8 * (lane % 2 + lane // 4 * 2), 1),
             (16, lambda lane: 16 * lane, 4),
             (16, lambda lane: 32 * lane, 8),
             (16, lambda lane: 128 * lane, 32),
