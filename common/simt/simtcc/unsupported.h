@@ -29,6 +29,13 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       {"nvcuda", "tensor-core matrices"},
       {"CUtensorMap", "the tensor memory accelerator"},
       {"__nv_tex_surf_handler", "textures"},
+      {"this_grid", "grid-wide groups"},
+      {"grid_group", "grid-wide groups"},
+      {"this_multi_grid", "grid-wide groups"},
+      {"multi_grid_group", "grid-wide groups"},
+      {"this_cluster", "thread-block clusters"},
+      {"cluster_group", "thread-block clusters"},
+      {"cudaLaunchCooperativeKernel", "cooperative launches"},
   };
   for (const Entry& entry : kNames) {
     if (identifier == entry.name) return entry.feature;

@@ -1,0 +1,25 @@
+/// \file
+/// Reductions within a group.
+#pragma once
+
+#include <cooperative_groups.h>
+
+namespace cooperative_groups {
+
+/// All values of a group (a tile or a coalesced group) combined; every thread gets the result.
+/// \param op associative and commutative: plus, less, greater, bit_and, bit_or, bit_xor or one's own.
+/// \ingroup simt_groups
+template <class Group, class T, class Op>
+SIMT_INLINE T reduce(const Group& group, T value, Op op) {
+  static_assert(details::within_warp<Group>,
+                "reduce takes a thread_block_tile or a coalesced_group");
+  // Each step doubles what a thread has combined, as far as the group goes; rank 0 ends with all.
+  const unsigned size = group.size(), rank = group.thread_rank();
+  for (unsigned step = 1; step < size; step *= 2) {
+    const T other = group.shfl_down(value, step);
+    if (rank + step < size) value = op(value, other);
+  }
+  return group.shfl(value, 0);
+}
+
+}  // namespace cooperative_groups
