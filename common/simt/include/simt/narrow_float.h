@@ -1,0 +1,326 @@
+/// \file
+/// What __half and __nv_bfloat16 have in common: floating-point numbers of 16 bits and pairs of them.
+///
+/// A number is converted to double, in which every operation on two of them is exact or harmlessly
+/// close, and rounded once. The functions are friends that argument-dependent lookup finds; each name
+/// is CUDA's. The conversions are not traced: inside they touch no memory but the stack.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace simt::detail {
+
+/// How a value between two representable ones is rounded: to the nearest (ties to even), to zero,
+/// down or up.
+enum class Rounding { nearest, zero, down, up };
+
+/// The 16 bits of `value` in a format of `kFraction` fraction bits below 15 - `kFraction` of exponent.
+/// Numbers too large become infinite (or the largest, where the rounding says so), NaNs 0x7fff.
+template <int kFraction>
+[[gnu::noinline]] SIMT_UNTRACED inline uint16_t narrow(double value, Rounding rounding) {
+  constexpr int kBias = (1 << (14 - kFraction)) - 1;
+  constexpr unsigned kInfinity = ((1u << (15 - kFraction)) - 1) << kFraction;
+  const auto bits = __builtin_bit_cast(uint64_t, value);
+  const unsigned sign = static_cast<unsigned>(bits >> 63) << 15;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  if (exponent == 1024) {
+    return static_cast<uint16_t>(bits << 12 ? 0x7fffu : sign | kInfinity);
+  }
+  if (!(bits << 1)) return static_cast<uint16_t>(sign);
+
+  // The significand, cut at the last place that the format has at this exponent.
+  const int least = 1 - kBias;
+  const int place = (exponent < least ? least : exponent) - kFraction;
+  const uint64_t significand = (bits & ((uint64_t{1} << 52) - 1)) | uint64_t{1} << 52;
+  const int shift = place - (exponent - 52);  // at least 52 - kFraction
+  const uint64_t kept = shift > 63 ? 0 : significand >> shift;
+  const uint64_t half = shift > 63 ? 0 : uint64_t{1} << (shift - 1);
+  const uint64_t rest = shift > 63 ? 1 : significand & ((half << 1) - 1);
+  bool away = false;
+  switch (rounding) {
+    case Rounding::nearest:
+      away = half && (rest > half || (rest == half && (kept & 1)));
+      break;
+    case Rounding::zero:
+      break;
+    case Rounding::down:
+      away = sign && rest;
+      break;
+    case Rounding::up:
+      away = !sign && rest;
+      break;
+  }
+  // A carry out of the fraction moves on into the exponent, as it should.
+  const uint64_t biased = exponent < least ? 0 : static_cast<uint64_t>(exponent + kBias - 1);
+  const uint64_t result = (biased << kFraction) + kept + away;
+  if (result >= kInfinity) {
+    const bool stays = rounding == Rounding::zero || (rounding == Rounding::down && !sign) ||
+                       (rounding == Rounding::up && sign);
+    return static_cast<uint16_t>(sign | (stays ? kInfinity - 1 : kInfinity));
+  }
+  return static_cast<uint16_t>(sign | result);
+}
+
+/// The number that 16 bits stand for.
+template <int kFraction>
+[[gnu::noinline]] SIMT_UNTRACED inline float widen(uint16_t bits) {
+  constexpr int kBias = (1 << (14 - kFraction)) - 1;
+  constexpr unsigned kMostExponent = (1u << (15 - kFraction)) - 1;
+  const unsigned sign = static_cast<unsigned>(bits & 0x8000u) << 16;
+  const unsigned exponent = (bits & 0x7fffu) >> kFraction;
+  const unsigned fraction = bits & ((1u << kFraction) - 1);
+  if (kFraction == 7) return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16);
+  if (exponent == kMostExponent) {
+    return __builtin_bit_cast(float, sign | 0x7f800000u | fraction << (23 - kFraction));
+  }
+  if (exponent == 0) {
+    const float value =
+        static_cast<float>(fraction) * __builtin_bit_cast(float, (128u - kBias - kFraction) << 23);
+    return sign ? -value : value;
+  }
+  return __builtin_bit_cast(float,
+                            sign | (exponent + 127 - kBias) << 23 | fraction << (23 - kFraction));
+}
+
+/// A number as a double that rounds to 16 bits as the number itself would.
+template <class I>
+[[gnu::noinline]] SIMT_UNTRACED inline double sticky_double(I value) {
+  if constexpr (std::is_integral_v<I> && sizeof(I) == 8) {
+    const bool negative = value < 0;
+    auto magnitude = negative ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    if (magnitude >> 53) magnitude = (magnitude >> 12 << 12) | (magnitude & 0xfff ? 0x1000 : 0);
+    return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+/// A whole number as an `I`, the nearest one where it does not fit; NaN becomes 0.
+template <class I>
+[[gnu::noinline]] SIMT_UNTRACED inline I saturated_integer(double value) {
+  using Limits = std::numeric_limits<I>;
+  if (value != value) return 0;
+  if (value <= static_cast<double>(Limits::min())) return Limits::min();
+  if (value >= static_cast<double>(Limits::max())) return Limits::max();
+  return static_cast<I>(value);
+}
+
+/// a * b + c, rounded so that rounding it again to 16 bits is as good as rounding once.
+[[gnu::noinline]] SIMT_UNTRACED inline double fused(double a, double b, double c) {
+  const double product = a * b;  // exact: 22 bits at most
+  const double sum = product + c;
+  const double c_part = sum - product;
+  const double error = (product - (sum - c_part)) + (c - c_part);
+  auto bits = __builtin_bit_cast(uint64_t, sum);
+  // What was lost makes an even last bit odd ("round to odd"): no tie appears that was none.
+  if (std::isfinite(sum) && error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return __builtin_bit_cast(double, bits);
+}
+
+/// A floating-point number of 16 bits, base of the type `T` that CUDA's name is for.
+/// `T` has a member `bits` and a constructor from float.
+template <class T, int kFraction>
+struct NarrowFloat {
+  SIMT_INLINE operator float() const { return widen<kFraction>(self().bits); }
+
+  /// The number nearest to `value`, or rounded as asked.
+  SIMT_INLINE static T rounded(double value, Rounding rounding = Rounding::nearest) {
+    return from(narrow<kFraction>(value, rounding));
+  }
+  SIMT_INLINE static T from(unsigned bits) {
+    T result;
+    result.bits = static_cast<uint16_t>(bits);
+    return result;
+  }
+
+  // Arithmetic, rounded to nearest even.
+  SIMT_INLINE friend T operator+(const T& a, const T& b) { return rounded(d(a) + d(b)); }
+  SIMT_INLINE friend T operator-(const T& a, const T& b) { return rounded(d(a) - d(b)); }
+  SIMT_INLINE friend T operator*(const T& a, const T& b) { return rounded(d(a) * d(b)); }
+  SIMT_INLINE friend T operator/(const T& a, const T& b) { return rounded(d(a) / d(b)); }
+  SIMT_INLINE friend T operator+(const T& a) { return a; }
+  SIMT_INLINE friend T operator-(const T& a) { return from(a.bits ^ 0x8000u); }
+  SIMT_INLINE friend T& operator+=(T& a, const T& b) { return a = a + b; }
+  SIMT_INLINE friend T& operator-=(T& a, const T& b) { return a = a - b; }
+  SIMT_INLINE friend T& operator*=(T& a, const T& b) { return a = a * b; }
+  SIMT_INLINE friend T& operator/=(T& a, const T& b) { return a = a / b; }
+  SIMT_INLINE friend T& operator++(T& a) { return a = a + T(1.0f); }
+  SIMT_INLINE friend T& operator--(T& a) { return a = a - T(1.0f); }
+  SIMT_INLINE friend bool operator==(const T& a, const T& b) { return f(a) == f(b); }
+  SIMT_INLINE friend bool operator!=(const T& a, const T& b) { return f(a) != f(b); }
+  SIMT_INLINE friend bool operator<(const T& a, const T& b) { return f(a) < f(b); }
+  SIMT_INLINE friend bool operator<=(const T& a, const T& b) { return f(a) <= f(b); }
+  SIMT_INLINE friend bool operator>(const T& a, const T& b) { return f(a) > f(b); }
+  SIMT_INLINE friend bool operator>=(const T& a, const T& b) { return f(a) >= f(b); }
+
+  SIMT_INLINE friend T __hadd(T a, T b) { return a + b; }
+  SIMT_INLINE friend T __hsub(T a, T b) { return a - b; }
+  SIMT_INLINE friend T __hmul(T a, T b) { return a * b; }
+  SIMT_INLINE friend T __hdiv(T a, T b) { return a / b; }
+  SIMT_INLINE friend T __hadd_rn(T a, T b) { return a + b; }
+  SIMT_INLINE friend T __hsub_rn(T a, T b) { return a - b; }
+  SIMT_INLINE friend T __hmul_rn(T a, T b) { return a * b; }
+  SIMT_INLINE friend T __hneg(T a) { return -a; }
+  SIMT_INLINE friend T __habs(T a) { return from(a.bits & 0x7fffu); }
+  /// a * b + c, rounded once.
+  SIMT_INLINE friend T __hfma(T a, T b, T c) { return rounded(fused(d(a), d(b), d(c))); }
+  // Saturated: into [0, 1], NaN becomes 0.
+  SIMT_INLINE friend T __hadd_sat(T a, T b) { return saturated(a + b); }
+  SIMT_INLINE friend T __hsub_sat(T a, T b) { return saturated(a - b); }
+  SIMT_INLINE friend T __hmul_sat(T a, T b) { return saturated(a * b); }
+  SIMT_INLINE friend T __hfma_sat(T a, T b, T c) { return saturated(__hfma(a, b, c)); }
+  /// a * b + c, or 0 where that is negative.
+  SIMT_INLINE friend T __hfma_relu(T a, T b, T c) {
+    const T result = __hfma(a, b, c);
+    return result < from(0) ? from(0) : result;
+  }
+
+  SIMT_INLINE friend bool __hisnan(T a) { return f(a) != f(a); }
+  SIMT_INLINE friend int __hisinf(T a) { return std::isinf(f(a)) ? (a.bits >> 15 ? -1 : 1) : 0; }
+  SIMT_INLINE friend bool __heq(T a, T b) { return a == b; }
+  SIMT_INLINE friend bool __hne(T a, T b) { return f(a) < f(b) || f(a) > f(b); }
+  SIMT_INLINE friend bool __hlt(T a, T b) { return a < b; }
+  SIMT_INLINE friend bool __hle(T a, T b) { return a <= b; }
+  SIMT_INLINE friend bool __hgt(T a, T b) { return a > b; }
+  SIMT_INLINE friend bool __hge(T a, T b) { return a >= b; }
+  // Unordered comparisons hold if there is a NaN.
+  SIMT_INLINE friend bool __hequ(T a, T b) { return !__hne(a, b); }
+  SIMT_INLINE friend bool __hneu(T a, T b) { return a != b; }
+  SIMT_INLINE friend bool __hltu(T a, T b) { return !(a >= b); }
+  SIMT_INLINE friend bool __hleu(T a, T b) { return !(a > b); }
+  SIMT_INLINE friend bool __hgtu(T a, T b) { return !(a <= b); }
+  SIMT_INLINE friend bool __hgeu(T a, T b) { return !(a < b); }
+  // Of a NaN and a number, the number; of two zeros, the positive one is greater.
+  SIMT_INLINE friend T __hmax(T a, T b) {
+    if (__hisnan(a)) return __hisnan(b) ? from(0x7fff) : b;
+    if (a == b) return from(f(a) == 0 ? a.bits & b.bits : a.bits);
+    return b > a ? b : a;
+  }
+  SIMT_INLINE friend T __hmin(T a, T b) {
+    if (__hisnan(a)) return __hisnan(b) ? from(0x7fff) : b;
+    if (a == b) return from(f(a) == 0 ? a.bits | b.bits : a.bits);
+    return b < a ? b : a;
+  }
+  SIMT_INLINE friend T __hmax_nan(T a, T b) {
+    return __hisnan(a) || __hisnan(b) ? from(0x7fff) : __hmax(a, b);
+  }
+  SIMT_INLINE friend T __hmin_nan(T a, T b) {
+    return __hisnan(a) || __hisnan(b) ? from(0x7fff) : __hmin(a, b);
+  }
+
+  SIMT_INLINE friend T hsqrt(T a) { return rounded(std::sqrt(d(a))); }
+  SIMT_INLINE friend T hrsqrt(T a) { return rounded(1 / std::sqrt(d(a))); }
+  SIMT_INLINE friend T hrcp(T a) { return rounded(1 / d(a)); }
+  SIMT_INLINE friend T hexp(T a) { return rounded(std::exp(d(a))); }
+  SIMT_INLINE friend T hexp2(T a) { return rounded(std::exp2(d(a))); }
+  SIMT_INLINE friend T hexp10(T a) { return rounded(std::pow(10.0, d(a))); }
+  SIMT_INLINE friend T hlog(T a) { return rounded(std::log(d(a))); }
+  SIMT_INLINE friend T hlog2(T a) { return rounded(std::log2(d(a))); }
+  SIMT_INLINE friend T hlog10(T a) { return rounded(std::log10(d(a))); }
+  SIMT_INLINE friend T hsin(T a) { return rounded(std::sin(d(a))); }
+  SIMT_INLINE friend T hcos(T a) { return rounded(std::cos(d(a))); }
+  SIMT_INLINE friend T htanh(T a) { return rounded(std::tanh(d(a))); }
+  SIMT_INLINE friend T hceil(T a) { return rounded(std::ceil(d(a))); }
+  SIMT_INLINE friend T hfloor(T a) { return rounded(std::floor(d(a))); }
+  SIMT_INLINE friend T htrunc(T a) { return rounded(std::trunc(d(a))); }
+  SIMT_INLINE friend T hrint(T a) { return rounded(std::rint(d(a))); }
+
+ private:
+  SIMT_INLINE const T& self() const { return static_cast<const T&>(*this); }
+  SIMT_INLINE static float f(const T& a) { return widen<kFraction>(a.bits); }
+  SIMT_INLINE static double d(const T& a) { return static_cast<double>(f(a)); }
+  SIMT_INLINE static T saturated(T a) { return a > T(1.0f) ? T(1.0f) : a > from(0) ? a : from(0); }
+};
+
+/// Two of them, loaded and stored in one access of 4 bytes; operands are taken by value for that reason.
+/// `P` has members `x` and `y` of type `T`.
+template <class P, class T>
+struct NarrowPair {
+  SIMT_INLINE friend P operator+(P a, P b) { return P(a.x + b.x, a.y + b.y); }
+  SIMT_INLINE friend P operator-(P a, P b) { return P(a.x - b.x, a.y - b.y); }
+  SIMT_INLINE friend P operator*(P a, P b) { return P(a.x * b.x, a.y * b.y); }
+  SIMT_INLINE friend P operator/(P a, P b) { return P(a.x / b.x, a.y / b.y); }
+  SIMT_INLINE friend P operator+(P a) { return a; }
+  SIMT_INLINE friend P operator-(P a) { return P(-a.x, -a.y); }
+  SIMT_INLINE friend P& operator+=(P& a, P b) { return a = a + b; }
+  SIMT_INLINE friend P& operator-=(P& a, P b) { return a = a - b; }
+  SIMT_INLINE friend P& operator*=(P& a, P b) { return a = a * b; }
+  SIMT_INLINE friend P& operator/=(P& a, P b) { return a = a / b; }
+  SIMT_INLINE friend bool operator==(P a, P b) { return a.x == b.x && a.y == b.y; }
+  SIMT_INLINE friend bool operator!=(P a, P b) { return a.x != b.x && a.y != b.y; }
+  SIMT_INLINE friend bool operator<(P a, P b) { return a.x < b.x && a.y < b.y; }
+  SIMT_INLINE friend bool operator<=(P a, P b) { return a.x <= b.x && a.y <= b.y; }
+  SIMT_INLINE friend bool operator>(P a, P b) { return a.x > b.x && a.y > b.y; }
+  SIMT_INLINE friend bool operator>=(P a, P b) { return a.x >= b.x && a.y >= b.y; }
+
+  SIMT_INLINE friend P __hadd2(P a, P b) { return a + b; }
+  SIMT_INLINE friend P __hsub2(P a, P b) { return a - b; }
+  SIMT_INLINE friend P __hmul2(P a, P b) { return a * b; }
+  SIMT_INLINE friend P __h2div(P a, P b) { return a / b; }
+  SIMT_INLINE friend P __hadd2_rn(P a, P b) { return a + b; }
+  SIMT_INLINE friend P __hsub2_rn(P a, P b) { return a - b; }
+  SIMT_INLINE friend P __hmul2_rn(P a, P b) { return a * b; }
+  SIMT_INLINE friend P __hneg2(P a) { return -a; }
+  SIMT_INLINE friend P __habs2(P a) { return P(__habs(a.x), __habs(a.y)); }
+  SIMT_INLINE friend P __hfma2(P a, P b, P c) {
+    return P(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
+  }
+  SIMT_INLINE friend P __hadd2_sat(P a, P b) {
+    return P(__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y));
+  }
+  SIMT_INLINE friend P __hsub2_sat(P a, P b) {
+    return P(__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y));
+  }
+  SIMT_INLINE friend P __hmul2_sat(P a, P b) {
+    return P(__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y));
+  }
+  SIMT_INLINE friend P __hfma2_sat(P a, P b, P c) {
+    return P(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));
+  }
+  SIMT_INLINE friend P __hfma2_relu(P a, P b, P c) {
+    return P(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));
+  }
+  SIMT_INLINE friend P __hmax2(P a, P b) { return P(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
+  SIMT_INLINE friend P __hmin2(P a, P b) { return P(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
+
+  // 1 where the comparison holds, 0 elsewhere; the `b` forms: whether it holds for both.
+  SIMT_INLINE friend P __heq2(P a, P b) { return truth(__heq(a.x, b.x), __heq(a.y, b.y)); }
+  SIMT_INLINE friend P __hne2(P a, P b) { return truth(__hne(a.x, b.x), __hne(a.y, b.y)); }
+  SIMT_INLINE friend P __hlt2(P a, P b) { return truth(a.x < b.x, a.y < b.y); }
+  SIMT_INLINE friend P __hle2(P a, P b) { return truth(a.x <= b.x, a.y <= b.y); }
+  SIMT_INLINE friend P __hgt2(P a, P b) { return truth(a.x > b.x, a.y > b.y); }
+  SIMT_INLINE friend P __hge2(P a, P b) { return truth(a.x >= b.x, a.y >= b.y); }
+  SIMT_INLINE friend P __hisnan2(P a) { return truth(__hisnan(a.x), __hisnan(a.y)); }
+  SIMT_INLINE friend bool __hbeq2(P a, P b) { return a == b; }
+  SIMT_INLINE friend bool __hbne2(P a, P b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
+  SIMT_INLINE friend bool __hblt2(P a, P b) { return a < b; }
+  SIMT_INLINE friend bool __hble2(P a, P b) { return a <= b; }
+  SIMT_INLINE friend bool __hbgt2(P a, P b) { return a > b; }
+  SIMT_INLINE friend bool __hbge2(P a, P b) { return a >= b; }
+
+  SIMT_INLINE friend P h2sqrt(P a) { return P(hsqrt(a.x), hsqrt(a.y)); }
+  SIMT_INLINE friend P h2rsqrt(P a) { return P(hrsqrt(a.x), hrsqrt(a.y)); }
+  SIMT_INLINE friend P h2rcp(P a) { return P(hrcp(a.x), hrcp(a.y)); }
+  SIMT_INLINE friend P h2exp(P a) { return P(hexp(a.x), hexp(a.y)); }
+  SIMT_INLINE friend P h2exp2(P a) { return P(hexp2(a.x), hexp2(a.y)); }
+  SIMT_INLINE friend P h2log(P a) { return P(hlog(a.x), hlog(a.y)); }
+  SIMT_INLINE friend P h2log2(P a) { return P(hlog2(a.x), hlog2(a.y)); }
+  SIMT_INLINE friend P h2sin(P a) { return P(hsin(a.x), hsin(a.y)); }
+  SIMT_INLINE friend P h2cos(P a) { return P(hcos(a.x), hcos(a.y)); }
+
+  SIMT_INLINE friend float __low2float(P a) { return a.x; }
+  SIMT_INLINE friend float __high2float(P a) { return a.y; }
+  SIMT_INLINE friend P __lowhigh2highlow(P a) { return P(a.y, a.x); }
+  SIMT_INLINE friend P __lows2half2(P a, P b) { return P(a.x, b.x); }
+  SIMT_INLINE friend P __highs2half2(P a, P b) { return P(a.y, b.y); }
+
+ private:
+  SIMT_INLINE static P truth(bool x, bool y) { return P(T(x ? 1.0f : 0.0f), T(y ? 1.0f : 0.0f)); }
+};
+
+}  // namespace simt::detail
