@@ -358,7 +358,9 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = const_cast<void*>(static_cast<const void*>(&symbol));
+  // Programs pass (void**)&typed_pointer: an assignment here, inlined, would break the rules of aliasing.
+  const void* address = &symbol;
+  __builtin_memcpy(pointer, &address, sizeof(address));
   return cudaSuccess;
 }
 template <class R, class... P>

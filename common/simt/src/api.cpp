@@ -22,6 +22,12 @@ struct CUevent_st {
   bool recorded = false;
 };
 
+// The linker's names for where the program's variables begin and end.
+extern "C" {
+extern const char __data_start[];
+extern const char _end[];
+}
+
 // ---- Errors -------------------------------------------------------------------------------------
 
 namespace {
@@ -352,12 +358,20 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
   return result(cudaSuccess);
 }
 
+// True for the program's variables, __device__ and __constant__ ones among them.
+bool is_variable(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  return address >= reinterpret_cast<uint64_t>(__data_start) &&
+         address < reinterpret_cast<uint64_t>(_end);
+}
+
 cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
   if (pitch < width) return result(cudaErrorInvalidPitchValue);
-  if (!simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) ||
-      !is_legal(pointer, (height - 1) * pitch + width)) {
+  const bool is_known =
+      simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) || is_variable(pointer);
+  if (!is_known || !is_legal(pointer, (height - 1) * pitch + width)) {
     return result(cudaErrorInvalidValue);
   }
   for (size_t row = 0; row < height; ++row) {
