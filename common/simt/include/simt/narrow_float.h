@@ -213,6 +213,9 @@ struct NarrowFloat {
     return __hisnan(a) || __hisnan(b) ? from(0x7fff) : __hmin(a, b);
   }
 
+  // Not simulated; named here for the compiler's message.
+  friend T atomicAdd(T* address, T value) = delete;
+
   SIMT_INLINE friend T hsqrt(T a) { return rounded(std::sqrt(d(a))); }
   SIMT_INLINE friend T hrsqrt(T a) { return rounded(1 / std::sqrt(d(a))); }
   SIMT_INLINE friend T hrcp(T a) { return rounded(1 / d(a)); }
@@ -302,6 +305,9 @@ struct NarrowPair {
   SIMT_INLINE friend bool __hble2(P a, P b) { return a <= b; }
   SIMT_INLINE friend bool __hbgt2(P a, P b) { return a > b; }
   SIMT_INLINE friend bool __hbge2(P a, P b) { return a >= b; }
+
+  // Not simulated; named here for the compiler's message.
+  friend P atomicAdd(P* address, P value) = delete;
 
   SIMT_INLINE friend P h2sqrt(P a) { return P(hsqrt(a.x), hsqrt(a.y)); }
   SIMT_INLINE friend P h2rsqrt(P a) { return P(hrsqrt(a.x), hrsqrt(a.y)); }
