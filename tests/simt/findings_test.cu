@@ -390,6 +390,40 @@ TEST(Sample, BlocksThatWaitForOthersGoOn) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// Types with a constructor, as CUDA's vector types have one here.
+__global__ void swap_pairs(float2* data) {
+  __shared__ float2 pairs[32];
+  pairs[threadIdx.x] = data[threadIdx.x];
+  __syncwarp();
+  data[threadIdx.x] = pairs[31 - threadIdx.x];
+}
+
+TEST(Counts, OfSharedVectorsAreThoseOfTheSource) {
+  Buffer<float2> data(32);
+  swap_pairs<<<1, 32>>>(data.data());
+  EXPECT_EQ(kinds(), Kinds{});
+  const simt::Counts& counts = simt::launch(simt::launch_count() - 1).counts;
+  EXPECT_EQ(counts.shared_load_requests, 1u);
+  EXPECT_EQ(counts.shared_store_requests, 1u);
+}
+
+__global__ void add_one_line_apart(int* data) {
+  atomicAdd(&data[threadIdx.x], 1);
+  atomicAdd(&data[0], 2);
+}
+
+TEST(Counts, OfAtomicsBelongToTheLineOfTheCall) {
+  Buffer<int> data(32);
+  cudaMemset(data.data(), 0, 32 * sizeof(int));
+  add_one_line_apart<<<1, 32>>>(data.data());
+  const simt::Launch& launch = simt::launch(simt::launch_count() - 1);
+  ASSERT_EQ(launch.lines.size(), 2u);
+  for (const simt::LineCounts& line : launch.lines) {
+    EXPECT_NE(line.file.find("findings_test.cu"), std::string::npos) << line.file;
+    EXPECT_EQ(line.counts.global_atomic_requests, 1u);
+  }
+}
+
 TEST(Counts, LinesSumToTheLaunch) {
   Buffer<float> out(1024);
   const size_t first = simt::launch_count();

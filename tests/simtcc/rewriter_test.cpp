@@ -290,97 +290,101 @@ void expect_shared(const std::string& declaration, const std::string& expected) 
 }
 
 TEST(Shared, Scalars) {
-  expect_shared("__shared__ int n;", "static thread_local int n;" + checks("n"));
+  expect_shared("__shared__ int n;", "static thread_local int n{};" + checks("n"));
   expect_shared("__shared__ unsigned long long n;",
-                "static thread_local unsigned long long n;" + checks("n"));
-  expect_shared("__shared__ float4 v;", "static thread_local float4 v;" + checks("v"));
-  expect_shared("__shared__ ns::Type v;", "static thread_local ns::Type v;" + checks("v"));
-  expect_shared("__shared__ ::ns::Type v;", "static thread_local ::ns::Type v;" + checks("v"));
+                "static thread_local unsigned long long n{};" + checks("n"));
+  expect_shared("__shared__ float4 v;", "static thread_local float4 v{};" + checks("v"));
+  expect_shared("__shared__ ns::Type v;", "static thread_local ns::Type v{};" + checks("v"));
+  expect_shared("__shared__ ::ns::Type v;", "static thread_local ::ns::Type v{};" + checks("v"));
 }
 
 TEST(Shared, Arrays) {
-  expect_shared("__shared__ float a[256];", "static thread_local float a[256];" + checks("a"));
+  expect_shared("__shared__ float a[256];", "static thread_local float a[256]{};" + checks("a"));
   expect_shared("__shared__ float a[32][33];",
-                "static thread_local float a[32][33];" + checks("a"));
+                "static thread_local float a[32][33]{};" + checks("a"));
   expect_shared("__shared__ T a[N < 4 ? 1 : f<2>()];",
-                "static thread_local T a[N < 4 ? 1 : f<2>()];" + checks("a"));
+                "static thread_local T a[N < 4 ? 1 : f<2>()]{};" + checks("a"));
 }
 
 TEST(Shared, SeveralDeclarators) {
   expect_shared("__shared__ float a[4], b, *p, (*rows)[32];",
-                "static thread_local float a[4], b, *p, (*rows)[32];" + checks("a") + checks("b") +
-                    checks("p") + checks("rows"));
+                "static thread_local float a[4]{}, b{}, *p{}, (*rows)[32]{};" + checks("a") +
+                    checks("b") + checks("p") + checks("rows"));
 }
 
 TEST(Shared, StorageClassesAnywhere) {
-  expect_shared("static __shared__ int n;", "static thread_local int n;" + checks("n"));
-  expect_shared("__shared__ static int n;", "static thread_local int n;" + checks("n"));
-  expect_shared("int __shared__ n;", "static thread_local int n;" + checks("n"));
-  expect_shared("volatile __shared__ int n;", "static thread_local volatile int n;" + checks("n"));
-  expect_shared("__shared__ volatile int n;", "static thread_local volatile int n;" + checks("n"));
-  expect_shared("__device__ __shared__ int n;", "static thread_local int n;" + checks("n"));
+  expect_shared("static __shared__ int n;", "static thread_local int n{};" + checks("n"));
+  expect_shared("__shared__ static int n;", "static thread_local int n{};" + checks("n"));
+  expect_shared("int __shared__ n;", "static thread_local int n{};" + checks("n"));
+  expect_shared("volatile __shared__ int n;",
+                "static thread_local volatile int n{};" + checks("n"));
+  expect_shared("__shared__ volatile int n;",
+                "static thread_local volatile int n{};" + checks("n"));
+  expect_shared("__device__ __shared__ int n;", "static thread_local int n{};" + checks("n"));
 }
 
 TEST(Shared, Alignment) {
   // __align__(16) is this macro
   expect_shared("__shared__ __attribute__((aligned(16))) float a[4], b;",
-                "static thread_local __attribute__((aligned(16))) float a[4], b;" + checks("a") +
-                    checks("b"));
+                "static thread_local __attribute__((aligned(16))) float a[4]{}, b{};" +
+                    checks("a") + checks("b"));
   expect_shared("__attribute__((aligned(16))) __shared__ float a[4];",
-                "static thread_local __attribute__((aligned(16))) float a[4];" + checks("a"));
+                "static thread_local __attribute__((aligned(16))) float a[4]{};" + checks("a"));
   expect_shared("__shared__ float a[4] __attribute__((aligned(16)));",
-                "static thread_local float a[4] __attribute__((aligned(16)));" + checks("a"));
+                "static thread_local float a[4] __attribute__((aligned(16))){};" + checks("a"));
   // g++ refuses a standard attribute after a specifier
   expect_shared("__shared__ alignas(16) float a[4];",
-                "alignas(16) static thread_local float a[4];" + checks("a"));
+                "alignas(16) static thread_local float a[4]{};" + checks("a"));
   expect_shared("alignas(16) __shared__ float a[4];",
-                "alignas(16) static thread_local float a[4];" + checks("a"));
+                "alignas(16) static thread_local float a[4]{};" + checks("a"));
   expect_shared("__shared__ [[maybe_unused]] alignas(alignof(T)) T a;",
-                "[[maybe_unused]] alignas(alignof(T)) static thread_local T a;" + checks("a"));
+                "[[maybe_unused]] alignas(alignof(T)) static thread_local T a{};" + checks("a"));
 }
 
 TEST(Shared, DependentAndTemplateTypes) {
   expect_shared("__shared__ typename Reduce::Storage s;",
-                "static thread_local typename Reduce::Storage s;" + checks("s"));
+                "static thread_local typename Reduce::Storage s{};" + checks("s"));
   expect_shared(
       "__shared__ typename Reduce<T, (N > 4)>::template Rebind<U>::Storage s[2];",
-      "static thread_local typename Reduce<T, (N > 4)>::template Rebind<U>::Storage s[2];" +
+      "static thread_local typename Reduce<T, (N > 4)>::template Rebind<U>::Storage s[2]{};" +
           checks("s"));
   expect_shared("__shared__ Pair<T, A<B<int>>> s;",
-                "static thread_local Pair<T, A<B<int>>> s;" + checks("s"));
+                "static thread_local Pair<T, A<B<int>>> s{};" + checks("s"));
   expect_shared("__shared__ decltype(x) s[2];",
-                "static thread_local decltype(x) s[2];" + checks("s"));
+                "static thread_local decltype(x) s[2]{};" + checks("s"));
 }
 
 TEST(Shared, StructsAndUnions) {
-  expect_shared("__shared__ struct Point p;", "static thread_local struct Point p;" + checks("p"));
+  expect_shared("__shared__ struct Point p;",
+                "static thread_local struct Point p{};" + checks("p"));
   expect_shared("__shared__ struct { int x; float y[4]; } s;",
-                "static thread_local struct { int x; float y[4]; } s;" + checks("s"));
+                "static thread_local struct { int x; float y[4]; } s{};" + checks("s"));
   expect_shared(
       "__shared__ union U { int x; float y; } s, t[2];",
-      "static thread_local union U { int x; float y; } s, t[2];" + checks("s") + checks("t"));
+      "static thread_local union U { int x; float y; } s{}, t[2]{};" + checks("s") + checks("t"));
 }
 
 TEST(Shared, AfterStatementsAndLabels) {
   expect_shared("if (x) g(); __shared__ int n;",
-                "if (x) g(); static thread_local int n;" + checks("n"));
-  expect_shared("label: __shared__ int n;", "label: static thread_local int n;" + checks("n"));
-  expect_shared("{ __shared__ int n; }", "{ static thread_local int n;" + checks("n") + " }");
+                "if (x) g(); static thread_local int n{};" + checks("n"));
+  expect_shared("label: __shared__ int n;", "label: static thread_local int n{};" + checks("n"));
+  expect_shared("{ __shared__ int n; }", "{ static thread_local int n{};" + checks("n") + " }");
 }
 
 TEST(Shared, AtNamespaceScope) {
   EXPECT_EQ(squeezed(rewritten("__shared__ float a[32];\n")),
-            squeezed("static thread_local float a[32];" + checks("a") + "\n"));
+            squeezed("static thread_local float a[32]{};" + checks("a") + "\n"));
 }
 
 TEST(Shared, OnSeveralLines) {
   EXPECT_EQ(squeezed(rewritten("void f() {\n__shared__\n float\n a[4],\n b;\n}\n")),
-            squeezed("void f() {\nstatic thread_local \n float\n a[4],\n b;" + checks("a") +
+            squeezed("void f() {\nstatic thread_local \n float\n a[4]{},\n b{};" + checks("a") +
                      checks("b") + "\n}\n"));
 }
 
 TEST(Shared, SizedExternIsAStaticDefinition) {  // as nvcc treats it
-  expect_shared("extern __shared__ float a[64];", "static thread_local float a[64];" + checks("a"));
+  expect_shared("extern __shared__ float a[64];",
+                "static thread_local float a[64]{};" + checks("a"));
 }
 
 TEST(Shared, NoInitialiser) {

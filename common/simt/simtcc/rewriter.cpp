@@ -818,6 +818,8 @@ class Rewriter {
     if (end >= list_.size()) return;
     std::string checks;
     for (const Declarator& declarator : declarators) {
+      // Else g++ guards the initialisation of types with a constructor, float4 for one, at each use.
+      insert_before(declarator.end, "{}");
       const std::string name(list_[declarator.name].text);
       checks +=
           " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +

@@ -65,8 +65,13 @@ Location locate_in(uint64_t address) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
   if (!unit) return found;
+  // dwarf_getscopes() goes from the innermost call on to where that function was defined; the calls around
+  // it are its parents in the tree.
+  Dwarf_Die* innermost = nullptr;
+  const int found_scopes = dwarf_getscopes(unit, address - bias, &innermost);
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
   Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes(unit, address - bias, &scopes);
+  const int count = found_scopes > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
   const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
   Dwarf_Files* files = nullptr;
   if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
