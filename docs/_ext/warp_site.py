@@ -194,7 +194,7 @@ class Explained(SphinxDirective):
         launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
-        text = trace.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False))
+        text = trace.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100)
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
         return [output_block(text.rstrip("\n").split("\n"))]

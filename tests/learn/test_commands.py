@@ -234,6 +234,10 @@ class Explain(OwnFile):
         self.assertIn("no launch 4", self.learn("explain", self.cu, "--launch", "4", env=self.trace(), code=1).stderr)
         self.assertIn("legal is the index", self.refused_line("explain", self.cu, "--launch", "x"))
 
+    def test_a_sample_of_blocks(self):
+        for wrong in ("0", "-3", "x"):
+            self.assertIn("from 1 up", self.refused_line("explain", self.cu, "--blocks", wrong))
+
     def refused_line(self, *words):
         return self.learn(*words, code=2).stderr
 

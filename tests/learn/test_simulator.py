@@ -119,7 +119,7 @@ class Explain(Simulator):
         self.assertRegex(near, r"16 +4\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
         self.assertRegex(far, r"16 +32\.0 +4\.0 +32\.0 \| +8 \|     out\[i\] = in\[i \* STRIDE\];")
         self.assertIn("global loads: 8 requests, 256 sectors, 32.0 per request", far)
-        self.assertNotIn("shared memory", text)  # blockIdx and its like are no memory
+        self.assertNotIn("shared memory:", text)  # blockIdx and its like are no memory
         with open(trace) as file:
             recorded = json.load(file)
         self.assertEqual([launch["kernel"] for launch in recorded["launches"]], ["gather<1>", "gather<8>"])
@@ -178,6 +178,11 @@ class Chapters(Simulator):
         done = self.learn("explain", chapter.number, "--rung", "add_guarded", code=0)
         self.assertIn("Kernel add_guarded", done.stdout)
         self.assertRegex(done.stdout, r"\d \| +\d+ \| .*\[\w+\] = ")
+
+    def test_a_sample_is_called_one(self):
+        done = self.learn("explain", "01", "--rung", "add_guarded", "--blocks", "16", code=0)
+        self.assertIn("a sample: 16 of 256 blocks", done.stdout)
+        self.assertNotIn("sample", self.learn("explain", "01", "--rung", "add_guarded", code=0).stdout)
 
     def test_a_finding_raised_on_purpose(self):
         done = self.learn("explain", "01", "--rung", "add_unguarded", code=1)

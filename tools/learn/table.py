@@ -32,6 +32,7 @@ COMMANDS = [
         [
             Option("--rung", "only this rung of the chapter", "NAME", repeat=True, complete="rung"),
             Option("--launch", "only the launch with this index, counted from 0", "N"),
+            Option("--blocks", "count about N blocks of each launch, spread over the grid: for big grids", "N"),
             Option("--html", "write the report to FILE, a page that shows the lanes, too", "FILE", complete="file"),
             Option("--json", "write the trace to FILE", "FILE", complete="file"),
             Option("--watch", "again each time that the source is saved, until Ctrl-C"),

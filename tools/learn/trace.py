@@ -204,7 +204,7 @@ class Kernel:
         """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
         blocks = warps = 0
         for launch in self.launches:
-            count = volume(launch["grid"])
+            count = counted_blocks(launch)
             blocks += count
             warps += count * ((volume(launch["block"]) + 31) // 32)
         return blocks, warps, volume(self.launches[0]["block"])
@@ -214,9 +214,12 @@ class Kernel:
         return sorted(self.lines, key=lambda file: (os.path.realpath(file) != main, file))
 
     def which(self):
+        blocks = sum(volume(launch["grid"]) for launch in self.launches)
+        counted = sum(counted_blocks(launch) for launch in self.launches)
+        sample = "; a sample: %s of %s blocks" % (thousands(counted), thousands(blocks)) if counted < blocks else ""
         if len(self.launches) == 1:
-            return "launch %d" % self.launches[0]["index"]
-        return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"])
+            return "launch %d" % self.launches[0]["index"] + sample
+        return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"]) + sample
 
 
     @property
@@ -243,6 +246,11 @@ class Kernel:
                 seen.append(shape)
         more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
+
+
+def counted_blocks(launch):
+    """How many blocks were counted: all, unless ./learn explain --blocks asked for a sample."""
+    return launch.get("traced_blocks") or volume(launch["grid"])
 
 
 def volume(three):

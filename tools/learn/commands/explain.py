@@ -16,6 +16,7 @@ def main(arguments):
     if len(arguments.words) != 1:
         raise UsageError(NEITHER + "; see ./learn explain --help")
     launch_number(arguments.launch)
+    sample_size(arguments.blocks)
     subject = arguments.words[0]
     chapter = as_chapter(subject)
     if chapter:
@@ -71,6 +72,8 @@ def once(arguments, subject, machine):
     trace_file = os.path.join(output_folder(main_source), "trace.json")
     forget(trace_file)
     env = dict(os.environ, SIMT_JSON=trace_file, WARP_COMMIT=build.commit())
+    if arguments.blocks:
+        env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
     code = steps.start(command, env=env)
     if not os.path.exists(trace_file):
         raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
@@ -158,6 +161,12 @@ def stamps(source, folder=None):
             continue
         found[file] = (state.st_mtime_ns, state.st_size)
     return found
+
+
+def sample_size(text):
+    if text is not None and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise UsageError("--blocks %s: legal is a number of blocks, from 1 up" % text)
+    return text
 
 
 def launch_number(text):
