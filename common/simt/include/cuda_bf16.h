@@ -2,8 +2,8 @@
 /// bfloat16: __nv_bfloat16, pairs of them, conversions and intrinsics.
 ///
 /// What both formats of 16 bits share (arithmetic, comparison, functions such as __hfma and __hadd2)
-/// is in simt/narrow_float.h. Every result is rounded to nearest even, as the hardware does; hexp and its
-/// like are correctly rounded in nearly all cases, where the hardware's are off by an ulp or two.
+/// is in simt/narrow_float.h. Every result is computed in double and rounded to nearest even; hexp and its
+/// like may differ from the hardware's in the last bit.
 /// Atomic operations on these types are not simulated.
 #pragma once
 

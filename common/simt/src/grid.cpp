@@ -174,7 +174,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.traced = traced_program;
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
-  grid.stride = wanted && wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
+  grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   Pool::instance().run(grid);
 
   LaunchRecord record;

@@ -35,7 +35,6 @@ struct State {
   Arena device, shared;
   std::map<uint64_t, Allocation> allocations;  // by base, freed ones too
   uint64_t live_bytes = 0;
-  uint64_t live_count = 0;
   uint64_t total = 0;
 };
 
@@ -94,7 +93,6 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   }
   arena.next = end;
   s.live_bytes += size;
-  ++s.live_count;
   s.allocations[base] = Allocation{base, size, kind, false, caller, 0, {}};
 
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
@@ -109,7 +107,6 @@ static FreeResult release_found(Allocation& allocation, uint64_t caller) {
   allocation.freed = true;
   allocation.freed_at = caller;
   s.live_bytes -= allocation.size;
-  --s.live_count;
   discard(allocation.base, allocation.size);
   return FreeResult::ok;
 }
@@ -164,12 +161,6 @@ uint64_t free_bytes() {
   State& s = state();
   std::lock_guard lock(s.mutex);
   return s.total - s.live_bytes;
-}
-
-uint64_t live_allocations() {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  return s.live_count;
 }
 
 std::vector<Allocation> live() {

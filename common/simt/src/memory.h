@@ -55,7 +55,6 @@ void reset();
 
 uint64_t total_bytes();
 uint64_t free_bytes();
-uint64_t live_allocations();
 std::vector<Allocation> live();  // in the order of their addresses
 
 // "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31", or "the 4000 bytes of out"
