@@ -109,7 +109,7 @@ def _shared(lanes, size, access):
     groups, passes = [], []
     for first, width, members in phases_of(lanes, size, access):
         stacks = [[] for _ in range(BANKS)]
-        if access == "atomic":  # each lane is served by itself, whether the words differ or not
+        if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
             for lane, address in members:
                 for word in range(address // WORD, (address + size - 1) // WORD + 1):
                     stacks[word % BANKS].append(word_entry([lane]))
@@ -120,12 +120,14 @@ def _shared(lanes, size, access):
         label = "" if width == 32 else "lanes %d-%d" % (first, first + width - 1)
         groups.append({"label": label, "stacks": stacks})
     total = sum(passes)
-    what = "lanes" if access == "atomic" else "words"
     worst = max(passes)
-    caption = "%d wavefront%s: at most %d %s in one bank" % (
-        total,
-        "" if total == 1 else "s",
-        worst,
-        what[:-1] if worst == 1 else what,
-    )
+    if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
+        caption = "at most %d lane%s in one bank" % (worst, "" if worst == 1 else "s")
+    else:
+        caption = "%d wavefront%s: at most %d word%s in one bank" % (
+            total,
+            "" if total == 1 else "s",
+            worst,
+            "" if worst == 1 else "s",
+        )
     return {"caption": caption, "groups": groups}
