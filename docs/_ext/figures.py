@@ -7,6 +7,7 @@ it is right in light and in dark; each function also returns the words for who c
 from __future__ import annotations
 
 import io
+import math
 import re
 from dataclasses import dataclass
 
@@ -106,6 +107,78 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
 
     words = "; ".join(f"{b['label']} {rate(b['value'])} {unit}" + (f" (peer {rate(b['peer'])})" if b["peer"] else "") for b in bars)
     alt = f"{title}, in {unit}: {words}" + (f"; the machine's limit is {rate(limit)} {unit}" if limit else "") + "."
+    return Drawing(draw(9.6, 12), alt, draw(4.7, 12))
+
+
+@dataclass
+class Point:
+    """A rung on a roofline."""
+
+    label: str
+    intensity: float  # operations per byte
+    rate: float  # GFLOP/s
+
+
+def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], prefix: str, title: str) -> Drawing:
+    """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s."""
+    import matplotlib
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    left = min(p.intensity for p in points) / 2
+    right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
+    bottom = min(p.rate for p in points) / 3e3
+
+    def draw(width: float, size: float) -> str:
+        rows = len(points)
+        plot, legend = 0.62 * min(width, 7.0), 0.26 * rows + 0.1
+        height = plot + legend + 0.75
+        with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix, "font.size": size,
+                                "font.family": "DejaVu Sans"}):
+            figure, axes = pyplot.subplots(figsize=(width, height), dpi=72)
+            figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.25 / height,
+                                   bottom=(legend + 0.55) / height)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlim(left, right)
+            axes.set_ylim(bottom, peak * 2 / 1e3)
+            for name, bandwidth in roofs:
+                ridge = peak / bandwidth
+                axes.plot([left, ridge], [left * bandwidth / 1e3, peak / 1e3], color=MUTED, linewidth=1.2)
+                x = ridge / 2.2  # written along the slope, below its upper end
+                (x1, y1), (x2, y2) = axes.transData.transform([(x, x * bandwidth), (2 * x, 2 * x * bandwidth)])
+                axes.annotate(f"{name} {rate(bandwidth)} GB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
+                              textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2,
+                              rotation=math.degrees(math.atan2(y2 - y1, x2 - x1)), rotation_mode="anchor")
+            start = min(peak / bandwidth for _, bandwidth in roofs)
+            axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
+            axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
+                          textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
+            for number, point in enumerate(points, start=1):
+                axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
+                axes.annotate(str(number), (point.intensity, point.rate / 1e3), xytext=(6, 4),
+                              textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
+                figure.text(0.02 / width, (legend - 0.26 * number) / height,
+                            f"{number}  {point.label}: {point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
+                            color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.xaxis.set_minor_formatter("")
+            axes.yaxis.set_minor_formatter("")
+            axes.set_xlabel("FLOP per byte", color=MUTED, fontsize=size - 1, loc="right")
+            axes.set_title("TFLOP/s", color=MUTED, fontsize=size - 1, loc="left")
+            axes.tick_params(which="both", colors=MUTED, length=0, labelsize=size - 1)
+            axes.grid(color=LINE, linewidth=0.8)
+            axes.set_axisbelow(True)
+            for side in axes.spines.values():
+                side.set_visible(False)
+            svg = _matplotlib_svg(figure, f"{prefix}-{int(width)}")
+            pyplot.close(figure)
+        return svg
+
+    words = "; ".join(f"{p.label} {p.intensity:.3g} FLOP per byte, {p.rate / 1e3:.3g} TFLOP/s" for p in points)
+    slopes = ", ".join(f"{name} {rate(bandwidth)} GB/s" for name, bandwidth in roofs)
+    alt = f"{title}: {words}. Limits: FP32 FMA {peak / 1e3:.1f} TFLOP/s, {slopes}."
     return Drawing(draw(9.6, 12), alt, draw(4.7, 12))
 
 

@@ -117,6 +117,15 @@ def check_rung(word, chapters):
     raise UsageError("unknown rung '%s' of %s%s" % (word, where, advice(word, names, otherwise)))
 
 
+def check_cases(chapters, named):
+    """Those of `chapters` that have cases; where one was named that has none, an error."""
+    having = [c for c in chapters if len(c.size("simulator").split(",")) == 3]
+    if not having or (named and having != chapters):
+        lacking = [c for c in chapters if c not in having][0]
+        raise UsageError("--cases is for the chapters about matrix products; chapter %s has none" % lacking.number)
+    return having
+
+
 SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*\Z")
 
 
