@@ -422,7 +422,7 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
     } else {
       run_rung(rung, row);
     }
-    if (row.status != Status::skip && rung.show) {
+    if (measuring_ && row.status != Status::skip && rung.show) {
       detail::Progress().clear();
       std::printf("\n%s: %s\n", row.label().c_str(), rung.idea.c_str());
       rung.show();
