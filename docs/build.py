@@ -152,7 +152,10 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     drawn = []
     sizes = chapter_page.sizes_of(measured.rows)
     shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
-    for unit, limit in (("GB/s", "copy_gb_s"), ("GFLOP/s", "fp32_gflop_s")):
+    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
+    for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
+        if drawn:
+            break
         bars = []
         for name in chapter.header.rungs:
             for row in measured.of(name):
@@ -177,8 +180,11 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     return drawn
 
 
-def roofline_drawing(stage: Stage, chapter, simulated, measured) -> list[str]:
-    """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted."""
+def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
+    """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
+
+    `caches` has the bandwidths that an earlier chapter has measured: (device, "L2 cache") -> GB/s.
+    """
     peak, copy = measured.limits.get("fp32_gflop_s"), measured.limits.get("copy_gb_s")
     if not peak or not copy:
         return []
@@ -200,8 +206,8 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured) -> list[str]:
     if len(points) < 2:
         return []
     roofs = [("memory", copy)]
-    roofs += [(name.split("_")[0].upper(), rate) for name, rate in measured.limits.items()
-              if name in ("l2_gb_s", "l1_gb_s")]
+    roofs += [(name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache")
+              if (measured.device, name) in caches]
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
     drawing = figures.roofline(points, peak, roofs, f"{chapter.folder}-roofline", title)
     caption = (f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
@@ -226,6 +232,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
         chapters.append((chapter, others))
 
+    caches: dict[tuple[str, str], float] = {}
     for chapter, others in chapters:
         name = chapter.path.stem
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
@@ -239,13 +246,16 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         counted = results.load_counted(chapter.path.parent / "results")
         drawings = []
         if measured:
-            drawings = ladder_drawings(stage, chapter, measured) + roofline_drawing(stage, chapter, simulated, measured)
+            caches.update({(measured.device, row.get("variant")): row["rate"]
+                           for row in measured.of("memory_bandwidth") if row.get("rate")})
+            drawings = ladder_drawings(stage, chapter, measured)
+            drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
         notes_file = chapter.path.parent / "results" / "NOTES.md"
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
             others=others, figures=drawings, counted=counted,
             rung_figures=sector_drawing(stage, chapter, simulated),
-            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if notes_file.exists() else "")
+            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
         stage.write(f"chapters/{chapter.folder}.md", page)
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)
         stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))

@@ -215,8 +215,8 @@ def parse_header(path: Path, folder: str, lines: list[str]) -> tuple[Header, int
         raise bad(1, "the header lists no rung; each has a line "
                      f"'//   ./learn run {title.group(1)} --rung NAME   idea'")
     sizes = {"gpu": fields["Size gpu"], "simulator": fields["Size simulator"]}
-    if "Sizes measured" in fields and fields["Size gpu"] not in fields["Sizes measured"].split():
-        raise bad(1, "'Sizes measured' has to have the size of 'Size gpu' among its sizes, with spaces between them")
+    if "Sizes measured" in fields and fields["Sizes measured"].split()[:1] != [fields["Size gpu"]]:
+        raise bad(1, "'Sizes measured' names sizes with spaces between them, that of 'Size gpu' first")
     return Header(title.group(1), title.group(2).strip(), fields["Question"], builds_on, sizes, rungs,
                   "\n".join(intro).strip()), count
 

@@ -61,14 +61,15 @@ class Drawings(unittest.TestCase):
 
     @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
     def test_roofline(self):
-        points = [figures.Point("far", 0.06, 500.0), figures.Point("near", 0.4, 6200.0)]
+        points = [figures.Point("far", 0.06, 500.0), figures.Point("near", 0.4, 6200.0),
+                  figures.Point("nearly the same", 0.41, 6100.0)]
         drawing = figures.roofline(points, 65000.0, [("memory", 4200.0), ("L2", 9000.0)], "p", "The roofline")
         for svg in (drawing.svg, drawing.narrow):
             self.check(svg.replace("xlink:", ""))
-            for text in ("1", "2", "1  far: 0.06 FLOP/byte, 0.5 TFLOP/s", "2  near: 0.4 FLOP/byte, 6.2 TFLOP/s",
+            for text in ("1", "2, 3", "1  far: 0.06 FLOP/byte, 0.5 TFLOP/s", "2  near: 0.4 FLOP/byte, 6.2 TFLOP/s",
                          "memory 4,200 GB/s", "L2 9,000 GB/s", "FP32 FMA 65.0 TFLOP/s"):
                 self.assertIn(f">{text}</text>", svg)
-        self.assertIn("near 0.4 FLOP per byte, 6.2 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
+        self.assertIn("near 0.4 FLOP per byte, 6.2 TFLOP/s; nearly the same 0.41 FLOP per byte, 6.1 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
                       drawing.alt)
 
 

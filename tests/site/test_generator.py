@@ -74,9 +74,9 @@ class Headers(Temporary):
         self.refused(re.sub(r"//   \./learn.*\n", "", source), "lists no rung")
 
     def test_sizes_measured(self):
-        text = sample.CHAPTER.replace("// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 1024 4096\n")
+        text = sample.CHAPTER.replace("// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n")
         self.assertEqual(self.parse(text).header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.refused(text.replace("1024 4096", "1024 2048"), "has to have the size of 'Size gpu'")
+        self.refused(text.replace("4096 1024", "1024 4096"), "that of 'Size gpu' first")
 
     def test_a_rung_needs_a_function(self):
         self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")
