@@ -77,6 +77,16 @@ class Chapter:
     def run(self, *arguments, **options):
         return Run(self.program, *arguments, **options)
 
+    def trace(self, *arguments):
+        """The simulator's own JSON of a run: launches, lines, findings."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            done = subprocess.run([str(self.program), *arguments], capture_output=True, text=True, timeout=600,
+                                  env={**os.environ, "SIMT_JSON": str(file)})
+            if done.returncode != 0:
+                raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+            return json.loads(file.read_text())
+
     def prose(self):
         """All comment lines of the source as one text."""
         return " ".join(line[2:].strip() for line in self.source.read_text().splitlines() if line.startswith("//"))
@@ -116,12 +126,17 @@ class Mutant:
             text = text[:at] + new + text[at + len(old):]
         source.write_text(text)
         self.program = folder / "mutant"
-        # Without LAB_COMPILED lab is header-only, as for a reader's program that has no more than the include path.
         subprocess.run(
-            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast"]), "-O1", "-std=c++20",
-             f"-I{ROOT}/common/lab/include", f"-I{chapter.source.parent}", '-DLAB_CHAPTER="mutant"',
+            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), "-std=c++20",
+             f"-I{ROOT}/common/lab/include", f"-I{chapter.source.parent}", "-DLAB_COMPILED", '-DLAB_CHAPTER="mutant"',
              '-DLAB_DEFAULT_SIZE="40,36,20"', "-o", self.program, source,
-             *sorted(chapter.source.parent.glob("*_stub.cu"))], check=True)
+             *sorted(chapter.source.parent.glob("*_stub.cu")), BINARY_DIR / "common" / "lab" / "liblab.a"], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
 
     def run(self, *arguments):
         return Run(self.program, *arguments)
