@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(1024)
 
   if constexpr (place == Place::registers) {
     float x[8];
-    for (int j = 0; j < 8; ++j) x[j] = one;
+    for (int j = 0; j < 8; ++j) x[j] = one * static_cast<float>(j + 1);  // each a chain of its own
     for (unsigned r = 0; r < rounds; r += 8) {
 #pragma unroll
       for (int j = 0; j < 64; ++j) x[j % 8] = fmaf(x[j % 8], one, one - one);
@@ -238,8 +238,8 @@ void add_bandwidth(lab::Chapter& chapter, const char* variant,
   double bytes = 0;
   switch (place) {
     case Place::registers:
-      want = static_cast<std::uint32_t>(8 * all);
-      bytes = 12 * 8 * turns;  // three operands of each of 8 multiply-adds
+      want = static_cast<std::uint32_t>(36 * all);  // 1 + 2 + ... + 8
+      bytes = 12 * 8 * turns;                       // three operands of each of 8 multiply-adds
       break;
     case Place::constant:
     case Place::constant_scattered:
