@@ -139,8 +139,11 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
   };
 
   const std::string indent(label_width + 2 + status_width + 2, ' ');
-  std::string text =
-      detail::pad_right("rung", label_width + 2 + status_width) + columns(headings) + "\n";
+  std::string text = "rung";
+  if (figures_there) {
+    text = detail::pad_right(text, label_width + 2 + status_width) + columns(headings);
+  }
+  text += "\n";
   for (const Row& row : report.rows) {
     const std::string label = row.label();
     if (label.size() > label_width) {
