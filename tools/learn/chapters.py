@@ -62,6 +62,15 @@ class Chapter:
         """The default size as the header spells it: 65536, or 512,512."""
         return self.sizes.get(backend, "")
 
+    def first_rung(self):
+        """The first rung that stands in the source itself: a peer's is in a file of its own, and needs a GPU."""
+        try:
+            with open(self.source, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            text = ""
+        return next((rung for rung in self.rungs if rung + "(" in text), next(iter(self.rungs), ""))
+
     def program(self, backend, fast=False):
         name = self.name + ("_fast" if fast else "")
         return os.path.join(paths.build_folder(backend), "chapters", self.key, name)
