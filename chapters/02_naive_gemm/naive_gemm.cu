@@ -56,9 +56,8 @@ unsigned blocks_for(int extent, unsigned per_block) {
   return lab::ceil_div(static_cast<unsigned>(extent), per_block);
 }
 
-/// Hands a product's arguments to a kernel: one thread an element, blocks of `block`.x columns and
-/// `block`.y rows, or of `rows` and `cols` where the two differ. A grid has at most 65,535 blocks
-/// along y: taller matrices are done in slices.
+/// Launches a kernel with one thread an element, in blocks that cover `block`.x columns and `block`.y
+/// rows of C. A grid has at most 65,535 blocks along y: taller matrices are done in slices.
 template <class Kernel>
 void launch_tiles(Kernel kernel, dim3 block, const lab::Gemm& gemm) {
   lab::for_row_slices(gemm, static_cast<int>(block.y), [&](const lab::Gemm& g) {
@@ -127,11 +126,10 @@ __global__ void naive_flat(std::size_t m, std::size_t n, std::size_t k, float al
 // row. So its lanes have one `row`, and all of them read the *same* element of A, and 32
 // neighbouring ones of B.
 //
-// **The counters** agree: 49,152 requests. The lines of A and B share one source line in this
-// kernel, but the average tells them apart: 2.5 sectors a request, that is 1 for A and 4 for B. One
-// float for 32 lanes is a *broadcast*: the memory system looks it up once and hands it to every
-// lane, so a request for it costs one sector, the least that there is. The 384 stores fill 4
-// sectors each.
+// **The counters** agree: 49,152 requests. The loads of A and of B stand in one source line here,
+// but the average tells them apart: 2.5 sectors a request, that is 1 for A and 4 for B. One float
+// for 32 lanes is a *broadcast*: the memory system looks it up once and hands it to every lane, so
+// a request for it costs one sector, the least that there is. The 384 stores fill 4 sectors each.
 //
 // What if N is no multiple of 32? Then some warps span two rows, and read two elements of A at a
 // time. Try `--size 128,100,64`.
@@ -481,7 +479,7 @@ void register_tiles(lab::GemmLadder& ladder) {
 // that makes 1.7 and 0.26 TFLOP/s.
 //
 // A rate above that slope shows that the caches are at work: most of these bytes came from L1,
-// which has a slope of its own, ten times as high. There is a roofline for each level of memory,
+// which has a slope of its own, eight times as high. There is a roofline for each level of memory,
 // and a kernel has an intensity for each. The plot at the end of this page has the bytes that are
 // asked of L1, since these are what the source says and what the counters count.
 //
