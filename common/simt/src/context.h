@@ -57,8 +57,40 @@ simt_switch_context:
   .size simt_switch_context, . - simt_switch_context
 )");
 
-[[gnu::always_inline]] inline void switch_context(Context& from, Context to) {
+[[gnu::always_inline]] inline void switch_context_and_return(Context& from, Context to) {
   simt_switch_context(&from, to);
+}
+
+// The same without a call, for functions that have more to do: a call that nobody returns from would
+// put the predictions of their own return, and of those after it, one off.
+[[gnu::always_inline]] inline void switch_context(Context& from, Context to) {
+  // The compiler must not use the red zone: see CMakeLists.txt.
+  Context* save = &from;
+  asm volatile(
+      "leaq 1f(%%rip), %%rax\n\t"
+      "pushq %%rax\n\t"
+      "pushq %%rbp\n\t"
+      "pushq %%rbx\n\t"
+      "pushq %%r12\n\t"
+      "pushq %%r13\n\t"
+      "pushq %%r14\n\t"
+      "pushq %%r15\n\t"
+      "movq %%rsp, (%0)\n\t"
+      "movq %1, %%rsp\n\t"
+      "popq %%r15\n\t"
+      "popq %%r14\n\t"
+      "popq %%r13\n\t"
+      "popq %%r12\n\t"
+      "popq %%rbx\n\t"
+      "popq %%rbp\n\t"
+      "popq %%rcx\n\t"
+      "jmp *%%rcx\n"
+      "1:\n\t"
+      : "+D"(save), "+S"(to)
+      :
+      : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2",
+        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+        "xmm14", "xmm15");
 }
 
 #else
@@ -84,6 +116,7 @@ inline Context make_context(char* top, std::size_t size, void (*entry)()) {
 inline void switch_context(Context& from, Context to) {
   context_detail::arrive(boost::context::detail::jump_fcontext(to, &from));
 }
+inline void switch_context_and_return(Context& from, Context to) { switch_context(from, to); }
 
 #endif
 

@@ -138,7 +138,8 @@ Fiber* Worker::take_fiber() {
   return fiber;
 }
 
-inline void Worker::switch_to(int lane) {
+// Sets what the lane finds when it goes on, and returns the fiber to go on with.
+inline Fiber* Worker::prepare(int lane) {
   Warp& warp = *warp_;
   Fiber*& target = warp.fiber[lane];
   if (!target) target = take_fiber();
@@ -146,6 +147,11 @@ inline void Worker::switch_to(int lane) {
   cursor_ = 0;
   script_end_ = warp.scripted ? warp.script.length : 0;
   simt_thread_index = warp.thread[lane];
+  return target;
+}
+
+inline void Worker::switch_to(int lane) {
+  Fiber* target = prepare(lane);
   Fiber* from = fiber_;
   if (target == from) return;
   fiber_ = target;
@@ -162,7 +168,12 @@ void Worker::leave_to_main() {
 // What a fiber does: one lane after another, for ever.
 void Worker::lane_main() {
   for (;;) {
-    grid_->entry(grid_->closure);
+    if (!plain_) {
+      grid_->entry(grid_->closure);
+    } else if (run_threads()) {
+      leave_to_main();
+      continue;
+    }
 
     // The lane has exited. Its fiber is free for the next; perhaps at once, for the lane that
     // switch_to() starts.
@@ -174,15 +185,7 @@ void Worker::lane_main() {
     warp.live &= ~(1u << lane);
     free_fibers_.push_back(warp.fiber[lane]);
     warp.fiber[lane] = nullptr;
-    warp.script_end[lane] = static_cast<uint8_t>(cursor_);
-    leads_ = false;
-    int next;
-    if (warp.pending) {
-      next = std::countr_zero(warp.pending);
-      warp.pending &= warp.pending - 1;
-    } else {
-      next = schedule(warp);
-    }
+    const int next = next_lane(warp, lane);
     if (next >= 0) {
       switch_to(next);
     } else {
@@ -200,26 +203,40 @@ void Worker::run_warp(Warp& warp) {
   warp_ = nullptr;
 }
 
-// A lane has noted where it stopped: run the next of its group, or form the next group.
-inline void Worker::stop(Warp& warp, int lane) {
+// A lane has noted where it stopped: the next of its group, or of the group that forms next.
+inline int Worker::next_lane(Warp& warp, int lane) {
   warp.script_end[lane] = static_cast<uint8_t>(cursor_);
   leads_ = false;
-  int next;
-  if (warp.pending) {
-    next = std::countr_zero(warp.pending);
-    warp.pending &= warp.pending - 1;
+  if (!warp.pending) return schedule(warp);
+  const int next = std::countr_zero(warp.pending);
+  warp.pending &= warp.pending - 1;
+  return next;
+}
+
+// Runs others until it is the lane's turn again.
+inline void Worker::stop(Warp& warp, int lane) {
+  const int next = next_lane(warp, lane);
+  if (next < 0) {
+    leave_to_main();
   } else {
-    next = schedule(warp);
-    if (next == lane) {
-      cursor_ = script_end_ = 0;
-      return;
-    }
-    if (next < 0) {
-      leave_to_main();
-      return;
-    }
+    switch_to(next);
   }
-  switch_to(next);
+}
+
+// The same as the last thing that a hook does.
+[[gnu::always_inline]] inline void Worker::stop_and_return(Warp& warp, int lane) {
+  const int next = next_lane(warp, lane);
+  if (next < 0) [[unlikely]] {
+    Fiber* from = fiber_;
+    fiber_ = nullptr;
+    lane_ = -1;
+    return switch_context_and_return(from->context, main_);
+  }
+  Fiber* target = prepare(next);
+  Fiber* from = fiber_;
+  if (target == from) return;
+  fiber_ = target;
+  switch_context_and_return(from->context, target->context);
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
@@ -732,12 +749,16 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
   races_.begin_block();
+  warp_count_ = 0;
   if (const uint64_t version = memory::version(); ranges_version_ != version) {
     ranges_.fill({});
     ranges_version_ = version;
   }
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
+}
 
+void Worker::begin_warps() {
+  const Grid& grid = *grid_;
   const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
   warp_count_ = (threads + kLanes - 1) / kLanes;
   while (warps_.size() < warp_count_) warps_.push_back(new Warp);
@@ -792,8 +813,73 @@ void Worker::abandon_block() {
   }
 }
 
+// Runs the block without fibers as far as that goes.
+void Worker::run_plain() {
+  Fiber* fiber = take_fiber();
+  plain_ = true;
+  atomics_ = 0;
+  running = this;
+  fiber_ = fiber;
+  lane_ = 0;
+  switch_context(main_, fiber->context);
+  running = nullptr;
+  warp_ = nullptr;
+  if (plain_) free_fibers_.push_back(fiber);
+  plain_ = false;
+}
+
+// All threads of the block, one after another; false if one of them had to wait, and has exited.
+bool Worker::run_threads() {
+  const dim3 extent = grid_->block;
+  const auto entry = grid_->entry;
+  void* const closure = grid_->closure;
+  for (unsigned z = 0; z < extent.z; ++z) {
+    for (unsigned y = 0; y < extent.y; ++y) {
+      simt_thread_index = {0, y, z};
+      for (unsigned x = 0; x < extent.x; ++x) {
+        simt_thread_index.x = x;
+        entry(closure);
+        if (!plain_) [[unlikely]]
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+unsigned Worker::plain_thread() const {
+  const uint3 at = simt_thread_index;
+  return (at.z * grid_->block.y + at.y) * grid_->block.x + at.x;
+}
+
+// The running thread has to wait. Those before it have exited, those after it become fibers.
+void Worker::leave_plain() {
+  plain_ = false;
+  waited_ = grid_->entry;
+  begin_warps();
+  const unsigned thread = plain_thread();
+  const unsigned number = thread / kLanes;
+  for (unsigned w = 0; w < number; ++w) warps_[w]->live = 0;
+  lane_ = static_cast<int>(thread % kLanes);
+  warp_ = warps_[number];
+  warp_->live &= ~0u << lane_;
+  for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
+  warp_->fiber[lane_] = fiber_;
+  warp_->group = warp_->live;
+  warp_->pending = warp_->live & (warp_->live - 1);
+}
+
 bool Worker::run_block(const Grid& grid, uint3 block_index) {
   begin_block(grid, block_index);
+  if (grid.traced || waited_ == grid.entry) {
+    begin_warps();
+  } else {
+    run_plain();
+    if (aborted_) {
+      abandon_block();
+      return false;
+    }
+  }
   for (;;) {
     bool ran = false;
     uint32_t live = 0;
@@ -1253,7 +1339,7 @@ struct Hooks {
     note(warp, lane, what, key, calls.path);
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
-    worker->stop(warp, lane);
+    worker->stop_and_return(warp, lane);
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -1278,12 +1364,27 @@ struct Hooks {
     warp.stop[lane] = what;
   }
 
+  // For what a thread cannot do in a plain loop.
+  static Worker* fiber_worker() {
+    Worker* worker = running;
+    if (worker && worker->plain_) worker->leave_plain();
+    return worker;
+  }
+
   static void result_unused() {
-    if (Worker* worker = running) worker->warp_->unused |= 1u << worker->lane_;
+    if (Worker* worker = running; worker && !worker->plain_)
+      worker->warp_->unused |= 1u << worker->lane_;
   }
 
   static void atomic(const void* address, unsigned size, SharedUnit unit, const void* pc) {
     Worker* worker = running;
+    if (worker && worker->plain_) {
+      const unsigned thread = worker->plain_thread();
+      if (thread != worker->atomics_by_) worker->atomics_ = 0;
+      worker->atomics_by_ = thread;
+      if (++worker->atomics_ == 256) yield(pc);  // perhaps it spins on a lock
+      return;
+    }
     if (worker) {
       Warp& warp = *worker->warp_;
       const uint32_t self = 1u << worker->lane_;
@@ -1399,7 +1500,7 @@ struct Hooks {
   }
 
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return 0;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1423,7 +1524,7 @@ struct Hooks {
 
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return value;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1443,6 +1544,7 @@ struct Hooks {
     Worker* worker = running;
     if (!worker) return 0;
     // Without tracing lanes do not run in step, and each is alone.
+    if (worker->plain_) return 1u << worker->plain_thread() % kLanes;
     if (!worker->traced_) return 1u << worker->lane_;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1452,7 +1554,7 @@ struct Hooks {
   }
 
   static void yield(const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1469,7 +1571,9 @@ struct Hooks {
 
   static unsigned loads_ahead() {
     Worker* worker = running;
-    return worker && worker->warp_->scripted ? worker->warp_->script.loads(worker->cursor_) : 0;
+    return worker && !worker->plain_ && worker->warp_->scripted
+               ? worker->warp_->script.loads(worker->cursor_)
+               : 0;
   }
 
   static void print_later(char* text) {
@@ -1477,7 +1581,7 @@ struct Hooks {
   }
 
   static void trap(const char* what, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) {
       std::fprintf(stderr, "simt: %s on the host\n", what);
       std::abort();
@@ -1493,7 +1597,7 @@ struct Hooks {
 
   // A fault of the CPU in a lane; see install_crash_handler().
   static void crash() {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc_ + 1));

@@ -241,6 +241,9 @@ class Worker {
   void learn(Warp& warp, uint64_t key, uint32_t group, Stop what);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
+  int next_lane(Warp& warp, int lane);
+  void stop_and_return(Warp& warp, int lane);
+  Fiber* prepare(int lane);
   void switch_to(int lane);
   void leave_to_main();
   void run_warp(Warp& warp);
@@ -250,6 +253,11 @@ class Worker {
   void rebuild(Fiber& fiber);
 
   void begin_block(const Grid& grid, uint3 block_index);
+  void begin_warps();
+  void run_plain();
+  bool run_threads();
+  unsigned plain_thread() const;  // the running one, linear
+  void leave_plain();
   void abandon_block();
   bool open_barrier();
   void report_deadlock();
@@ -281,6 +289,12 @@ class Worker {
   uint64_t stored_begin_ = 0,
            stored_bytes_ = 0;  // where lanes of the group may still have to store
   bool traced_ = false;        // this block
+
+  // A block of a --fast program begins as a plain loop over its threads, on one stack. The first thread
+  // that has to wait for others ends that: from there on every thread is a fiber.
+  bool plain_ = false;
+  unsigned atomics_ = 0, atomics_by_ = 0;  // so many by this thread of the block
+  void (*waited_)(void*) = nullptr;        // the kernel in which a thread had to wait last
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block
