@@ -138,12 +138,20 @@ Fiber* Worker::take_fiber() {
   return fiber;
 }
 
-inline void Worker::switch_to(int lane) {
+// Sets what the lane finds when it goes on, and returns the fiber to go on with.
+inline Fiber* Worker::prepare(int lane) {
   Warp& warp = *warp_;
-  Fiber*& target = warp.lane[lane].fiber;
+  Fiber*& target = warp.fiber[lane];
   if (!target) target = take_fiber();
   lane_ = lane;
+  cursor_ = 0;
+  script_end_ = warp.scripted ? warp.script.length : 0;
   simt_thread_index = warp.thread[lane];
+  return target;
+}
+
+inline void Worker::switch_to(int lane) {
+  Fiber* target = prepare(lane);
   Fiber* from = fiber_;
   if (target == from) return;
   fiber_ = target;
@@ -160,7 +168,12 @@ void Worker::leave_to_main() {
 // What a fiber does: one lane after another, for ever.
 void Worker::lane_main() {
   for (;;) {
-    grid_->entry(grid_->closure);
+    if (!plain_) {
+      grid_->entry(grid_->closure);
+    } else if (run_threads()) {
+      leave_to_main();
+      continue;
+    }
 
     // The lane has exited. Its fiber is free for the next; perhaps at once, for the lane that
     // switch_to() starts.
@@ -170,15 +183,9 @@ void Worker::lane_main() {
       warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
     warp.key[lane] = kNotWaiting;
     warp.live &= ~(1u << lane);
-    free_fibers_.push_back(warp.lane[lane].fiber);
-    warp.lane[lane].fiber = nullptr;
-    int next;
-    if (warp.pending) {
-      next = std::countr_zero(warp.pending);
-      warp.pending &= warp.pending - 1;
-    } else {
-      next = schedule(warp);
-    }
+    free_fibers_.push_back(warp.fiber[lane]);
+    warp.fiber[lane] = nullptr;
+    const int next = next_lane(warp, lane);
     if (next >= 0) {
       switch_to(next);
     } else {
@@ -196,28 +203,71 @@ void Worker::run_warp(Warp& warp) {
   warp_ = nullptr;
 }
 
-// A lane has noted where it stopped: run the next of its group, or form the next group.
+// A lane has noted where it stopped: the next of its group, or of the group that forms next.
+inline int Worker::next_lane(Warp& warp, int lane) {
+  warp.script_end[lane] = static_cast<uint8_t>(cursor_);
+  leads_ = false;
+  if (!warp.pending) return schedule(warp);
+  const int next = std::countr_zero(warp.pending);
+  warp.pending &= warp.pending - 1;
+  return next;
+}
+
+// Runs others until it is the lane's turn again.
 inline void Worker::stop(Warp& warp, int lane) {
-  int next;
-  if (warp.pending) {
-    next = std::countr_zero(warp.pending);
-    warp.pending &= warp.pending - 1;
+  const int next = next_lane(warp, lane);
+  if (next < 0) {
+    leave_to_main();
   } else {
-    next = schedule(warp);
-    if (next == lane) return;
-    if (next < 0) {
-      leave_to_main();
-      return;
-    }
+    switch_to(next);
   }
-  switch_to(next);
+}
+
+// The same as the last thing that a hook does.
+[[gnu::always_inline]] inline void Worker::stop_and_return(Warp& warp, int lane) {
+  const int next = next_lane(warp, lane);
+  if (next < 0) [[unlikely]] {
+    Fiber* from = fiber_;
+    fiber_ = nullptr;
+    lane_ = -1;
+    return switch_context_and_return(from->context, main_);
+  }
+  Fiber* target = prepare(next);
+  Fiber* from = fiber_;
+  if (target == from) return;
+  fiber_ = target;
+  switch_context_and_return(from->context, target->context);
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
 
 int Worker::schedule(Warp& warp) {
   if (warp.capture) settle_captures(warp);
-  if (warp.group && traced_) follow_trails(warp);
+  if (warp.group && traced_) {
+    settle_script(warp);
+    if (aborted_) return -1;
+  }
+  for (;;) {
+    const int first = form_group(warp);
+    if (first < 0) return -1;
+    const uint32_t ahead = warp.group & warp.ahead;
+    const uint32_t here = warp.group & ~ahead;
+    if (ahead) [[unlikely]] {
+      advance(warp, ahead);
+      if (!here) {
+        follow_trails(warp);
+        continue;
+      }
+    }
+    begin_script(warp, here);
+    warp.pending = here & (here - 1);
+    return std::countr_zero(here);
+  }
+}
+
+// The lanes that make the next warp instruction together, the first of them returned; -1 if no lane
+// can run. A group that stands at an access has been counted.
+int Worker::form_group(Warp& warp) {
   warp.group = 0;
   ++clock_;
   for (;;) {
@@ -281,27 +331,251 @@ int Worker::schedule(Warp& warp) {
       warp.group_key = best;
       count_access(warp, group);
       if (aborted_) return -1;
+      learn(warp, best, group, what);
     }
     warp.group = group;
     warp.group_key = best;
-    warp.pending = group & (group - 1);
     return first;
   }
 }
 
-// The lanes of the group have stopped. If they did not come the same way, replays their ways through the
-// blocks of the code as the scheduler would have let them run, lowest first, and counts where they part.
+// ---- Running ahead ------------------------------------------------------------------------------
+
+// These lanes of the group are about to run: the first may write a script.
+void Worker::begin_script(Warp& warp, uint32_t lanes) {
+  script_end_ = cursor_ = 0;
+  // The script of lanes that are still behind must stay as it is.
+  warp.scripted = leads_ =
+      traced_ && grid_->run_ahead && lanes == warp.group && !warp.ahead && !warp.last_first;
+  if (!warp.scripted) return;
+  warp.script.length = 0;
+  limit_ = kNotWaiting;
+  for (uint32_t rest = warp.live & ~(warp.group | warp.at_barrier | warp.at_collective); rest;
+       rest &= rest - 1) {
+    limit_ = std::min(limit_, warp.key[std::countr_zero(rest)]);
+  }
+  const int first = std::countr_zero(warp.group);
+  stored_bytes_ = 0;
+  if (warp.stop[first] == Stop::store || warp.stop[first] == Stop::atomic) {
+    uint64_t low = warp.address[first], high = low;
+    for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+      const uint64_t address = warp.address[std::countr_zero(rest)];
+      low = std::min(low, address);
+      high = std::max(high, address);
+    }
+    stored_begin_ = low - 15;  // a load of 16 bytes that begins there touches it
+    stored_bytes_ = high + warp.size[first] - stored_begin_;
+  }
+}
+
+// May the lane that writes the script go on past a load? Then notes the load.
+bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size) {
+  Script& script = warp.script;
+  const unsigned loads = script.loads(script.length);
+  if (script.length == Script::kEvents || loads == Script::kLoads || key >= limit_) return false;
+  if (trace.at(key_pc(key)).run_ahead != RunAhead::yes) return false;
+  if (address - stored_begin_ < stored_bytes_ || address % std::min(size, 8u) != 0) return false;
+
+  uint64_t begin, end;
+  const auto dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (address - tls_base_ < tls_size_) {
+    begin = tls_base_, end = tls_base_ + tls_size_;
+  } else if (address - dynamic < kMaxDynamicShared) {
+    begin = dynamic, end = dynamic + grid_->dynamic_shared;
+  } else if (const Range* range = global_range(address, size)) {
+    begin = range->begin, end = range->end;
+  } else {
+    return false;
+  }
+  if (address + size > end) return false;
+
+  script.load[loads] = static_cast<uint8_t>(script.length);
+  script.address[loads][lane] = address;
+  script.event[script.length++] = {key,
+                                   begin,
+                                   end - size - begin,
+                                   warp.calls[lane].path,
+                                   static_cast<uint8_t>(size),
+                                   static_cast<uint8_t>(loads + 1),
+                                   0};
+  cursor_ = script_end_ = script.length;
+  return true;
+}
+
+// The lanes of the group have stopped: what they loaded on the way is counted.
+void Worker::settle_script(Warp& warp) {
+  if (!warp.scripted) {
+    follow_trails(warp);
+    return;
+  }
+  const int first = std::countr_zero(warp.group);
+  const uint64_t key = warp.key[first];
+  const uint8_t end = warp.script_end[first];
+  const uint32_t hash = warp.trail_hash[first];
+  uint32_t same = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    same |= static_cast<uint32_t>((warp.key[i] == key) & (warp.script_end[i] == end) &
+                                  (warp.trail_hash[i] == hash))
+            << i;
+  }
+  const unsigned loads = warp.script.loads(warp.script.length);
+  if ((warp.group & ~same) == 0) {
+    warp.together = warp.group;
+    for (int i = 0; i < kLanes; ++i) warp.trail_length[i] = 0;
+    for (int i = 0; i < kLanes; ++i) warp.trail_hash[i] = 0;
+    if (loads) replay_in_step(warp);
+    return;
+  }
+  if (loads) go_back(warp);
+  follow_trails(warp);
+}
+
+// The usual case: all lanes of the group loaded the same way.
+void Worker::replay_in_step(Warp& warp) {
+  const uint32_t group = warp.group;
+  const unsigned loads = warp.script.loads(warp.script.length);
+  if (warp.yielded || warp.steps % kSlice + loads >= kSlice) [[unlikely]] {
+    go_back(warp);
+    return;
+  }
+  uint64_t key[kLanes], address[kLanes];
+  Stop stop[kLanes];
+  uint8_t size[kLanes];
+  std::memcpy(key, warp.key, sizeof(key));
+  std::memcpy(address, warp.address, sizeof(address));
+  std::memcpy(stop, warp.stop, sizeof(stop));
+  std::memcpy(size, warp.size, sizeof(size));
+  std::fill_n(warp.stop, kLanes, Stop::load);
+  for (unsigned load = 0; load < loads; ++load) {
+    const Script::Event& event = warp.script.event[warp.script.load[load]];
+    std::fill_n(warp.key, kLanes, event.key);
+    std::memcpy(warp.address, warp.script.address[load], sizeof(address));
+    std::memset(warp.size, event.size, kLanes);
+    ++clock_;
+    ++warp.steps;
+    warp.group_key = event.key;
+    count_access(warp, group);
+    if (aborted_) return;
+    if (!warp.prints.empty()) print(warp, group, load);
+  }
+  std::memcpy(warp.key, key, sizeof(key));
+  std::memcpy(warp.address, address, sizeof(address));
+  std::memcpy(warp.stop, stop, sizeof(stop));
+  std::memcpy(warp.size, size, sizeof(size));
+}
+
+// Otherwise every lane goes back to its first load, and the scheduler moves them on from there.
+void Worker::go_back(Warp& warp) {
+  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const unsigned loads = warp.script.loads(warp.script_end[lane]);
+    if (!loads) continue;
+    warp.future[lane] = {warp.key[lane],
+                         warp.address[lane],
+                         warp.path[lane],
+                         warp.stop[lane],
+                         warp.size[lane],
+                         warp.script_end[lane],
+                         0,
+                         static_cast<uint8_t>(loads)};
+    warp.ahead |= 1u << lane;
+    warp.live |= 1u << lane;
+    stand_at_load(warp, lane);
+  }
+}
+
+void Worker::stand_at_load(Warp& warp, int lane) {
+  const unsigned load = warp.future[lane].load;
+  const unsigned place = warp.script.load[load];
+  const Script::Event& event = warp.script.event[place];
+  warp.key[lane] = event.key;
+  warp.address[lane] = warp.script.address[load][lane];
+  warp.path[lane] = event.path;
+  warp.stop[lane] = Stop::load;
+  warp.size[lane] = event.size;
+  warp.script_end[lane] = static_cast<uint8_t>(place);
+}
+
+// These lanes have loaded, and stand at their next load or where they stopped.
+void Worker::advance(Warp& warp, uint32_t lanes) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    Future& future = warp.future[lane];
+    if (!warp.prints.empty()) print(warp, 1u << lane, future.load);
+    warp.script_begin[lane] = static_cast<uint8_t>(warp.script.load[future.load] + 1);
+    if (++future.load < future.loads) {
+      stand_at_load(warp, lane);
+      continue;
+    }
+    warp.key[lane] = future.key;
+    warp.address[lane] = future.address;
+    warp.path[lane] = future.path;
+    warp.stop[lane] = future.stop;
+    warp.size[lane] = future.size;
+    warp.script_end[lane] = future.script_end;
+    warp.ahead &= ~(1u << lane);
+    if (future.key == kNotWaiting) warp.live &= ~(1u << lane);
+  }
+}
+
+// These lanes have done a load of the script: what they printed after it comes out.
+void Worker::print(Warp& warp, uint32_t lanes, unsigned load) {
+  std::erase_if(warp.prints, [&](const Print& print) {
+    if (print.load != load || !(lanes >> print.lane & 1)) return false;
+    std::fputs(print.text, stdout);
+    std::free(print.text);
+    return true;
+  });
+}
+
+// Finds out which loads may be run ahead of; see RunAhead.
+void Worker::learn(Warp& warp, uint64_t key, uint32_t group, Stop what) {
+  if (what == Stop::load) {
+    Trace::Entry& entry = trace.at(key_pc(key));
+    if (entry.run_ahead == RunAhead::unknown && group == warp.together)
+      entry.run_ahead = RunAhead::yes;
+    return;
+  }
+  // A store goes first while others wait at a load, or have even gone on from there.
+  const uint32_t others = warp.live & ~(group | warp.at_barrier | warp.at_collective);
+  for (uint32_t rest = others; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (warp.stop[lane] == Stop::load) trace.at(key_pc(warp.key[lane])).run_ahead = RunAhead::never;
+    if (!(warp.ahead >> lane & 1)) continue;
+    for (unsigned load = warp.future[lane].load; load < warp.future[lane].loads; ++load) {
+      const Script::Event& event = warp.script.event[warp.script.load[load]];
+      if (event.key > key) trace.at(key_pc(event.key)).run_ahead = RunAhead::never;
+    }
+  }
+}
+
+// The lanes of the group have come to their next access. If they did not come the same way, replays
+// their ways through the blocks of the code as the scheduler would have let them run, lowest first, and
+// counts where they part.
 void Worker::follow_trails(Warp& warp) {
   const int leader = std::countr_zero(warp.group);
   bool same = true;
   for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    same &= warp.trail_hash[lane] == warp.trail_hash[leader] && warp.key[lane] == warp.key[leader];
+    same &= warp.trail_hash[lane] == warp.trail_hash[leader] &&
+            warp.key[lane] == warp.key[leader] &&
+            warp.script_begin[lane] == warp.script_begin[leader] &&
+            warp.script_end[lane] == warp.script_end[leader];
   }
+  warp.together = same ? warp.group : 0;
   if (!same) {
     uint8_t at[kLanes] = {};
+    // The own trail counts only where a lane has come to its stop.
+    const auto of_script = [&](int lane) {
+      return unsigned{warp.script_end[lane]} - warp.script_begin[lane];
+    };
+    const auto length = [&](int lane) {
+      return of_script(lane) + (warp.ahead >> lane & 1 ? 0 : warp.trail_length[lane]);
+    };
     const auto key = [&](int lane) {
-      return at[lane] < warp.trail_length[lane] ? warp.trail[at[lane]][lane] : warp.key[lane];
+      const unsigned step = at[lane];
+      if (step < of_script(lane)) return warp.script.event[warp.script_begin[lane] + step].key;
+      return step < length(lane) ? warp.trail[step - of_script(lane)][lane] : warp.key[lane];
     };
     uint64_t branch = warp.group_key;
     uint32_t together = warp.group;
@@ -317,7 +591,7 @@ void Worker::follow_trails(Warp& warp) {
       branch = kNotWaiting;
       for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
         const int lane = std::countr_zero(rest);
-        if (at[lane] == warp.trail_length[lane]) continue;
+        if (at[lane] == length(lane)) continue;
         on_the_way |= 1u << lane;
         branch = std::min(branch, key(lane));
       }
@@ -330,10 +604,11 @@ void Worker::follow_trails(Warp& warp) {
       for (uint32_t rest = together; rest; rest &= rest - 1) ++at[std::countr_zero(rest)];
     }
   }
-  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+  for (uint32_t rest = warp.group & ~warp.ahead; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     warp.trail_length[lane] = 0;
     warp.trail_hash[lane] = 0;
+    warp.script_begin[lane] = 0;
   }
 }
 
@@ -474,8 +749,16 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
   races_.begin_block();
+  warp_count_ = 0;
+  if (const uint64_t version = memory::version(); ranges_version_ != version) {
+    ranges_.fill({});
+    ranges_version_ = version;
+  }
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
+}
 
+void Worker::begin_warps() {
+  const Grid& grid = *grid_;
   const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
   warp_count_ = (threads + kLanes - 1) / kLanes;
   while (warps_.size() < warp_count_) warps_.push_back(new Warp);
@@ -485,6 +768,9 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
+    warp.together = warp.ahead = 0;
+    warp.scripted = false;
+    warp.script.length = 0;
     warp.group_key = 0;
     warp.steps = 0;
     warp.yielded = warp.last_first = false;
@@ -497,8 +783,9 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
       warp.path[i] = 0;
       warp.trail_length[i] = 0;
       warp.trail_hash[i] = 0;
-      warp.lane[i].depth = 0;
-      warp.lane[i].path = 0;
+      warp.script_begin[i] = warp.script_end[i] = 0;
+      warp.calls[i].depth = 0;
+      warp.calls[i].path = 0;
       if (i >= lanes) continue;
       warp.thread[i] = thread;
       if (++thread.x == grid.block.x) {
@@ -515,17 +802,84 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
 // After a fault: the lanes are dropped where they stand.
 void Worker::abandon_block() {
   for (unsigned w = 0; w < warp_count_; ++w) {
-    for (Lane& lane : warps_[w]->lane) {
-      if (!lane.fiber) continue;
-      rebuild(*lane.fiber);
-      free_fibers_.push_back(lane.fiber);
-      lane.fiber = nullptr;
+    for (const Print& print : warps_[w]->prints) std::free(print.text);
+    warps_[w]->prints.clear();
+    for (Fiber*& fiber : warps_[w]->fiber) {
+      if (!fiber) continue;
+      rebuild(*fiber);
+      free_fibers_.push_back(fiber);
+      fiber = nullptr;
     }
   }
 }
 
+// Runs the block without fibers as far as that goes.
+void Worker::run_plain() {
+  Fiber* fiber = take_fiber();
+  plain_ = true;
+  atomics_ = 0;
+  running = this;
+  fiber_ = fiber;
+  lane_ = 0;
+  switch_context(main_, fiber->context);
+  running = nullptr;
+  warp_ = nullptr;
+  if (plain_) free_fibers_.push_back(fiber);
+  plain_ = false;
+}
+
+// All threads of the block, one after another; false if one of them had to wait, and has exited.
+bool Worker::run_threads() {
+  const dim3 extent = grid_->block;
+  const auto entry = grid_->entry;
+  void* const closure = grid_->closure;
+  for (unsigned z = 0; z < extent.z; ++z) {
+    for (unsigned y = 0; y < extent.y; ++y) {
+      simt_thread_index = {0, y, z};
+      for (unsigned x = 0; x < extent.x; ++x) {
+        simt_thread_index.x = x;
+        entry(closure);
+        if (!plain_) [[unlikely]]
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+unsigned Worker::plain_thread() const {
+  const uint3 at = simt_thread_index;
+  return (at.z * grid_->block.y + at.y) * grid_->block.x + at.x;
+}
+
+// The running thread has to wait. Those before it have exited, those after it become fibers.
+void Worker::leave_plain() {
+  plain_ = false;
+  waited_ = grid_->entry;
+  begin_warps();
+  const unsigned thread = plain_thread();
+  const unsigned number = thread / kLanes;
+  for (unsigned w = 0; w < number; ++w) warps_[w]->live = 0;
+  lane_ = static_cast<int>(thread % kLanes);
+  warp_ = warps_[number];
+  warp_->live &= ~0u << lane_;
+  for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
+  warp_->fiber[lane_] = fiber_;
+  warp_->group = warp_->live;
+  warp_->pending = warp_->live & (warp_->live - 1);
+}
+
 bool Worker::run_block(const Grid& grid, uint3 block_index) {
   begin_block(grid, block_index);
+  if (grid.traced || waited_ == grid.entry) {
+    begin_warps();
+  } else {
+    run_plain();
+    if (aborted_) {
+      abandon_block();
+      return false;
+    }
+  }
   for (;;) {
     bool ran = false;
     uint32_t live = 0;
@@ -862,25 +1216,36 @@ void Worker::settle_captures(Warp& warp) {
   warp.capture = 0;
 }
 
-void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+// What holds these bytes of global memory: an allocation or the program's own variables; or nullptr.
+const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
+  for (Range& known : ranges_) {
+    if (address >= known.begin && address + size <= known.end) return &known;
+  }
+  Range& range = ranges_[next_range_];
   const Segments& program = segments();
+  if (address >= program.data_begin && address + size <= program.data_end) {
+    range = {program.data_begin, program.data_end};  // __device__ variables
+  } else if (const memory::Allocation* found =
+                 memory::in_arena(address) ? memory::find(address) : nullptr;
+             found && !found->freed && address + size <= found->end()) {
+    range = {found->base, found->end()};
+  } else {
+    return nullptr;
+  }
+  next_range_ = (next_range_ + 1) % ranges_.size();
+  return &range;
+}
+
+void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+  const Range* range = nullptr;
   Fault fault;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const uint64_t address = warp.address[lane];
     Fault::Kind kind = Fault::Kind::none;
-    if (address < last_base_ || address + size > last_end_) {
-      if (address >= program.data_begin && address + size <= program.data_end) {
-        last_base_ = program.data_begin;  // __device__ variables
-        last_end_ = program.data_end;
-      } else if (const memory::Allocation* found =
-                     memory::in_arena(address) ? memory::find(address) : nullptr;
-                 found && !found->freed && address + size <= found->end()) {
-        last_base_ = found->base;
-        last_end_ = found->end();
-      } else {
-        kind = Fault::Kind::out_of_bounds;
-      }
+    if (!range || address < range->begin || address + size > range->end) {
+      range = global_range(address, size);
+      if (!range) kind = Fault::Kind::out_of_bounds;
     }
     // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8.
     if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0)
@@ -954,11 +1319,27 @@ struct Hooks {
     }
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    note(warp, lane, what, pc);
+    const Calls& calls = warp.calls[lane];
+    const uint64_t key = make_key(calls.depth, reinterpret_cast<uint64_t>(pc));
+    if (what == Stop::load && !is_volatile) {
+      if (worker->cursor_ != worker->script_end_) {
+        const Script::Event& event = warp.script.event[worker->cursor_];
+        if (event.key == key && event.size == size && event.path == calls.path &&
+            address - event.base <= event.last &&
+            address - worker->stored_begin_ >= worker->stored_bytes_ &&
+            address % (size < 8 ? size : 8) == 0) [[likely]] {
+          warp.script.address[event.loads - 1][lane] = address;
+          ++worker->cursor_;
+          return;
+        }
+      } else if (worker->leads_ && worker->load_ahead(warp, lane, key, address, size)) {
+        return;
+      }
+    }
+    note(warp, lane, what, key, calls.path);
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
-    warp.is_volatile[lane] = is_volatile;
-    worker->stop(warp, lane);
+    worker->stop_and_return(warp, lane);
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -969,8 +1350,8 @@ struct Hooks {
   }
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
-    const Lane& self = warp.lane[lane];
-    note(warp, lane, what, make_key(self.depth, reinterpret_cast<uint64_t>(pc)), self.path);
+    const Calls& calls = warp.calls[lane];
+    note(warp, lane, what, make_key(calls.depth, reinterpret_cast<uint64_t>(pc)), calls.path);
   }
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, uint64_t key,
@@ -983,12 +1364,27 @@ struct Hooks {
     warp.stop[lane] = what;
   }
 
+  // For what a thread cannot do in a plain loop.
+  static Worker* fiber_worker() {
+    Worker* worker = running;
+    if (worker && worker->plain_) worker->leave_plain();
+    return worker;
+  }
+
   static void result_unused() {
-    if (Worker* worker = running) worker->warp_->unused |= 1u << worker->lane_;
+    if (Worker* worker = running; worker && !worker->plain_)
+      worker->warp_->unused |= 1u << worker->lane_;
   }
 
   static void atomic(const void* address, unsigned size, SharedUnit unit, const void* pc) {
     Worker* worker = running;
+    if (worker && worker->plain_) {
+      const unsigned thread = worker->plain_thread();
+      if (thread != worker->atomics_by_) worker->atomics_ = 0;
+      worker->atomics_by_ = thread;
+      if (++worker->atomics_ == 256) yield(pc);  // perhaps it spins on a lock
+      return;
+    }
     if (worker) {
       Warp& warp = *worker->warp_;
       const uint32_t self = 1u << worker->lane_;
@@ -1020,36 +1416,72 @@ struct Hooks {
     if (!worker || !worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    const uint64_t key = make_key(warp.lane[lane].depth, reinterpret_cast<uint64_t>(pc));
-    const uint64_t here = warp.position[lane];
+    const uint64_t key = make_key(warp.calls[lane].depth, reinterpret_cast<uint64_t>(pc));
+    if (worker->cursor_ != worker->script_end_) {
+      const Script::Event& event = warp.script.event[worker->cursor_];
+      if (event.key == key && !event.size) [[likely]] {
+        ++worker->cursor_;
+        return;
+      }
+      worker->script_end_ = worker->cursor_;  // this lane goes its own way
+    }
+    enter_block(worker, warp, lane, key);
+  }
+
+  // A block that no script foretold.
+  [[gnu::noinline]] static void enter_block(Worker* worker, Warp& warp, int lane, uint64_t key) {
     // Nothing happens in between that another lane could see. So a lane that goes forward need not wait
     // for the others: it only leaves a trail, from which follow_trails() learns where lanes parted. A
     // lane that is about to go back, in a loop or into a call, first waits for those behind it.
-    if (key <= here && warp.trail_length[lane]) {
-      const Lane& self = warp.lane[lane];
+    Script& script = warp.script;
+    const unsigned own = warp.trail_length[lane];
+    const uint64_t here =
+        worker->cursor_ && !own ? script.event[worker->cursor_ - 1].key : warp.position[lane];
+    unsigned length = script.blocks(worker->cursor_) + own;
+    if (key <= here && length) {
+      const Calls& calls = warp.calls[lane];
       const uint64_t depth = kMostDepth - (here >> 48);
       note(warp, lane, Stop::resume, here,
-           depth < self.depth && depth < Lane::kKnownCalls ? self.outer_paths[depth] : self.path);
+           depth < calls.depth && depth < Calls::kKnown ? calls.outer_paths[depth] : calls.path);
       worker->stop(warp, lane);
+      if (worker->cursor_ != worker->script_end_ && script.event[0].key == key &&
+          !script.event[0].size) {
+        ++worker->cursor_;
+        return;
+      }
+      worker->script_end_ = worker->cursor_;
+      length = 0;
     }
-    const unsigned length = warp.trail_length[lane];
     if (length == kTrail) [[unlikely]] {
-      note(warp, lane, Stop::resume, pc);
+      note(warp, lane, Stop::resume, key, warp.calls[lane].path);
       worker->stop(warp, lane);
       return;
     }
+    if (worker->leads_ && script.length < Script::kEvents) {
+      script.event[script.length] = {key,
+                                     0,
+                                     0,
+                                     0,
+                                     0,
+                                     static_cast<uint8_t>(script.loads(script.length)),
+                                     static_cast<uint8_t>(length + 1)};
+      worker->cursor_ = worker->script_end_ = ++script.length;
+      return;
+    }
+    worker->leads_ = false;
+    const unsigned place = warp.trail_length[lane];
     warp.position[lane] = key;
-    warp.trail[length][lane] = key;
-    warp.trail_length[lane] = static_cast<uint8_t>(length + 1);
+    warp.trail[place][lane] = key;
+    warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
     warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
   }
 
   static void function_entry(const void* caller, const void* pc) {
     Worker* worker = running;
     if (!worker) return;
-    Lane& lane = worker->warp_->lane[worker->lane_];
+    Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
-    if (lane.depth < Lane::kKnownCalls) {
+    if (lane.depth < Calls::kKnown) {
       lane.outer_paths[lane.depth] = lane.path;
       if (lane.depth) {
         lane.path =
@@ -1062,13 +1494,13 @@ struct Hooks {
   static void function_exit() {
     Worker* worker = running;
     if (!worker) return;
-    Lane& lane = worker->warp_->lane[worker->lane_];
+    Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth) --lane.depth;
-    if (lane.depth < Lane::kKnownCalls) lane.path = lane.outer_paths[lane.depth];
+    if (lane.depth < Calls::kKnown) lane.path = lane.outer_paths[lane.depth];
   }
 
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return 0;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1092,7 +1524,7 @@ struct Hooks {
 
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return value;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1112,6 +1544,7 @@ struct Hooks {
     Worker* worker = running;
     if (!worker) return 0;
     // Without tracing lanes do not run in step, and each is alone.
+    if (worker->plain_) return 1u << worker->plain_thread() % kLanes;
     if (!worker->traced_) return 1u << worker->lane_;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1121,7 +1554,7 @@ struct Hooks {
   }
 
   static void yield(const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1132,17 +1565,30 @@ struct Hooks {
 
   static int64_t clock() {
     Worker* worker = running;
-    return worker ? static_cast<int64_t>(worker->clock_ * 8) : 0;
+    if (!worker) return 0;
+    return static_cast<int64_t>((worker->clock_ + loads_ahead()) * 8);
+  }
+
+  static unsigned loads_ahead() {
+    Worker* worker = running;
+    return worker && !worker->plain_ && worker->warp_->scripted
+               ? worker->warp_->script.loads(worker->cursor_)
+               : 0;
+  }
+
+  static void print_later(char* text) {
+    running->warp_->prints.push_back({running->lane_, loads_ahead() - 1, text});
   }
 
   static void trap(const char* what, const void* pc) {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     if (!worker) {
       std::fprintf(stderr, "simt: %s on the host\n", what);
       std::abort();
     }
     Warp& warp = *worker->warp_;
     note(warp, worker->lane_, Stop::resume, pc);
+    if (worker->cursor_) worker->stop(warp, worker->lane_);  // the others first come this far
     Fault fault = worker->fault_at(Fault::Kind::trap, warp, worker->lane_);
     fault.text = what;
     fault.address = 0;
@@ -1151,7 +1597,7 @@ struct Hooks {
 
   // A fault of the CPU in a lane; see install_crash_handler().
   static void crash() {
-    Worker* worker = running;
+    Worker* worker = fiber_worker();
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc_ + 1));
@@ -1198,6 +1644,9 @@ struct Hooks {
 }
 
 bool traced_program = false;
+
+bool has_run_ahead() { return Hooks::loads_ahead() != 0; }
+void print_later(char* text) { Hooks::print_later(text); }
 
 }  // namespace simt::engine
 

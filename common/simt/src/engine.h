@@ -1,7 +1,8 @@
 // The execution of blocks: lanes as fibers, warps in lock-step, barriers.
 //
-// A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at every access to memory and at
-// every barrier or collective, each stop known by its program counter. When all lanes of a warp have stopped, the scheduler forms the next group: of the waiting
+// A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at accesses to memory and at
+// every barrier or collective, each stop known by its program counter; at loads only where the lanes of
+// its warp may have parted, see Script. When all lanes of a warp have stopped, the scheduler forms the next group: of the waiting
 // lanes the deepest call goes first, then the lowest program counter. Lanes that stopped at the same
 // access are one warp instruction, and are counted as one request. So lanes diverge and meet again as
 // they do on hardware; the basic blocks that a lane passes between two stops tell where. A program compiled with --fast stops at barriers and collectives only.
@@ -11,6 +12,7 @@
 #include <simt/counts.h>
 #include <simt/runtime.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -57,12 +59,56 @@ struct Exchange {
   uint64_t result;
 };
 
-struct Lane {
-  Fiber* fiber = nullptr;
+// The open calls of a lane.
+struct Calls {
   unsigned depth = 0;
-  uint32_t path = 0;  // a hash of the return addresses of the open calls
-  static constexpr unsigned kKnownCalls = 48;
-  uint32_t outer_paths[kKnownCalls];
+  uint32_t path = 0;  // a hash of the return addresses
+  static constexpr unsigned kKnown = 48;
+  uint32_t outer_paths[kKnown];
+};
+
+// What the lanes of a group do between two stops.
+//
+// Loads wait for nobody as long as all lanes go the same way: no lane can tell when another has loaded.
+// The first lane of the group writes down which blocks it enters and what it loads; the others
+// follow, each noting its own addresses, until they stop where the first did or come to something
+// else. Then the loads are counted one after another, each as one request of those who took part.
+struct Script {
+  struct Event {
+    uint64_t key;
+    uint64_t base, last;  // of a load: the memory that may be read, and the highest offset into it
+    uint32_t path;
+    uint8_t size;    // of a load; 0: a block
+    uint8_t loads;   // so many with this one
+    uint8_t blocks;  // since the last load, with this one
+  };
+  static constexpr unsigned kEvents = 48;
+  static constexpr unsigned kLoads = 16;
+
+  unsigned length = 0;
+  Event event[kEvents];
+  uint8_t load[kLoads];  // their places among the events
+  alignas(64) uint64_t address[kLoads][kLanes];
+
+  unsigned loads(unsigned events) const { return events ? event[events - 1].loads : 0; }
+  unsigned blocks(unsigned events) const { return events ? event[events - 1].blocks : 0; }
+};
+
+// A lane's stop, while it is still in the past, at a load that it ran ahead of.
+struct Future {
+  uint64_t key, address;
+  uint32_t path;
+  Stop stop;
+  uint8_t size;
+  uint8_t script_end;
+  uint8_t load, loads;  // where it is, and how many there are
+};
+
+// What a lane printed after a load that it ran ahead of.
+struct Print {
+  int lane;
+  unsigned load;  // its place in the script
+  char* text;
 };
 
 // Arrays over lanes, because the scheduler reads one field of all 32.
@@ -72,18 +118,27 @@ struct Warp {
   uint32_t path[kLanes];
   Stop stop[kLanes];
   uint8_t size[kLanes];
-  bool is_volatile[kLanes];
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
-  Lane lane[kLanes];
+  Fiber* fiber[kLanes] = {};
+  Calls calls[kLanes];
   Exchange exchange[kLanes];
   int predicate[kLanes];  // of __syncthreads_count and its like
 
-  // The basic blocks that each lane of the group has entered since it was resumed, as keys.
-  uint64_t position[kLanes];  // the last of them, or of the lane's stops
+  // The basic blocks that each lane of the group has entered since its last access, as keys: first
+  // those of a part of the script, then its own.
+  uint64_t position[kLanes];  // the last of its own, or of the lane's stops
+  uint8_t script_begin[kLanes] = {}, script_end[kLanes] = {};
   alignas(64) uint64_t trail[kTrail][kLanes];
   uint32_t trail_hash[kLanes];
   uint8_t trail_length[kLanes];
+
+  Script script;
+  bool scripted = false;  // the group runs by it
+  uint32_t together = 0;  // the lanes of the group, if all came the same way
+  uint32_t ahead = 0;     // lanes that stand at a load of the script, and have run to their future
+  Future future[kLanes];
+  std::vector<Print> prints;  // still to come out, in the order of the lanes
 
   SharedUnit unit[kLanes];  // of lanes that stopped at an atomic: how shared memory would do it
   uint32_t unused = 0;      // lanes whose next atomic's old value nobody looks at
@@ -114,6 +169,7 @@ struct Grid {
   void* closure = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
+  bool run_ahead = true;  // see Script
   bool cooperative = false;
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
@@ -174,7 +230,20 @@ class Worker {
 
   // The scheduler: the lane to run next, or -1 if no lane of the warp can.
   int schedule(Warp& warp);
+  int form_group(Warp& warp);
+  void begin_script(Warp& warp, uint32_t lanes);
+  void settle_script(Warp& warp);
+  void replay_in_step(Warp& warp);
+  void go_back(Warp& warp);
+  void advance(Warp& warp, uint32_t lanes);
+  void stand_at_load(Warp& warp, int lane);
+  void print(Warp& warp, uint32_t lanes, unsigned load);
+  void learn(Warp& warp, uint64_t key, uint32_t group, Stop what);
+  bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
+  int next_lane(Warp& warp, int lane);
+  void stop_and_return(Warp& warp, int lane);
+  Fiber* prepare(int lane);
   void switch_to(int lane);
   void leave_to_main();
   void run_warp(Warp& warp);
@@ -184,6 +253,11 @@ class Worker {
   void rebuild(Fiber& fiber);
 
   void begin_block(const Grid& grid, uint3 block_index);
+  void begin_warps();
+  void run_plain();
+  bool run_threads();
+  unsigned plain_thread() const;  // the running one, linear
+  void leave_plain();
   void abandon_block();
   bool open_barrier();
   void report_deadlock();
@@ -207,14 +281,33 @@ class Worker {
   Fiber* fiber_ = nullptr;  // running now
   Context main_ = nullptr;
   bool aborted_ = false;
-  bool traced_ = false;  // this block
+
+  // Of the lane that runs: the next event of the script and where it ends for this lane.
+  unsigned cursor_ = 0, script_end_ = 0;
+  bool leads_ = false;  // it writes the script
+  uint64_t limit_ = 0;  // the lowest key of lanes outside of the group: they go first there
+  uint64_t stored_begin_ = 0,
+           stored_bytes_ = 0;  // where lanes of the group may still have to store
+  bool traced_ = false;        // this block
+
+  // A block of a --fast program begins as a plain loop over its threads, on one stack. The first thread
+  // that has to wait for others ends that: from there on every thread is a fiber.
+  bool plain_ = false;
+  unsigned atomics_ = 0, atomics_by_ = 0;  // so many by this thread of the block
+  void (*waited_)(void*) = nullptr;        // the kernel in which a thread had to wait last
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block
   std::vector<Fiber*> free_fibers_;
   unsigned fiber_count_ = 0;
   RaceCheck races_;
-  uint64_t last_base_ = 1, last_end_ = 0;  // the allocation hit last
+  struct Range {
+    uint64_t begin = 1, end = 0;
+  };
+  std::array<Range, 4> ranges_;  // of global memory, hit before
+  unsigned next_range_ = 0;
+  uint64_t ranges_version_ = 0;
+  const Range* global_range(uint64_t address, unsigned size);
   char* dynamic_shared_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&
@@ -231,6 +324,10 @@ class Worker {
 
 // The worker of this OS thread while it runs a lane, else nullptr.
 Worker* current_worker();
+
+// What a lane prints after loads that it ran ahead of comes out when the others have come as far.
+bool has_run_ahead();
+void print_later(char* text);  // from malloc()
 
 // The program's first address, from which the race check counts program counters.
 uint64_t program_base();

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "device.h"
@@ -172,6 +173,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.closure = closure;
   grid.step_budget = environment_number("SIMT_STEPS", uint64_t{1} << 24);
   grid.traced = traced_program;
+  const char* ahead = std::getenv("SIMT_AHEAD");
+  grid.run_ahead = !ahead || std::string_view(ahead) != "0";
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -53,6 +54,8 @@ uint64_t reserve() {
   return reinterpret_cast<uint64_t>(p);
 }
 
+std::atomic<uint64_t> changes{1};
+
 // Before main: the hooks ask for the ranges from the first host access on.
 [[gnu::constructor(101)]] void reserve_arenas() {
   State& s = state();
@@ -75,6 +78,8 @@ void discard(uint64_t base, uint64_t size) {
 
 }  // namespace
 
+uint64_t version() { return changes.load(std::memory_order_acquire); }
+
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -93,6 +98,7 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   }
   arena.next = end;
   s.live_bytes += size;
+  ++changes;
   s.allocations[base] = Allocation{base, size, kind, false, caller, 0, {}};
 
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
@@ -105,6 +111,7 @@ static FreeResult release_found(Allocation& allocation, uint64_t caller) {
   State& s = state();
   if (allocation.freed) return FreeResult::already_freed;
   allocation.freed = true;
+  ++changes;
   allocation.freed_at = caller;
   s.live_bytes -= allocation.size;
   discard(allocation.base, allocation.size);

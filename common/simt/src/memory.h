@@ -40,6 +40,9 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);
 enum class FreeResult { ok, not_an_allocation, already_freed };
 FreeResult release(uint64_t base, Kind kind, uint64_t caller);
 
+// Changes with every allocation and release: what find() said before may be wrong then.
+uint64_t version();
+
 // The allocation that holds `address`, freed ones too, or nullptr. Not valid across allocate().
 const Allocation* find(uint64_t address);
 // The allocation nearest below `address` (its red zone may hold the address), or nullptr.

@@ -26,6 +26,10 @@ struct Example {
   }
 };
 
+// May lanes go on after this load before the others of their warp have come? Yes where a whole group
+// came to it the same way, never again where lanes that had parted from it came to a store that goes first.
+enum class RunAhead : uint8_t { unknown, yes, never };
+
 // An open-addressing table: a look-up for each warp instruction has to be cheap, and needs no lock
 // because each worker has its own.
 class Trace {
@@ -35,6 +39,7 @@ class Trace {
   struct Entry {
     uint64_t pc = 0;
     uint8_t example_lanes = 0;  // how many lanes the example has that is kept
+    RunAhead run_ahead = RunAhead::unknown;
     Counts counts;
   };
 

@@ -1,0 +1,132 @@
+// Lanes that run ahead of loads count the same, and load the same, as lanes that wait at each.
+#include <gtest/gtest.h>
+#include <simt/simt.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace {
+
+constexpr int kWords = 1024;
+
+__device__ __attribute__((noinline)) int walk(const int* in, int at, int steps) {
+  for (int i = 0; i < steps; ++i) {
+    at = in[at & (kWords - 1)];
+    if (at % 7 == 3) return at;
+  }
+  return at + in[steps];
+}
+
+// What the lanes do is read from `program`, so that one kernel takes many ways: common ones, loops that
+// lanes leave one by one, stores in between, calls that return early.
+__global__ void wander(const int* in, const int* program, int* out) {
+  __shared__ int shared[128];
+  const int thread = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  int x = thread;
+  shared[threadIdx.x] = 0;
+  for (int step = 0; step < 12; ++step) {
+    const int what = program[step];
+    const int stride = program[step + 12];
+    x += in[(thread * stride + step) & (kWords - 1)];
+    if ((what & 1) && x % 3 == 0) x += in[(x + stride) & (kWords - 1)];
+    if (what & 2) {
+      for (int i = 0; i < (x & 3); ++i) {
+        x += in[(thread + i * stride) & (kWords - 1)];
+        if ((what & 4) && x % 5 == 0) continue;
+        x += shared[threadIdx.x];
+      }
+    }
+    if ((what & 8) && thread % 4 == step % 4) shared[threadIdx.x] = x;
+    if (what & 16) x += walk(in, x, thread % 3 + 1);
+    if ((what & 32) && x % 11 == 0) break;
+    if (what & 64) out[thread] += x;
+    if ((what & 128) && thread % 2) atomicAdd(&out[gridDim.x * blockDim.x + (x & 7)], 1);
+  }
+  out[thread] += x;
+}
+
+// Lane 31 stores before the other lanes load, if they keep in step, which nothing but the order of the
+// code asks for. They stay so even where the loads around have been run ahead of.
+__global__ void last_lane_stores(const int* in, int* word, int* out) {
+  const unsigned lane = threadIdx.x % 32;
+  int x = in[lane] + in[lane + 32];
+  if (lane == 31) word[threadIdx.x / 32] = x + 1;
+  out[threadIdx.x] = word[threadIdx.x / 32];
+}
+
+struct Result {
+  simt::Launch launch;
+  std::vector<int> out;
+};
+
+template <class Kernel>
+Result run(bool ahead, int words_out, Kernel kernel) {
+  setenv("SIMT_AHEAD", ahead ? "1" : "0", 1);
+  std::vector<int> in(kWords);
+  std::mt19937 random(1);
+  for (int& word : in) word = static_cast<int>(random() % 100000);
+  int *device_in, *device_out;
+  cudaMalloc(&device_in, sizeof(int) * kWords);
+  cudaMalloc(&device_out, sizeof(int) * words_out);
+  cudaMemcpy(device_in, in.data(), sizeof(int) * kWords, cudaMemcpyHostToDevice);
+  cudaMemset(device_out, 0, sizeof(int) * words_out);
+  kernel(device_in, device_out);
+  Result result;
+  result.out.resize(words_out);
+  cudaMemcpy(result.out.data(), device_out, sizeof(int) * words_out, cudaMemcpyDeviceToHost);
+  result.launch = simt::launch(simt::launch_count() - 1);
+  cudaFree(device_in);
+  cudaFree(device_out);
+  unsetenv("SIMT_AHEAD");
+  return result;
+}
+
+void expect_same(const Result& a, const Result& b) {
+  EXPECT_EQ(a.out, b.out);
+  EXPECT_EQ(a.launch.counts, b.launch.counts);
+  ASSERT_EQ(a.launch.lines.size(), b.launch.lines.size());
+  for (std::size_t i = 0; i < a.launch.lines.size(); ++i) {
+    EXPECT_EQ(a.launch.lines[i].line, b.launch.lines[i].line);
+    EXPECT_EQ(a.launch.lines[i].counts, b.launch.lines[i].counts)
+        << "line " << a.launch.lines[i].line;
+  }
+}
+
+TEST(RunAhead, CountsAndLoadsTheSameOnRandomWays) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<int> program(24);
+    for (int i = 0; i < 12; ++i) {
+      program[i] = static_cast<int>(random() & random() & 255);
+      program[i + 12] = static_cast<int>(random() % 3 ? random() % 3 : random() % 40);
+    }
+    const unsigned threads = 1 + random() % 128;
+    const auto launch = [&](const int* in, int* out) {
+      int* device_program;
+      cudaMalloc(&device_program, sizeof(int) * program.size());
+      cudaMemcpy(device_program, program.data(), sizeof(int) * program.size(),
+                 cudaMemcpyHostToDevice);
+      wander<<<3, threads>>>(in, device_program, out);
+      cudaDeviceSynchronize();
+      cudaFree(device_program);
+    };
+    SCOPED_TRACE(round);
+    const int words = static_cast<int>(3 * threads + 8);
+    expect_same(run(true, words, launch), run(false, words, launch));
+    EXPECT_TRUE(simt::take_findings().empty());
+  }
+}
+
+TEST(RunAhead, AStoreThatGoesFirstIsSeen) {
+  const auto launch = [](const int* in, int* out) {
+    last_lane_stores<<<1, 128>>>(in, out + 128, out);
+    cudaDeviceSynchronize();
+  };
+  const Result ahead = run(true, 132, launch);
+  expect_same(ahead, run(false, 132, launch));
+  EXPECT_NE(ahead.out[0], 0);
+}
+
+}  // namespace
