@@ -1264,10 +1264,10 @@ void* dynamic_shared() {
 int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
 }
-uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width) {
+uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width, int) {
   return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
 }
-unsigned active_mask() { return Hooks::active_mask(SIMT_PC); }
+unsigned active_mask(int) { return Hooks::active_mask(SIMT_PC); }
 void yield() { Hooks::yield(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 void trap(const char* what) {
@@ -1347,7 +1347,10 @@ uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compa
 
 }  // namespace
 
-void result_unused() { Hooks::result_unused(); }
+int mark_result_unused(int) {
+  Hooks::result_unused();
+  return 0;
+}
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
   const unsigned size =

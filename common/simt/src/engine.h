@@ -170,7 +170,7 @@ class Worker {
 
  private:
   friend struct Hooks;
-  friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int);
+  friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int, int);
 
   // The scheduler: the lane to run next, or -1 if no lane of the warp can.
   int schedule(Warp& warp);
