@@ -696,7 +696,7 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   check_global(warp, global, size, what, pc);
   if (aborted_) return;
   offer(global, false);
-  const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global, size)
+  const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global)
                                                 : count_sectors(warp.address, global, size);
   const auto lanes = static_cast<unsigned>(std::popcount(global));
   switch (what) {
