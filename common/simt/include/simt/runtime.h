@@ -87,6 +87,16 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 [[gnu::pure]] int mark_result_unused(int call);
 [[gnu::always_inline]] inline void result_unused() { in_place(mark_result_unused); }
 
+/// All lanes of the warp name one address in this lane's next atomic operation, and `same_value`: add one
+/// value. simtcc puts it around the address, where it sees that from the source.
+[[gnu::pure]] int mark_same_address(int call);
+[[gnu::pure]] int mark_same_address_and_value(int call);
+template <bool same_value, class T>
+[[gnu::always_inline]] inline T* same_address(T* address) {
+  in_place(same_value ? mark_same_address_and_value : mark_same_address);
+  return address;
+}
+
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
 int64_t clock();
