@@ -253,6 +253,38 @@ TEST_F(Program, OfSeveralFilesInOneGoUninstrumented) {
   EXPECT_FALSE(exists("kernel.o"));
 }
 
+// What would be initialised at run time is written by the kernel's own threads, and found to race.
+TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
+  write("a.cu",
+        "template <class T>\n"
+        "__global__ void mirror(T* out) {\n"
+        "  __shared__ T tile[2][64];\n"
+        "  tile[0][threadIdx.x] = out[threadIdx.x];\n"
+        "  __syncthreads();\n"
+        "  out[threadIdx.x] = tile[0][63 - threadIdx.x];\n"
+        "}\n"
+        "template <class T>\n"
+        "void run() {\n"
+        "  T* out;\n"
+        "  cudaMalloc(&out, 64 * sizeof(T));\n"
+        "  mirror<T><<<2, 64>>>(out);\n"
+        "  cudaFree(out);\n"
+        "}\n"
+        "int main() {\n"
+        "  run<float2>();\n"
+        "  run<float3>();\n"
+        "  run<float4>();\n"
+        "  run<double2>();\n"
+        "  run<uchar4>();\n"
+        "}\n");
+  for (const std::string standard : {"c++17", "c++20"}) {
+    EXPECT_EQ(simtcc("-Wall -Wextra -std=" + standard + " a.cu -o a").output, "");
+    const Outcome outcome = shell("./a");
+    EXPECT_EQ(outcome.status, 0) << standard;
+    EXPECT_EQ(outcome.output, "") << standard;
+  }
+}
+
 TEST_F(DriverTest, CommandsCanBeSeen) {
   write("a.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n");
   Outcome outcome = simtcc("--dryrun a.cu");

@@ -231,6 +231,42 @@ TEST(UnusedResult, IsNotWhereItIsUsed) {
   }
 }
 
+// ---- atomics of which all lanes name one address
+
+std::string address_of(const std::string& body) {
+  const std::string text =
+      rewritten("__global__ void k(int* p, A a, int n) { __shared__ int s[4]; " + body + " }\n");
+  const std::string mark = "::simt::detail::same_address<";
+  const std::size_t at = text.find(mark);
+  return at == std::string::npos
+             ? ""
+             : text.substr(at + mark.size(), text.find(", ", at) - at - mark.size());
+}
+
+TEST(SameAddress, IsMadeOfParametersAndTheBlock) {
+  EXPECT_EQ(address_of("atomicAdd(p, 1);"), "true>(p)");
+  EXPECT_EQ(address_of("int i = threadIdx.x; atomicAdd(p, i);"), "false>(p)");
+  EXPECT_EQ(address_of("atomicSub(&p[blockIdx.x + n], n);"), "true>(&p[blockIdx.x + n])");
+  EXPECT_EQ(address_of("atomicMax(p + 3, *p);"), "false>(p + 3)");
+  EXPECT_EQ(address_of("if (n == 3) p[1] = atomicAdd(a.count, blockDim.x);"), "true>(a.count)");
+  EXPECT_EQ(address_of("atomicOr(&s[0], threadIdx.x);"), "false>(&s[0])");
+}
+
+TEST(SameAddress, IsNotClaimedOfTheRest) {
+  for (const std::string body :
+       {"atomicAdd(p + threadIdx.x, 1);", "int i = 0; atomicAdd(&p[i], 1);",
+        "atomicAdd(&p[p[1]], 1);", "p += threadIdx.x; atomicAdd(p, 1);",
+        "p = f(p); atomicAdd(p, 1);", "++n; atomicAdd(p + n, 1);", "n--; atomicAdd(p + n, 1);",
+        "{ int* p = f(); atomicAdd(p, 1); }", "atomicAdd(f(p), 1);",
+        "atomicAdd(&p[threadIdx.y], 1);", "atomicAdd(q, 1);", "atomicExch(p, 1);",
+        "atomicCAS(p, 1, 2);"}) {
+    SCOPED_TRACE(body);
+    EXPECT_EQ(address_of(body), "");
+  }
+  EXPECT_EQ(rewritten("__device__ void f(int* p) { atomicAdd(p, 1); }\n").find("same_address"),
+            std::string::npos);
+}
+
 // ---- what is no launch
 
 TEST(NoLaunch, LiteralsAndComments) {

@@ -2,12 +2,12 @@
 """Counts what a CUDA program's kernels do on the GPU, with Nsight Compute, under the names the course uses.
 
 usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N]
-                   [--extra METRIC]... [--timeout S] PROGRAM [ARGUMENTS...]
+                   [--extra METRIC]... [--only METRIC,...] [--timeout S] PROGRAM [ARGUMENTS...]
        counters.py --self-test
 
 Runs PROGRAM once under ncu with the clocks left alone and writes one JSON file: the tools' versions, the
-device, the driver, the date and, for every launch in order, the kernel's name, its grid and block, the
-raw metrics and the counts made of them. A metric that this ncu or this GPU does not know is left out and
+device, the driver, the date and, for every launch in order, the process (programs that PROGRAM starts are
+measured too), the kernel's name, its grid and block, the raw metrics and the counts made of them. A metric that this ncu or this GPU does not know is left out and
 named under "missing_metrics"; the run is not lost for it.
 
 Only the standard library is needed.
@@ -200,6 +200,7 @@ def parse_raw_page(text, metrics):
                   for name, parts in COUNTS.items() if all(m in values for m in parts)}
         launches.append({
             "index": len(launches),
+            "process": row.get("Process Name", ""),
             "kernel": row.get("Kernel Name", ""),
             "grid": dimensions(row.get("Grid Size", "")),
             "block": dimensions(row.get("Block Size", "")),
@@ -211,6 +212,7 @@ def parse_raw_page(text, metrics):
 
 def ncu_command(ncu, metrics, options, report, program):
     return [ncu, "--force-overwrite", "--export", report, "--clock-control", "none",
+            "--target-processes", "all",
             "--cache-control", "none", "--kernel-name-base", "function",
             "--metrics", ",".join(metrics)] + options + program
 
@@ -259,7 +261,7 @@ def measure(arguments, log):
         log("counters.py: '%s' is no program that can be run" % arguments.program)
         return 2
 
-    wanted = list(dict.fromkeys(WANTED + arguments.extra))
+    wanted = arguments.only.split(",") if arguments.only else list(dict.fromkeys(WANTED + arguments.extra))
     _, listing = run([ncu, "--query-metrics"], 120)
     listed = known_metrics(listing, wanted)
     usable = usable_metrics(ncu, listed, program, arguments.timeout, log)
@@ -322,17 +324,18 @@ def self_test():
     """Checks the parsing on made-up output of ncu."""
     page = "\n".join([
         "==PROF== Connected to process 1",
-        '"ID","Process ID","Kernel Name","Block Size","Grid Size",'
+        '"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size",'
         '"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","memory_l1_wavefronts_shared",'
         '"gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"',
-        '"","","","","","sector","","ns",""',
-        '"0","77","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
-        '"1","77","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
+        '"","","","","","","sector","","ns",""',
+        '"0","77","rows","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
+        '"1","78","columns","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
     ])
     metrics = ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "memory_l1_wavefronts_shared",
                "gpu__time_duration.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "absent"]
     launches = parse_raw_page(page, metrics)
     assert [l["kernel"] for l in launches] == ["transpose_naive", "next"], launches
+    assert [l["process"] for l in launches] == ["rows", "columns"], launches
     assert launches[0]["grid"] == [32, 32, 1] and launches[1]["block"] == [48, 1, 1]
     assert launches[0]["metrics"] == {metrics[0]: 131072, metrics[2]: 5120.5, metrics[3]: 3}
     assert launches[0]["counts"] == {"global_load_sectors": 131072}, launches[0]["counts"]
@@ -355,6 +358,7 @@ def main():
                         help="profile only the first launch of each kernel")
     parser.add_argument("--launches", type=int, default=0, help="profile at most so many launches")
     parser.add_argument("--extra", action="append", default=[], help="one more metric")
+    parser.add_argument("--only", default="", help="these metrics, separated by commas, and no others")
     parser.add_argument("--timeout", type=int, default=240, help="seconds for one run of ncu")
     parser.add_argument("--self-test", action="store_true", help="check this script itself")
     parser.add_argument("program", nargs="?")

@@ -4,7 +4,8 @@
 /// Types whose size is 2, 4, 8 or 16 bytes are loaded and stored by the hardware in one access. Two
 /// things make the compiler do the same here, where it would otherwise split a copy into its members:
 /// the zero-width volatile bit-field keeps `float4 v = a[i];` whole, and the constructor keeps
-/// `a[i] = float4{x, y, z, w};` whole. The types stay trivially copyable.
+/// `a[i] = float4{x, y, z, w};` whole. The types stay trivially copyable. The constructor is constexpr, so
+/// that shared arrays of them need no initialisation at run time, which before C++20 they otherwise would.
 #pragma once
 
 #define SIMT_VECTOR1(name, T) \
@@ -12,12 +13,12 @@
     T x;                      \
   };
 
-#define SIMT_VECTOR2(name, T, alignment)                      \
-  struct alignas(alignment) name {                            \
-    T x, y;                                                   \
-    volatile char : 0;                                        \
-    name() = default;                                         \
-    [[gnu::always_inline]] name(T x_, T y_) : x(x_), y(y_) {} \
+#define SIMT_VECTOR2(name, T, alignment)                                \
+  struct alignas(alignment) name {                                      \
+    T x, y;                                                             \
+    volatile char : 0;                                                  \
+    name() = default;                                                   \
+    [[gnu::always_inline]] constexpr name(T x_, T y_) : x(x_), y(y_) {} \
   };
 
 #define SIMT_VECTOR3(name, T) \
@@ -25,12 +26,12 @@
     T x, y, z;                \
   };
 
-#define SIMT_VECTOR4(name, T, alignment)                                                \
-  struct alignas(alignment) name {                                                      \
-    T x, y, z, w;                                                                       \
-    volatile char : 0;                                                                  \
-    name() = default;                                                                   \
-    [[gnu::always_inline]] name(T x_, T y_, T z_, T w_) : x(x_), y(y_), z(z_), w(w_) {} \
+#define SIMT_VECTOR4(name, T, alignment)                                                          \
+  struct alignas(alignment) name {                                                                \
+    T x, y, z, w;                                                                                 \
+    volatile char : 0;                                                                            \
+    name() = default;                                                                             \
+    [[gnu::always_inline]] constexpr name(T x_, T y_, T z_, T w_) : x(x_), y(y_), z(z_), w(w_) {} \
   };
 
 #define SIMT_VECTOR_TYPES(name, T, alignment2, alignment4) \

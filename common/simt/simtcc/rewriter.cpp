@@ -1,6 +1,7 @@
 #include "rewriter.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <optional>
@@ -76,6 +77,13 @@ std::string in_quotes(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+// The atomics that a warp can do with one lane's.
+bool is_merging_atomic(std::string_view name) {
+  static constexpr std::array kNames = {"atomicAdd", "atomicSub", "atomicMin", "atomicMax",
+                                        "atomicAnd", "atomicOr",  "atomicXor"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 class Rewriter {
@@ -556,7 +564,7 @@ class Rewriter {
       return replace_token(i, "__attribute__((noinline))");
     }
     if (t.text == "__shared__") return visit_shared(i);
-    if (t.text == "atomicAdd") return visit_atomic_add(i);
+    if (is_merging_atomic(t.text)) return visit_atomic(i);
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
@@ -565,19 +573,84 @@ class Rewriter {
     }
   }
 
-  // `atomicAdd(...);` as a statement of its own: nobody looks at the old value, which lets the hardware
-  // merge lanes. An atomic among the arguments would take the remark for itself.
-  void visit_atomic_add(std::size_t i) {
-    if (!in_function() || parentheses_ > 0 || !is(i + 1, "(")) return;
+  // Atomics of which the compiler or the hardware makes fewer, if it sees one of two things: that nobody
+  // looks at the old value, or that all lanes name one address.
+  void visit_atomic(std::size_t i) {
+    if (!in_function() || !is(i + 1, "(")) return;
     const std::size_t end = skip_group(i + 1);
-    if (!is(end, ";")) return;
+    // An atomic among the arguments would take the remarks for itself.
     for (std::size_t j = i + 2; j < end; ++j) {
       if (list_[j].text.starts_with("atomic")) return;
     }
+    mark_same_address(i, end);
+    if (parentheses_ > 0 || !is(end, ";")) return;
     std::size_t start = i;
     if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
     if (start == 0 || !follows_a_statement(start)) return;
     insert_before(start, "::simt::detail::result_unused(), ");
+  }
+
+  // `atomicAdd(count, 1)` in a kernel: the address is made of parameters, blockIdx and literals alone, so
+  // it is the same for the whole warp. Variables are not followed; theirs may be, and is not said to be.
+  void mark_same_address(std::size_t i, std::size_t end) {
+    if (bodies_.empty() || i > bodies_.back().close) return;
+    const FunctionBody& body = bodies_.back();
+    bool kernel = false;
+    for (std::size_t j = body.head; j < body.open; ++j) kernel |= is(j, "__global__");
+    if (!kernel || !is(body.open - 1, ")")) return;
+    std::size_t comma = i + 2;
+    while (comma < end && !is(comma, ","))
+      comma = is_opening(comma) ? skip_group(comma) : comma + 1;
+    if (comma >= end || !is_uniform(body, i + 2, comma, true)) return;
+    const bool value = is_uniform(body, comma + 1, end - 1, false);
+    insert_before(i + 2,
+                  std::string("::simt::detail::same_address<") + (value ? "true" : "false") + ">(");
+    insert_before(comma, ")");
+  }
+
+  // Are tokens [begin, end) an expression that no thread of the kernel can see differently? An address may
+  // be that of an element or of a __shared__ variable; values that would have to be loaded do not count.
+  bool is_uniform(const FunctionBody& body, std::size_t begin, std::size_t end,
+                  bool address) const {
+    for (std::size_t j = begin; j < end; ++j) {
+      const Token& t = list_[j];
+      if (t.kind == TokenKind::number || is(j - 1, ".")) continue;
+      if (t.kind == TokenKind::punctuator) {
+        if (std::string_view("&*+-/%()[].").find(t.text) == std::string_view::npos) return false;
+        if (t.is("*") && (j == begin || list_[j - 1].kind == TokenKind::punctuator)) return false;
+        if (t.is("&") && !(address && j == begin)) return false;
+        continue;
+      }
+      if (!t.is_identifier()) return false;
+      const bool base = address && (j == begin || (j == begin + 1 && is(begin, "&")));
+      if (is(j + 1, "[") && !base) return false;
+      if (t.is("blockIdx") || t.is("gridDim") || t.is("blockDim")) continue;
+      if (base && shared_names_.contains(t.text)) continue;
+      if (!is_parameter(body, t.text)) return false;
+    }
+    return begin < end;
+  }
+
+  // Is `name` a parameter of the function that nothing in its body assigns or declares anew?
+  bool is_parameter(const FunctionBody& body, std::string_view name) const {
+    bool found = false;
+    for (std::size_t j = partner_[body.open - 1]; j < body.open - 1; ++j) {
+      found |= is(j, name) && (is(j + 1, ",") || is(j + 1, ")"));
+    }
+    if (!found) return false;
+    for (std::size_t j = body.open; j < body.close; ++j) {
+      if (!is(j, name) || is(j - 1, ".")) continue;
+      if (is_identifier(j - 1) && !is_statement_keyword(list_[j - 1].text)) return false;
+      for (const std::string_view sign : {"++", "--"}) {
+        if (is(j - 1, sign) || is(j + 1, sign)) return false;
+      }
+      static constexpr std::array kAssignments = {
+          "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+      for (const std::string_view sign : kAssignments) {
+        if (is(j + 1, sign)) return false;
+      }
+    }
+    return true;
   }
 
   // May a statement begin at i, seen from what stands in front of it?
@@ -818,6 +891,7 @@ class Rewriter {
     if (end >= list_.size()) return;
     std::string checks;
     for (const Declarator& declarator : declarators) {
+      shared_names_.insert(list_[declarator.name].text);
       // Else g++ guards the initialisation of types with a constructor, float4 for one, at each use.
       insert_before(declarator.end, "{}");
       const std::string name(list_[declarator.name].text);
@@ -951,6 +1025,7 @@ class Rewriter {
   std::set<std::size_t> handled_;        // qualifiers that a rule has taken care of
   std::set<std::size_t> local_dynamic_;  // names that `extern __shared__` declares in functions
   std::vector<FunctionBody> bodies_;
+  std::set<std::string_view> shared_names_;  // of every __shared__ variable so far
   std::vector<NamespaceShared> namespace_shared_;
 };
 

@@ -124,19 +124,36 @@ unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size
   return count;
 }
 
-unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
-  SmallSet& seen = cleared_set();
+unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active) {
+  constexpr unsigned kLineBytes = 128, kSets = 4;
+  const auto set_of = [](uint64_t line) {
+    const unsigned low = (line ^ line >> 2 ^ line >> 4) & 1;
+    const unsigned high = (line >> 1 ^ line >> 3 ^ line >> 4) & 1;
+    return 2 * high + low;
+  };
+
+  struct Set {
+    uint64_t line;
+    uint64_t offsets;  // bit i: a lane wants byte 2i of some line
+    unsigned sectors;  // of `line`
+  };
   unsigned count = 0;
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    uint64_t turn = 0;
-    for (uint32_t earlier = active & ((1u << lane) - 1); earlier; earlier &= earlier - 1) {
-      turn += addresses[std::countr_zero(earlier)] == addresses[lane];
+  for (uint32_t left = active; left;) {
+    std::array<Set, kSets> sets{};
+    for (uint32_t rest = left; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t line = addresses[lane] / kLineBytes;
+      const unsigned offset = addresses[lane] % kLineBytes;
+      Set& set = sets[set_of(line)];
+      if (!set.offsets) set.line = line;
+      const uint64_t bit = uint64_t{1} << offset / 2;
+      if (set.line == line && !(set.offsets & bit)) {
+        set.sectors |= 1u << offset / kSectorBytes;
+        left &= ~(1u << lane);
+      }
+      set.offsets |= bit;
     }
-    const uint64_t end = (addresses[lane] + size - 1) / kSectorBytes;
-    for (uint64_t sector = addresses[lane] / kSectorBytes; sector <= end; ++sector) {
-      count += seen.insert(sector * 32 + turn);
-    }
+    for (const Set& set : sets) count += static_cast<unsigned>(std::popcount(set.sectors));
   }
   return count;
 }

@@ -1050,7 +1050,8 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   check_global(warp, global, size, what, pc);
   if (aborted_) return;
   offer(global, false);
-  const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global, size)
+  if (what == Stop::atomic) global = atomic_lanes(warp, global);
+  const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global)
                                                 : count_sectors(warp.address, global, size);
   const auto lanes = static_cast<unsigned>(std::popcount(global));
   switch (what) {
@@ -1084,6 +1085,12 @@ const symbols::SharedVariable* Worker::shared_variable(uint64_t offset, unsigned
     if (holds(variable)) return variable_ = &variable;
   }
   return nullptr;
+}
+
+// The lanes that carry an atomic operation out: all, or the last for all.
+uint32_t Worker::atomic_lanes(const Warp& warp, uint32_t lanes) {
+  const bool merged = !(lanes & ~warp.merged) || !(~lanes | ~warp.merged_if_full);
+  return merged ? std::bit_floor(lanes) : lanes;
 }
 
 void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
@@ -1157,6 +1164,9 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
   }
   ++warp.order.now;
 
+  if (atomic && lanes && warp.unit[std::countr_zero(lanes)] != SharedUnit::increment) {
+    lanes = atomic_lanes(warp, lanes);
+  }
   const auto active = static_cast<unsigned>(std::popcount(lanes));
   const auto add_load = [&counts](const SharedCost& cost, unsigned active) {
     ++counts.shared_load_requests;
@@ -1376,7 +1386,15 @@ struct Hooks {
       worker->warp_->unused |= 1u << worker->lane_;
   }
 
-  static void atomic(const void* address, unsigned size, SharedUnit unit, const void* pc) {
+  static void mark_same_address(bool same_value) {
+    Worker* worker = running;
+    if (!worker || worker->plain_) return;
+    worker->warp_->same_address |= 1u << worker->lane_;
+    if (same_value) worker->warp_->same_value |= 1u << worker->lane_;
+  }
+
+  static void atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
+                     const void* pc) {
     Worker* worker = running;
     if (worker && worker->plain_) {
       const unsigned thread = worker->plain_thread();
@@ -1388,8 +1406,19 @@ struct Hooks {
     if (worker) {
       Warp& warp = *worker->warp_;
       const uint32_t self = 1u << worker->lane_;
-      if (unit == SharedUnit::increment && !(warp.unused & self)) unit = SharedUnit::native;
-      warp.unused &= ~self;
+      const bool unused = warp.unused & self, same_value = warp.same_value & self;
+      if (!(warp.same_address & self)) merge = Merge::never;
+      if (unit == SharedUnit::increment && !unused) unit = SharedUnit::native;
+      for (uint32_t* mask : {&warp.unused, &warp.same_address, &warp.same_value, &warp.merged,
+                             &warp.merged_if_full}) {
+        *mask &= ~self;
+      }
+      if ((merge == Merge::unused && unused) || (merge == Merge::same_value && same_value) ||
+          (merge == Merge::sum && (unused || same_value))) {
+        warp.merged |= self;
+      } else if (merge == Merge::sum) {
+        warp.merged_if_full |= self;
+      }
       warp.unit[worker->lane_] = unit;
     }
     if (!worker || worker->traced_) {
@@ -1653,6 +1682,7 @@ void print_later(char* text) { Hooks::print_later(text); }
 // ---- What instrumented code calls ---------------------------------------------------------------
 
 using simt::engine::Hooks;
+using simt::engine::Merge;
 using simt::engine::SharedUnit;
 using simt::engine::Stop;
 
@@ -1713,10 +1743,10 @@ void* dynamic_shared() {
 int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
 }
-uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width) {
+uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width, int) {
   return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
 }
-unsigned active_mask() { return Hooks::active_mask(SIMT_PC); }
+unsigned active_mask(int) { return Hooks::active_mask(SIMT_PC); }
 void yield() { Hooks::yield(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 void trap(const char* what) {
@@ -1794,9 +1824,39 @@ uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compa
   }
 }
 
+Merge merge_of(AtomicOp op, AtomicType type) {
+  const bool wide = type == AtomicType::i64 || type == AtomicType::u64;
+  if (!wide && type != AtomicType::i32 && type != AtomicType::u32) return Merge::never;
+  switch (op) {
+    case AtomicOp::add:
+    case AtomicOp::add_one:
+    case AtomicOp::subtract:
+      return wide ? Merge::same_value : Merge::sum;
+    case AtomicOp::minimum:
+    case AtomicOp::maximum:
+    case AtomicOp::bit_and:
+    case AtomicOp::bit_or:
+    case AtomicOp::bit_xor:
+      return wide ? Merge::never : Merge::unused;
+    default:
+      return Merge::never;
+  }
+}
+
 }  // namespace
 
-void result_unused() { Hooks::result_unused(); }
+int mark_same_address(int) {
+  Hooks::mark_same_address(false);
+  return 0;
+}
+int mark_same_address_and_value(int) {
+  Hooks::mark_same_address(true);
+  return 0;
+}
+int mark_result_unused(int) {
+  Hooks::result_unused();
+  return 0;
+}
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
   const unsigned size =
@@ -1811,7 +1871,7 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
                 : spins                          ? SharedUnit::spin
                 : op == AtomicOp::add_one        ? SharedUnit::increment
                                                  : SharedUnit::native,
-                SIMT_PC);
+                merge_of(op, type), SIMT_PC);
   switch (type) {
     case AtomicType::i32:
       return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
@@ -1834,10 +1894,11 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }  // namespace simt::detail
 
 // What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
-#define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                              \
-  extern "C" type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {     \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::unit, SIMT_PC); \
-    return builtin(p, value, __ATOMIC_SEQ_CST);                                         \
+#define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                                  \
+  extern "C" type __tsan_atomic##bits##_##name(volatile type* p, type value, int) {         \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::unit, Merge::never, \
+                  SIMT_PC);                                                                 \
+    return builtin(p, value, __ATOMIC_SEQ_CST);                                             \
   }
 #define SIMT_ATOMIC_HOOKS(bits, type, unit)                                                        \
   extern "C" type __tsan_atomic##bits##_load(const volatile type* p, int) {                        \
@@ -1851,21 +1912,21 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
   extern "C" int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected,   \
                                                                type desired, int, int) {           \
     Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
-                  SIMT_PC);                                                                        \
+                  Merge::never, SIMT_PC);                                                          \
     return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   extern "C" int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* expected,     \
                                                              type desired, int, int) {             \
     Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
-                  SIMT_PC);                                                                        \
+                  Merge::never, SIMT_PC);                                                          \
     return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
                                        __ATOMIC_SEQ_CST);                                          \
   }                                                                                                \
   extern "C" type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type expected,      \
                                                              type desired, int, int) {             \
     Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
-                  SIMT_PC);                                                                        \
+                  Merge::never, SIMT_PC);                                                          \
     __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     return expected;                                                                               \
   }                                                                                                \

@@ -39,6 +39,14 @@ struct Fiber {
 // Which way shared memory takes for an atomic operation; see SharedAccess.
 enum class SharedUnit : uint8_t { native, compare_exchange, increment, spin };
 
+// When the compiler lets one lane do an atomic operation for all that name its address.
+enum class Merge : uint8_t {
+  never,
+  unused,      // if nobody looks at the old value
+  sum,         // 32-bit sums: also if all bring one value, or if the warp is full
+  same_value,  // 64-bit sums: if all bring one value
+};
+
 enum class Stop : uint8_t { resume, load, store, atomic, collective, barrier };
 
 // A lane's key: what orders the waiting lanes. The smallest goes first.
@@ -140,8 +148,12 @@ struct Warp {
   Future future[kLanes];
   std::vector<Print> prints;  // still to come out, in the order of the lanes
 
-  SharedUnit unit[kLanes];  // of lanes that stopped at an atomic: how shared memory would do it
-  uint32_t unused = 0;      // lanes whose next atomic's old value nobody looks at
+  SharedUnit unit[kLanes];      // of lanes that stopped at an atomic: how shared memory would do it
+  uint32_t unused = 0;          // lanes whose next atomic's old value nobody looks at
+  uint32_t same_address = 0;    // lanes whose next atomic names the address that all lanes name
+  uint32_t same_value = 0;      // ... and brings the value that all bring
+  uint32_t merged = 0;          // lanes that stopped at an atomic which one lane does for all
+  uint32_t merged_if_full = 0;  // ... if all 32 lanes take part
 
   uint32_t live = 0;     // lanes that have not exited
   uint32_t group = 0;    // lanes that were resumed together last
@@ -226,7 +238,7 @@ class Worker {
 
  private:
   friend struct Hooks;
-  friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int);
+  friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int, int);
 
   // The scheduler: the lane to run next, or -1 if no lane of the warp can.
   int schedule(Warp& warp);
@@ -263,6 +275,7 @@ class Worker {
   void report_deadlock();
 
   void count_access(Warp& warp, uint32_t group);
+  static uint32_t atomic_lanes(const Warp& warp, uint32_t lanes);
   void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
                     Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);

@@ -21,6 +21,9 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 constexpr uint64_t kRedZone = 256;
+// Where allocations begin. CUDA promises kAlignment; this much keeps counts that depend on address bits
+// (of atomics, see counting.h) free of what else was allocated, and of where the system put the arena.
+constexpr uint64_t kBoundary = 4096;
 constexpr uint64_t kPage = 4096;
 
 // Address space is plentiful: it is used upward and never twice, so that a freed address stays known
@@ -85,7 +88,7 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   std::lock_guard lock(s.mutex);
   if (size > s.total || s.live_bytes > s.total - size) return 0;
   Arena& arena = arena_of(kind);
-  const uint64_t base = round_up(arena.next, kAlignment) + kRedZone;
+  const uint64_t base = round_up(arena.next + kRedZone, kBoundary);
   const uint64_t end = round_up(base + size + kRedZone, kAlignment);
   if (end - arena.base > kArenaBytes) return 0;
   if (end > arena.committed) {

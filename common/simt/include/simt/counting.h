@@ -39,10 +39,21 @@ struct SharedCost {
 /// as l1tex__t_sectors_pipe_lsu_mem_global_op_ld/st.
 unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size);
 
-/// Counts the sectors of an atomic instruction on global memory. Lanes that name the same address take
-/// turns: each turn counts its own sectors, so 32 lanes on one counter are 32 sectors.
-/// Measured on an H200 as l1tex__t_sectors_pipe_lsu_mem_global_op_red and _op_atom.
-unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active, unsigned size);
+/// Counts the sectors of an atomic instruction on global memory.
+///
+/// It goes through L1 in passes. A pass serves up to four lines of 128 bytes, one for each of four sets, and
+/// counts the sectors in them. The line of a set is that of its first waiting lane. The lanes of that line
+/// take part, except those whose offset within a line is also that of an earlier waiting lane of the set:
+/// it compares offsets, not whole addresses. So lanes that name the same address take turns, and 32 lanes on one counter
+/// are 32 sectors; and lanes that only look alike are kept apart at times, which costs random addresses in many
+/// lines about 2 % more. With n the line's number, bit 0 of the set is the parity of the bits 0, 2 and 4 of n, and
+/// bit 1 that of 1, 3 and 4. (Higher bits take part as well, which only moves what looks alike.)
+///
+/// Measured on an H200 as l1tex__t_sectors_pipe_lsu_mem_global_op_red and _op_atom: 247 patterns of
+/// addresses, whose sectors, tag look-ups and wavefronts tell the passes apart.
+/// \param addresses 32 byte addresses, one a lane, aligned to the size of the access.
+/// \param active bit i is set if lane i takes part.
+unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active);
 
 /// Counts the wavefronts of one warp instruction on shared memory.
 ///

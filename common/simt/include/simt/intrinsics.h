@@ -24,16 +24,13 @@ SIMT_INLINE int __syncthreads_and(int predicate) {
 SIMT_INLINE int __syncthreads_or(int predicate) {
   return simt::detail::barrier(simt::detail::BarrierReduction::any, predicate);
 }
-SIMT_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
-  simt::detail::collective(simt::detail::CollectiveOp::sync, mask, 0, 0, 32);
-}
 
 // Lanes of one OS thread see each other's writes in order; fences order them between OS threads.
 SIMT_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SIMT_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SIMT_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-SIMT_INLINE unsigned __activemask() { return simt::detail::active_mask(); }
+SIMT_INLINE unsigned __activemask() { return simt::detail::in_place(simt::detail::active_mask); }
 SIMT_INLINE void __nanosleep(unsigned) { simt::detail::yield(); }
 SIMT_INLINE long long clock64() { return simt::detail::clock(); }
 SIMT_INLINE void __trap() { simt::detail::trap("__trap() was called"); }
@@ -58,99 +55,111 @@ SIMT_INLINE T from_bits(uint64_t bits) {
   return value;
 }
 
+SIMT_INLINE uint64_t warp_collective(CollectiveOp op, unsigned mask, uint64_t value,
+                                     int operand = 0, int width = 32) {
+  return in_place([=](int call) __attribute__((always_inline)) {
+    return collective(op, mask, value, operand, width, call);
+  });
+}
+
 }  // namespace simt::detail
+
+SIMT_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
+  simt::detail::warp_collective(simt::detail::CollectiveOp::sync, mask, 0);
+  asm volatile("" : : : "memory");  // this one orders memory
+}
 
 // A float is sign-extended nowhere: the bits travel.
 template <class T>
 SIMT_INLINE T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
   using namespace simt::detail;
-  return from_bits<T>(collective(CollectiveOp::shuffle_index, mask, to_bits(value), lane, width));
+  return from_bits<T>(
+      warp_collective(CollectiveOp::shuffle_index, mask, to_bits(value), lane, width));
 }
 template <class T>
 SIMT_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   using namespace simt::detail;
-  return from_bits<T>(
-      collective(CollectiveOp::shuffle_up, mask, to_bits(value), static_cast<int>(delta), width));
+  return from_bits<T>(warp_collective(CollectiveOp::shuffle_up, mask, to_bits(value),
+                                      static_cast<int>(delta), width));
 }
 template <class T>
 SIMT_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   using namespace simt::detail;
-  return from_bits<T>(
-      collective(CollectiveOp::shuffle_down, mask, to_bits(value), static_cast<int>(delta), width));
+  return from_bits<T>(warp_collective(CollectiveOp::shuffle_down, mask, to_bits(value),
+                                      static_cast<int>(delta), width));
 }
 template <class T>
 SIMT_INLINE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   using namespace simt::detail;
   return from_bits<T>(
-      collective(CollectiveOp::shuffle_xor, mask, to_bits(value), lane_mask, width));
+      warp_collective(CollectiveOp::shuffle_xor, mask, to_bits(value), lane_mask, width));
 }
 
 SIMT_INLINE int __all_sync(unsigned mask, int predicate) {
   using namespace simt::detail;
-  return static_cast<int>(collective(CollectiveOp::vote_all, mask, predicate != 0, 0, 32));
+  return static_cast<int>(warp_collective(CollectiveOp::vote_all, mask, predicate != 0));
 }
 SIMT_INLINE int __any_sync(unsigned mask, int predicate) {
   using namespace simt::detail;
-  return static_cast<int>(collective(CollectiveOp::vote_any, mask, predicate != 0, 0, 32));
+  return static_cast<int>(warp_collective(CollectiveOp::vote_any, mask, predicate != 0));
 }
 SIMT_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::vote_ballot, mask, predicate != 0, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::vote_ballot, mask, predicate != 0));
 }
 SIMT_INLINE int __uni_sync(unsigned mask, int predicate) {
   using namespace simt::detail;
-  return static_cast<int>(collective(CollectiveOp::vote_uniform, mask, predicate != 0, 0, 32));
+  return static_cast<int>(warp_collective(CollectiveOp::vote_uniform, mask, predicate != 0));
 }
 template <class T>
 SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::match_any, mask, to_bits(value), 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::match_any, mask, to_bits(value)));
 }
 template <class T>
 SIMT_INLINE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   using namespace simt::detail;
-  auto all =
-      static_cast<unsigned>(collective(CollectiveOp::match_all, mask, to_bits(value), 0, 32));
+  auto all = static_cast<unsigned>(warp_collective(CollectiveOp::match_all, mask, to_bits(value)));
   *predicate = all != 0;
   return all;
 }
 
 SIMT_INLINE unsigned __reduce_add_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_add, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_add, mask, value));
 }
 SIMT_INLINE int __reduce_add_sync(unsigned mask, int value) {
   return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
 }
 SIMT_INLINE unsigned __reduce_min_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_min_unsigned, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_min_unsigned, mask, value));
 }
 SIMT_INLINE int __reduce_min_sync(unsigned mask, int value) {
   using namespace simt::detail;
   return static_cast<int>(
-      collective(CollectiveOp::reduce_min_signed, mask, static_cast<unsigned>(value), 0, 32));
+      warp_collective(CollectiveOp::reduce_min_signed, mask, static_cast<unsigned>(value)));
 }
 SIMT_INLINE unsigned __reduce_max_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_max_unsigned, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_max_unsigned, mask, value));
 }
 SIMT_INLINE int __reduce_max_sync(unsigned mask, int value) {
   using namespace simt::detail;
   return static_cast<int>(
-      collective(CollectiveOp::reduce_max_signed, mask, static_cast<unsigned>(value), 0, 32));
+      warp_collective(CollectiveOp::reduce_max_signed, mask, static_cast<unsigned>(value)));
 }
 SIMT_INLINE unsigned __reduce_and_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_and, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_and, mask, value));
 }
 SIMT_INLINE unsigned __reduce_or_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_or, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_or, mask, value));
 }
 SIMT_INLINE unsigned __reduce_xor_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
-  return static_cast<unsigned>(collective(CollectiveOp::reduce_xor, mask, value, 0, 32));
+  return static_cast<unsigned>(warp_collective(CollectiveOp::reduce_xor, mask, value));
 }
 
 // Loads and stores with a cache hint are plain accesses to the counters.

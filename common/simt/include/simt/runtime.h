@@ -25,6 +25,9 @@ enum class BarrierReduction { none, count, all, any };
 int barrier(BarrierReduction reduction, int predicate);
 
 // Collectives of a warp. Every lane named in `mask` that has not exited must call.
+//
+// Like the instructions, they leave memory alone: what the compiler holds in a register it need not load
+// again behind a shuffle. So they are pure to it, and in_place() keeps each call where it stands.
 enum class CollectiveOp {
   sync,
   shuffle_index,
@@ -46,8 +49,20 @@ enum class CollectiveOp {
   reduce_or,
   reduce_xor,
 };
-uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width);
-unsigned active_mask();
+[[gnu::pure]] uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand,
+                                  int width, int call);
+[[gnu::pure]] unsigned active_mask(int call);
+
+/// Calls the pure function `f(call)`, where nothing is known of `call`: so g++ neither drops the call nor
+/// makes one of two, nor moves it into or out of a branch.
+template <class F>
+[[gnu::always_inline]] inline auto in_place(F f) {
+  int call;
+  asm volatile("" : "=r"(call));
+  auto result = f(call);
+  asm volatile("" : : "r"(result));
+  return result;
+}
 
 // An atomic operation; returns the old value. Values travel as their bits, low bytes first.
 enum class AtomicType { i32, u32, i64, u64, f32, f64, u16 };
@@ -69,7 +84,18 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 
 /// The old value of this lane's next atomic operation goes unused: simtcc puts the call in front of
 /// `atomicAdd(...);` where that is a statement of its own.
-void result_unused();
+[[gnu::pure]] int mark_result_unused(int call);
+[[gnu::always_inline]] inline void result_unused() { in_place(mark_result_unused); }
+
+/// All lanes of the warp name one address in this lane's next atomic operation, and `same_value`: add one
+/// value. simtcc puts it around the address, where it sees that from the source.
+[[gnu::pure]] int mark_same_address(int call);
+[[gnu::pure]] int mark_same_address_and_value(int call);
+template <bool same_value, class T>
+[[gnu::always_inline]] inline T* same_address(T* address) {
+  in_place(same_value ? mark_same_address_and_value : mark_same_address);
+  return address;
+}
 
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
