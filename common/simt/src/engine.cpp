@@ -817,7 +817,7 @@ void Worker::abandon_block() {
 void Worker::run_plain() {
   Fiber* fiber = take_fiber();
   plain_ = true;
-  atomics_ = 0;
+  turns_ = 0;
   running = this;
   fiber_ = fiber;
   lane_ = 0;
@@ -871,7 +871,7 @@ void Worker::leave_plain() {
 
 bool Worker::run_block(const Grid& grid, uint3 block_index) {
   begin_block(grid, block_index);
-  if (grid.traced || waited_ == grid.entry) {
+  if (traced_ || waited_ == grid.entry) {
     begin_warps();
   } else {
     run_plain();
@@ -1314,7 +1314,7 @@ struct Hooks {
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
     if (is_extent(address)) return;
     if (!worker->traced_) {
-      if (++worker->clock_ % 256 == 0) yield(pc);  // perhaps it waits for another lane
+      if (++worker->clock_ % 256 == 0) worker->plain_ ? perhaps_spins(pc) : yield(pc);
       return;
     }
     Warp& warp = *worker->warp_;
@@ -1376,15 +1376,18 @@ struct Hooks {
       worker->warp_->unused |= 1u << worker->lane_;
   }
 
+  // A thread of a plain loop that does this again and again may wait for one that has not begun.
+  [[gnu::noinline]] static void perhaps_spins(const void* pc) {
+    Worker* worker = running;
+    const unsigned thread = worker->plain_thread();
+    if (thread != worker->turns_of_) worker->turns_ = 0;
+    worker->turns_of_ = thread;
+    if (++worker->turns_ == 256) yield(pc);
+  }
+
   static void atomic(const void* address, unsigned size, SharedUnit unit, const void* pc) {
     Worker* worker = running;
-    if (worker && worker->plain_) {
-      const unsigned thread = worker->plain_thread();
-      if (thread != worker->atomics_by_) worker->atomics_ = 0;
-      worker->atomics_by_ = thread;
-      if (++worker->atomics_ == 256) yield(pc);  // perhaps it spins on a lock
-      return;
-    }
+    if (worker && worker->plain_) return perhaps_spins(pc);
     if (worker) {
       Warp& warp = *worker->warp_;
       const uint32_t self = 1u << worker->lane_;
@@ -1478,7 +1481,7 @@ struct Hooks {
 
   static void function_entry(const void* caller, const void* pc) {
     Worker* worker = running;
-    if (!worker) return;
+    if (!worker || worker->plain_) return;
     Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
     if (lane.depth < Calls::kKnown) {
@@ -1493,7 +1496,7 @@ struct Hooks {
 
   static void function_exit() {
     Worker* worker = running;
-    if (!worker) return;
+    if (!worker || worker->plain_) return;
     Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth) --lane.depth;
     if (lane.depth < Calls::kKnown) lane.path = lane.outer_paths[lane.depth];
