@@ -79,6 +79,26 @@ const Segments& segments() {
   return found;
 }
 
+// The lowest and the highest address of some lanes, and the bits that any of them has.
+struct Span {
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+};
+
+Span span_of(const uint64_t* addresses, uint32_t lanes) {
+  Span span;
+  const auto add = [&](uint64_t address) {
+    span.low = std::min(span.low, address);
+    span.high = std::max(span.high, address);
+    span.bits |= address;
+  };
+  if (lanes == ~0u) [[likely]] {
+    for (int lane = 0; lane < kLanes; ++lane) add(addresses[lane]);
+  } else {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) add(addresses[std::countr_zero(rest)]);
+  }
+  return span;
+}
+
 uint64_t load_up_to_8(uint64_t address, unsigned size) {
   uint64_t value = 0;
   std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(size, 8u));
@@ -357,14 +377,9 @@ void Worker::begin_script(Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(warp.group);
   stored_bytes_ = 0;
   if (warp.stop[first] == Stop::store || warp.stop[first] == Stop::atomic) {
-    uint64_t low = warp.address[first], high = low;
-    for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
-      const uint64_t address = warp.address[std::countr_zero(rest)];
-      low = std::min(low, address);
-      high = std::max(high, address);
-    }
-    stored_begin_ = low - 15;  // a load of 16 bytes that begins there touches it
-    stored_bytes_ = high + warp.size[first] - stored_begin_;
+    const Span span = span_of(warp.address, warp.group);
+    stored_begin_ = span.low - 15;  // a load of 16 bytes that begins there touches it
+    stored_bytes_ = span.high + warp.size[first] - stored_begin_;
   }
 }
 
@@ -998,16 +1013,25 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
 
   // Generic addresses may point anywhere, lane by lane; nearly always they agree.
-  uint32_t shared = 0, global = 0;
-  for (uint32_t rest = group; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const uint64_t address = warp.address[lane];
-    if (address - tls_base_ < tls_size_ || address - dynamic < kMaxDynamicShared) {
-      shared |= 1u << lane;
-    } else {
-      global |= 1u << lane;
+  uint32_t shared = 0;
+  const Span span = span_of(warp.address, group);
+  const auto all_in = [&](uint64_t base, uint64_t bytes) {
+    return span.low - base < bytes && span.high - base < bytes;
+  };
+  const auto none_in = [&](uint64_t base, uint64_t bytes) {
+    return span.high < base || span.low >= base + bytes;
+  };
+  if (all_in(tls_base_, tls_size_) || all_in(dynamic, kMaxDynamicShared)) {
+    shared = group;
+  } else if (!none_in(tls_base_, tls_size_) || !none_in(dynamic, kMaxDynamicShared)) [[unlikely]] {
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t address = warp.address[lane];
+      if (address - tls_base_ < tls_size_ || address - dynamic < kMaxDynamicShared)
+        shared |= 1u << lane;
     }
   }
+  uint32_t global = group & ~shared;
   Trace::Entry& entry = trace.at(pc);
   Counts& counts = entry.counts;
   const auto offer = [&](uint32_t lanes, bool is_shared) {
@@ -1237,7 +1261,10 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
 }
 
 void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
-  const Range* range = nullptr;
+  const Span span = span_of(warp.address, lanes);
+  const Range* range = global_range(span.low, size);
+  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]]
+    return;
   Fault fault;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
