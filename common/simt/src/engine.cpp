@@ -79,6 +79,26 @@ const Segments& segments() {
   return found;
 }
 
+// The lowest and the highest address of some lanes, and the bits that any of them has.
+struct Span {
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+};
+
+Span span_of(const uint64_t* addresses, uint32_t lanes) {
+  Span span;
+  const auto add = [&](uint64_t address) {
+    span.low = std::min(span.low, address);
+    span.high = std::max(span.high, address);
+    span.bits |= address;
+  };
+  if (lanes == ~0u) [[likely]] {
+    for (int lane = 0; lane < kLanes; ++lane) add(addresses[lane]);
+  } else {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) add(addresses[std::countr_zero(rest)]);
+  }
+  return span;
+}
+
 uint64_t load_up_to_8(uint64_t address, unsigned size) {
   uint64_t value = 0;
   std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(size, 8u));
@@ -357,14 +377,9 @@ void Worker::begin_script(Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(warp.group);
   stored_bytes_ = 0;
   if (warp.stop[first] == Stop::store || warp.stop[first] == Stop::atomic) {
-    uint64_t low = warp.address[first], high = low;
-    for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
-      const uint64_t address = warp.address[std::countr_zero(rest)];
-      low = std::min(low, address);
-      high = std::max(high, address);
-    }
-    stored_begin_ = low - 15;  // a load of 16 bytes that begins there touches it
-    stored_bytes_ = high + warp.size[first] - stored_begin_;
+    const Span span = span_of(warp.address, warp.group);
+    stored_begin_ = span.low - 15;  // a load of 16 bytes that begins there touches it
+    stored_bytes_ = span.high + warp.size[first] - stored_begin_;
   }
 }
 
@@ -817,7 +832,7 @@ void Worker::abandon_block() {
 void Worker::run_plain() {
   Fiber* fiber = take_fiber();
   plain_ = true;
-  atomics_ = 0;
+  turns_ = 0;
   running = this;
   fiber_ = fiber;
   lane_ = 0;
@@ -871,7 +886,7 @@ void Worker::leave_plain() {
 
 bool Worker::run_block(const Grid& grid, uint3 block_index) {
   begin_block(grid, block_index);
-  if (grid.traced || waited_ == grid.entry) {
+  if (traced_ || waited_ == grid.entry) {
     begin_warps();
   } else {
     run_plain();
@@ -998,16 +1013,25 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
 
   // Generic addresses may point anywhere, lane by lane; nearly always they agree.
-  uint32_t shared = 0, global = 0;
-  for (uint32_t rest = group; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const uint64_t address = warp.address[lane];
-    if (address - tls_base_ < tls_size_ || address - dynamic < kMaxDynamicShared) {
-      shared |= 1u << lane;
-    } else {
-      global |= 1u << lane;
+  uint32_t shared = 0;
+  const Span span = span_of(warp.address, group);
+  const auto all_in = [&](uint64_t base, uint64_t bytes) {
+    return span.low - base < bytes && span.high - base < bytes;
+  };
+  const auto none_in = [&](uint64_t base, uint64_t bytes) {
+    return span.high < base || span.low >= base + bytes;
+  };
+  if (all_in(tls_base_, tls_size_) || all_in(dynamic, kMaxDynamicShared)) {
+    shared = group;
+  } else if (!none_in(tls_base_, tls_size_) || !none_in(dynamic, kMaxDynamicShared)) [[unlikely]] {
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t address = warp.address[lane];
+      if (address - tls_base_ < tls_size_ || address - dynamic < kMaxDynamicShared)
+        shared |= 1u << lane;
     }
   }
+  uint32_t global = group & ~shared;
   Trace::Entry& entry = trace.at(pc);
   Counts& counts = entry.counts;
   const auto offer = [&](uint32_t lanes, bool is_shared) {
@@ -1247,7 +1271,10 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
 }
 
 void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
-  const Range* range = nullptr;
+  const Span span = span_of(warp.address, lanes);
+  const Range* range = global_range(span.low, size);
+  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]]
+    return;
   Fault fault;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -1324,7 +1351,7 @@ struct Hooks {
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
     if (is_extent(address)) return;
     if (!worker->traced_) {
-      if (++worker->clock_ % 256 == 0) yield(pc);  // perhaps it waits for another lane
+      if (++worker->clock_ % 256 == 0) worker->plain_ ? perhaps_spins(pc) : yield(pc);
       return;
     }
     Warp& warp = *worker->warp_;
@@ -1393,16 +1420,19 @@ struct Hooks {
     if (same_value) worker->warp_->same_value |= 1u << worker->lane_;
   }
 
+  // A thread of a plain loop that does this again and again may wait for one that has not begun.
+  [[gnu::noinline]] static void perhaps_spins(const void* pc) {
+    Worker* worker = running;
+    const unsigned thread = worker->plain_thread();
+    if (thread != worker->turns_of_) worker->turns_ = 0;
+    worker->turns_of_ = thread;
+    if (++worker->turns_ == 256) yield(pc);
+  }
+
   static void atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
                      const void* pc) {
     Worker* worker = running;
-    if (worker && worker->plain_) {
-      const unsigned thread = worker->plain_thread();
-      if (thread != worker->atomics_by_) worker->atomics_ = 0;
-      worker->atomics_by_ = thread;
-      if (++worker->atomics_ == 256) yield(pc);  // perhaps it spins on a lock
-      return;
-    }
+    if (worker && worker->plain_) return perhaps_spins(pc);
     if (worker) {
       Warp& warp = *worker->warp_;
       const uint32_t self = 1u << worker->lane_;
@@ -1507,7 +1537,7 @@ struct Hooks {
 
   static void function_entry(const void* caller, const void* pc) {
     Worker* worker = running;
-    if (!worker) return;
+    if (!worker || worker->plain_) return;
     Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
     if (lane.depth < Calls::kKnown) {
@@ -1522,7 +1552,7 @@ struct Hooks {
 
   static void function_exit() {
     Worker* worker = running;
-    if (!worker) return;
+    if (!worker || worker->plain_) return;
     Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth) --lane.depth;
     if (lane.depth < Calls::kKnown) lane.path = lane.outer_paths[lane.depth];

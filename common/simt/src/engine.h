@@ -303,11 +303,11 @@ class Worker {
            stored_bytes_ = 0;  // where lanes of the group may still have to store
   bool traced_ = false;        // this block
 
-  // A block of a --fast program begins as a plain loop over its threads, on one stack. The first thread
+  // A block that is not traced begins as a plain loop over its threads, on one stack. The first thread
   // that has to wait for others ends that: from there on every thread is a fiber.
   bool plain_ = false;
-  unsigned atomics_ = 0, atomics_by_ = 0;  // so many by this thread of the block
-  void (*waited_)(void*) = nullptr;        // the kernel in which a thread had to wait last
+  unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
+  void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block

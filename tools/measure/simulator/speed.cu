@@ -44,6 +44,11 @@ double best_seconds(Launch launch, int runs) {
   return best;
 }
 
+void print(const char* name, double seconds) {
+  std::printf("%-18s %6.1f ns per lane access, %6.1f M lane accesses per second\n", name,
+              1e9 * seconds, 1e-6 / seconds);
+}
+
 }  // namespace
 
 int main() {
@@ -69,10 +74,8 @@ int main() {
     std::printf("the transpose is wrong at %d\n", i);
     return 1;
   }
-  std::printf("naive transpose:       %6.1f ns per lane access\n",
-              1e9 * seconds_naive / (2 * accesses));
-  std::printf("tiled transpose:       %6.1f ns per lane access\n",
-              1e9 * seconds_tiled / (4 * accesses));
-  std::printf("tiled, 1024 x 1024:    %6.3f s\n", seconds_whole);
+  print("naive transpose:", seconds_naive / (2 * accesses));
+  print("tiled transpose:", seconds_tiled / (4 * accesses));
+  std::printf("tiled, 1024 x 1024: %5.3f s\n", seconds_whole);
   return 0;
 }
