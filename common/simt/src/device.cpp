@@ -211,6 +211,16 @@ void set_sticky_error(cudaError_t error) {
 
 void clear_errors() { state().sticky = state().last = cudaSuccess; }
 
+cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(state().last, error); }
+
+int resident_blocks(int block_size, size_t dynamic_shared) {
+  if (block_size < 1 || block_size > 1024 || dynamic_shared > kSharedPerBlockOptin) return 0;
+  const int whole_warps = (block_size + 31) / 32 * 32;
+  const size_t shared = dynamic_shared + 1024;  // what the system keeps for itself in every block
+  return std::min({kThreadsPerMultiprocessor / whole_warps, kBlocksPerMultiprocessor,
+                   static_cast<int>(kSharedPerMultiprocessor / shared)});
+}
+
 void allow_dynamic_shared(size_t bytes) {
   state().dynamic_shared = std::max(state().dynamic_shared, bytes);
 }
@@ -328,6 +338,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   ". All threads of a block that have not exited must reach the same "
                   "__syncthreads(): take it "
                   "out of the condition.";
+      break;
+    case Kind::grid_barrier:
+      f.kind = "barrier-divergence";
+      f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
+                  at.text() + " in " + kernel +
+                  ", which another block has left without reaching it. All blocks must reach every "
+                  "grid.sync(): take it out of the condition.";
       break;
     case Kind::invalid_mask: {
       char mask[16];
