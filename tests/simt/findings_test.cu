@@ -570,4 +570,32 @@ TEST(UseAfterFree, InALaterLaunch) {
   EXPECT_EQ(kinds(), Kinds{"use-after-free"});
 }
 
+// ---- assertions
+
+__global__ void assert_below(unsigned n) { assert(threadIdx.x < n); }
+
+TEST(Assertion, EndsTheKernelWithAnErrorOfItsOwn) {
+  assert_below<<<1, 64>>>(64);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  assert_below<<<1, 64>>>(60);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "trap");
+  EXPECT_EQ(findings[0].thread.x, 60u);
+  EXPECT_NE(findings[0].message.find("`threadIdx.x < n` failed"), std::string::npos);
+}
+
+// A program that is given the error decides itself how it ends; one that does not ask has failed.
+TEST(Assertion, FailsTheProcessUnlessTheProgramIsTold) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [](bool asks) {
+    assert_below<<<1, 64>>>(60);
+    if (asks) std::exit(cudaDeviceSynchronize() == cudaErrorAssert ? 0 : 1);
+    std::exit(0);
+  };
+  EXPECT_EXIT(run(true), testing::ExitedWithCode(0), "Assertion `threadIdx.x < n` failed");
+  EXPECT_EXIT(run(false), testing::ExitedWithCode(86), "1 finding");
+}
+
 }  // namespace

@@ -594,4 +594,17 @@ struct bit_xor {
   SIMT_INLINE T operator()(T a, T b) const { return a ^ b; }
 };
 
+/// The former place of tiles of several warps.
+namespace experimental {
+
+template <unsigned int, unsigned int MaxBlockSize = 1024>
+using block_tile_memory = cooperative_groups::block_tile_memory<MaxBlockSize>;
+template <unsigned int MaxBlockSize>
+SIMT_INLINE thread_block this_thread_block(cooperative_groups::block_tile_memory<MaxBlockSize>&) {
+  return cooperative_groups::this_thread_block();
+}
+using cooperative_groups::tiled_partition;
+
+}  // namespace experimental
+
 }  // namespace cooperative_groups

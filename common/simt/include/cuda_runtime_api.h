@@ -392,45 +392,6 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, R (*functio
   return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void*>(function),
                                                    blocks, block_size);
 }
-/// The block size with the most threads on a multiprocessor, where `shared(block_size)` says what a block
-/// of that size takes of dynamic shared memory.
-template <class Shared, class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size,
-                                                           T function, Shared shared,
-                                                           int block_size_limit = 0) {
-  if (!grid_size || !block_size) return cudaErrorInvalidValue;
-  int multiprocessors = 0, best = 0;
-  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-  const int most = block_size_limit > 0 && block_size_limit < 1024 ? block_size_limit : 1024;
-  for (int size = most; size >= 1; size = (size - 1) / 32 * 32) {
-    int blocks = 0;
-    if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, function, size, static_cast<size_t>(shared(size)))) {
-      return error;
-    }
-    if (blocks * size > best) {
-      best = blocks * size;
-      *block_size = size;
-      *grid_size = blocks * multiprocessors;
-    }
-  }
-  return cudaSuccess;
-}
-template <class Shared, class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid_size, int* block_size,
-                                                                    T function, Shared shared,
-                                                                    int block_size_limit = 0,
-                                                                    unsigned = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid_size, block_size, function, shared,
-                                                        block_size_limit);
-}
-template <class T>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, T function,
-                                                        size_t shared = 0, int block_size_limit = 0,
-                                                        unsigned = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-      grid_size, block_size, function, [shared](int) { return shared; }, block_size_limit);
-}
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMemcpyToSymbol(
     const T& symbol, const void* from, size_t size, size_t offset = 0,
@@ -475,4 +436,43 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, 
   return cudaOccupancyMaxPotentialBlockSize(grid_size, block_size,
                                             reinterpret_cast<const void*>(function), dynamic_shared,
                                             block_size_limit);
+}
+/// The block size with the most threads on a multiprocessor, where `shared(block_size)` says what a block
+/// of that size takes of dynamic shared memory.
+template <class Shared, class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid_size, int* block_size,
+                                                           T function, Shared shared,
+                                                           int block_size_limit = 0) {
+  if (!grid_size || !block_size) return cudaErrorInvalidValue;
+  int multiprocessors = 0, best = 0;
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  const int most = block_size_limit > 0 && block_size_limit < 1024 ? block_size_limit : 1024;
+  for (int size = most; size >= 1; size = (size - 1) / 32 * 32) {
+    int blocks = 0;
+    if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function, size, static_cast<size_t>(shared(size)))) {
+      return error;
+    }
+    if (blocks * size > best) {
+      best = blocks * size;
+      *block_size = size;
+      *grid_size = blocks * multiprocessors;
+    }
+  }
+  return cudaSuccess;
+}
+template <class Shared, class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid_size, int* block_size,
+                                                                    T function, Shared shared,
+                                                                    int block_size_limit = 0,
+                                                                    unsigned = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid_size, block_size, function, shared,
+                                                        block_size_limit);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid_size, int* block_size, T function,
+                                                        size_t shared = 0, int block_size_limit = 0,
+                                                        unsigned = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      grid_size, block_size, function, [shared](int) { return shared; }, block_size_limit);
 }

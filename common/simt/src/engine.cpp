@@ -1168,7 +1168,7 @@ struct Hooks {
     return worker ? static_cast<int64_t>((worker->clock_ += 32) * 8) : std::clock();
   }
 
-  static void trap(const char* what, const void* pc) {
+  static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap) {
     Worker* worker = running;
     if (!worker) {
       std::fprintf(stderr, "simt: %s on the host\n", what);
@@ -1176,7 +1176,7 @@ struct Hooks {
     }
     Warp& warp = *worker->warp_;
     note(warp, worker->lane_, Stop::resume, pc);
-    Fault fault = worker->fault_at(Fault::Kind::trap, warp, worker->lane_);
+    Fault fault = worker->fault_at(kind, warp, worker->lane_);
     fault.text = what;
     fault.address = 0;
     worker->fail(fault);
@@ -1453,6 +1453,22 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }
 
 }  // namespace simt::detail
+
+// assert(): in place of the C library's, which would end the process.
+extern "C" [[gnu::used]] void __assert_fail(const char* expression, const char* file, unsigned line,
+                                            const char* function) noexcept {
+  if (!simt::engine::current_worker()) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    std::abort();
+  }
+  // As CUDA says it. The text outlives the lane's stack: a fault keeps it.
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+               file, line, function, simt_block_index.x, simt_block_index.y, simt_block_index.z,
+               simt_thread_index.x, simt_thread_index.y, simt_thread_index.z, expression);
+  Hooks::trap(expression, SIMT_PC, simt::engine::Fault::Kind::assertion);
+  __builtin_unreachable();
+}
 
 // What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
 #define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                              \

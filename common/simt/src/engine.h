@@ -135,6 +135,7 @@ struct Fault {
     invalid_mask,
     hang,
     trap,
+    assertion,
     crash,
     shared_out_of_bounds,
     shared_uninitialized,
