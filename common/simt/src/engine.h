@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "async.h"
 #include "context.h"
+#include "cooperative.h"
 #include "races.h"
 #include "symbols.h"
 #include "trace.h"
@@ -181,9 +183,9 @@ struct Grid {
   void* closure = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;  // see Script
-  bool cooperative = false;
-  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
+  bool run_ahead = true;           // see Script
+  GridBarrier* barrier = nullptr;  // of a cooperative launch
+  uint64_t stride = 1;             // of the blocks, in linear order, every so many is traced
 };
 
 inline uint64_t linear_block(dim3 grid, uint3 block) {
@@ -201,9 +203,11 @@ struct Fault {
     invalid_mask,
     hang,
     trap,
+    assertion,
     crash,
     shared_out_of_bounds,
     shared_uninitialized,
+    grid_barrier,  // that another block never reaches
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -235,9 +239,22 @@ class Worker {
   std::vector<Fault> faults;  // of the launch so far
   uint64_t kernel_pc = 0;     // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
+  size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
+  // How many grid-wide barriers this block has passed. What two blocks do is ordered where it differs.
+  BlockExtras extras;
+  // The number of the running lane in its block.
+  unsigned thread_rank() const {
+    return plain_ ? plain_thread() : static_cast<unsigned>(warp_->index * kLanes + lane_);
+  }
+  // A barrier that is none of the engine's has let threads of the block go on: what comes after is ordered
+  // behind what came before.
+  void order_shared() { races_.next_interval(); }
+  bool is_cooperative() const { return grid_->barrier; }
+  uint32_t grid_epoch() const { return grid_epoch_; }
 
  private:
   friend struct Hooks;
+  friend detail::MemoryKind detail::memory_of(const void*);
   friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int, int);
 
   // The scheduler: the lane to run next, or -1 if no lane of the warp can.
@@ -272,6 +289,7 @@ class Worker {
   void leave_plain();
   void abandon_block();
   bool open_barrier();
+  bool pass_grid_barrier();
   void report_deadlock();
 
   void count_access(Warp& warp, uint32_t group);
@@ -308,6 +326,9 @@ class Worker {
   bool plain_ = false;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
+
+  bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
+  uint32_t grid_epoch_ = 0;
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block
@@ -341,6 +362,12 @@ Worker* current_worker();
 // What a lane prints after loads that it ran ahead of comes out when the others have come as far.
 bool has_run_ahead();
 void print_later(char* text);  // from malloc()
+// For whatever orders accesses, or frees memory, without being an access itself: waits for the other lanes,
+// so that what the running one has loaded so far is counted and checked before.
+void catch_up(uint64_t pc);
+
+// An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
+void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
 
 // The program's first address, from which the race check counts program counters.
 uint64_t program_base();

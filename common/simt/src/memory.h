@@ -2,6 +2,7 @@
 // address tells what it belongs to.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +11,13 @@
 
 namespace simt::memory {
 
-enum class Kind { device, pinned, managed };
+enum class Kind {
+  device,
+  pinned,
+  managed,
+  heap,       // the device's own: malloc and new in kernels
+  registered  // ordinary host memory that cudaHostRegister() has opened to the device
+};
 
 struct Allocation {
   uint64_t base = 0;
@@ -41,7 +48,8 @@ enum class FreeResult { ok, not_an_allocation, already_freed };
 FreeResult release(uint64_t base, Kind kind, uint64_t caller);
 
 // Changes with every allocation and release: what find() said before may be wrong then.
-uint64_t version();
+inline std::atomic<uint64_t> changes{1};
+inline uint64_t version() { return changes.load(std::memory_order_relaxed); }
 
 // The allocation that holds `address`, freed ones too, or nullptr. Not valid across allocate().
 const Allocation* find(uint64_t address);
@@ -49,6 +57,10 @@ const Allocation* find(uint64_t address);
 const Allocation* find_below(uint64_t address);
 // The live or freed allocation nearest above, or nullptr.
 const Allocation* find_above(uint64_t address);
+
+// Opens [base, base + size) of the host to the device; false if part of it is open already.
+bool register_host(uint64_t base, uint64_t size, uint64_t caller);
+bool unregister_host(uint64_t base, uint64_t caller);
 
 // What findings shall call the allocation that begins at `base`; nothing where none does.
 void name(uint64_t base, std::string_view name);
