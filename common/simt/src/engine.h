@@ -16,6 +16,7 @@
 
 #include "context.h"
 #include "races.h"
+#include "shadow.h"
 #include "symbols.h"
 #include "trace.h"
 
@@ -115,7 +116,8 @@ struct Grid {
   uint64_t step_budget = 0;
   bool traced = false;
   bool cooperative = false;
-  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
+  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
+  uint64_t stride = 1;         // of the blocks, in linear order, every so many is traced
 };
 
 inline uint64_t linear_block(dim3 grid, uint3 block) {
@@ -136,6 +138,8 @@ struct Fault {
     crash,
     shared_out_of_bounds,
     shared_uninitialized,
+    global_race,
+    global_uninitialized,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -148,9 +152,23 @@ struct Fault {
   uint3 block{};
   uint3 thread{};
   uint3 other_thread{};
-  unsigned lanes = 0;  // how many lanes of the warp did it
+  uint64_t other_block = 0;  // global race: the linear index in
+  dim3 grid;                 // this grid
+  unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
   const symbols::SharedVariable* missed = nullptr;  // static shared memory: next to what it fell
+};
+
+// Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see shadow.h.
+struct BlockRace {
+  Fault fault;
+  uint64_t value = 0;   // what was stored
+  bool varies = false;  // not always the same
+
+  bool is_same_place(const BlockRace& other) const {
+    return fault.pc == other.fault.pc && fault.other_pc == other.fault.other_pc &&
+           fault.store == other.fault.store && fault.other_store == other.fault.other_store;
+  }
 };
 
 // One OS thread that runs blocks.
@@ -165,7 +183,9 @@ class Worker {
 
   Trace trace;                // counts of the launch so far, by program counter
   std::vector<Fault> faults;  // of the launch so far
-  uint64_t kernel_pc = 0;     // an address inside the kernel, once known
+  std::vector<BlockRace> block_races;
+  GlobalCheck global;
+  uint64_t kernel_pc = 0;  // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
 
  private:
@@ -192,6 +212,10 @@ class Worker {
   void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
                     Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void add_block_race(const BlockRace& race);
+  void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
   void settle_captures(Warp& warp);
@@ -215,6 +239,19 @@ class Worker {
   unsigned fiber_count_ = 0;
   RaceCheck races_;
   uint64_t last_base_ = 1, last_end_ = 0;  // the allocation hit last
+  bool last_written_ = true;               // all of it
+  uint32_t fresh_ = 0;                     // lanes that hit one of which that is not so
+  // Until the lanes have run: stores that clash with another block, and what they read of its flags.
+  struct Unsettled {
+    BlockRace race;
+    uint64_t before;
+  };
+  struct Flag {
+    uint64_t sector;
+    uint32_t bytes;
+  };
+  std::vector<Unsettled> unsettled_;
+  std::vector<Flag> flags_;
   char* dynamic_shared_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&

@@ -17,6 +17,7 @@ struct Allocation {
   uint64_t size = 0;  // bytes asked for
   Kind kind = Kind::device;
   bool freed = false;
+  bool written = false;       // all of it, as far as can be known; else shadow.h knows which bytes
   uint64_t allocated_at = 0;  // program counter of the call
   uint64_t freed_at = 0;
   std::string name = {};  // what the program calls it, if it says so
@@ -46,6 +47,11 @@ const Allocation* find(uint64_t address);
 const Allocation* find_below(uint64_t address);
 // The live or freed allocation nearest above, or nullptr.
 const Allocation* find_above(uint64_t address);
+
+// A copy or the host has written there.
+void mark_written(uint64_t address, uint64_t size);
+// Kernels ran whose stores nobody saw: everything may have been written.
+void mark_all_written();
 
 // What findings shall call the allocation that begins at `base`; nothing where none does.
 void name(uint64_t base, std::string_view name);

@@ -71,6 +71,9 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 /// `atomicAdd(...);` where that is a statement of its own.
 void result_unused();
 
+/// A memory fence, of whatever scope.
+void fence();
+
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
 int64_t clock();
