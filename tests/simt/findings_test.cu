@@ -12,11 +12,14 @@
 
 namespace {
 
-/// Device memory for one test.
+/// Device memory for one test, cleared.
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(size_t n) { EXPECT_EQ(cudaMalloc(&data_, n * sizeof(T)), cudaSuccess); }
+  explicit Buffer(size_t n) {
+    EXPECT_EQ(cudaMalloc(&data_, n * sizeof(T)), cudaSuccess);
+    cudaMemset(data_, 0, n * sizeof(T));
+  }
   ~Buffer() { cudaFree(data_); }
   Buffer(const Buffer&) = delete;
   T* data() const { return data_; }

@@ -350,6 +350,18 @@ bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
   }
 }
 
+void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
+  const auto address = reinterpret_cast<uint64_t>(to);
+  if (!simt::memory::in_device_arena(address)) return;
+  if (pitch == width) {
+    simt::memory::mark_written(address, width * height);
+  } else {
+    for (size_t row = 0; row < height; ++row) {
+      simt::memory::mark_written(address + row * pitch, width);
+    }
+  }
+}
+
 cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                       size_t height, cudaMemcpyKind kind) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
@@ -367,6 +379,7 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
   for (size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
   }
+  mark_rows_written(to, to_pitch, width, height);
   return result(cudaSuccess);
 }
 
@@ -389,6 +402,7 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
   for (size_t row = 0; row < height; ++row) {
     std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
   }
+  mark_rows_written(pointer, pitch, width, height);
   return result(cudaSuccess);
 }
 

@@ -1,5 +1,7 @@
 #include "cooperative.h"
 
+#include "shadow.h"
+
 namespace simt::engine {
 
 GridBarrier::Outcome GridBarrier::wait() {
@@ -8,6 +10,7 @@ GridBarrier::Outcome GridBarrier::wait() {
   if (waiting_ == running_ && !deserted_ && !failed_) {
     waiting_ = 0;
     ++round_;
+    if (checks_blocks_) shadow::begin_phase(blocks_);
     moved_.notify_all();
     return Outcome::passed;
   }

@@ -11,7 +11,9 @@ namespace simt::engine {
 // shared memory belongs to that thread, and waits there.
 class GridBarrier {
  public:
-  explicit GridBarrier(uint64_t blocks) : running_(blocks) {}
+  // `checks_blocks`: the shadow of global memory is told that the barrier orders the blocks.
+  GridBarrier(uint64_t blocks, bool checks_blocks)
+      : blocks_(blocks), checks_blocks_(checks_blocks), running_(blocks) {}
 
   enum class Outcome : uint8_t {
     passed,     // every block of the grid has come
@@ -27,6 +29,8 @@ class GridBarrier {
   void leave(bool failed);
 
  private:
+  const uint64_t blocks_;
+  const bool checks_blocks_;
   std::mutex mutex_;
   std::condition_variable moved_;
   uint64_t running_;  // blocks that have not left

@@ -318,6 +318,35 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "left. "
           "Usual cause: a tile that is not filled up to its edge, or a missing initialisation.";
       break;
+    case Kind::global_uninitialized: {
+      const memory::Allocation* found = memory::find(fault.address);
+      if (found) f.allocation = memory::describe(*found);
+      f.kind = "uninitialized-global";
+      f.message = access + where + others + ": nothing has been written there yet, " +
+                  (found ? plural(fault.address - found->base, "byte") + " into " + f.allocation
+                         : std::string("in device memory")) +
+                  ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
+                  "that is missing, or "
+                  "that counts elements where it should count bytes.";
+      break;
+    }
+    case Kind::global_race: {
+      const memory::Allocation* found = memory::find(fault.address);
+      f.allocation = found ? memory::describe(*found) : "a __device__ variable";
+      const dim3 extent = fault.grid;
+      const uint3 other_block{static_cast<unsigned>(fault.other_block % extent.x),
+                              static_cast<unsigned>(fault.other_block / extent.x % extent.y),
+                              static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
+      f.kind = "global-race";
+      f.message =
+          access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+          other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
+          f.allocation +
+          ", and blocks run in any order. Usual cause: a result that several blocks add to without "
+          "an atomic operation, an array that is read and overwritten in one launch, or a "
+          "__threadfence() that is missing before the flag is set.";
+      break;
+    }
     case Kind::misaligned:
       f.kind = "misaligned-access";
       f.message = access + where + others + ": the address is not a multiple of " +
@@ -418,6 +447,8 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
     switch (fault.kind) {
       case Kind::shared_race:
       case Kind::shared_uninitialized:
+      case Kind::global_race:
+      case Kind::global_uninitialized:
         break;
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);

@@ -76,6 +76,7 @@ const Segments& segments() {
   static const Segments found = [] {
     Segments s;
     dl_iterate_phdr(read_segments, &s);
+    shadow::cover_variables(s.data_begin, s.data_end);
     return s;
   }();
   return found;
@@ -120,6 +121,9 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
   faults.reserve(64);
+  unsettled_.reserve(kLanes);
+  flags_.reserve(kLanes);
+  block_races.reserve(64);
   races_.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
 
   // A fault inside a lane is handled on a stack of its own.
@@ -266,6 +270,8 @@ inline void Worker::stop(Warp& warp, int lane) {
 int Worker::schedule(Warp& warp) {
   const heap::HostMemory bookkeeping;
   if (warp.capture) settle_captures(warp);
+  if (!unsettled_.empty() || !flags_.empty()) [[unlikely]]
+    settle_global();
   if (warp.group && traced_) {
     settle_script(warp);
     if (aborted_) return -1;
@@ -459,11 +465,14 @@ void Worker::replay_in_step(Warp& warp) {
   uint64_t key[kLanes], address[kLanes];
   Stop stop[kLanes];
   uint8_t size[kLanes];
+  bool is_volatile[kLanes];
   std::memcpy(key, warp.key, sizeof(key));
   std::memcpy(address, warp.address, sizeof(address));
   std::memcpy(stop, warp.stop, sizeof(stop));
   std::memcpy(size, warp.size, sizeof(size));
+  std::memcpy(is_volatile, warp.is_volatile, sizeof(is_volatile));
   std::fill_n(warp.stop, kLanes, Stop::load);
+  std::fill_n(warp.is_volatile, kLanes, false);
   for (unsigned load = 0; load < loads; ++load) {
     const Script::Event& event = warp.script.event[warp.script.load[load]];
     std::fill_n(warp.key, kLanes, event.key);
@@ -480,6 +489,7 @@ void Worker::replay_in_step(Warp& warp) {
   std::memcpy(warp.address, address, sizeof(address));
   std::memcpy(warp.stop, stop, sizeof(stop));
   std::memcpy(warp.size, size, sizeof(size));
+  std::memcpy(warp.is_volatile, is_volatile, sizeof(is_volatile));
 }
 
 // Otherwise every lane goes back to its first load, and the scheduler moves them on from there.
@@ -493,6 +503,7 @@ void Worker::go_back(Warp& warp) {
                          warp.path[lane],
                          warp.stop[lane],
                          warp.size[lane],
+                         warp.is_volatile[lane],
                          warp.script_end[lane],
                          0,
                          static_cast<uint8_t>(loads)};
@@ -511,6 +522,7 @@ void Worker::stand_at_load(Warp& warp, int lane) {
   warp.path[lane] = event.path;
   warp.stop[lane] = Stop::load;
   warp.size[lane] = event.size;
+  warp.is_volatile[lane] = false;
   warp.script_end[lane] = static_cast<uint8_t>(place);
 }
 
@@ -530,6 +542,7 @@ void Worker::advance(Warp& warp, uint32_t lanes) {
     warp.path[lane] = future.path;
     warp.stop[lane] = future.stop;
     warp.size[lane] = future.size;
+    warp.is_volatile[lane] = future.is_volatile;
     warp.script_end[lane] = future.script_end;
     warp.ahead &= ~(1u << lane);
     if (future.key == kNotWaiting) warp.live &= ~(1u << lane);
@@ -764,12 +777,14 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   block_index_ = block_index;
   aborted_ = false;
   grid_wait_ = false;
-  grid_epoch_ = 0;
   simt_block_index = block_index;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
   races_.begin_block();
   extras.begin_block();
+  global.begin_block(linear_block(grid.grid, block_index));
+  unsettled_.clear();
+  flags_.clear();
   warp_count_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 }
@@ -988,7 +1003,7 @@ bool Worker::pass_grid_barrier() {
   grid_wait_ = false;
   const GridBarrier::Outcome outcome = grid_->barrier->wait();
   if (outcome == GridBarrier::Outcome::passed) {
-    ++grid_epoch_;
+    if (grid_->checks_blocks) global.begin_block(linear_block(grid_->grid, block_index_));
     return true;
   }
   if (outcome == GridBarrier::Outcome::deserted) {
@@ -1096,6 +1111,10 @@ void Worker::count_access(Warp& warp, uint32_t group) {
 
   check_global(warp, global, size, what, pc);
   if (aborted_) return;
+  if (grid_->checks_blocks) {
+    if (fresh_) check_written(warp, fresh_, size, what, pc);
+    check_blocks(warp, global, size, what, pc);
+  }
   offer(global, false);
   if (what == Stop::atomic) global = atomic_lanes(warp, global);
   const unsigned sectors = what == Stop::atomic ? count_atomic_sectors(warp.address, global)
@@ -1285,10 +1304,10 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
   Range& range = ranges_[next_range_];
   const Segments& program = segments();
   if (address >= program.data_begin && address + size <= program.data_end) {
-    range = {program.data_begin, program.data_end};  // __device__ variables
+    range = {program.data_begin, program.data_end, true};  // __device__ variables
   } else if (const memory::Allocation* found = memory::find(address);
              found && !found->freed && address + size <= found->end()) {
-    range = {found->base, found->end()};
+    range = {found->base, found->end(), found->written};
   } else {
     return nullptr;
   }
@@ -1299,8 +1318,11 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
 void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
   const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
-  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]]
+  fresh_ = 0;
+  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]] {
+    if (!range->written) fresh_ = lanes;
     return;
+  }
   Fault fault;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -1313,7 +1335,10 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8.
     if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0)
       kind = Fault::Kind::misaligned;
-    if (kind == Fault::Kind::none) continue;
+    if (kind == Fault::Kind::none) {
+      if (!range->written) fresh_ |= 1u << lane;
+      continue;
+    }
     if (fault.kind == Fault::Kind::none) {
       fault = fault_at(kind, warp, lane);
       fault.pc = pc;
@@ -1324,6 +1349,129 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
   if (fault.kind == Fault::Kind::none) return;
   add_fault(fault);
   aborted_ = true;
+}
+
+namespace {
+
+// Calls f(sector, bytes, first lane, last lane) for each sector that the lanes touch, in their order;
+// neighbours that share a sector are one call.
+template <class F>
+void for_each_sector(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
+  uint64_t sector = ~uint64_t{0};
+  uint32_t bytes = 0;
+  int first = 0, last = 0;
+  const uint32_t all = size == 32 ? ~0u : (1u << size) - 1;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint64_t at = address[lane];
+    const unsigned offset = at % 32;
+    if (at - offset != sector) {
+      if (bytes) f(sector, bytes, first, last);
+      sector = at - offset;
+      bytes = 0;
+      first = lane;
+    }
+    bytes |= all << offset;
+    last = lane;
+    if (offset + size > 32) [[unlikely]] {  // two sectors: see check_global()
+      f(sector, bytes, first, last);
+      sector += 32;
+      bytes = all >> (32 - offset);
+      first = lane;
+    }
+  }
+  if (bytes) f(sector, bytes, first, last);
+}
+
+uint32_t bytes_in_sector(uint64_t address, unsigned size, uint64_t sector) {
+  uint32_t bytes = 0;
+  for (uint64_t at = address; at < address + size; ++at) {
+    if (at - sector < 32) bytes |= 1u << (at - sector);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Memory that nobody has written, and what is written now.
+void Worker::check_written(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+  for_each_sector(warp.address, lanes, size,
+                  [&](uint64_t sector, uint32_t bytes, int first, int last) {
+                    if (what == Stop::store) return shadow::note_written(sector, bytes);
+                    const uint32_t missing = shadow::unwritten(sector, bytes);
+                    if (what == Stop::atomic) shadow::note_written(sector, bytes);
+                    if (!missing) [[likely]]
+                      return;
+                    for (int lane = first; lane <= last; ++lane) {
+                      if (!(lanes >> lane & 1)) continue;
+                      // Padding within a struct is read along with its members: only what is all unwritten counts.
+                      const uint32_t mine = bytes_in_sector(warp.address[lane], size, sector);
+                      if (mine == 0 || (mine & ~missing) ||
+                          static_cast<unsigned>(std::popcount(mine)) != size) {
+                        continue;
+                      }
+                      Fault fault = fault_at(Fault::Kind::global_uninitialized, warp, lane);
+                      fault.pc = pc;
+                      fault.lanes = 1;
+                      add_fault(fault);
+                    }
+                  });
+}
+
+// Other blocks that touch the same bytes.
+void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+  const bool is_volatile = what != Stop::atomic && warp.is_volatile[std::countr_zero(lanes)];
+  const bool reads_flag = what == Stop::atomic || (is_volatile && what == Stop::load);
+  const Touch kind = what == Stop::load                    ? Touch::read
+                     : what == Stop::atomic || is_volatile ? Touch::atomic
+                                                           : Touch::write;
+  const auto pc_offset = static_cast<uint32_t>(pc - program_base());
+  for_each_sector(
+      warp.address, lanes, size, [&](uint64_t sector, uint32_t bytes, int first, int last) {
+        if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({sector, bytes});
+        if (is_volatile && what == Stop::load) return;
+        Note clash;
+        if (!global.touch(sector, bytes, kind, pc_offset, clash)) [[likely]]
+          return;
+        for (int lane = first; lane <= last; ++lane) {
+          if (!(lanes >> lane & 1)) continue;
+          const uint32_t both = bytes_in_sector(warp.address[lane], size, sector) & clash.bytes;
+          if (!both) continue;
+          BlockRace race;
+          race.fault = fault_at(Fault::Kind::global_race, warp, lane);
+          race.fault.pc = pc;
+          race.fault.other_pc = clash.pc + program_base();
+          race.fault.other_store = clash.kind != Touch::read;
+          race.fault.other_block = GlobalCheck::linear(clash.block);
+          race.value = load_up_to_8(warp.address[lane], size);
+          if (kind == Touch::write) {
+            unsettled_.push_back({race, race.value});
+          } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
+            add_block_race(race);
+          }
+          return;
+        }
+      });
+}
+
+// The lanes have run: did the stores that clash change anything?
+void Worker::settle_global() {
+  for (const Flag& flag : flags_) global.acquire(flag.sector, flag.bytes);
+  flags_.clear();
+  for (Unsettled& store : unsettled_) {
+    store.race.value = load_up_to_8(store.race.fault.address, store.race.fault.size);
+    if (store.race.value != store.before) add_block_race(store.race);
+  }
+  unsettled_.clear();
+}
+
+void Worker::add_block_race(const BlockRace& race) {
+  for (BlockRace& known : block_races) {
+    if (!known.is_same_place(race)) continue;
+    known.varies |= known.value != race.value;
+    return;
+  }
+  if (block_races.size() < block_races.capacity()) block_races.push_back(race);
 }
 
 // ---- Faults -------------------------------------------------------------------------------------
@@ -1337,6 +1485,7 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.store = warp.stop[lane] == Stop::store || warp.stop[lane] == Stop::atomic;
   fault.block = block_index_;
   fault.thread = warp.thread[lane];
+  fault.grid = grid_->grid;
   return fault;
 }
 
@@ -1402,6 +1551,7 @@ struct Hooks {
     note(warp, lane, what, key, calls.path);
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
+    warp.is_volatile[lane] = is_volatile;
     worker->stop_and_return(warp, lane);
   }
 
@@ -1582,6 +1732,13 @@ struct Hooks {
     Calls& lane = worker->warp_->calls[worker->lane_];
     if (lane.depth) --lane.depth;
     if (lane.depth < Calls::kKnown) lane.path = lane.outer_paths[lane.depth];
+  }
+
+  static void fence(const void* pc) {
+    Worker* worker = running;
+    if (!worker || !worker->traced_) return;
+    catch_up(pc);
+    worker->global.fence();
   }
 
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc) {
@@ -1856,6 +2013,10 @@ uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand,
   return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
 }
 unsigned active_mask(int) { return Hooks::active_mask(SIMT_PC); }
+void fence() {
+  Hooks::fence(SIMT_PC);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 void yield() { Hooks::yield(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 void trap(const char* what) {
@@ -2072,6 +2233,9 @@ SIMT_ATOMIC_HOOKS(32, uint32_t, native)
 SIMT_ATOMIC_HOOKS(64, uint64_t, spin)
 
 extern "C" {
-void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_thread_fence(int) {
+  Hooks::fence(SIMT_PC);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 }

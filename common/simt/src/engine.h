@@ -20,6 +20,7 @@
 #include "context.h"
 #include "cooperative.h"
 #include "races.h"
+#include "shadow.h"
 #include "symbols.h"
 #include "trace.h"
 
@@ -110,6 +111,7 @@ struct Future {
   uint32_t path;
   Stop stop;
   uint8_t size;
+  bool is_volatile;
   uint8_t script_end;
   uint8_t load, loads;  // where it is, and how many there are
 };
@@ -128,6 +130,7 @@ struct Warp {
   uint32_t path[kLanes];
   Stop stop[kLanes];
   uint8_t size[kLanes];
+  bool is_volatile[kLanes];
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
   Fiber* fiber[kLanes] = {};
@@ -183,7 +186,8 @@ struct Grid {
   void* closure = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;           // see Script
+  bool run_ahead = true;       // see Script
+  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   uint64_t stride = 1;             // of the blocks, in linear order, every so many is traced
 };
@@ -208,6 +212,8 @@ struct Fault {
     shared_out_of_bounds,
     shared_uninitialized,
     grid_barrier,  // that another block never reaches
+    global_race,
+    global_uninitialized,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -220,9 +226,23 @@ struct Fault {
   uint3 block{};
   uint3 thread{};
   uint3 other_thread{};
-  unsigned lanes = 0;  // how many lanes of the warp did it
+  uint64_t other_block = 0;  // global race: the linear index in
+  dim3 grid;                 // this grid
+  unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
   const symbols::SharedVariable* missed = nullptr;  // static shared memory: next to what it fell
+};
+
+// Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see shadow.h.
+struct BlockRace {
+  Fault fault;
+  uint64_t value = 0;   // what was stored
+  bool varies = false;  // not always the same
+
+  bool is_same_place(const BlockRace& other) const {
+    return fault.pc == other.fault.pc && fault.other_pc == other.fault.other_pc &&
+           fault.store == other.fault.store && fault.other_store == other.fault.other_store;
+  }
 };
 
 // One OS thread that runs blocks.
@@ -237,10 +257,11 @@ class Worker {
 
   Trace trace;                // counts of the launch so far, by program counter
   std::vector<Fault> faults;  // of the launch so far
-  uint64_t kernel_pc = 0;     // an address inside the kernel, once known
+  std::vector<BlockRace> block_races;
+  GlobalCheck global;
+  uint64_t kernel_pc = 0;  // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
-  // How many grid-wide barriers this block has passed. What two blocks do is ordered where it differs.
   BlockExtras extras;
   // The number of the running lane in its block.
   unsigned thread_rank() const {
@@ -250,7 +271,6 @@ class Worker {
   // behind what came before.
   void order_shared() { races_.next_interval(); }
   bool is_cooperative() const { return grid_->barrier; }
-  uint32_t grid_epoch() const { return grid_epoch_; }
 
  private:
   friend struct Hooks;
@@ -297,6 +317,10 @@ class Worker {
   void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
                     Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void add_block_race(const BlockRace& race);
+  void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
   void settle_captures(Warp& warp);
@@ -328,7 +352,6 @@ class Worker {
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
   bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
-  uint32_t grid_epoch_ = 0;
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block
@@ -337,11 +360,24 @@ class Worker {
   RaceCheck races_;
   struct Range {
     uint64_t begin = 1, end = 0;
+    bool written = false;  // all of it
   };
   std::array<Range, 4> ranges_;  // of global memory, hit before
   unsigned next_range_ = 0;
   uint64_t ranges_version_ = 0;
   const Range* global_range(uint64_t address, unsigned size);
+  uint32_t fresh_ = 0;  // lanes of an access to memory that is not all written
+  // Until the lanes have run: stores that clash with another block, and what they read of its flags.
+  struct Unsettled {
+    BlockRace race;
+    uint64_t before;
+  };
+  struct Flag {
+    uint64_t sector;
+    uint32_t bytes;
+  };
+  std::vector<Unsettled> unsettled_;
+  std::vector<Flag> flags_;
   char* dynamic_shared_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&

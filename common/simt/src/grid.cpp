@@ -11,8 +11,11 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "device.h"
+#include "memory.h"
+#include "shadow.h"
 #include "symbols.h"
 
 namespace simt::engine {
@@ -168,6 +171,45 @@ cudaError_t check_configuration(const Config& config) {
   return cudaSuccess;
 }
 
+void merge(std::vector<BlockRace>& races, const BlockRace& more) {
+  for (BlockRace& race : races) {
+    if (!race.is_same_place(more)) continue;
+    race.varies |= more.varies || race.value != more.value;
+    return;
+  }
+  races.push_back(more);
+}
+
+// The races between blocks that are faults: one for each pair of source lines.
+void add_block_races(const std::vector<BlockRace>& races,
+                     const std::vector<GlobalCheck::TestAndSet>& test_and_set,
+                     std::vector<Fault>& faults) {
+  const uint64_t base = program_base();
+  for (const BlockRace& race : races) {
+    const Fault& fault = race.fault;
+    // A word that is tested and then set, by all to the same value, may be set once too often.
+    const bool one_reads = fault.store != fault.other_store;
+    const auto load_pc = static_cast<uint32_t>((fault.store ? fault.other_pc : fault.pc) - base);
+    const auto store_pc = static_cast<uint32_t>((fault.store ? fault.pc : fault.other_pc) - base);
+    if (one_reads && !race.varies &&
+        std::find(test_and_set.begin(), test_and_set.end(),
+                  GlobalCheck::TestAndSet{load_pc, store_pc}) != test_and_set.end()) {
+      continue;
+    }
+    const auto place = [](const Fault& f) {
+      const symbols::Location &a = symbols::locate(f.pc), &b = symbols::locate(f.other_pc);
+      std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
+      if (lines.second < lines.first) std::swap(lines.first, lines.second);
+      return lines;
+    };
+    if (std::none_of(faults.begin(), faults.end(), [&](const Fault& other) {
+          return other.kind == Fault::Kind::global_race && place(other) == place(fault);
+        })) {
+      faults.push_back(fault);
+    }
+  }
+}
+
 }  // namespace
 
 void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure) {
@@ -189,8 +231,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
+  grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
+  if (grid.checks_blocks) shadow::begin_phase(blocks);
   std::optional<GridBarrier> barrier;
-  if (config.cooperative) grid.barrier = &barrier.emplace(blocks);
+  if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
   Pool::instance().run(grid);
 
   LaunchRecord record;
@@ -199,6 +243,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;
   std::vector<Fault> faults;
+  std::vector<BlockRace> races;
+  std::vector<GlobalCheck::TestAndSet> test_and_set;
   Pool::instance().for_each_worker([&](Worker& worker) {
     worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
     for (const auto& [pc, example] : worker.trace.examples()) {
@@ -206,6 +252,11 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       if (example.is_better_than(kept)) kept = example;
     }
     if (!worker.trace.empty()) worker.trace.clear();
+    for (const BlockRace& race : worker.block_races) merge(races, race);
+    worker.block_races.clear();
+    test_and_set.insert(test_and_set.end(), worker.global.test_and_set.begin(),
+                        worker.global.test_and_set.end());
+    worker.global.test_and_set.clear();
     if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
     worker.kernel_pc = 0;
     for (const Fault& fault : worker.faults) {
@@ -223,13 +274,16 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     }
     worker.faults.clear();
   });
+  if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
+  add_block_races(races, test_and_set, faults);
   // A read that races with the first write may come before it: then the race is the news.
   std::erase_if(faults, [all = faults](const Fault& fault) {
-    return fault.kind == Fault::Kind::shared_uninitialized &&
-           std::any_of(all.begin(), all.end(), [&](const Fault& other) {
-             return other.kind == Fault::Kind::shared_race &&
-                    (other.pc == fault.pc || other.other_pc == fault.pc);
-           });
+    const bool is_global = fault.kind == Fault::Kind::global_uninitialized;
+    if (!is_global && fault.kind != Fault::Kind::shared_uninitialized) return false;
+    const auto race = is_global ? Fault::Kind::global_race : Fault::Kind::shared_race;
+    return std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+      return other.kind == race && (other.pc == fault.pc || other.other_pc == fault.pc);
+    });
   });
   record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
   if (record.kernel.empty()) record.kernel = kernel_text;

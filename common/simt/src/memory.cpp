@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "shadow.h"
 #include "symbols.h"
 
 namespace simt::memory {
@@ -99,7 +100,8 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   arena.next = end;
   s.live_bytes += size;
   ++changes;
-  s.allocations[base] = Allocation{base, size, kind, false, caller, 0, {}};
+  // The host may write what it shares with the device, and nobody sees it.
+  s.allocations[base] = Allocation{base, size, kind, false, kind != Kind::device, caller, 0, {}};
 
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
   constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
@@ -115,6 +117,7 @@ static FreeResult release_found(Allocation& allocation, uint64_t caller) {
   allocation.freed_at = caller;
   s.live_bytes -= allocation.size;
   discard(allocation.base, allocation.size);
+  engine::shadow::forget(allocation.base, allocation.size);
   return FreeResult::ok;
 }
 
@@ -157,7 +160,7 @@ bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
   const Allocation* above = find_above(base);
   if (above && above->base < base + size) return false;
   ++changes;
-  s.allocations[base] = Allocation{base, size, Kind::registered, false, caller, 0, {}};
+  s.allocations[base] = Allocation{base, size, Kind::registered, false, true, caller, 0, {}};
   return true;
 }
 
@@ -169,6 +172,28 @@ bool unregister_host(uint64_t base, uint64_t) {
   ++changes;
   s.allocations.erase(it);  // what comes to lie there next is something else
   return true;
+}
+
+void mark_written(uint64_t address, uint64_t size) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  auto it = s.allocations.upper_bound(address);
+  if (it == s.allocations.begin()) return;
+  Allocation& allocation = (--it)->second;
+  if (allocation.written || address >= allocation.end()) return;
+  if (address == allocation.base && size >= allocation.size) {
+    ++changes;
+    allocation.written = true;
+  } else {
+    engine::shadow::mark_written(address, size);
+  }
+}
+
+void mark_all_written() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  ++changes;
+  for (auto& [base, allocation] : s.allocations) allocation.written = true;
 }
 
 void name(uint64_t base, std::string_view name) {

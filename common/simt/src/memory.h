@@ -24,6 +24,7 @@ struct Allocation {
   uint64_t size = 0;  // bytes asked for
   Kind kind = Kind::device;
   bool freed = false;
+  bool written = false;       // all of it, as far as can be known; else shadow.h knows which bytes
   uint64_t allocated_at = 0;  // program counter of the call
   uint64_t freed_at = 0;
   std::string name = {};  // what the program calls it, if it says so
@@ -47,7 +48,8 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);
 enum class FreeResult { ok, not_an_allocation, already_freed };
 FreeResult release(uint64_t base, Kind kind, uint64_t caller);
 
-// Changes with every allocation and release: what find() said before may be wrong then.
+// Changes with every allocation and release, and when one is all written: what find() said before may be
+// wrong then.
 inline std::atomic<uint64_t> changes{1};
 inline uint64_t version() { return changes.load(std::memory_order_relaxed); }
 
@@ -61,6 +63,11 @@ const Allocation* find_above(uint64_t address);
 // Opens [base, base + size) of the host to the device; false if part of it is open already.
 bool register_host(uint64_t base, uint64_t size, uint64_t caller);
 bool unregister_host(uint64_t base, uint64_t caller);
+
+// A copy or the host has written there.
+void mark_written(uint64_t address, uint64_t size);
+// Kernels ran whose stores nobody saw: everything may have been written.
+void mark_all_written();
 
 // What findings shall call the allocation that begins at `base`; nothing where none does.
 void name(uint64_t base, std::string_view name);

@@ -142,6 +142,9 @@ template <bool same_value, class T>
   return address;
 }
 
+/// A memory fence, of whatever scope.
+void fence();
+
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
 int64_t clock();

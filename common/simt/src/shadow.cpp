@@ -1,0 +1,506 @@
+#include "shadow.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+#include "memory.h"
+
+namespace simt::engine {
+namespace {
+
+constexpr uint64_t kSector = 32;
+
+// ---- Notes --------------------------------------------------------------------------------------
+
+// Two notes, which is enough for nearly all sectors; the others have a list in `crowded`.
+struct Cell {
+  std::atomic<uint64_t> who[2];  // block << 32 | bytes
+  std::atomic<uint32_t> tag[2];  // epoch << 4 | flags, in the first only | kind
+  std::atomic<uint32_t> pc[2];
+
+  static constexpr uint32_t kKind = 3, kLocked = 4, kCrowded = 8;
+
+  void lock() {
+    while (tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked) {
+    }
+  }
+  void unlock() { tag[0].fetch_and(~kLocked, std::memory_order_release); }
+};
+static_assert(sizeof(Cell) == kSector, "the shadow has as many bytes as the memory");
+
+uint32_t block_of(uint64_t who) { return static_cast<uint32_t>(who >> 32); }
+uint32_t bytes_of(uint64_t who) { return static_cast<uint32_t>(who); }
+Touch kind_of(uint32_t tag) { return static_cast<Touch>(tag & Cell::kKind); }
+uint64_t load(const std::atomic<uint64_t>& x) { return x.load(std::memory_order_relaxed); }
+uint32_t load(const std::atomic<uint32_t>& x) { return x.load(std::memory_order_relaxed); }
+
+Note note_at(const Cell& cell, int i) {
+  const uint64_t who = load(cell.who[i]);
+  const uint32_t tag = load(cell.tag[i]);
+  return {block_of(who), bytes_of(who), load(cell.pc[i]), tag >> 4, kind_of(tag)};
+}
+
+// Leaves the flags as they are. Only under the cell's lock.
+void put(Cell& cell, int i, const Note& note) {
+  cell.who[i].store(uint64_t{note.block} << 32 | note.bytes, std::memory_order_relaxed);
+  cell.pc[i].store(note.pc, std::memory_order_relaxed);
+  const uint32_t flags = load(cell.tag[i]) & (Cell::kLocked | Cell::kCrowded);
+  cell.tag[i].store(note.epoch << 4 | flags | static_cast<uint32_t>(note.kind),
+                    std::memory_order_relaxed);
+}
+
+class SpinLock {
+ public:
+  void lock() {
+    while (held_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_;
+};
+
+class Guard {
+ public:
+  explicit Guard(SpinLock& lock) : lock_(lock) { lock_.lock(); }
+  ~Guard() { lock_.unlock(); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+// ---- The shadow of a range of addresses ---------------------------------------------------------
+
+// Address space without memory behind it until it is touched; zero at first.
+char* reserve(uint64_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    std::perror("simt: cannot reserve address space for the checks of global memory");
+    std::_Exit(1);
+  }
+  madvise(p, bytes, MADV_DONTDUMP);
+  return static_cast<char*>(p);
+}
+
+struct Region {
+  uint64_t base = 0, size = 0;
+  Cell* cells = nullptr;
+  char* before = nullptr;      // what a sector held before the first store of the phase
+  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
+
+  bool holds(uint64_t address) const { return address - base < size; }
+};
+
+Region
+    regions[3];  // cudaMalloc's arena, that of pinned and managed memory, the program's variables
+
+Region make_region(uint64_t base, uint64_t size, bool needs_written) {
+  Region region{base, size, reinterpret_cast<Cell*>(reserve(size)), reserve(size), nullptr};
+  if (needs_written) region.written = reinterpret_cast<uint8_t*>(reserve(size / 4));
+  return region;
+}
+
+// After memory.cpp's own, which it asks for the ranges.
+[[gnu::constructor(103)]] void reserve_shadow() {
+  regions[0] = make_region(memory::device_base, memory::kArenaBytes, true);
+  regions[1] = make_region(memory::shared_base, memory::kArenaBytes, false);
+}
+
+const Region* region_of(uint64_t address) {
+  for (const Region& region : regions) {
+    if (region.holds(address)) return &region;
+  }
+  return nullptr;
+}
+
+// ---- What fences order --------------------------------------------------------------------------
+
+// Which blocks' work is known, and up to which fence: as runs of blocks, because blocks that finish one
+// after another are known one after another.
+class Knowledge {
+ public:
+  struct Run {
+    uint32_t first, last, epoch;
+  };
+
+  uint32_t of(uint32_t block) const {
+    const auto after = std::upper_bound(runs_.begin(), runs_.end(), block,
+                                        [](uint32_t b, const Run& run) { return b < run.first; });
+    if (after == runs_.begin() || after[-1].last < block) return 0;
+    return after[-1].epoch;
+  }
+
+  void add(const Run* more, size_t count) {
+    std::vector<Run> sum;
+    sum.reserve(runs_.size() + count + 1);
+    size_t i = 0, j = 0;
+    uint64_t at = 0;  // everything before is in the sum
+    for (;;) {
+      while (i < runs_.size() && runs_[i].last < at) ++i;
+      while (j < count && more[j].last < at) ++j;
+      const Run* a = i < runs_.size() ? &runs_[i] : nullptr;
+      const Run* b = j < count ? &more[j] : nullptr;
+      if (!a && !b) break;
+      const uint64_t first =
+          std::max(at, std::min<uint64_t>(a ? a->first : ~0ull, b ? b->first : ~0ull));
+      uint64_t last = ~0ull;
+      uint32_t epoch = 0;
+      for (const Run* run : {a, b}) {
+        if (!run) continue;
+        if (run->first <= first) {
+          last = std::min<uint64_t>(last, run->last);
+          epoch = std::max(epoch, run->epoch);
+        } else {
+          last = std::min<uint64_t>(last, run->first - 1);
+        }
+      }
+      if (!sum.empty() && sum.back().epoch == epoch && sum.back().last + 1 == first) {
+        sum.back().last = static_cast<uint32_t>(last);
+      } else {
+        sum.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(last), epoch});
+      }
+      at = last + 1;
+    }
+    runs_ = std::move(sum);
+    ++version;
+  }
+  void add(const Knowledge& other) { add(other.runs_.data(), other.runs_.size()); }
+
+  uint32_t version = 0;
+
+ private:
+  std::vector<Run> runs_;
+};
+
+// The present launch, or what of it comes after the last barrier of the grid.
+struct Phase {
+  uint32_t next = 1;  // number of the first block to come
+  std::atomic<bool> has_fences{false};
+  SpinLock lock;  // of knowledge
+  std::unordered_map<uint32_t, Knowledge> knowledge;
+};
+uint32_t first_block = 1;  // of this phase: notes of earlier ones are history
+
+Phase& phase() {
+  static Phase& p = *new Phase;  // outlives the workers
+  return p;
+}
+
+// Sectors that more than two kinds of visitors share.
+constexpr size_t kMostNotes = 64;
+constexpr uint64_t kShards = 64;
+struct CrowdedSectors {
+  SpinLock lock;
+  std::unordered_map<uint64_t, std::vector<Note>> notes;
+};
+CrowdedSectors& crowded(uint64_t sector) {
+  static auto* shards = new CrowdedSectors[kShards];
+  return shards[sector / kSector % kShards];
+}
+
+// All that is noted about a sector in this phase. Only under the cell's lock.
+template <class F>
+void for_each_note(const Cell& cell, uint64_t sector, F&& f) {
+  const uint32_t base = first_block;
+  for (const int i : {0, 1}) {
+    const Note note = note_at(cell, i);
+    if (note.block >= base && note.kind != Touch::none) f(note);
+  }
+  if (!(load(cell.tag[0]) & Cell::kCrowded)) return;
+  CrowdedSectors& sectors = crowded(sector);
+  const Guard guard(sectors.lock);
+  const auto found = sectors.notes.find(sector);
+  if (found == sectors.notes.end()) return;
+  for (const Note& note : found->second) {
+    if (note.block >= base) f(note);
+  }
+}
+
+// A bit for each byte of a sector, as a byte for each of its words.
+uint64_t spread(uint32_t bytes) {
+  uint64_t x = bytes;
+  x = (x | x << 16) & 0x0000ffff0000ffff;
+  x = (x | x << 8) & 0x00ff00ff00ff00ff;
+  return (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+}
+
+}  // namespace
+
+namespace shadow {
+
+void cover_variables(uint64_t begin, uint64_t end) {
+  begin -= begin % kSector;
+  regions[2] = make_region(begin, (end - begin + kSector) / kSector * kSector, false);
+}
+
+void forget(uint64_t address, uint64_t size) {
+  constexpr uint64_t kPage = 4096;
+  const Region* region = region_of(address);
+  if (!region) return;
+  const auto discard = [](const void* begin, uint64_t bytes) {
+    const uint64_t first = (reinterpret_cast<uint64_t>(begin) + kPage - 1) / kPage * kPage;
+    const uint64_t end = (reinterpret_cast<uint64_t>(begin) + bytes) / kPage * kPage;
+    if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  };
+  const uint64_t offset = address - region->base;
+  discard(reinterpret_cast<char*>(region->cells) + offset, size);
+  discard(region->before + offset, size);
+  if (region->written) discard(region->written + offset / 4, size / 4);
+}
+
+void mark_written(uint64_t address, uint64_t size) {
+  const Region* region = region_of(address);
+  if (!region || !region->written) return;
+  uint64_t offset = address - region->base;
+  const uint64_t end = offset + size;
+  for (; offset < end && offset % 4; ++offset) region->written[offset / 4] |= 1u << offset % 4;
+  const uint64_t words = end > offset ? (end - offset) / 4 : 0;
+  std::memset(region->written + offset / 4, 0xf, words);
+  for (offset += 4 * words; offset < end; ++offset) {
+    region->written[offset / 4] |= 1u << offset % 4;
+  }
+}
+
+uint64_t first_unwritten(uint64_t address, uint64_t size) {
+  const Region* region = region_of(address);
+  if (!region || !region->written) return address + size;
+  for (uint64_t offset = address - region->base; offset < address - region->base + size; ++offset) {
+    if (region->written[offset / 4] == 0xf) {
+      offset |= 3;
+    } else if (!(region->written[offset / 4] >> offset % 4 & 1)) {
+      return region->base + offset;
+    }
+  }
+  return address + size;
+}
+
+uint32_t unwritten(uint64_t sector, uint32_t bytes) {
+  const Region* region = region_of(sector);
+  if (!region || !region->written) return 0;
+  uint64_t nibbles;
+  std::memcpy(&nibbles, region->written + (sector - region->base) / 4, 8);
+  const uint64_t wanted = spread(bytes);
+  if ((nibbles & wanted) == wanted) [[likely]]
+    return 0;
+  uint32_t missing = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    missing |= static_cast<uint32_t>(~nibbles >> 8 * i & 0xf) << 4 * i;
+  }
+  return missing & bytes;
+}
+
+void note_written(uint64_t sector, uint32_t bytes) {
+  const Region* region = region_of(sector);
+  if (!region || !region->written) return;
+  uint8_t* const words = region->written + (sector - region->base) / 4;
+  uint64_t nibbles;
+  std::memcpy(&nibbles, words, 8);
+  const uint64_t wanted = spread(bytes);
+  if ((nibbles & wanted) == wanted) return;
+  // Another worker may write other bytes of the sector at this moment.
+  for (unsigned i = 0; i < 8; ++i) {
+    const auto some = static_cast<uint8_t>(wanted >> 8 * i);
+    if (some == 0xf) {
+      words[i] = some;
+    } else if (some) {
+      __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+void begin_phase(uint64_t blocks) {
+  Phase& p = phase();
+  if (p.next > ~uint32_t{0} - blocks) {  // numbers have run out: forget all that was noted
+    for (const Region& region : regions) {
+      if (region.cells) madvise(region.cells, region.size, MADV_DONTNEED);
+    }
+    p.next = 1;
+  }
+  first_block = p.next;
+  p.next += static_cast<uint32_t>(blocks);
+  p.has_fences = false;
+  p.knowledge.clear();
+  for (uint64_t i = 0; i < kShards; ++i) crowded(i * kSector).notes.clear();
+}
+
+}  // namespace shadow
+
+bool GlobalCheck::has_fences() { return phase().has_fences.load(std::memory_order_relaxed); }
+uint64_t GlobalCheck::linear(uint32_t block) { return block - first_block; }
+
+void GlobalCheck::begin_block(uint64_t linear) {
+  block_ = first_block + static_cast<uint32_t>(linear);
+  epoch_ = 0;
+  has_stored_ = false;
+  last_learnt_ = 0;
+}
+
+void GlobalCheck::fence() {
+  phase().has_fences.store(true, std::memory_order_relaxed);
+  if (has_stored_) ++epoch_;
+  has_stored_ = false;
+}
+
+bool GlobalCheck::is_ordered(const Note& earlier) const {
+  Phase& p = phase();
+  if (!has_fences()) return false;
+  const Guard guard(p.lock);
+  const auto mine = p.knowledge.find(block_);
+  return mine != p.knowledge.end() && mine->second.of(earlier.block) > earlier.epoch;
+}
+
+void GlobalCheck::learn(const Note& release) {
+  Phase& p = phase();
+  const Guard guard(p.lock);
+  Knowledge& mine = p.knowledge[block_];
+  if (mine.of(release.block) < release.epoch) {
+    const Knowledge::Run run{release.block, release.block, release.epoch};
+    mine.add(&run, 1);
+  }
+  const auto theirs = p.knowledge.find(release.block);
+  if (theirs == p.knowledge.end()) return;
+  if (release.block == last_learnt_ && theirs->second.version == last_version_) return;
+  last_learnt_ = release.block;
+  last_version_ = theirs->second.version;
+  mine.add(theirs->second);
+}
+
+bool GlobalCheck::touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc, Note& clash) {
+  const Region* region = region_of(sector);
+  if (!region) return false;
+  Cell& cell = region->cells[(sector - region->base) / kSector];
+  if (kind != Touch::read) has_stored_ = true;
+
+  // The usual case: the block is noted in this sector, and nobody else is who matters.
+  const uint32_t base = first_block;
+  const uint32_t tag = epoch_ << 4 | static_cast<uint32_t>(kind);
+  for (const int i : {0, 1}) {
+    const uint64_t who = load(cell.who[i]);
+    if (block_of(who) != block_ || load(cell.tag[i]) != tag) continue;
+    const uint64_t other = load(cell.who[1 - i]);
+    const uint32_t other_tag = load(cell.tag[1 - i]);
+    const bool is_alone = block_of(other) == block_ || block_of(other) < base;
+    const bool is_reader = kind == Touch::read && kind_of(other_tag) == Touch::read;
+    if ((!is_alone && !is_reader) || (other_tag & (Cell::kLocked | Cell::kCrowded))) break;
+    if (bytes & ~bytes_of(who)) cell.who[i].store(who | bytes, std::memory_order_relaxed);
+    return false;
+  }
+  return touch_anew(sector, {block_, bytes, pc, epoch_, kind}, clash);
+}
+
+// Notes what a block does to a sector in which it is not noted yet, or not alone.
+bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
+  const Region& region = *region_of(sector);
+  Cell& cell = region.cells[(sector - region.base) / kSector];
+  cell.lock();
+  Note notes[2 + kMostNotes];
+  size_t count = 0;
+  const bool has_list = load(cell.tag[0]) & Cell::kCrowded;
+  for_each_note(cell, sector, [&](const Note& note) {
+    if (count < std::size(notes)) notes[count++] = note;
+  });
+
+  bool clashes = false, is_first_store = true;
+  for (size_t i = 0; i < count; ++i) {
+    const Note& note = notes[i];
+    is_first_store &= note.kind != Touch::write;
+    if (!(note.bytes & mine.bytes)) continue;
+    if (note.block == block_) {
+      const TestAndSet pair{note.pc, mine.pc};
+      if (mine.kind == Touch::write && note.kind == Touch::read &&
+          test_and_set.size() < kMostNotes &&
+          std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
+        test_and_set.push_back(pair);
+      }
+      continue;
+    }
+    if (mine.kind == Touch::atomic && note.kind != Touch::read && has_fences()) learn(note);
+    const bool one_stores = mine.kind == Touch::write || note.kind == Touch::write;
+    if (one_stores && !clashes && !is_ordered(note)) {
+      clash = note;
+      clashes = true;
+    }
+  }
+  if (mine.kind == Touch::write && is_first_store) {
+    std::memcpy(region.before + (sector - region.base), reinterpret_cast<const void*>(sector),
+                kSector);
+  }
+
+  // The new note takes the place of one that it makes needless: the block's own, or another block's of
+  // the same kind and bytes. The last store and the last atomic operation stay, and the first and the
+  // last of several readers.
+  size_t place = count;
+  bool has_first_reader = false;
+  for (size_t i = 0; i < count && place == count; ++i) {
+    const Note& note = notes[i];
+    if (note.kind != mine.kind) continue;
+    const bool covers = !(note.bytes & ~mine.bytes);
+    if (note.block == block_) {
+      if (note.epoch == mine.epoch || covers) place = i;
+    } else if (mine.kind != Touch::read) {
+      if (covers) place = i;
+    } else {
+      if (covers && has_first_reader) place = i;
+      has_first_reader |= !(mine.bytes & ~note.bytes);
+    }
+  }
+  if (place == std::size(notes)) --place;
+  if (place == count) {
+    notes[count++] = mine;
+  } else {
+    const uint32_t own_bytes = notes[place].block == block_ ? notes[place].bytes : 0;
+    notes[place] = mine;
+    notes[place].bytes |= own_bytes;
+  }
+
+  for (const size_t i : {0, 1}) put(cell, static_cast<int>(i), i < count ? notes[i] : Note{});
+  if (has_list || count > 2) {
+    CrowdedSectors& sectors = crowded(sector);
+    const Guard guard(sectors.lock);
+    if (count > 2) {
+      sectors.notes[sector].assign(notes + 2, notes + count);
+      cell.tag[0].fetch_or(Cell::kCrowded, std::memory_order_relaxed);
+    } else {
+      sectors.notes.erase(sector);
+      cell.tag[0].fetch_and(~Cell::kCrowded, std::memory_order_relaxed);
+    }
+  }
+  cell.unlock();
+  return clashes;
+}
+
+void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
+  const Region* region = region_of(sector);
+  if (!region || !has_fences()) return;
+  Cell& cell = region->cells[(sector - region->base) / kSector];
+  cell.lock();
+  for_each_note(cell, sector, [&](const Note& note) {
+    if (note.block != block_ && (note.bytes & bytes) && note.kind >= Touch::write) learn(note);
+  });
+  cell.unlock();
+}
+
+bool GlobalCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
+  const Region* region = region_of(sector);
+  if (!region) return false;
+  const char* before = region->before + (sector - region->base);
+  const auto* now = reinterpret_cast<const char*>(sector);
+  for (uint32_t rest = bytes; rest; rest &= rest - 1) {
+    const int i = std::countr_zero(rest);
+    if (before[i] != now[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace simt::engine

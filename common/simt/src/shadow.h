@@ -1,0 +1,94 @@
+// What blocks do to global memory: races between them, and memory that nobody has written.
+//
+// Blocks of a grid run in any order. Two of them race if they touch the same bytes in one launch, one of
+// them with a plain store and the other in any way but a volatile load, and nothing orders the two. What
+// orders them is a fence: what a block wrote before __threadfence() is known to every block that has since
+// seen one of its later atomic operations or stores, by an atomic operation or a volatile load, and to
+// whom that one passes it on. So tickets, locks, flags and look-back are no races. The waiting side is
+// not asked for a fence of its own.
+//
+// Stores that change nothing and blocks that store the same value are let pass: CUDA calls them races too,
+// but flags and levels are set that way in programs that work. So is a test of a word that is then set,
+// where all set the same value (`if (level[v] < 0) level[v] = next;`).
+//
+// For each sector of 32 bytes a cell notes who touched which bytes last. Workers share the cells. A cell
+// is locked only when a block comes to it in a new way; a block that comes again to a sector where nobody
+// else interferes finds itself noted, and goes on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace simt::engine {
+
+enum class Touch : uint8_t { none, read, write, atomic };  // atomic: volatile stores, too
+
+// What one block did to a sector.
+struct Note {
+  uint32_t block = 0;  // its number among the blocks of all launches
+  uint32_t bytes = 0;  // which of the 32
+  uint32_t pc = 0;     // relative to the program's first address
+  uint32_t epoch = 0;  // how many fences the block had executed after a store
+  Touch kind = Touch::none;
+};
+
+namespace shadow {
+
+// The program's variables get a shadow as well; the arenas of memory.h have theirs from the start.
+void cover_variables(uint64_t begin, uint64_t end);
+// These addresses are not used again: gives their share of the shadow back.
+void forget(uint64_t address, uint64_t size);
+
+// These bytes have been written, by a copy or by a kernel.
+void mark_written(uint64_t address, uint64_t size);
+// The same for some bytes of the sector at `sector`, a multiple of 32, and which of them have never been.
+void note_written(uint64_t sector, uint32_t bytes);
+uint32_t unwritten(uint64_t sector, uint32_t bytes);
+// The first byte of [address, address + size) that has never been written; the end if there is none.
+uint64_t first_unwritten(uint64_t address, uint64_t size);
+
+// A launch begins, or all blocks of one have met at a barrier of the whole grid: what was done before is
+// ordered before what comes. No block may be running.
+void begin_phase(uint64_t blocks);
+
+}  // namespace shadow
+
+// One worker's view.
+class GlobalCheck {
+ public:
+  void begin_block(uint64_t linear);
+  void fence();  // some thread of the block has executed one
+
+  // Notes what the block does to some bytes of the sector at `sector`, a multiple of 32. True if that
+  // clashes with what another block did: `clash` says what.
+  bool touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc, Note& clash);
+
+  // The block has read these bytes by an atomic operation or a volatile load: it knows now what those knew
+  // who stored there.
+  void acquire(uint64_t sector, uint32_t bytes);
+  // Until some block has executed a fence there is nothing to acquire.
+  static bool has_fences();
+
+  // Do these bytes hold what they held before a block of this launch stored there?
+  static bool is_unchanged(uint64_t sector, uint32_t bytes);
+  // The index in its grid of a block that touch() reported.
+  static uint64_t linear(uint32_t block);
+
+  // Places that load a word and then store to it.
+  struct TestAndSet {
+    uint32_t load_pc, store_pc;
+    bool operator==(const TestAndSet&) const = default;
+  };
+  std::vector<TestAndSet> test_and_set;
+
+ private:
+  bool touch_anew(uint64_t sector, const Note& mine, Note& clash);
+  bool is_ordered(const Note& earlier) const;
+  void learn(const Note& release);
+
+  uint32_t block_ = 0, epoch_ = 0;
+  bool has_stored_ = false;  // since the last fence
+  uint32_t last_learnt_ = 0, last_version_ = 0;
+};
+
+}  // namespace simt::engine

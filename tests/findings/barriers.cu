@@ -1,0 +1,138 @@
+// Barriers and warp functions that some threads do not reach, or reach with a wrong mask.
+#include "planted.h"
+
+namespace {
+
+constexpr int kBlock = 64;
+
+__global__ void half_a_warp(int* out, bool all) {
+  if (all || threadIdx.x % 32 < 16) __syncthreads();  // fault: barrier_in_half_warp
+  out[threadIdx.x] = 1;
+  __syncthreads();  // fault: barrier_in_half_warp
+}
+
+void barrier_in_half_warp(bool fixed) {
+  OnDevice<int> out(kBlock);
+  half_a_warp<<<1, kBlock>>>(out.data(), fixed);
+}
+
+__global__ void first_warp(int* out, bool all) {
+  if (all || threadIdx.x < 32) __syncthreads();  // fault: barrier_in_one_warp
+  out[threadIdx.x] = 1;
+  __syncthreads();  // fault: barrier_in_one_warp
+}
+
+void barrier_in_one_warp(bool fixed) {
+  OnDevice<int> out(kBlock);
+  first_warp<<<1, kBlock>>>(out.data(), fixed);
+}
+
+// Threads with nothing to do leave before the barrier. Of whole warps that is harmless on the hardware,
+// and of lanes of a warp too since Volta.
+__global__ void guarded_tile(const int* in, int* out, int n, bool stay) {
+  __shared__ int tile[kBlock];
+  const int i = threadIdx.x;
+  if (!stay && i >= n) return;
+  if (i < n) tile[i] = in[i];
+  __syncthreads();
+  if (i < n) out[i] = tile[n - 1 - i];
+}
+
+void leave_before_barrier(bool fixed) {
+  OnDevice<int> in(40), out(40);
+  guarded_tile<<<1, kBlock>>>(in.data(), out.data(), 40, fixed);
+}
+
+__global__ void own_trip_count(int* out, bool same) {
+  const unsigned rounds = same ? 2 : 1 + threadIdx.x % 2;
+  for (unsigned i = 0; i < rounds; ++i) {
+    out[threadIdx.x] += 1;
+    __syncthreads();  // fault: barrier_in_uneven_loop
+  }
+  out[threadIdx.x] += 1;
+  __syncthreads();  // fault: barrier_in_uneven_loop
+}
+
+void barrier_in_uneven_loop(bool fixed) {
+  OnDevice<int> out(kBlock);
+  own_trip_count<<<1, kBlock>>>(out.data(), fixed);
+}
+
+__global__ void both_branches(int* out, bool one) {
+  if (one || threadIdx.x % 2 == 0) {
+    out[threadIdx.x] = 1;
+    __syncthreads();  // fault: barrier_in_both_branches
+  } else {
+    out[threadIdx.x] = 2;
+    __syncthreads();  // fault: barrier_in_both_branches
+  }
+}
+
+void barrier_in_both_branches(bool fixed) {
+  OnDevice<int> out(kBlock);
+  both_branches<<<1, kBlock>>>(out.data(), fixed);
+}
+
+__global__ void sync_half(int* out, unsigned mask) {
+  if (threadIdx.x < 16) {
+    out[threadIdx.x] = 1;
+    __syncwarp(mask);  // fault: syncwarp_not_in_mask
+  }
+}
+
+void syncwarp_not_in_mask(bool fixed) {
+  OnDevice<int> out(32);
+  sync_half<<<1, 32>>>(out.data(), fixed ? 0x0000ffffu : 0x0000fff0u);
+}
+
+__global__ void sum_half(int* out, unsigned mask) {
+  int value = threadIdx.x;
+  if (threadIdx.x < 16) {
+    value += __shfl_xor_sync(mask, value, 1);  // fault: shuffle_lane_elsewhere
+  } else {
+    value = 0;
+  }
+  __syncwarp();  // fault: shuffle_lane_elsewhere
+  out[threadIdx.x] = value;
+}
+
+void shuffle_lane_elsewhere(bool fixed) {
+  OnDevice<int> out(32);
+  sum_half<<<1, 32>>>(out.data(), fixed ? 0x0000ffffu : 0xffffffffu);
+}
+
+__global__ void shuffle_mask(int* out, unsigned mask) {
+  const unsigned value = __shfl_down_sync(mask, threadIdx.x, 1);  // fault: shuffle_not_in_mask
+  out[threadIdx.x] = value;
+}
+
+void shuffle_not_in_mask(bool fixed) {
+  OnDevice<int> out(32);
+  shuffle_mask<<<1, 32>>>(out.data(), fixed ? 0xffffffffu : 0x0000ffffu);
+}
+
+__global__ void vote_in_branch(int* out, unsigned mask) {
+  bool any = false;
+  if (threadIdx.x % 2 == 0) any = __any_sync(mask, threadIdx.x > 20);  // fault: vote_lane_elsewhere
+  __syncwarp();                                                        // fault: vote_lane_elsewhere
+  out[threadIdx.x] = any;
+}
+
+void vote_lane_elsewhere(bool fixed) {
+  OnDevice<int> out(32);
+  vote_in_branch<<<1, 32>>>(out.data(), fixed ? 0x55555555u : 0xffffffffu);
+}
+
+}  // namespace
+
+const std::vector<Planted> kBarriers = {
+    {"barrier_in_half_warp", "barrier-divergence", barrier_in_half_warp},
+    {"barrier_in_one_warp", "barrier-divergence", barrier_in_one_warp},
+    {"leave_before_barrier", "none", leave_before_barrier},
+    {"barrier_in_uneven_loop", "barrier-divergence", barrier_in_uneven_loop},
+    {"barrier_in_both_branches", "barrier-divergence", barrier_in_both_branches},
+    {"syncwarp_not_in_mask", "invalid-mask", syncwarp_not_in_mask},
+    {"shuffle_lane_elsewhere", "invalid-mask", shuffle_lane_elsewhere},
+    {"shuffle_not_in_mask", "invalid-mask", shuffle_not_in_mask},
+    {"vote_lane_elsewhere", "invalid-mask", vote_lane_elsewhere},
+};

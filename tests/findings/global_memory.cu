@@ -1,0 +1,289 @@
+// Accesses to global and constant memory that hit the wrong place.
+#include <cassert>
+
+#include "planted.h"
+
+namespace {
+
+constexpr int kN = 1000;  // no multiple of a block
+
+__global__ void scale(float* data, int n, bool guarded) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (!guarded || i < n) data[i] = 2.0f * i;  // fault: write_past_end
+}
+
+void write_past_end(bool fixed) {
+  OnDevice<float> data(kN);
+  scale<<<4, 256>>>(data.data(), kN, fixed);
+}
+
+__global__ void difference(const float* in, float* out, int n, int last) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float right = 0.0f;
+  if (i < last) right = in[i + 1];  // fault: read_past_end
+  out[i] = right;
+}
+
+void read_past_end(bool fixed) {
+  OnDevice<float> in(kN, 1.0f), out(kN);
+  difference<<<4, 256>>>(in.data(), out.data(), kN, fixed ? kN - 1 : kN);
+}
+
+__global__ void blur(const float* in, float* out, int n, int first) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < first || i >= n) return;
+  out[i] = in[i - 1];  // fault: read_before_start
+}
+
+void read_before_start(bool fixed) {
+  OnDevice<float> in(kN, 1.0f), out(kN);
+  blur<<<4, 256>>>(in.data(), out.data(), kN, fixed ? 1 : 0);
+}
+
+// Rows and columns of a wide matrix swapped: the last row lands far beyond.
+__global__ void set_column(float* matrix, int rows, size_t pitch) {
+  const int row = threadIdx.x;
+  if (row < rows) matrix[row * pitch] = 1.0f;  // fault: write_far_away
+}
+
+void write_far_away(bool fixed) {
+  OnDevice<float> matrix(32 * 64);
+  set_column<<<1, 32>>>(matrix.data(), 32, fixed ? 64 : size_t{1} << 30);
+}
+
+// Two buffers lie side by side; the first is overrun into the second.
+__global__ void clear(int* data, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = 0;  // fault: overrun_into_neighbour
+}
+
+void overrun_into_neighbour(bool fixed) {
+  OnDevice<int> first(kN), second(kN);
+  clear<<<1, 128>>>(first.data(), fixed ? kN : 2 * kN);
+}
+
+// n / 4 rounded up: the last float4 hangs over the end.
+__global__ void copy_by_four(const float4* in, float4* out, int quads) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < quads) out[i] = in[i];  // fault: vector_across_end
+}
+
+void vector_across_end(bool fixed) {
+  OnDevice<float> in(1001, 1.0f), out(1004);
+  copy_by_four<<<1, 256>>>(reinterpret_cast<const float4*>(in.data()),
+                           reinterpret_cast<float4*>(out.data()), fixed ? 250 : 251);
+}
+
+__global__ void count(const int* in, int* bins, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&bins[in[i]], 1);  // fault: atomic_past_end
+}
+
+void atomic_past_end(bool fixed) {
+  std::vector<int> values(kN);
+  for (int i = 0; i < kN; ++i) values[i] = i % (fixed ? 64 : 65);
+  OnDevice<int> in(values), bins(64);
+  count<<<4, 256>>>(in.data(), bins.data(), kN);
+}
+
+__global__ void fill(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;  // fault: null_pointer // fault: use_after_free // fault: host_vector
+}
+
+void null_pointer(bool fixed) {
+  OnDevice<int> out(kN);
+  fill<<<4, 256>>>(fixed ? out.data() : nullptr, kN);
+}
+
+void use_after_free(bool fixed) {
+  int* out = nullptr;
+  cudaMalloc(&out, kN * sizeof(int));
+  if (!fixed) cudaFree(out);
+  fill<<<4, 256>>>(out, kN);
+  if (fixed) cudaFree(out);
+}
+
+void host_vector(bool fixed) {
+  std::vector<int> host(kN);
+  OnDevice<int> device(kN);
+  fill<<<4, 256>>>(fixed ? device.data() : host.data(), kN);
+  cudaDeviceSynchronize();
+}
+
+__global__ void sum_to(const int* in, int n, int* sum) {
+  int mine = 0;
+  for (int i = 0; i < n; ++i) mine += in[i];
+  *sum = mine;  // fault: host_variable
+}
+
+void host_variable(bool fixed) {
+  OnDevice<int> in(64, 1), sum(1);
+  int on_the_stack = 0;
+  sum_to<<<1, 1>>>(in.data(), 64, fixed ? sum.data() : &on_the_stack);
+  cudaDeviceSynchronize();
+}
+
+__global__ void swap_pairs(float* data, int offset) {
+  auto* pairs = reinterpret_cast<float2*>(data + offset);
+  float2 pair = pairs[threadIdx.x];  // fault: misaligned_float2
+  pairs[threadIdx.x] = make_float2(pair.y, pair.x);
+}
+
+void misaligned_float2(bool fixed) {
+  OnDevice<float> data(128);
+  swap_pairs<<<1, 32>>>(data.data(), fixed ? 2 : 1);
+}
+
+__global__ void store_quads(float* data, int offset) {
+  auto* quads = reinterpret_cast<float4*>(data + offset);
+  quads[threadIdx.x] = make_float4(1, 2, 3, 4);  // fault: misaligned_float4
+}
+
+void misaligned_float4(bool fixed) {
+  OnDevice<float> data(256);
+  store_quads<<<1, 32>>>(data.data(), fixed ? 4 : 2);
+}
+
+__global__ void store_word(unsigned char* bytes, int offset) {
+  *reinterpret_cast<int*>(bytes + offset) = 7;  // fault: misaligned_word
+}
+
+void misaligned_word(bool fixed) {
+  OnDevice<unsigned char> bytes(64);
+  store_word<<<1, 1>>>(bytes.data(), fixed ? 8 : 5);
+}
+
+__device__ int table[64];
+__device__ int behind_table[64];
+
+__global__ void fill_table(int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) table[i] = i;  // fault: variable_past_end
+}
+
+__global__ void use_both(int* out) {
+  out[threadIdx.x] = table[threadIdx.x] + behind_table[threadIdx.x];
+}
+
+void variable_past_end(bool fixed) {
+  OnDevice<int> out(64);
+  fill_table<<<1, 32>>>(fixed ? 64 : 65);
+  use_both<<<1, 64>>>(out.data());
+}
+
+__constant__ float taps[5];
+
+__global__ void convolve(const float* in, float* out, int n, int width) {
+  const int i = threadIdx.x;
+  float sum = 0.0f;
+  for (int k = 0; k < width; ++k) {
+    if (i + k < n) sum += taps[k] * in[i + k];  // fault: constant_past_end
+  }
+  out[i] = sum;
+}
+
+void convolve_with(int width) {
+  const float values[5] = {1, 2, 3, 2, 1};
+  cudaMemcpyToSymbol(taps, values, sizeof(values));
+  OnDevice<float> in(256, 1.0f), out(256);
+  convolve<<<1, 256>>>(in.data(), out.data(), 256, width);
+}
+
+void constant_past_end(bool fixed) { convolve_with(fixed ? 5 : 9); }
+
+__global__ void set_taps(float* where) { where[threadIdx.x] = 1.0f; }  // fault: constant_written
+
+void constant_written(bool fixed) {
+  convolve_with(5);
+  OnDevice<float> copy(5);
+  void* address = nullptr;
+  cudaGetSymbolAddress(&address, taps);
+  set_taps<<<1, 5>>>(fixed ? copy.data() : static_cast<float*>(address));
+}
+
+// An array of a thread's own, in local memory.
+__global__ void sort_digits(const int* digits, int* out, int n) {
+  int bins[8];
+  for (int i = 0; i < 8; ++i) bins[i] = 0;
+  for (int i = 0; i < n; ++i) ++bins[digits[i]];  // fault: local_far_past_end
+  for (int i = 0; i < 8; ++i) out[i] = bins[i];
+}
+
+void local_far_past_end(bool fixed) {
+  std::vector<int> digits(16);
+  for (int i = 0; i < 16; ++i) digits[i] = fixed ? i % 8 : (i == 15 ? 1 << 24 : i % 8);
+  OnDevice<int> in(digits), out(8);
+  sort_digits<<<1, 1>>>(in.data(), out.data(), 16);
+}
+
+// One element past it hits a neighbour on the thread's own stack, which neither the hardware's tools nor the
+// simulator see.
+void local_past_end(bool fixed) {
+  std::vector<int> digits(16);
+  for (int i = 0; i < 16; ++i) digits[i] = i % (fixed ? 8 : 9);
+  OnDevice<int> in(digits), out(8);
+  sort_digits<<<1, 1>>>(in.data(), out.data(), 16);
+}
+
+__global__ void fill_again(int* out) { out[threadIdx.x] = 1; }  // fault: use_after_free_async
+
+void use_after_free_async(bool fixed) {
+  int* out = nullptr;
+  cudaMallocAsync(&out, 64 * sizeof(int), cudaStream_t{});
+  if (!fixed) cudaFreeAsync(out, cudaStream_t{});
+  fill_again<<<1, 64>>>(out);
+  if (fixed) cudaFreeAsync(out, cudaStream_t{});
+  cudaDeviceSynchronize();
+}
+
+__global__ void add_pinned(const int* in, int* out) {
+  const int mine = in[threadIdx.x];  // fault: pinned_after_free
+  out[threadIdx.x] = mine + 1;
+}
+
+void pinned_after_free(bool fixed) {
+  OnDevice<int> out(64);
+  int* in = nullptr;
+  cudaMallocHost(&in, 64 * sizeof(int));
+  for (int i = 0; i < 64; ++i) in[i] = i;
+  if (!fixed) cudaFreeHost(in);
+  add_pinned<<<1, 64>>>(in, out.data());
+  cudaDeviceSynchronize();
+  if (fixed) cudaFreeHost(in);
+}
+
+__global__ void check_positive(const int* in) {
+  assert(in[threadIdx.x] > 0);  // fault: assert_fails
+}
+
+void assert_fails(bool fixed) {
+  OnDevice<int> in(32, fixed ? 1 : 0);
+  check_positive<<<1, 32>>>(in.data());
+}
+
+}  // namespace
+
+const std::vector<Planted> kGlobalMemory = {
+    {"write_past_end", "out-of-bounds", write_past_end},
+    {"read_past_end", "out-of-bounds", read_past_end},
+    {"read_before_start", "out-of-bounds", read_before_start},
+    {"write_far_away", "out-of-bounds", write_far_away},
+    {"overrun_into_neighbour", "out-of-bounds", overrun_into_neighbour},
+    {"vector_across_end", "out-of-bounds", vector_across_end},
+    {"atomic_past_end", "out-of-bounds", atomic_past_end},
+    {"null_pointer", "out-of-bounds", null_pointer},
+    {"use_after_free", "use-after-free", use_after_free},
+    {"host_vector", "device-access", host_vector},
+    {"host_variable", "device-access", host_variable},
+    {"misaligned_float2", "misaligned-access", misaligned_float2},
+    {"misaligned_float4", "misaligned-access", misaligned_float4},
+    {"misaligned_word", "misaligned-access", misaligned_word},
+    {"variable_past_end", "out-of-bounds", variable_past_end},
+    {"constant_past_end", "out-of-bounds", constant_past_end},
+    {"constant_written", "constant-write", constant_written},
+    {"local_far_past_end", "out-of-bounds", local_far_past_end},
+    {"local_past_end", "none", local_past_end},
+    {"use_after_free_async", "use-after-free", use_after_free_async},
+    {"pinned_after_free", "use-after-free", pinned_after_free},
+    {"assert_fails", "trap", assert_fails},
+};

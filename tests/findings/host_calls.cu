@@ -1,0 +1,159 @@
+// Faults on the host's side: copies, frees, launches.
+#include "planted.h"
+
+namespace {
+
+constexpr int kN = 1000;
+constexpr size_t kBytes = kN * sizeof(float);
+
+void copy_past_end(bool fixed) {
+  const std::vector<float> host(kN + 1);
+  float* device = nullptr;
+  cudaMalloc(&device, kBytes);
+  const size_t bytes = fixed ? kBytes : kBytes + 4;
+  cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice);  // fault: copy_past_end
+  cudaFree(device);
+}
+
+void copy_back_past_end(bool fixed) {
+  std::vector<float> host(2 * kN);
+  OnDevice<float> device(kN);
+  const size_t bytes = fixed ? kBytes : 2 * kBytes;
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy(host.data(), device.data(), bytes, back);  // fault: copy_back_past_end
+}
+
+void copy_wrong_way(bool fixed) {
+  std::vector<float> host(kN);
+  OnDevice<float> device(kN);
+  const auto kind = fixed ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  cudaMemcpy(device.data(), host.data(), kBytes, kind);  // fault: copy_wrong_way
+}
+
+void clear_past_end(bool fixed) {
+  OnDevice<float> device(kN);
+  cudaMemset(device.data(), 0, fixed ? kBytes : kBytes + 1);  // fault: clear_past_end
+}
+
+void free_twice(bool fixed) {
+  float* device = nullptr;
+  cudaMalloc(&device, kBytes);
+  cudaFree(device);
+  if (!fixed) cudaFree(device);  // fault: free_twice
+}
+
+void free_inside(bool fixed) {
+  float* device = nullptr;
+  cudaMalloc(&device, kBytes);
+  if (!fixed) cudaFree(device + 16);  // fault: free_inside
+  cudaFree(device);
+}
+
+void free_host_memory(bool fixed) {
+  std::vector<float> host(kN);
+  if (!fixed) cudaFree(host.data());  // fault: free_host_memory
+}
+
+void never_freed(bool fixed) {
+  float* device = nullptr;
+  cudaMalloc(&device, kBytes);  // fault: never_freed
+  if (fixed) cudaFree(device);
+}
+
+__global__ void touch(float* data) {
+  extern __shared__ float scratch[];
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    scratch[0] = 1.0f;
+    data[0] = scratch[0];
+  }
+}
+
+void too_many_threads(bool fixed) {
+  OnDevice<float> data(kN);
+  touch<<<1, fixed ? 1024 : 2048, 4>>>(data.data());  // fault: too_many_threads
+}
+
+void no_blocks(bool fixed) {
+  OnDevice<float> data(kN);
+  touch<<<fixed ? 1 : 0, 32, 4>>>(data.data());  // fault: no_blocks
+}
+
+void too_much_shared(bool fixed) {
+  OnDevice<float> data(kN);
+  touch<<<1, 32, fixed ? 48 * 1024 : 48 * 1024 + 4>>>(data.data());  // fault: too_much_shared
+}
+
+void pitch_too_small(bool fixed) {
+  std::vector<float> host(16 * 16);
+  OnDevice<float> device(16 * 16);
+  const size_t pitch = fixed ? 64 : 16;
+  const auto kind = cudaMemcpyHostToDevice;
+  cudaMemcpy2D(device.data(), pitch, host.data(), 64, 64, 16, kind);  // fault: pitch_too_small
+}
+
+__constant__ float taps[5];
+
+__global__ void use_taps(float* out) { out[threadIdx.x] = taps[threadIdx.x]; }
+
+void copy_past_symbol(bool fixed) {
+  const float values[9] = {1, 2, 3, 2, 1, 0, 0, 0, 0};
+  OnDevice<float> out(5);
+  const size_t bytes = fixed ? 5 * sizeof(float) : 9 * sizeof(float);
+  cudaMemcpyToSymbol(taps, values, bytes);  // fault: copy_past_symbol
+  use_taps<<<1, 5>>>(out.data());
+}
+
+void free_with_wrong_call(bool fixed) {
+  float* pinned = nullptr;
+  cudaMallocHost(&pinned, kBytes);
+  if (!fixed) cudaFree(pinned);  // fault: free_with_wrong_call
+  cudaFreeHost(pinned);
+}
+
+void no_such_device(bool fixed) {
+  cudaSetDevice(fixed ? 0 : 99);  // fault: no_such_device
+}
+
+// An int that has overflowed, as a size.
+void negative_size(bool fixed) {
+  float* device = nullptr;
+  const size_t bytes = fixed ? kBytes : static_cast<size_t>(-4000);
+  cudaMalloc(&device, bytes);  // fault: negative_size
+  cudaFree(device);
+}
+
+void pinned_never_freed(bool fixed) {
+  float* pinned = nullptr;
+  cudaMallocHost(&pinned, kBytes);  // fault: pinned_never_freed
+  if (fixed) cudaFreeHost(pinned);
+}
+
+void null_copy(bool fixed) {
+  std::vector<float> host(kN);
+  OnDevice<float> device(kN);
+  float* to = fixed ? device.data() : nullptr;
+  cudaMemcpy(to, host.data(), kBytes, cudaMemcpyHostToDevice);  // fault: null_copy
+}
+
+}  // namespace
+
+const std::vector<Planted> kHostCalls = {
+    {"copy_past_end", "api-error", copy_past_end},
+    {"copy_back_past_end", "api-error", copy_back_past_end},
+    {"copy_wrong_way", "api-error", copy_wrong_way},
+    {"clear_past_end", "api-error", clear_past_end},
+    {"free_twice", "api-error", free_twice},
+    {"free_inside", "api-error", free_inside},
+    {"free_host_memory", "api-error", free_host_memory},
+    {"never_freed", "leak", never_freed},
+    {"too_many_threads", "api-error", too_many_threads},
+    {"no_blocks", "api-error", no_blocks},
+    {"too_much_shared", "api-error", too_much_shared},
+    {"pitch_too_small", "api-error", pitch_too_small},
+    {"copy_past_symbol", "api-error", copy_past_symbol},
+    {"free_with_wrong_call", "api-error", free_with_wrong_call},
+    {"no_such_device", "api-error", no_such_device},
+    {"negative_size", "api-error", negative_size},
+    {"pinned_never_freed", "leak", pinned_never_freed},
+    {"null_copy", "api-error", null_copy},
+};

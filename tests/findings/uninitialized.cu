@@ -1,0 +1,96 @@
+// Memory that is read before anyone has written it.
+#include "planted.h"
+
+namespace {
+
+constexpr int kN = 256;
+
+__global__ void add_to(const int* in, int* sum) {
+  const int mine = in[threadIdx.x];
+  atomicAdd(sum, mine);  // fault: sum_not_cleared
+}
+
+void sum_not_cleared(bool fixed) {
+  OnDevice<int> in(kN, 1);
+  int* sum = nullptr;
+  cudaMalloc(&sum, sizeof(int));
+  if (fixed) cudaMemset(sum, 0, sizeof(int));
+  add_to<<<1, kN>>>(in.data(), sum);
+  cudaFree(sum);
+}
+
+__global__ void copy(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];  // fault: input_not_copied // fault: cleared_by_elements
+}
+
+void input_not_copied(bool fixed) {
+  const std::vector<float> host(kN, 1.0f);
+  OnDevice<float> out(kN);
+  float* in = nullptr;
+  cudaMalloc(&in, kN * sizeof(float));
+  if (fixed) cudaMemcpy(in, host.data(), kN * sizeof(float), cudaMemcpyHostToDevice);
+  copy<<<1, kN>>>(in, out.data(), kN);
+  cudaFree(in);
+}
+
+// cudaMemset counts bytes.
+void cleared_by_elements(bool fixed) {
+  OnDevice<float> out(kN);
+  float* in = nullptr;
+  cudaMalloc(&in, kN * sizeof(float));
+  cudaMemset(in, 0, fixed ? kN * sizeof(float) : kN);
+  copy<<<1, kN>>>(in, out.data(), kN);
+  cudaFree(in);
+}
+
+__global__ void accumulate(float* out, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] += 1.0f;  // fault: accumulate_into_fresh
+}
+
+void accumulate_into_fresh(bool fixed) {
+  float* out = nullptr;
+  cudaMalloc(&out, kN * sizeof(float));
+  if (fixed) cudaMemset(out, 0, kN * sizeof(float));
+  accumulate<<<1, 64>>>(out, kN);
+  cudaFree(out);
+}
+
+__global__ void fill_most(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;
+}
+
+// The grid is one block short, and the host takes home what nobody computed.
+void result_not_written(bool fixed) {
+  std::vector<int> host(kN);
+  int* out = nullptr;
+  cudaMalloc(&out, kN * sizeof(int));
+  fill_most<<<fixed ? 4 : 3, 64>>>(out, kN);
+  const size_t bytes = kN * sizeof(int);
+  cudaMemcpy(host.data(), out, bytes, cudaMemcpyDeviceToHost);  // fault: result_not_written
+  cudaFree(out);
+}
+
+__global__ void read_tile(int* out, bool whole) {
+  __shared__ int tile[64];
+  if (whole || threadIdx.x < 32) tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];  // fault: tile_half_filled
+}
+
+void tile_half_filled(bool fixed) {
+  OnDevice<int> out(64);
+  read_tile<<<1, 64>>>(out.data(), fixed);
+}
+
+}  // namespace
+
+const std::vector<Planted> kUninitialized = {
+    {"sum_not_cleared", "uninitialized-global", sum_not_cleared},
+    {"input_not_copied", "uninitialized-global", input_not_copied},
+    {"cleared_by_elements", "uninitialized-global", cleared_by_elements},
+    {"accumulate_into_fresh", "uninitialized-global", accumulate_into_fresh},
+    {"result_not_written", "uninitialized-global", result_not_written},
+    {"tile_half_filled", "uninitialized-shared", tile_half_filled},
+};
