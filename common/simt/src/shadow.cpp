@@ -342,14 +342,14 @@ uint64_t GlobalCheck::linear(uint32_t block) { return block - first_block; }
 void GlobalCheck::begin_block(uint64_t linear) {
   block_ = first_block + static_cast<uint32_t>(linear);
   epoch_ = 0;
-  has_stored_ = false;
+  has_touched_ = false;
   last_learnt_ = 0;
 }
 
 void GlobalCheck::fence() {
   phase().has_fences.store(true, std::memory_order_relaxed);
-  if (has_stored_) ++epoch_;
-  has_stored_ = false;
+  if (has_touched_) ++epoch_;
+  has_touched_ = false;
 }
 
 bool GlobalCheck::is_ordered(const Note& earlier) const {
@@ -380,7 +380,7 @@ bool GlobalCheck::touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc
   const Region* region = region_of(sector);
   if (!region) return false;
   Cell& cell = region->cells[(sector - region->base) / kSector];
-  if (kind != Touch::read) has_stored_ = true;
+  has_touched_ = true;
 
   // The usual case: the block is noted in this sector, and nobody else is who matters.
   const uint32_t base = first_block;

@@ -2,7 +2,7 @@
 //
 // Blocks of a grid run in any order. Two of them race if they touch the same bytes in one launch, one of
 // them with a plain store and the other in any way but a volatile load, and nothing orders the two. What
-// orders them is a fence: what a block wrote before __threadfence() is known to every block that has since
+// orders them is a fence: what a block read or wrote before __threadfence() is known to every block that has since
 // seen one of its later atomic operations or stores, by an atomic operation or a volatile load, and to
 // whom that one passes it on. So tickets, locks, flags and look-back are no races. The waiting side is
 // not asked for a fence of its own.
@@ -28,7 +28,7 @@ struct Note {
   uint32_t block = 0;  // its number among the blocks of all launches
   uint32_t bytes = 0;  // which of the 32
   uint32_t pc = 0;     // relative to the program's first address
-  uint32_t epoch = 0;  // how many fences the block had executed after a store
+  uint32_t epoch = 0;  // how many fences the block had executed, each after an access
   Touch kind = Touch::none;
 };
 
@@ -87,7 +87,7 @@ class GlobalCheck {
   void learn(const Note& release);
 
   uint32_t block_ = 0, epoch_ = 0;
-  bool has_stored_ = false;  // since the last fence
+  bool has_touched_ = false;  // since the last fence
   uint32_t last_learnt_ = 0, last_version_ = 0;
 };
 
