@@ -83,6 +83,9 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
+/// Threads of a block for a square tile.
+constexpr unsigned square(unsigned tile) { return tile * tile; }
+
 // What only the GPU build has: shared_tiling_peers.cu, or its stub, which says so.
 void register_peers(lab::GemmLadder& ladder);
 // [/hide]
@@ -130,7 +133,7 @@ void register_peers(lab::GemmLadder& ladder);
 /// rows where m is larger than 65,535 * tile.
 /// Source of the idea: the CUDA C++ Programming Guide, "Shared Memory".
 template <unsigned tile>
-__global__ void __launch_bounds__(tile* tile)
+__global__ void __launch_bounds__(square(tile))
     shared_tiles(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                  const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
   __shared__ float a_tile[tile][tile];  // (rows of C, slice)
@@ -161,7 +164,7 @@ __global__ void __launch_bounds__(tile* tile)
 // A(row, k0 + tx) and B(k0 + ty, col): one element of each tile, and for both of them `tx`, in
 // which the lanes of a warp differ, runs along a row. So both loads read 32 neighbours, 4 sectors a
 // request. What a thread fetches has little to do with what it needs: of the 64 elements that it
-// will multiply it has fetched two, and 62 come from others.
+// will multiply in this slice it has fetched two, and 62 come from others.
 //
 // **The counters.** Each of the 12 blocks has 32 warps, and each of these makes 2 requests in each
 // of the 2 slices: 12 * 32 * 2 * 2 = 1,536, a 32nd of 49,152. They ask for 6,144 sectors where the
@@ -458,7 +461,7 @@ void register_tiles(lab::GemmLadder& ladder) {
 /// Requires: slice a multiple of tile; nothing of alignment; at most 65,535 blocks along y, so the
 /// host launches slices of rows where m is larger than 65,535 * tile.
 template <unsigned tile, unsigned slice>
-__global__ void __launch_bounds__(tile* tile, 2048 / (tile * tile))
+__global__ void __launch_bounds__(square(tile), 2048 / square(tile))
     sliced_tiles(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                  const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
   static_assert(slice % tile == 0);
