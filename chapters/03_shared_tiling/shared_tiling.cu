@@ -585,18 +585,19 @@ void blocks_per_sm(const lab::Gemm& gemm, unsigned most) {
 // gone for the sake of fewer barriers. Between 384 and 512 lies the edge: the two blocks' shares
 // are 228 / 2 - 1 = 113 KiB each, slices of 452.
 //
-// **The prediction** for `at most 1`. Each slice begins with a load from L2 or from memory, some
-// 600 cycles until it is there, and then 16 multiply-adds with 8 warps on the SM, 2 for each of its
-// four schedulers: too few to fill even the time in which one of them waits for shared memory, say
-// 30 cycles a step, or 500 for the 16 of them. So 256 threads do 16 multiply-adds in about 1100
-// cycles, 8,192 operations:
+// **The prediction** for `at most 1`. 256 threads are 8 warps, and the SM has nothing else. Each
+// slice begins with a load, 300 cycles until it is there if it comes from L2 (`memory_latency` in
+// chapter 02), more if it comes from memory. Then 8 warps make 16 multiply-adds each, with 26
+// passes through shared memory (section 7 counts them), one in a cycle: 208 cycles. Add 100 for
+// addresses, stores and barriers, and a slice of 8,192 operations takes 600 cycles:
 //
-//     132 * 1.98e9 / 1100 * 8192 = 1.9 TFLOP/s
+//     132 * 1.98e9 / 600 * 8192 = 3.6 TFLOP/s
 //
-// and twice as many blocks should do twice as much, until something else is the limit. **The
-// clock** says how far that goes: see where the step from 2 to 4, or from 4 to 8, no longer pays.
-// *High occupancy is not a goal*: it is one way of having something to do while others wait.
-// Chapter 04 finds another.
+// Of these 600 cycles shared memory is busy for a third. So two blocks should do nearly twice as
+// much, 7.1, since one computes while the other waits, and with four of them shared memory should
+// be the limit, at 10. **The clock** says how far that holds: see from where on more blocks no
+// longer pay. *High occupancy is not a goal.* It is one way of having something to do while others
+// wait. Chapter 04 finds another.
 
 // [hide] The table of occupancy, and how these rungs are registered
 /// Prints how many blocks of a kernel fit on an SM.
@@ -742,6 +743,8 @@ __global__ void __launch_bounds__(1024)
 // is
 //
 //     132 * 1.98e9 / 50 * 2048 = 10.7 TFLOP/s
+//
+// For tiles of 16 it is 24 and 2 for 16 steps, and 10.3 TFLOP/s, hardly less.
 //
 // **The clock** should agree with that of `shared_tiles` with tiles of 32, since nvcc makes a loop
 // of the same 102 instructions from both. So this is no faster kernel. It is the same kernel with
