@@ -211,25 +211,28 @@ class Cases(unittest.TestCase):
 
 BETA = "beta == 0 ? alpha * sum : alpha * sum + beta * out"
 
-# (rung, [(text, what it becomes)], what the row says), several for a rung: one program has the n-th of each.
+# (rung, [(text, what it becomes)], how the row says it), several for a rung: one program has the n-th of each. Case 0
+# has M = 1, N = K = 32 and no gaps, beta -0.5; 1 is the first with K no multiple of 32, and with gaps in A and B (NaN);
+# 2 is the first with beta 0, where C is NaN; 4 the first with gaps in C.
 MUTANTS = [
     # No zeros where a tile sticks out along K.
     ("shared_tiles", [("a_tile[ty][tx] = from_a", "if (k0 + tx < k) a_tile[ty][tx] = from_a"),
-                      ("b_tile[ty][tx] = from_b", "if (k0 + ty < k) b_tile[ty][tx] = from_b")]),
-    ("shared_tiles", [("__syncthreads();  // the tiles are full", "")]),
-    ("shared_tiles", [("__syncthreads();  // nobody needs them any more", "")]),
-    ("shared_tiles", [("a_tile[ty][l] * b_tile[l][tx]", "a_tile[l][ty] * b_tile[l][tx]")]),
-    ("shared_tiles", [("float sum = 0;", "float sum = 0;\n  if (row >= m || col >= n) return;")]),
-    ("sliced_tiles", [("k0 + l < k", "true")]),
-    ("sliced_tiles", [(BETA, "alpha * sum")]),
-    ("sliced_tiles", [("row * lda", "row * k")]),
-    ("sliced_tiles", [("* ldb", "* n")]),
-    ("sliced_tiles", [("k0 += slice", "k0 += tile")]),
-    ("wide_reads", [("row * ldc", "row * n")]),
-    ("wide_reads", [(BETA, "alpha * sum + beta * out")]),
-    ("wide_reads", [("left.z * b_tile[l + 2]", "left.z * b_tile[l + 1]")]),
-    ("wide_reads", [("row >= m || col >= n", "row >= m")]),
-    ("wide_reads", [("b[(k0 + ty) * ldb + col]", "b[(k0 + tx) * ldb + col]")]),
+                      ("b_tile[ty][tx] = from_b", "if (k0 + ty < k) b_tile[ty][tx] = from_b")], r"case 1 .*: 66 of 66"),
+    ("shared_tiles", [("__syncthreads();  // the tiles are full", "")], r"case 0 .*: 32 of 32"),
+    # Whoever comes first has everything right.
+    ("shared_tiles", [("__syncthreads();  // nobody needs them any more", "")], r"case [01] .* first at index [1-9]"),
+    ("shared_tiles", [("a_tile[ty][l] * b_tile[l][tx]", "a_tile[l][ty] * b_tile[l][tx]")], r"case 0 .*: 32 of 32"),
+    ("shared_tiles", [("float sum = 0;", "float sum = 0;\n  if (row >= m || col >= n) return;")], r"case 0 .*: 32 of 32"),
+    ("sliced_tiles", [("k0 + l < k", "true")], r"case 1 .* first at index 0: nan"),
+    ("sliced_tiles", [(BETA, "alpha * sum")], r"case 0 .*: 32 of 32"),
+    ("sliced_tiles", [("row * lda", "row * k")], r"case 1 .* first at index 33: nan"),  # row 1
+    ("sliced_tiles", [("* ldb", "* n")], r"case 1 .* first at index 0: nan"),
+    ("sliced_tiles", [("k0 += slice", "k0 += tile")], r"case 1 .*: 66 of 66"),  # with slice=64, for K above 32
+    ("wide_reads", [("row * ldc", "row * n")], r"case 4 .* first at index 129: "),  # row 1
+    ("wide_reads", [(BETA, "alpha * sum + beta * out")], r"case 2 .* first at index 0: nan"),
+    ("wide_reads", [("left.z * b_tile[l + 2]", "left.z * b_tile[l + 1]")], r"case 0 .*: 32 of 32"),
+    ("wide_reads", [("row >= m || col >= n", "row >= m")], r"case 1 .* first at index 33: "),  # what stands right of row 0
+    ("wide_reads", [("b[(k0 + ty) * ldb + col]", "b[(k0 + tx) * ldb + col]")], r"case 0 .*: 32 of 32"),
 ]
 
 
@@ -242,14 +245,15 @@ class Mutants(unittest.TestCase):
             rungs.setdefault(mutant[0], []).append(mutant)
         for number in range(max(map(len, rungs.values()))):
             mutants = [those[number] for those in rungs.values() if number < len(those)]
-            changes = [(rung, old, new) for rung, pairs in mutants for old, new in pairs]
+            changes = [(rung, old, new) for rung, pairs, _ in mutants for old, new in pairs]
             with Mutant(CHAPTER, changes) as program:
                 runs = {rung: program.run("--rung", rung, "--cases", "0-23") for rung in rungs}
             for mutant in mutants:
                 with self.subTest(mutant=mutant):
                     run = runs[mutant[0]]
                     self.assertEqual(run.code, 1, run.explain())
-                    self.assertIn("FAIL", run.out)
+                    reasons = [row["reason"] for row in run.rows if row["status"] == "FAIL"]
+                    self.assertTrue(reasons and re.search(mutant[2], reasons[0]), reasons)
 
     def test_repaired_demonstrations_fail_and_leftovers_raise_nothing(self):
         barrier = "\n    __syncthreads();\n"
