@@ -420,6 +420,10 @@ __global__ void __launch_bounds__(threads)
 // wait for each other at the barrier, compute, and wait for each other again. The loads of the next
 // slice could be under way meanwhile, but nobody has asked for them yet. Other blocks on the SM
 // could use the time, if there were any: see section 6.
+//
+// Large tiles have a price as well. A C of 1024 x 1024 has 256 tiles of 64 x 64, but only 64 of 128
+// x 128, and an H200 has 132 SMs: more than half of them get no block at all. Look at the table for
+// 1024 before you call one of these kernels the fastest.
 
 // [hide] The ratio, and how these rungs are registered
 /// Prints how many multiply-adds a kernel makes of each float that it reads, in whole tiles.
@@ -896,6 +900,12 @@ __global__ void __launch_bounds__(threads)
 //
 // The inner loop is the same function as in `thread_tile_2d`, and it takes the same 20,480
 // wavefronts.
+//
+// And where the rows are not aligned? With `--size 256,127,64` a row of B and a row of C have 127
+// floats, and the kernel goes the slow way for both. It makes 640 load requests then: A's 128, and
+// four for each of B's 128 quads. Of the stores there are 1,024. The lanes of such a request are 4
+// floats apart, so each of the four touches nearly all the sectors of the whole. The result is
+// right, and what stands between the barriers is the same as ever.
 //
 // **The clock** gains from the loads, but not from them alone. nvcc gives `thread_tile_2d` 157
 // registers and this kernel 128. That is no detail: it decides how many blocks run on an SM.

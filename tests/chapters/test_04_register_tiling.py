@@ -85,6 +85,13 @@ class DefaultRun(unittest.TestCase):
             self.expect(rung, global_load_requests=requests, global_load_sectors=sectors,
                         global_store_requests=stores, global_store_sectors=stored, divergent_branches=0)
 
+    def test_rows_that_are_not_aligned(self):
+        run = CHAPTER.run("--size", "256,127,64", "--rung", "thread_tile_float4")
+        counts = run.row("thread_tile_float4")["counts"]
+        self.assertEqual((counts["global_load_requests"], counts["global_store_requests"]), (640, 1024))
+        for quote in ("It makes 640 load requests then", "Of the stores there are 1,024"):
+            self.assertIn(quote, self.prose)
+
     def test_the_ratio_that_is_printed_is_the_one_that_is_counted(self):
         """Computed-to-loaded, from shared and from global memory."""
         for rung, text, shared, block in (("wide_reads", "1 x 1 elements from 1 + 1 floats: 0.5", 0.5, 16),
