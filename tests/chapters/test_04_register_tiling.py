@@ -202,39 +202,44 @@ class Cases(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
 
 
-# (rung, function, text, what it becomes): one program has the n-th of each rung, looked for in the function. A
-# mistake in a function that several rungs call is one of all of them, so these stand in turns of their own.
+# (rung, function, text, what it becomes, what the rung then says): one program has the n-th of each rung. The text is
+# looked for in the function. Case 0 is a row of one block, case 1 has gaps and odd extents, case 2 NaN in C and rows of
+# B that are not aligned, case 4 rows of C that are aligned, with a gap.
 MUTANTS = [
-    ("wide_reads", "wide_reads", "row < m - row0 && col < n - col0", "row < m - row0"),
-    ("thread_tile_1d", "thread_tile_1d", "row + i < m - row0", "row < m - row0"),
-    ("thread_tile_2d", "thread_tile_2d", "at + 2 < cols_left", "at < cols_left"),
-    ("thread_tile_float4", "store_quad", "aligned && have >= 4", "aligned && have > 0"),  # the guard of a quad
-    ("unroll_steps", "unroll_steps", "left[i] * right[j]", "left[j] * right[i]"),  # TM and TN swapped
+    ("wide_reads", "wide_reads", "row < m - row0 && col < n - col0", "row < m - row0", "case 1 .*: 31 of 66 elements"),
+    ("thread_tile_1d", "thread_tile_1d", "row + i < m - row0", "row < m - row0", "case 2 .*out-of-bounds"),
+    ("thread_tile_2d", "thread_tile_2d", "at + 2 < cols_left", "at < cols_left", "case 1 .*: 1 of 66 elements"),
+    ("thread_tile_float4", "store_quad", "aligned && have >= 4", "aligned && have > 0",  # the guard of a quad
+     "case 4 .*a write between the rows of C: row 0, column 129 of 129"),
+    ("unroll_steps", "unroll_steps", "left[i] * right[j]", "left[j] * right[i]", "case 0 .*: 28 of 32"),  # TM for TN
 
-    ("wide_reads", "wide_reads", "k0 += BK", "k0 += BK + 1"),
-    ("thread_tile_1d", "thread_tile_1d", "a_tile[row + i][l]", "a_tile[row + i][0]"),
-    ("thread_tile_2d", "thread_tile_2d", "/ threads_across * TM", "% threads_across * TM"),
-    ("thread_tile_float4", "fill_quads", "4 * i / cols, col = 4 * i % cols", "i % rows, col = i / rows"),
-    ("unroll_steps", "unroll_steps", "b_tile[l][col + j]", "b_tile[l][col + TN - 1 - j]"),
+    ("wide_reads", "wide_reads", "k0 += BK", "k0 += BK + 1", "case 1 .*: 66 of 66"),  # the stride of the slices
+    ("thread_tile_1d", "thread_tile_1d", "a_tile[row + i][l]", "a_tile[row + i][0]", "case 0 .*: 32 of 32"),
+    ("thread_tile_2d", "thread_tile_2d", "/ threads_across * TM", "% threads_across * TM", "case 0 .*: 32 of 32"),
+    ("thread_tile_float4", "fill_quads", "4 * i / cols, col = 4 * i % cols", "i % rows, col = i / rows",
+     "case 0 .*: 32 of 32"),
+    ("unroll_steps", "unroll_steps", "b_tile[l][col + j]", "b_tile[l][col + TN - 1 - j]", "case 0 .*: 32 of 32"),
 
-    ("wide_reads", "wide_reads", "b_tile[l + 3][col]", "b_tile[l + 2][col]"),
-    ("thread_tile_1d", "thread_tile_1d", "sum[i], beta", "sum[i], 1.0f"),
-    ("thread_tile_2d", "thread_tile_2d", "b + k0 * ldb + col0", "b + k0 * n + col0"),
-    ("thread_tile_float4", "store_quad", "if (beta != 0)", "if (true)"),  # a NaN that was not to be read
-    ("unroll_steps", "unroll_steps", "sum[i][j], beta", "sum[i][j], 0.0f"),
+    ("wide_reads", "wide_reads", "b_tile[l + 3][col]", "b_tile[l + 2][col]", "case 0 .*: 32 of 32"),
+    ("thread_tile_1d", "thread_tile_1d", "sum[i], beta", "sum[i], 1.0f", "case 0 .*: 32 of 32"),
+    ("thread_tile_2d", "thread_tile_2d", "b + k0 * ldb + col0", "b + k0 * n + col0", "case 1 .*: 66 of 66"),
+    ("thread_tile_float4", "store_quad", "if (beta != 0)", "if (true)", "case 2 .*: nan where"),  # reads C's NaN
+    ("unroll_steps", "unroll_steps", "sum[i][j], beta", "sum[i][j], 0.0f", "case 0 .*: 32 of 32"),
 
-    ("thread_tile_1d", "thread_tile_1d", "(row0 + row + i) * ldc", "(row0 + row + i) * n"),
-    ("thread_tile_2d", "thread_tile_2d", "row0 + row + i", "row0 + row"),
-    ("thread_tile_float4", "multiply_quads", "columns_from(row + i,", "columns_from(row,"),
+    ("thread_tile_1d", "thread_tile_1d", "(row0 + row + i) * ldc", "(row0 + row + i) * n",
+     "case 4 .*the first at index 129"),
+    ("thread_tile_2d", "thread_tile_2d", "row0 + row + i", "row0 + row", "case 1 .*: 66 of 66"),
+    ("thread_tile_float4", "multiply_quads", "columns_from(row + i,", "columns_from(row,", "case 2 .*out-of-bounds"),
 
-    ("thread_tile_float4", "load_quad", "if (have > 2) quad.z = from[2];", "if (have > 2) quad.z = from[1];"),
+    ("thread_tile_float4", "load_quad", "quad.z = from[2];", "quad.z = from[1];", "case 1 .*: 66 of 66"),
 ]
+
 # (rung, function, text, what it becomes, what the simulator finds)
 TRACED = [
     ("thread_tile_1d", "thread_tile_1d", "__syncthreads();", "", "shared-race"),
     ("thread_tile_2d", "thread_tile_2d", "multiply_slice(sum, a_tile, b_tile, row, col);\n    __syncthreads();",
      "multiply_slice(sum, a_tile, b_tile, row, col);", "shared-race"),
-    ("thread_tile_float4", "multiply_quads", "k - k0, a_aligned", "k - k0, true", "misaligned"),
+    ("thread_tile_float4", "multiply_quads", "k - k0, a_aligned", "k - k0, true", "misaligned-access"),
 ]
 
 
@@ -244,21 +249,21 @@ class Mutants(unittest.TestCase):
     def test_every_mistake_is_noticed(self):
         rungs = {}
         for rung, *mutant in MUTANTS:
-            rungs.setdefault(rung, []).append(mutant)
+            rungs.setdefault(rung, []).append(mutant)  # [function, text, what it becomes, what the rung says]
         for number in range(max(map(len, rungs.values()))):
             mutants = {rung: those[number] for rung, those in rungs.items() if number < len(those)}
-            with Mutant(CHAPTER, mutants.values()) as program:
+            with Mutant(CHAPTER, [mutant[:3] for mutant in mutants.values()]) as program:
                 for rung in rungs:
                     run = program.run("--rung", rung, "--cases", "0-23")
                     with self.subTest(rung=rung, mutant=mutants.get(rung)):
                         self.assertEqual(run.code, 1 if rung in mutants else 0, run.explain())
                         if rung in mutants:
-                            self.assertIn("FAIL", run.out)
+                            self.assertEqual(run.rows[0]["status"], "FAIL")
+                            self.assertRegex(run.rows[0]["reason"], mutants[rung][3])
 
     def test_what_the_simulator_finds(self):
         with Mutant(CHAPTER, [mutant for _, *mutant, _ in TRACED], traced=True) as program:
             for rung, *mutant, finding in TRACED:
-                # A row of A with a multiple of 4 floats is aligned: the twins, in the programs above, take any.
                 run = program.run("--rung", rung, "--cases", "0-11")
                 with self.subTest(rung=rung, mutant=mutant):
                     self.assertEqual(run.code, 1, run.explain())
@@ -307,7 +312,8 @@ class Compiled(unittest.TestCase):
         cls.cubin = pathlib.Path(cls.folder.name) / "chapter.cubin"
         done = subprocess.run(
             [NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
-             f"-I{ROOT}/common/lab/include", "-o", cls.cubin, CHAPTER.source], capture_output=True, text=True, check=True)
+             f"-I{ROOT}/common/lab/include", "-o", cls.cubin, CHAPTER.source],
+            capture_output=True, text=True, check=True)
         # kernel -> registers, bytes of the frame, of spilled stores
         cls.made = {}
         for entry in done.stderr.split("Compiling entry function '")[1:]:
