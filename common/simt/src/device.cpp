@@ -153,6 +153,36 @@ void write(JsonWriter& json, const Record& record) {
   json.end_object();
 }
 
+// The kernels in the order of their first launches, each with the sum of its counts.
+template <class Records>
+void write_kernels(JsonWriter& json, const Records& records) {
+  struct Kernel {
+    std::string_view name;
+    std::vector<int> launches;
+    Counts counts;
+  };
+  std::vector<Kernel> kernels;
+  std::map<std::string_view, size_t> position;
+  for (const Record& record : records) {
+    const Launch& launch = record.launch;
+    const auto [at, is_new] = position.try_emplace(launch.kernel, kernels.size());
+    if (is_new) kernels.push_back({launch.kernel, {}, {}});
+    kernels[at->second].launches.push_back(launch.index);
+    kernels[at->second].counts += launch.counts;
+  }
+  json.begin_array("kernels");
+  for (const Kernel& kernel : kernels) {
+    json.begin_object();
+    json.value("kernel", std::string(kernel.name));
+    json.begin_array("launches");
+    for (const int launch : kernel.launches) json.value("", launch);
+    json.end_array();
+    write(json, kernel.counts);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 std::string text(uint3 v) {
   return "(" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + ")";
 }
@@ -431,6 +461,7 @@ void write_trace() {
     write(json, record);
   }
   json.end_array();
+  write_kernels(json, s.records);
   write(json, s.host_findings);
   json.end_object();
   std::ofstream out(path);
