@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import fake
-from learn import chapters, paths
+from learn import chapters, maps, paths
 
 PROGRAM = """\
 #include <cstdio>
@@ -129,6 +129,35 @@ int main() {
 """
 
 
+BANKS = """
+template <class T>
+__global__ void load(T* out, int stride, int share) {
+  __shared__ T s[64];
+  T v = out[threadIdx.x];
+  s[threadIdx.x] = v;
+  s[threadIdx.x + 32] = v;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x / share * stride];
+}
+template <class T>
+void run(int stride, int share) {
+  T* out;
+  cudaMalloc(&out, 64 * sizeof(T));
+  cudaMemset(out, 0, 64 * sizeof(T));
+  load<T><<<1, 32>>>(out, stride, share);
+  cudaDeviceSynchronize();
+  cudaFree(out);
+}
+int main() {
+  run<float>(2, 1);
+  run<float2>(2, 1);
+  run<float2>(1, 2);
+  run<float4>(2, 1);
+  run<float4>(2, 8);
+}
+"""
+
+
 class Explain(Simulator):
     def test_counts_beside_the_source(self):
         trace = os.path.join(self.folder, "trace.json")
@@ -166,6 +195,24 @@ class Explain(Simulator):
                 for name, value in kernel["counts"].items():
                     self.assertEqual(value, sum(recorded["launches"][i]["counts"][name] for i in kernel["launches"]))
             self.assertEqual(recorded["kernels"][1]["counts"]["global_load_sectors"], 13 + 13)
+
+    def test_maps_are_as_high_as_the_wavefronts_that_were_counted(self):
+        recorded = json.loads(self.learn("explain", self.write("banks.cu", BANKS), "--json", code=0).stdout)
+        heights = []
+        for launch in recorded["launches"]:
+            for line in launch["lines"]:
+                for example in line["examples"]:
+                    if example["space"] == "shared":
+                        groups = maps.of_example(example)["groups"]
+                        height = sum(max(len(stack) for stack in group["stacks"]) for group in groups)
+                        self.assertEqual(height, example["wavefronts"], example)
+                        heights.append((example["access"], example["size"], height))
+        # As they were measured on an H200, see tests/microkernels.
+        self.assertEqual(
+            sorted(heights),
+            [("load", 4, 2), ("load", 8, 1), ("load", 8, 4), ("load", 16, 2), ("load", 16, 8)]
+            + [("store", 4, 1)] * 2 + [("store", 8, 2)] * 4 + [("store", 16, 4)] * 4,
+        )
 
     def test_every_count_of_the_reference_is_in_the_trace(self):
         recorded = json.loads(self.learn("explain", self.write("talks.cu", TALKS), "--json", code=0).stdout)

@@ -118,6 +118,39 @@ class Made(unittest.TestCase):
         return found
 
 
+class Loading(Made):
+    GOOD = {"access": "load", "space": "shared", "size": 4, "addresses": [0] * 31 + [None], "wavefronts": 1,
+            "phase_lanes": 32}
+
+    def load(self, *examples):
+        path = os.path.join(os.path.dirname(self.cu), "trace.json")
+        with open(path, "w") as file:
+            lines = [{"file": "a.cu", "line": 1, "counts": {}, "examples": list(examples)}]
+            json.dump({"launches": [{"kernel": "k", "lines": lines}]}, file)
+        return trace.load(path)
+
+    def test_examples_as_the_simulator_writes_them(self):
+        self.load(self.GOOD, dict(self.GOOD, space="global"), {**self.GOOD, "access": "atomic"})
+
+    def test_other_examples_get_one_line(self):
+        for wrong in (
+            {"addresses": [0] * 31},
+            {"addresses": ["0"] * 32},
+            {"addresses": None},
+            {"size": 0},
+            {"size": "4"},
+            {"space": "texture"},
+            {"access": "reduction"},
+            {"phase_lanes": 7},
+            {"wavefronts": None},
+        ):
+            with self.subTest(wrong), self.assertRaisesRegex(LearnError, "examples have another form$"):
+                self.load(dict(self.GOOD, **wrong))
+        for wrong in (None, 3, [], {}):
+            with self.subTest(wrong), self.assertRaisesRegex(LearnError, "another form$"):
+                self.load(wrong)
+
+
 class Rendering(Made):
     def render(self, launches, findings=(), colour=False, **options):
         recorded = json.loads(json.dumps(fake.trace_of(launches, findings)))

@@ -120,6 +120,14 @@ void write(JsonWriter& json, const engine::Example& example) {
     }
   }
   json.end_array();
+  const std::string_view access = example.access;
+  if (example.shared && access != "atomic") {
+    const SharedCost cost =
+        count_wavefronts(example.address.data(), example.lanes, example.size,
+                         access == "load" ? SharedAccess::load : SharedAccess::store);
+    json.value("wavefronts", cost.wavefronts);
+    json.value("phase_lanes", cost.phase_lanes);
+  }
   json.end_object();
 }
 
