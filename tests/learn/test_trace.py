@@ -438,6 +438,16 @@ class Advice(unittest.TestCase):
         problem = self.the_one(of_shared("atomic", 64, 16, 32))
         self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
 
+    def test_shared_additions_of_floats(self):
+        rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
+        atomic = {"space": "shared", "access": "atomic", "size": 4, "addresses": [4 * (i % 4) for i in range(32)]}
+        problem = self.the_one((rounds, [atomic]))
+        self.assertEqual(problem.chapter, "03")
+        self.assertIn("up to 8 lanes of a warp meet in a bank, and one of them succeeds", problem.sentence)
+        # Lanes that do not meet; a line that loads and adds integers.
+        self.assertEqual(self.found((rounds, [dict(atomic, addresses=[4 * i for i in range(32)])])), [])
+        self.assertEqual(self.found((rounds, [atomic, dict(atomic, access="load")])), [])
+
     def test_one_sentence_a_line_and_the_costliest_first(self):
         both = dict(of_global("load", 64, 8, 32), **of_shared("store", 64, 32, 32))
         found = self.found(of_global("load", 64, 12, 32), both)
