@@ -6,6 +6,7 @@ WARP_BUILD_DIR names the folder whose simulator/ this build made.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -195,6 +196,31 @@ class Explain(Simulator):
                 for name, value in kernel["counts"].items():
                     self.assertEqual(value, sum(recorded["launches"][i]["counts"][name] for i in kernel["launches"]))
             self.assertEqual(recorded["kernels"][1]["counts"]["global_load_sectors"], 13 + 13)
+
+    def test_watch(self):
+        source = self.write("gather.cu", PROGRAM)
+        command = [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", source, "--watch"]
+        process = subprocess.Popen(
+            command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+
+        def until_it_watches():
+            said = []
+            for line in process.stdout:
+                said.append(line)
+                if line.startswith("Watching"):
+                    break
+            return "".join(said)
+
+        self.assertIn("Kernel gather<8>", until_it_watches())
+        self.write(source, PROGRAM + "\nnonsense;\n")
+        self.assertIn("gather.cu does not compile", until_it_watches())
+        self.write(source, PROGRAM.replace("gather", "fetch"))
+        self.assertIn("Kernel fetch<8>", until_it_watches())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
 
     def test_maps_are_as_high_as_the_wavefronts_that_were_counted(self):
         recorded = json.loads(self.learn("explain", self.write("banks.cu", BANKS), "--json", code=0).stdout)

@@ -443,7 +443,7 @@ class Advice(unittest.TestCase):
         atomic = {"space": "shared", "access": "atomic", "size": 4, "addresses": [4 * (i % 4) for i in range(32)]}
         problem = self.the_one((rounds, [atomic]))
         self.assertEqual(problem.chapter, "03")
-        self.assertIn("up to 8 lanes of a warp meet in a bank, and one of them succeeds", problem.sentence)
+        self.assertIn("up to 8 lanes of a warp meet in a bank and one of them succeeds", problem.sentence)
         # Lanes that do not meet; a line that loads and adds integers.
         self.assertEqual(self.found((rounds, [dict(atomic, addresses=[4 * i for i in range(32)])])), [])
         self.assertEqual(self.found((rounds, [atomic, dict(atomic, access="load")])), [])

@@ -184,8 +184,8 @@ def _shared_attempts(totals, examples):
     wavefronts = totals.get("shared_load_wavefronts", "shared_atomic_wavefronts")
     return (
         wavefronts - wavefronts / rounds,
-        "shared memory has no unit for this operation, so that it is a loop of attempts: up to %d lanes of a warp "
-        "meet in a bank, and one of them succeeds in each round" % rounds,
+        "shared memory has no unit for this operation, which becomes a loop of attempts in which up to %d lanes of a "
+        "warp meet in a bank and one of them succeeds each time" % rounds,
         "add within the warp first, with shuffles, and let one lane add the sum",
         "03",
     )
