@@ -69,7 +69,7 @@ class Page(test_trace.Made):
         launch = self.launch()
         launch["lines"][0]["examples"] = [
             example("global", "load", lambda lane: 4 * lane),
-            example("shared", "store", lambda lane: 128 * lane),
+            example("shared", "store", lambda lane: 128 * lane, wavefronts=32),
         ]
         return launch
 
