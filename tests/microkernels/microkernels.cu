@@ -10,6 +10,7 @@
 // compared with a host computation. `--sass` prints, for each case, the memory instructions that the
 // GPU's machine code must hold; check_sass.py holds the compiler to it.
 
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -99,6 +100,27 @@ __device__ __forceinline__ void shared_store(const Arguments& a) {
   const int at = a.index[t];
   __syncthreads();
   if (at >= 0) reinterpret_cast<T*>(words)[at] = make<T>(at);
+  __syncthreads();
+#pragma unroll 1
+  for (int i = t; i < a.words; i += block_threads()) a.out[blockIdx.x * a.words + i] = words[i];
+}
+
+/// Clears shared memory by words, copies one T per thread asynchronously, from `index[t]` of global memory to
+/// `t * stride` of shared memory, waits, copies all words out.
+template <class T>
+__device__ __forceinline__ void async_copy(const Arguments& a) {
+  __shared__ __align__(16) unsigned words[kSharedWords];
+  const int t = thread_in_block();
+#pragma unroll 1
+  for (int i = t; i < a.words; i += block_threads()) words[i] = 0;
+  const int at = a.index[t];
+  __syncthreads();
+  if (at >= 0) {
+    __pipeline_memcpy_async(reinterpret_cast<T*>(words) + t * a.stride,
+                            reinterpret_cast<const T*>(a.in) + at, sizeof(T));
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
   __syncthreads();
 #pragma unroll 1
   for (int i = t; i < a.words; i += block_threads()) a.out[blockIdx.x * a.words + i] = words[i];
@@ -1331,6 +1353,47 @@ __global__ void gemm_tiled32(Arguments a) {
   a.out[row * a.n + column] = sum;
 }
 
+// ---- asynchronous copies from global to shared memory
+
+__global__ void cp4_stride1(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_from_stride2(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_from_stride8(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_from_same(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_from_random(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_to_stride2(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_to_stride4(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_to_stride8(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_odd_lanes(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_low_half(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_to_stride32(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_to_stride33(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_transposed(Arguments a) { async_copy<u32>(a); }
+__global__ void cp4_one_lane(Arguments a) { async_copy<u32>(a); }
+__global__ void cp8_stride1(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_from_stride2(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_from_stride8(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_from_same(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_from_random(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_to_stride2(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_to_stride4(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_to_stride8(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_odd_lanes(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_low_half(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_to_stride16(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp8_to_stride17(Arguments a) { async_copy<uint2>(a); }
+__global__ void cp16_stride1(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_from_stride2(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_from_stride8(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_from_same(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_from_random(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_to_stride2(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_to_stride4(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_to_stride8(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_odd_lanes(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_low_half(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_to_stride9(Arguments a) { async_copy<uint4>(a); }
+__global__ void cp16_from_stride4_to_stride2(Arguments a) { async_copy<uint4>(a); }
+
 // ---------------------------------------------------------------------------------------------------
 // Host side: what a case is, how it runs, what it must compute
 // ---------------------------------------------------------------------------------------------------
@@ -1445,6 +1508,30 @@ void shared_store_case(const char* name, Kernel kernel, Pattern index, int threa
                           : "LDG:1 STS:1 STS" + width<T>() + ":1 LDS:1 STG:1";
   c.out_words = c.blocks() * c.a.words;
   c.reference = [](Host h) { store_reference<T>(h, 0); };
+  cases().push_back(std::move(c));
+}
+
+template <class T>
+void async_copy_case(const char* name, Kernel kernel, Pattern index, int stride, int threads = 32) {
+  Case c = pattern_case(name, kernel, std::move(index), threads);
+  c.in_words = round_up(static_cast<int>(extent(c) * sizeof(T) / 4), 64);
+  c.a.stride = stride;
+  c.a.words = round_up(static_cast<int>(((threads - 1) * stride + 1) * sizeof(T) / 4), threads);
+  const std::string copy = sizeof(T) == 4   ? "LDGSTS"
+                           : sizeof(T) == 8 ? "LDGSTS.64"
+                                            : "LDGSTS.BYPASS.128";
+  c.sass = "LDG:1 STS:1 " + copy + ":1 LDS:1 STG:1";
+  c.out_words = c.blocks() * c.a.words;
+  c.reference = [](Host h) {
+    constexpr int kWords = sizeof(T) / 4;
+    std::fill(h.out.begin(), h.out.end(), 0u);
+    for (int i = 0; i < h.blocks * h.threads; i++) {
+      const int block = i / h.threads, t = i % h.threads;
+      for (int w = 0; h.index[t] >= 0 && w < kWords; w++) {
+        h.out[block * h.a.words + t * h.a.stride * kWords + w] = h.in[h.index[t] * kWords + w];
+      }
+    }
+  };
   cases().push_back(std::move(c));
 }
 
@@ -1751,6 +1838,47 @@ void register_shared_stores() {
   shared_store_case<uint4>(NAMED(sts128_even_lanes_packed),
                            only([](int t) { return !odd(t); }, pairs));
   shared_store_case<uint4>(NAMED(sts128_first8), only(first8));
+}
+
+void register_async_copies() {
+  async_copy_case<u32>(NAMED(cp4_stride1), stride(1), 1);
+  async_copy_case<u32>(NAMED(cp4_from_stride2), stride(2), 1);
+  async_copy_case<u32>(NAMED(cp4_from_stride8), stride(8), 1);
+  async_copy_case<u32>(NAMED(cp4_from_same), zero, 1);
+  async_copy_case<u32>(NAMED(cp4_from_random), random_below(512, 40), 1);
+  async_copy_case<u32>(NAMED(cp4_to_stride2), stride(1), 2);
+  async_copy_case<u32>(NAMED(cp4_to_stride4), stride(1), 4);
+  async_copy_case<u32>(NAMED(cp4_to_stride8), stride(1), 8);
+  async_copy_case<u32>(NAMED(cp4_odd_lanes), only(odd), 1);
+  async_copy_case<u32>(NAMED(cp4_low_half), only(low_half), 1);
+  async_copy_case<u32>(NAMED(cp4_to_stride32), stride(1), 32);
+  async_copy_case<u32>(NAMED(cp4_to_stride33), stride(1), 33);
+  async_copy_case<u32>(NAMED(cp4_transposed), stride(32), 33);
+  async_copy_case<u32>(NAMED(cp4_one_lane), only(lane5), 1);
+  async_copy_case<uint2>(NAMED(cp8_stride1), stride(1), 1);
+  async_copy_case<uint2>(NAMED(cp8_from_stride2), stride(2), 1);
+  async_copy_case<uint2>(NAMED(cp8_from_stride8), stride(8), 1);
+  async_copy_case<uint2>(NAMED(cp8_from_same), zero, 1);
+  async_copy_case<uint2>(NAMED(cp8_from_random), random_below(512, 41), 1);
+  async_copy_case<uint2>(NAMED(cp8_to_stride2), stride(1), 2);
+  async_copy_case<uint2>(NAMED(cp8_to_stride4), stride(1), 4);
+  async_copy_case<uint2>(NAMED(cp8_to_stride8), stride(1), 8);
+  async_copy_case<uint2>(NAMED(cp8_odd_lanes), only(odd), 1);
+  async_copy_case<uint2>(NAMED(cp8_low_half), only(low_half), 1);
+  async_copy_case<uint2>(NAMED(cp8_to_stride16), stride(1), 16);
+  async_copy_case<uint2>(NAMED(cp8_to_stride17), stride(1), 17);
+  async_copy_case<uint4>(NAMED(cp16_stride1), stride(1), 1);
+  async_copy_case<uint4>(NAMED(cp16_from_stride2), stride(2), 1);
+  async_copy_case<uint4>(NAMED(cp16_from_stride8), stride(8), 1);
+  async_copy_case<uint4>(NAMED(cp16_from_same), zero, 1);
+  async_copy_case<uint4>(NAMED(cp16_from_random), random_below(512, 42), 1);
+  async_copy_case<uint4>(NAMED(cp16_to_stride2), stride(1), 2);
+  async_copy_case<uint4>(NAMED(cp16_to_stride4), stride(1), 4);
+  async_copy_case<uint4>(NAMED(cp16_to_stride8), stride(1), 8);
+  async_copy_case<uint4>(NAMED(cp16_odd_lanes), only(odd), 1);
+  async_copy_case<uint4>(NAMED(cp16_low_half), only(low_half), 1);
+  async_copy_case<uint4>(NAMED(cp16_to_stride9), stride(1), 9);
+  async_copy_case<uint4>(NAMED(cp16_from_stride4_to_stride2), stride(4), 2);
 }
 
 void register_global_loads() {
@@ -2485,6 +2613,7 @@ int main(int argc, char** argv) {
   register_shapes();
   register_control_flow();
   register_whole_kernels();
+  register_async_copies();
 
   std::map<std::string, const Case*> by_name;
   for (const Case& c : cases()) {

@@ -1,4 +1,6 @@
 // Every finding: a kernel that must raise it, and its corrected twin that must not.
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
@@ -435,6 +437,165 @@ TEST(Counts, LinesSumToTheLaunch) {
   EXPECT_EQ(launch.counts.global_store_requests, 32u);
   EXPECT_EQ(launch.counts.global_store_sectors, 128u);
   EXPECT_NE(launch.kernel.find("fill"), std::string::npos);
+}
+
+// ---- the grid's barrier
+
+__global__ void meet(int* out, bool some_leave) {
+  if (some_leave && blockIdx.x == 1) return;
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0) atomicAdd(out, 1);
+}
+
+TEST(GridBarrier, ABlockThatNeverComes) {
+  Buffer<int> out(1);
+  cudaMemset(out.data(), 0, sizeof(int));
+  int* data = out.data();
+  for (const bool some_leave : {false, true}) {
+    bool flag = some_leave;
+    void* arguments[] = {&data, &flag};
+    const cudaError_t error = cudaLaunchCooperativeKernel(meet, 4, 64, arguments);
+    EXPECT_EQ(error, some_leave ? cudaErrorLaunchFailure : cudaSuccess);
+    const auto findings = simt::take_findings();
+    ASSERT_EQ(findings.size(), some_leave ? 1u : 0u);
+    if (!some_leave) continue;
+    EXPECT_EQ(findings[0].kind, "barrier-divergence");
+    EXPECT_NE(findings[0].message.find("barrier of the grid"), std::string::npos);
+    EXPECT_GT(findings[0].line, 0);
+  }
+}
+
+// One block's fault ends the launch, whatever the others wait for.
+__global__ void fault_then_meet(int* out) {
+  if (blockIdx.x == 2) out[1 << 20] = 1;
+  cooperative_groups::this_grid().sync();
+}
+
+TEST(GridBarrier, AFaultOfOneBlockEndsAll) {
+  Buffer<int> out(1);
+  int* data = out.data();
+  void* arguments[] = {&data};
+  EXPECT_EQ(cudaLaunchCooperativeKernel(fault_then_meet, 8, 64, arguments),
+            cudaErrorIllegalAddress);
+  EXPECT_EQ(kinds(), Kinds{"out-of-bounds"});
+}
+
+TEST(GridBarrier, OnlyInCooperativeLaunches) {
+  Buffer<int> out(1);
+  meet<<<4, 64>>>(out.data(), false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "trap");
+  EXPECT_NE(findings[0].message.find("not cooperative"), std::string::npos);
+}
+
+// ---- asynchronous copies
+
+__global__ void copy_tile(const float* in, float* out, unsigned n, bool waits) {
+  __shared__ float tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x < n ? threadIdx.x : n], 4);
+  __pipeline_commit();
+  if (waits) __pipeline_wait_prior(0);
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+TEST(AsyncCopy, ArrivesWithTheWait) {
+  Buffer<float> in(64), out(64);
+  const std::vector<float> numbers(64, 2.5f);
+  cudaMemcpy(in.data(), numbers.data(), 256, cudaMemcpyHostToDevice);
+  for (const bool waits : {true, false}) {
+    copy_tile<<<1, 64>>>(in.data(), out.data(), 64, waits);
+    std::vector<float> back(64);
+    cudaMemcpy(back.data(), out.data(), 256, cudaMemcpyDeviceToHost);
+    EXPECT_EQ(back == numbers, waits);
+    EXPECT_TRUE(kinds().empty());
+  }
+}
+
+TEST(AsyncCopy, IsCheckedAndCounted) {
+  Buffer<float> in(64), out(64);
+  cudaMemset(in.data(), 0, 256);
+  const size_t first = simt::launch_count();
+  copy_tile<<<1, 64>>>(in.data(), out.data(), 64, true);
+  const simt::Counts counts = simt::counts_since(first);
+  EXPECT_EQ(counts.global_load_requests, 2u);
+  EXPECT_EQ(counts.global_load_sectors, 8u);
+  EXPECT_EQ(counts.shared_store_requests, 2u);
+  EXPECT_EQ(counts.shared_store_wavefronts, 2u);
+  copy_tile<<<1, 64>>>(in.data(), out.data(), 63, true);
+  EXPECT_TRUE(kinds().empty());
+  Buffer<float> small(32);
+  copy_tile<<<1, 64>>>(small.data(), out.data(), 64, true);
+  EXPECT_EQ(kinds(), Kinds{"out-of-bounds"});
+}
+
+// ---- the heap of the device
+
+__global__ void use_heap(int* out, int extra, bool twice) {
+  int* volatile again = new int[8];
+  int* const list = again;
+  for (int i = 0; i < 8 + extra; ++i) list[i] = i;
+  out[0] = list[7];
+  delete[] list;
+  if (twice) delete[] again;
+}
+
+TEST(Heap, IsCheckedAsOtherMemory) {
+  Buffer<int> out(1);
+  use_heap<<<1, 1>>>(out.data(), 0, false);
+  EXPECT_TRUE(kinds().empty());
+  use_heap<<<1, 1>>>(out.data(), 1, false);
+  auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "out-of-bounds");
+  EXPECT_NE(findings[0].allocation.find("32-byte allocation made by malloc or new in a kernel"),
+            std::string::npos)
+      << findings[0].allocation;
+  use_heap<<<1, 1>>>(out.data(), 0, true);
+  EXPECT_EQ(kinds(), Kinds{"trap"});
+}
+
+// Freed between two launches that run on the same thread of the CPU.
+__global__ void touch(int* data) { data[0] = 1; }
+
+TEST(UseAfterFree, InALaterLaunch) {
+  int* data = nullptr;
+  cudaMalloc(&data, 400);
+  touch<<<1, 1>>>(data);
+  EXPECT_TRUE(kinds().empty());
+  cudaFree(data);
+  touch<<<1, 1>>>(data);
+  EXPECT_EQ(kinds(), Kinds{"use-after-free"});
+}
+
+// ---- assertions
+
+__global__ void assert_below(unsigned n) { assert(threadIdx.x < n); }
+
+TEST(Assertion, EndsTheKernelWithAnErrorOfItsOwn) {
+  assert_below<<<1, 64>>>(64);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  assert_below<<<1, 64>>>(60);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "trap");
+  EXPECT_EQ(findings[0].thread.x, 60u);
+  EXPECT_NE(findings[0].message.find("`threadIdx.x < n` failed"), std::string::npos);
+}
+
+// A program that is given the error decides itself how it ends; one that does not ask has failed.
+TEST(Assertion, FailsTheProcessUnlessTheProgramIsTold) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [](bool asks) {
+    assert_below<<<1, 64>>>(60);
+    if (asks) std::exit(cudaDeviceSynchronize() == cudaErrorAssert ? 0 : 1);
+    std::exit(0);
+  };
+  EXPECT_EXIT(run(true), testing::ExitedWithCode(0), "Assertion `threadIdx.x < n` failed");
+  EXPECT_EXIT(run(false), testing::ExitedWithCode(86), "1 finding");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(DriverTest, NoCompilerIsNamed) {
 TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
   write("a.cu",
         "#include <mma.h>\n"
-        "#define LANE(x) asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x))\n"
+        "#define LANE(x) asm volatile(\"mov.u32 %0, %%pm0;\" : \"=r\"(x))\n"
         "__global__ void k(int* p) {\n"
         "  unsigned lane;\n"
         "  LANE(lane);\n"

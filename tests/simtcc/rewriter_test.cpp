@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+
+#include "unsupported.h"
 
 namespace {
 
@@ -494,7 +497,108 @@ TEST(Pragmas, NvccOnesGoAndOthersStay) {
   expect_unchanged("#ident \"unroll\"\n# 3 \"x.cu\"\n");
 }
 
+// ---- kernels make themselves known
+
+std::string entry(const std::string& types, const std::string& kernel) {
+  return " (void)&::simt::detail::KernelEntry<static_cast<void (*)(" + types + ")>(&" + kernel +
+         ")>::registered;";
+}
+
+void expect_entry(const std::string& head, const std::string& registered) {
+  const std::string text = rewritten(head + " {}");
+  EXPECT_EQ(text.substr(text.find('{')), "{" + registered + "}") << head;
+}
+
+TEST(KernelEntry, PlainKernels) {
+  expect_entry("__global__ void k()", entry("", "k"));
+  expect_entry("__global__ void k(void)", entry("", "k"));
+  expect_entry("__global__ void k(const float* __restrict__ a, int n)",
+               entry("decltype(a), decltype(n)", "k"));
+  expect_entry("extern \"C\" __global__ void k(float a[], unsigned int n = 3)",
+               entry("decltype(a), decltype(n)", "k"));
+  expect_entry("__global__ void __attribute__((noinline)) k(ns::Pair<int, 4> p)",
+               entry("decltype(p)", "k"));
+  expect_entry("static __global__ void ns::k(struct Point p)", entry("decltype(p)", "k"));
+}
+
+TEST(KernelEntry, Templates) {
+  expect_entry("template <class T, int kN = 4> __global__ void k(T* a)",
+               entry("decltype(a)", "k<T, kN>"));
+  expect_entry("template <typename... T> __global__ void k(T... a)",
+               entry("decltype(a)...", "k<T...>"));
+  expect_entry("template <template <class> class C, bool kB> __global__ void k(C<int> a)",
+               entry("decltype(a)", "k<C, kB>"));
+  expect_entry("template <> __global__ void k<float>(float* a)", entry("decltype(a)", "k<float>"));
+  expect_entry("template <class T> template <int kN> __global__ void S<T>::k(int a)",
+               entry("decltype(a)", "k<kN>"));
+}
+
+// What has no name cannot be named.
+TEST(KernelEntry, NotWithoutNames) {
+  expect_entry("__global__ void k(int)", "");
+  expect_entry("__global__ void k(const float*, int n)", "");
+  expect_entry("__global__ void k(unsigned int)", "");
+  expect_entry("template <class, int kN> __global__ void k(int n)", "");
+  expect_entry("__global__ void k(float k)", "");
+  expect_entry("__device__ void f(int n)", "");
+}
+
+// ---- the C library in kernels
+
+TEST(LibraryFunctions, AreOthersInKernels) {
+  const std::string calls = "{ p = malloc(4); free(p); std::free(p); t = clock(); }";
+  const std::string text = rewritten("__device__ void f() " + calls);
+  EXPECT_NE(text.find("p = ::simt::detail::device_malloc(4); ::simt::detail::device_free(p); "
+                      "::simt::detail::device_free(p); t = ::simt::detail::device_clock();"),
+            std::string::npos)
+      << text;
+  expect_unchanged("void f() " + calls);
+  EXPECT_EQ(rewritten("__device__ void f() { a.free(p); my::malloc(4); int clock = 0; }"),
+            " void f() { a.free(p); my::malloc(4); int clock = 0; }");
+}
+
+// ---- inline PTX that is known
+
+TEST(Ptx, SpecialRegistersAndBarriers) {
+  const auto in_kernel = [](const std::string& statement) {
+    std::string text = rewritten("__device__ void f() { " + statement + " }");
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    return text.substr(text.find('{'));
+  };
+  EXPECT_EQ(in_kernel("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x));"),
+            "{(x)=::simt::ptx::laneid();}");
+  EXPECT_EQ(in_kernel("asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(a.t) :: \"memory\");"),
+            "{(a.t)=::simt::ptx::globaltimer();}");
+  EXPECT_EQ(in_kernel("asm volatile(\"{\\n\\tmov.u32 \\t%0, %%ctaid.x;\\n}\" : \"=r\"(x));"),
+            "{(x)=::simt::ptx::ctaid_x();}");
+  EXPECT_EQ(in_kernel("asm volatile(\"membar.gl;\" ::: \"memory\");"), "{__threadfence();}");
+  EXPECT_EQ(in_kernel("asm(\"bar.sync 0;\");"), "{__syncthreads();}");
+  for (const char* unknown :
+       {"asm(\"mov.u32 %0, %pm0;\" : \"=r\"(x));",
+        "asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(y));",
+        "asm(\"mov.u32 %0, %laneid; add.u32 %0, %0, 1;\" : \"=r\"(x));", "asm(\"bar.sync 1;\");"}) {
+    EXPECT_EQ(complaint("__device__ void f() { " + std::string(unknown) + " }"),
+              "test.cu:1: error: simt: inline PTX (asm) is not simulated")
+        << unknown;
+  }
+}
+
 // ---- what is not simulated
+
+// Each entry of the table, wherever it stands in a program.
+TEST(NotSimulated, EveryNameOfTheTable) {
+  int entries = 0;
+  simtcc::for_each_unsupported([&](std::string_view name, std::string_view feature) {
+    ++entries;
+    EXPECT_EQ(complaint("int a;\nvoid f() { g(" + std::string(name) + "); }\n"),
+              "test.cu:2: error: simt: " + std::string(feature) + " (" + std::string(name) +
+                  ") are not simulated");
+    EXPECT_EQ(complaint("__global__ void k() { auto x = " + std::string(name) + "(); }\n"),
+              "test.cu:1: error: simt: " + std::string(feature) + " (" + std::string(name) +
+                  ") are not simulated");
+  });
+  EXPECT_GT(entries, 20);
+}
 
 TEST(NotSimulated, Textures) {
   EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaTextureObject_t t) {}\n"),
@@ -547,10 +651,10 @@ TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
 TEST(NotSimulated, PtxInDeviceCode) {
   const std::string expected = "test.cu:1: error: simt: inline PTX (asm) is not simulated";
   EXPECT_EQ(
-      complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }"),
+      complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%pm1;\" : \"=r\"(x)); }"),
       expected);
-  EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 0;\"); }"), expected);
-  EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 0;)\"); }"),
+  EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 7;\"); }"), expected);
+  EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 7;)\"); }"),
             expected);
 }
 

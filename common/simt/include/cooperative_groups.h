@@ -2,7 +2,7 @@
 /// Cooperative groups: the block, tiles of a warp and the lanes that happen to run together, as objects.
 ///
 /// Every operation is one of the warp's or block's own (`__shfl_sync`, `__syncthreads`, ...) with the
-/// group's mask. Groups that span more than a block are not simulated, and simtcc says so.
+/// group's mask. Clusters of blocks are not simulated, and simtcc says so.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,6 +14,7 @@ namespace cooperative_groups {
 
 class thread_block;
 class coalesced_group;
+class grid_group;
 template <unsigned int Size, class Parent = void>
 class thread_block_tile;
 
@@ -23,6 +24,15 @@ SIMT_INLINE unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z;
 SIMT_INLINE unsigned block_rank() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
+SIMT_INLINE unsigned long long blocks() {
+  return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+}
+SIMT_INLINE unsigned long long block_in_grid() {
+  return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +
+         blockIdx.x;
+}
+SIMT_INLINE unsigned long long grid_size() { return blocks() * block_size(); }
+SIMT_INLINE unsigned long long grid_rank() { return block_in_grid() * block_size() + block_rank(); }
 SIMT_INLINE unsigned lane() { return block_rank() % 32; }
 SIMT_INLINE unsigned lanes_below(unsigned lane) { return (1u << lane) - 1; }
 
@@ -70,36 +80,41 @@ SIMT_INLINE T shuffled(const T& value, Shuffle shuffle) {
 
 }  // namespace details
 
-/// Any group within a block, its kind known at run time only.
+/// Any group, its kind known at run time only.
 /// \ingroup simt_groups
 class thread_group {
  public:
   /// Threads of the group.
   SIMT_INLINE unsigned long long size() const {
-    return mask_ ? static_cast<unsigned>(__popc(mask_)) : details::block_size();
+    if (mask_) return static_cast<unsigned>(__popc(mask_));
+    return is_grid_ ? details::grid_size() : details::block_size();
   }
   /// As size().
   SIMT_INLINE unsigned long long num_threads() const { return size(); }
   /// The caller's number in the group, from 0.
   SIMT_INLINE unsigned long long thread_rank() const {
-    return mask_ ? static_cast<unsigned>(__popc(mask_ & details::lanes_below(details::lane())))
-                 : details::block_rank();
+    if (mask_) return static_cast<unsigned>(__popc(mask_ & details::lanes_below(details::lane())));
+    return is_grid_ ? details::grid_rank() : details::block_rank();
   }
   /// The barrier of the group: all of its threads have to call.
   SIMT_INLINE void sync() const {
     if (mask_) {
       __syncwarp(mask_);
+    } else if (is_grid_) {
+      simt::detail::grid_barrier();
     } else {
       __syncthreads();
     }
   }
-  SIMT_INLINE bool is_valid() const { return true; }
+  SIMT_INLINE bool is_valid() const { return !is_grid_ || simt::detail::grid_is_cooperative(); }
 
  protected:
-  SIMT_INLINE explicit thread_group(unsigned mask) : mask_(mask) {}
+  SIMT_INLINE explicit thread_group(unsigned mask, bool is_grid = false)
+      : mask_(mask), is_grid_(is_grid) {}
 
   friend thread_group tiled_partition(const thread_group& parent, unsigned size);
-  unsigned mask_;  // its lanes; none stands for the whole block
+  unsigned mask_;  // its lanes; none stands for the whole block, or the whole grid
+  bool is_grid_;
 };
 
 /// The block.
@@ -118,6 +133,10 @@ class thread_block : public thread_group {
   SIMT_INLINE static dim3 group_dim() { return blockDim; }
   /// As group_dim().
   SIMT_INLINE static dim3 dim_threads() { return blockDim; }
+  /// The barrier in two halves, of which the second waits.
+  struct arrival_token {};
+  SIMT_INLINE static arrival_token barrier_arrive() { return {}; }
+  SIMT_INLINE static void barrier_wait(arrival_token&&) { __syncthreads(); }
 
  private:
   SIMT_INLINE thread_block() : thread_group(0) {}
@@ -127,6 +146,52 @@ class thread_block : public thread_group {
 /// The caller's block.
 /// \ingroup simt_groups
 SIMT_INLINE thread_block this_thread_block() { return thread_block(); }
+
+/// What a block once had to set aside for tiles of several warps; here it needs none.
+/// \ingroup simt_groups
+template <unsigned int MaxBlockSize = 1024>
+struct block_tile_memory {};
+/// \ingroup simt_groups
+template <unsigned int MaxBlockSize>
+SIMT_INLINE thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
+  return this_thread_block();
+}
+
+/// All blocks of a cooperative launch.
+/// \ingroup simt_groups
+class grid_group : public thread_group {
+ public:
+  /// False in a launch that is not cooperative, where sync() is an error.
+  SIMT_INLINE bool is_valid() const { return simt::detail::grid_is_cooperative(); }
+  /// The barrier of the grid: all of its threads have to call.
+  SIMT_INLINE void sync() const { simt::detail::grid_barrier(); }
+  struct arrival_token {};
+  SIMT_INLINE arrival_token barrier_arrive() const { return {}; }
+  SIMT_INLINE void barrier_wait(arrival_token&&) const { sync(); }
+
+  SIMT_INLINE static unsigned long long size() { return details::grid_size(); }
+  SIMT_INLINE static unsigned long long num_threads() { return details::grid_size(); }
+  SIMT_INLINE static unsigned long long thread_rank() { return details::grid_rank(); }
+  SIMT_INLINE static unsigned long long num_blocks() { return details::blocks(); }
+  SIMT_INLINE static unsigned long long block_rank() { return details::block_in_grid(); }
+  SIMT_INLINE static dim3 block_index() { return dim3(blockIdx); }
+  SIMT_INLINE static dim3 dim_blocks() { return gridDim; }
+  SIMT_INLINE static dim3 group_dim() { return gridDim; }
+  SIMT_INLINE static dim3 dim_threads() {
+    return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
+  }
+  SIMT_INLINE static dim3 thread_index() {
+    return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
+                blockIdx.z * blockDim.z + threadIdx.z);
+  }
+
+ private:
+  SIMT_INLINE grid_group() : thread_group(0, true) {}
+  friend grid_group this_grid();
+};
+
+/// \ingroup simt_groups
+SIMT_INLINE grid_group this_grid() { return grid_group(); }
 
 /// Any lanes of a warp, ranked in the order of their lane numbers: those that coalesced_threads() met,
 /// or a part of another group.
@@ -209,11 +274,82 @@ class coalesced_group : public thread_group {
 /// \ingroup simt_groups
 SIMT_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-/// `Size` neighbouring threads of a warp: 1, 2, 4, 8, 16 or 32.
+namespace details {
+
+/// A tile of several warps: 64, 128, 256, 512 or 1024 neighbouring threads of a block.
+template <unsigned int Size>
+class wide_tile {
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0,
+                "the size of a tile is a power of two up to 1024");
+
+ public:
+  SIMT_INLINE static constexpr unsigned int size() { return Size; }
+  SIMT_INLINE static constexpr unsigned int num_threads() { return Size; }
+  SIMT_INLINE static unsigned int thread_rank() { return block_rank() % Size; }
+  SIMT_INLINE static unsigned int meta_group_rank() { return block_rank() / Size; }
+  SIMT_INLINE static unsigned int meta_group_size() { return (block_size() + Size - 1) / Size; }
+  SIMT_INLINE static void sync() {
+    const unsigned first = block_rank() / Size * Size;
+    const unsigned rest = block_size() - first;
+    simt::detail::part_barrier(first / 32, Size / 32, rest < Size ? rest : Size);
+  }
+
+  /// The value of the thread of rank `source` modulo Size.
+  template <class T>
+  SIMT_INLINE T shfl(const T& value, unsigned int source) const {
+    T result = value;
+    exchange(value, [&](unsigned first, unsigned) { result = get<T>(first + source % Size); });
+    return result;
+  }
+  SIMT_INLINE int any(int predicate) const {
+    return combined(predicate != 0, [](int a, int b) { return a | b; });
+  }
+  SIMT_INLINE int all(int predicate) const {
+    return combined(predicate != 0, [](int a, int b) { return a & b; });
+  }
+  /// The values of all threads of the tile combined, from rank 0 up.
+  template <class T, class Op>
+  SIMT_INLINE T combined(const T& value, Op op) const {
+    T result = value;
+    exchange(value, [&](unsigned first, unsigned end) {
+      for (unsigned thread = first; thread < end; ++thread) {
+        const T other = get<T>(thread);
+        result = thread == first ? other : op(result, other);
+      }
+    });
+    return result;
+  }
+
+ private:
+  template <class T, class Read>
+  SIMT_INLINE static void exchange(const T& value, Read read) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+                  "simt: a group exchanges plain data of up to 32 bytes");
+    const unsigned first = block_rank() / Size * Size;
+    const unsigned rest = block_size() - first;
+    put(value);
+    sync();
+    read(first, first + (rest < Size ? rest : Size));
+    sync();
+  }
+  template <class T>
+  [[gnu::noinline]] SIMT_UNTRACED static void put(const T& value) {
+    __builtin_memcpy(simt::detail::thread_slot(block_rank()), &value, sizeof(T));
+  }
+  template <class T>
+  [[gnu::noinline]] SIMT_UNTRACED static T get(unsigned thread) {
+    std::remove_const_t<T> value;
+    __builtin_memcpy(static_cast<void*>(&value), simt::detail::thread_slot(thread), sizeof(T));
+    return value;
+  }
+};
+
+}  // namespace details
+
+/// `Size` neighbouring threads of a block: up to 32, of a warp, or several whole warps.
 /// \ingroup simt_groups
 template <unsigned int Size, class Parent>
 class thread_block_tile : public thread_group {
-  static_assert(Size <= 32, "simt: tiles of more than one warp are not simulated");
   static_assert(Size > 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
 
  public:
@@ -302,6 +438,25 @@ class thread_block_tile : public thread_group {
   unsigned meta_rank_, meta_size_;
 };
 
+#define SIMT_WIDE_TILE(Size)                                                \
+  template <class Parent>                                                   \
+  class thread_block_tile<Size, Parent> : public details::wide_tile<Size> { \
+   public:                                                                  \
+    template <class Other>                                                  \
+    SIMT_INLINE thread_block_tile(const thread_block_tile<Size, Other>&) {} \
+                                                                            \
+   private:                                                                 \
+    SIMT_INLINE thread_block_tile(unsigned, unsigned) {}                    \
+    template <unsigned int S, class P>                                      \
+    friend thread_block_tile<S, P> tiled_partition(const P& parent);        \
+  };
+SIMT_WIDE_TILE(64)
+SIMT_WIDE_TILE(128)
+SIMT_WIDE_TILE(256)
+SIMT_WIDE_TILE(512)
+SIMT_WIDE_TILE(1024)
+#undef SIMT_WIDE_TILE
+
 /// The caller alone.
 /// \ingroup simt_groups
 SIMT_INLINE thread_block_tile<1> this_thread() { return thread_block_tile<1>(0, 1); }
@@ -366,6 +521,15 @@ template <class Group, class Function, class... Arguments>
 SIMT_INLINE void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
   if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
 }
+/// The same, and every thread gets the result.
+/// \ingroup simt_groups
+template <class Group, class Function, class... Arguments>
+SIMT_INLINE auto invoke_one_broadcast(const Group& group, Function&& function,
+                                      Arguments&&... arguments) {
+  decltype(function(static_cast<Arguments&&>(arguments)...)) result{};
+  if (group.thread_rank() == 0) result = function(static_cast<Arguments&&>(arguments)...);
+  return group.shfl(result, 0);
+}
 
 /// The barrier of a group.
 /// \ingroup simt_groups
@@ -392,7 +556,7 @@ namespace details {
 template <class Group>
 inline constexpr bool within_warp = false;
 template <unsigned int Size, class Parent>
-inline constexpr bool within_warp<thread_block_tile<Size, Parent>> = true;
+inline constexpr bool within_warp<thread_block_tile<Size, Parent>> = Size <= 32;
 template <>
 inline constexpr bool within_warp<coalesced_group> = true;
 
@@ -429,5 +593,18 @@ template <class T>
 struct bit_xor {
   SIMT_INLINE T operator()(T a, T b) const { return a ^ b; }
 };
+
+/// The former place of tiles of several warps.
+namespace experimental {
+
+template <unsigned int, unsigned int MaxBlockSize = 1024>
+using block_tile_memory = cooperative_groups::block_tile_memory<MaxBlockSize>;
+template <unsigned int MaxBlockSize>
+SIMT_INLINE thread_block this_thread_block(cooperative_groups::block_tile_memory<MaxBlockSize>&) {
+  return cooperative_groups::this_thread_block();
+}
+using cooperative_groups::tiled_partition;
+
+}  // namespace experimental
 
 }  // namespace cooperative_groups

@@ -3,10 +3,15 @@
 /// does with its own.
 #pragma once
 
+#define __CUDA_RUNTIME_H__
+
 #include <cuda_runtime_api.h>
 #include <device_launch_parameters.h>
 #include <simt/atomics.h>
+#include <simt/conversions.h>
 #include <simt/intrinsics.h>
 #include <simt/launch.h>
 #include <simt/math.h>
+#include <simt/ptx.h>
+#include <simt/simd.h>
 #include <vector_functions.h>

@@ -12,12 +12,12 @@
     T x;                      \
   };
 
-#define SIMT_VECTOR2(name, T, alignment)                      \
-  struct alignas(alignment) name {                            \
-    T x, y;                                                   \
-    volatile char : 0;                                        \
-    name() = default;                                         \
-    [[gnu::always_inline]] name(T x_, T y_) : x(x_), y(y_) {} \
+#define SIMT_VECTOR2(name, T, alignment)                                     \
+  struct alignas(alignment) name {                                           \
+    T x, y;                                                                  \
+    volatile char : 0;                                                       \
+    name() = default;                                                        \
+    [[gnu::always_inline]] constexpr name(T x_, T y_ = {}) : x(x_), y(y_) {} \
   };
 
 #define SIMT_VECTOR3(name, T) \
@@ -25,12 +25,13 @@
     T x, y, z;                \
   };
 
-#define SIMT_VECTOR4(name, T, alignment)                                                \
-  struct alignas(alignment) name {                                                      \
-    T x, y, z, w;                                                                       \
-    volatile char : 0;                                                                  \
-    name() = default;                                                                   \
-    [[gnu::always_inline]] name(T x_, T y_, T z_, T w_) : x(x_), y(y_), z(z_), w(w_) {} \
+#define SIMT_VECTOR4(name, T, alignment)                                         \
+  struct alignas(alignment) name {                                               \
+    T x, y, z, w;                                                                \
+    volatile char : 0;                                                           \
+    name() = default;                                                            \
+    [[gnu::always_inline]] constexpr name(T x_, T y_ = {}, T z_ = {}, T w_ = {}) \
+        : x(x_), y(y_), z(z_), w(w_) {}                                          \
   };
 
 #define SIMT_VECTOR_TYPES(name, T, alignment2, alignment4) \

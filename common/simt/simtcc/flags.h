@@ -25,6 +25,7 @@ inline constexpr std::array kDefaults = {"-std=gnu++20"};
 inline constexpr std::array kTraced = {
     "-O1",
     "-fsanitize=thread",
+    "-Wno-tsan",  // fences are not lost on our hooks
     "--param=tsan-distinguish-volatile=1",
     "-fsanitize-coverage=trace-pc",
     "-fno-reorder-blocks",
@@ -33,12 +34,25 @@ inline constexpr std::array kTraced = {
     "-fno-ipa-cp",
 };
 
-/// --fast: no tracing. -O2 unless the reader says otherwise.
-inline constexpr std::array kFast = {"-O2"};
+/// --fast: no tracing. -O2 unless the reader says otherwise. A barrier that is called last must still return to
+/// the kernel: by that address the threads of a block tell which barrier they wait at.
+inline constexpr std::array kFast = {"-O2", "-fno-optimize-sibling-calls"};
 
-/// Macros of the preprocessor's run. `__CUDACC__` as under nvcc; no `__CUDA_ARCH__`, because host and
-/// device code share one compilation.
-inline constexpr std::array kCudaMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__SIMTCC__"};
+/// Macros of the preprocessor's run, as under nvcc. Host and device code share one compilation, so
+/// `__CUDA_ARCH__` has to hold for both: it is there, because kernels often do nothing without it, while the
+/// device's way of doing things works on the host as well.
+inline constexpr std::array kCudaMacros = {
+    "-D__CUDACC__",
+    "-D__NVCC__",
+    "-D__SIMTCC__",
+    "-D__CUDA_ARCH__=900",
+    "-D__CUDA_ARCH_LIST__=900",
+    "-D__CUDACC_VER_MAJOR__=13",
+    "-D__CUDACC_VER_MINOR__=0",
+    "-D__CUDACC_VER_BUILD__=48",
+    "-D__CUDACC_EXTENDED_LAMBDA__",
+    "-D__CUDACC_RELAXED_CONSTEXPR__",
+};
 inline constexpr std::array kMacros = {"-D__SIMT__"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.

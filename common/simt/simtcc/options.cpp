@@ -96,12 +96,12 @@ constexpr std::array<std::string_view, 12> kNoSuchOutput = {
     "-dlink", "--device-link", "-optix-ir", "--optix-ir", "-lib",    "--lib"};
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
-constexpr std::array<std::string_view, 4> kRuntimeLibraries = {"cudart", "cudart_static",
-                                                               "cudadevrt", "cuda"};
+constexpr std::array<std::string_view, 5> kRuntimeLibraries = {"cudart", "cudart_static",
+                                                               "nvToolsExt", "cudadevrt", "cuda"};
 // Those that nothing stands for.
-constexpr std::array<std::string_view, 14> kVendorLibraries = {
-    "cublas", "cublasLt", "cublas_static", "cufft",      "curand", "cusparse", "cusolver",
-    "cudnn",  "nvrtc",    "nccl",          "nvToolsExt", "nvjpeg", "npps",     "cupti"};
+constexpr std::array<std::string_view, 13> kVendorLibraries = {
+    "cublas", "cublasLt", "cublas_static", "cufft",  "curand", "cusparse", "cusolver",
+    "cudnn",  "nvrtc",    "nccl",          "nvjpeg", "npps",   "cupti"};
 
 template <class List>
 bool contains(const List& list, std::string_view word) {

@@ -336,6 +336,7 @@ class Rewriter {
     if (kind == Scope::Kind::block && scopes_.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
       bodies_.push_back({head_, i, partner_[i]});
+      register_kernel(head_, i);
     }
     scopes_.push_back({kind, side, parentheses_, head_});
     parentheses_ = 0;
@@ -405,6 +406,120 @@ class Rewriter {
   }
 
   bool in_function() const { return scopes_.back().kind == Scope::Kind::block; }
+
+  // ---- kernels
+
+  // The name that the tokens [begin, end) declare, a parameter of a function or a template; kNone if it has
+  // none, or if it is hidden in parentheses.
+  std::size_t declared_name(std::size_t begin, std::size_t end) const {
+    std::size_t name = kNone;
+    bool has_type = false;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is(i, "=") || is(i, "[")) break;
+      if (is(i, "(")) return kNone;
+      if (is(i, "<")) {
+        const std::size_t after = skip_angles(i);
+        if (after == kNone || after > end) return kNone;
+        i = after - 1;
+        name = kNone;
+        has_type = true;
+      } else if (is(i, "::")) {
+        name = kNone;
+      } else if (!is_identifier(i)) {
+        name = kNone;
+        has_type = true;
+      } else if (takes_attribute_parenthesis(list_[i].text)) {
+        i = skip_group(i + 1) - 1;
+        has_type = true;
+      } else if (is_builtin_type(list_[i].text) || is(i, "typename") ||
+                 is_class_key(list_[i].text)) {
+        has_type = true;
+      } else if (!is_specifier(list_[i].text)) {
+        if (name != kNone) has_type = true;
+        name = i;
+      }
+    }
+    return has_type ? name : kNone;
+  }
+
+  // The parts of [begin, end) between commas.
+  std::vector<std::pair<std::size_t, std::size_t>> parts(std::size_t begin, std::size_t end) const {
+    std::vector<std::pair<std::size_t, std::size_t>> out;
+    std::size_t from = begin;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is_opening(i)) {
+        i = skip_group(i) - 1;
+      } else if (is(i, "<") && may_open_angle(i)) {
+        const std::size_t after = skip_angles(i);
+        if (after != kNone && after <= end) i = after - 1;
+      } else if (is(i, ",")) {
+        out.emplace_back(from, i);
+        from = i + 1;
+      }
+    }
+    if (from < end) out.emplace_back(from, end);
+    return out;
+  }
+
+  bool has_pack(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is(i, "...")) return true;
+    }
+    return false;
+  }
+
+  // A kernel makes itself known, for those who launch it by its address alone: see simt::detail::KernelEntry.
+  // One with parameters or template parameters that have no name stays unknown.
+  void register_kernel(std::size_t head, std::size_t open) {
+    bool kernel = false;
+    std::size_t parameters = kNone;
+    std::string arguments;  // of the template
+    for (std::size_t i = head; i < open; ++i) {
+      if (is(i, "__global__")) kernel = true;
+      if (is(i, "requires")) return;
+      if (is(i, "template") && is(i + 1, "<")) {
+        const std::size_t end = skip_angles(i + 1);
+        if (end == kNone || end > open) return;
+        arguments.clear();
+        for (const auto& [from, to] : parts(i + 2, end - 1)) {
+          const std::size_t name = declared_name(from, to);
+          if (name == kNone) return;
+          arguments += (arguments.empty() ? "" : ", ") + std::string(list_[name].text) +
+                       (has_pack(from, to) ? "..." : "");
+        }
+        i = end - 1;
+      } else if (is(i, "(")) {
+        const bool attribute =
+            i > head && is_identifier(i - 1) && takes_attribute_parenthesis(list_[i - 1].text);
+        if (!attribute && parameters == kNone) parameters = i;
+        i = skip_group(i) - 1;
+      }
+    }
+    if (!kernel || parameters == kNone || parameters == head) return;
+
+    std::size_t name = parameters - 1;
+    if (is(name, ">")) {  // a specialisation
+      const std::size_t angle = angle_start(name);
+      if (angle == kNone || angle == 0) return;
+      name = angle - 1;
+    }
+    if (!is_identifier(name)) return;
+    std::string kernel_name = flat(name, parameters);
+    if (!arguments.empty() && name + 1 == parameters) kernel_name += "<" + arguments + ">";
+
+    std::string types;
+    const std::size_t close = partner_[parameters];
+    const bool is_void = close == parameters + 2 && is(parameters + 1, "void");
+    for (const auto& [from, to] : parts(parameters + 1, is_void ? parameters + 1 : close)) {
+      const std::size_t parameter = declared_name(from, to);
+      if (parameter == kNone || list_[parameter].text == list_[name].text) return;
+      types += (types.empty() ? "" : ", ") +
+               ("decltype(" + std::string(list_[parameter].text) + ")") +
+               (has_pack(from, to) ? "..." : "");
+    }
+    insert_after(open, " (void)&::simt::detail::KernelEntry<static_cast<void (*)(" + types +
+                           ")>(&" + kernel_name + ")>::registered;");
+  }
 
   // ---- launches
 
@@ -557,12 +672,35 @@ class Rewriter {
     }
     if (t.text == "__shared__") return visit_shared(i);
     if (t.text == "atomicAdd") return visit_atomic_add(i);
+    if (visit_library_function(i)) return;
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
+  }
+
+  // Functions of C's library that are another one in a kernel.
+  bool visit_library_function(std::size_t i) {
+    static const std::map<std::string_view, std::string_view> names = {
+        {"clock", "::simt::detail::device_clock"},
+        {"malloc", "::simt::detail::device_malloc"},
+        {"free", "::simt::detail::device_free"},
+    };
+    if (scopes_.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
+    if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is_identifier(i - 1))) {
+      if (!is_identifier(i - 1) || !is_statement_keyword(list_[i - 1].text)) return false;
+    }
+    const auto found = names.find(list_[i].text);
+    if (found == names.end()) return false;
+    if (i > 0 && is(i - 1, "::")) {  // ::malloc and std::malloc
+      const bool standard = i > 1 && is(i - 2, "std");
+      if (!standard && i > 1 && is_identifier(i - 2)) return false;
+      remove_tokens(standard ? i - 2 : i - 1, i);
+    }
+    replace_token(i, std::string(found->second));
+    return true;
   }
 
   // `atomicAdd(...);` as a statement of its own: nobody looks at the old value, which lets the hardware
@@ -613,6 +751,7 @@ class Rewriter {
     std::size_t open = i + 1;
     while (is_identifier(open)) ++open;  // volatile, inline, goto
     if (!is(open, "(")) return;
+    if (rewrite_ptx(i, open)) return;
     // An empty text is a barrier to the compiler, not an instruction.
     for (std::size_t j = open + 1; j < list_.size() && list_[j].kind == TokenKind::string; ++j) {
       const std::string_view text = list_[j].text;
@@ -623,6 +762,85 @@ class Rewriter {
         return;
       }
     }
+  }
+
+  // Reading a special register, `mov.u32 %0, %laneid;`, and instructions that are one of the functions of
+  // simt/ptx.h. `i` is the asm, `open` its parenthesis.
+  bool rewrite_ptx(std::size_t i, std::size_t open) {
+    std::string text;
+    std::size_t at = open + 1;
+    for (; at < list_.size() && list_[at].kind == TokenKind::string; ++at) {
+      const std::string_view literal = list_[at].text;
+      const std::size_t quote = literal.find('"');
+      text += literal.substr(quote + 1, literal.rfind('"') - quote - 1);
+    }
+    // one blank between words, none at the ends
+    std::string words;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+      const bool escape = text[k] == '\\' && k + 1 < text.size();
+      if (escape) ++k;
+      const char c = text[k];
+      const bool blank =
+          escape ? c == 'n' || c == 't' : std::isspace(static_cast<unsigned char>(c));
+      if (blank || c == ',' || c == '{' || c == '}') {
+        if (!words.empty() && words.back() != ' ') words += ' ';
+      } else if (c != ';') {
+        words += c;
+      }
+    }
+    while (!words.empty() && words.back() == ' ') words.pop_back();
+
+    static const std::map<std::string_view, std::string_view> instructions = {
+        {"membar.cta", "__threadfence_block()"},
+        {"membar.gl", "__threadfence()"},
+        {"membar.sys", "__threadfence_system()"},
+        {"bar.sync 0", "__syncthreads()"},
+        {"bar.sync 0x0", "__syncthreads()"},
+        {"barrier.sync 0", "__syncthreads()"},
+        {"trap", "__trap()"},
+    };
+    const std::size_t end = skip_group(open);
+    if (const auto found = instructions.find(words); found != instructions.end()) {
+      replace_asm(i, end, std::string(found->second));
+      return true;
+    }
+
+    const std::size_t first = words.find(' ');
+    const std::size_t second = first == std::string::npos ? first : words.find(' ', first + 1);
+    if (second == std::string::npos) return false;
+    const std::string name = words.substr(0, first),
+                      target = words.substr(first + 1, second - first - 1);
+    std::string_view source = std::string_view(words).substr(second + 1);
+    if (!name.starts_with("mov.") || target != "%0" || !source.starts_with("%")) return false;
+    source.remove_prefix(source.starts_with("%%") ? 2 : 1);
+    static const std::set<std::string_view> registers = {
+        "laneid",           "warpid",         "nwarpid",     "smid",        "nsmid",
+        "gridid",           "clock",          "clock_hi",    "clock64",     "globaltimer",
+        "globaltimer_lo",   "globaltimer_hi", "lanemask_eq", "lanemask_lt", "lanemask_le",
+        "lanemask_gt",      "lanemask_ge",    "tid.x",       "tid.y",       "tid.z",
+        "ntid.x",           "ntid.y",         "ntid.z",      "ctaid.x",     "ctaid.y",
+        "ctaid.z",          "nctaid.x",       "nctaid.y",    "nctaid.z",    "total_smem_size",
+        "dynamic_smem_size"};
+    // : "=r"(x) and nothing else but clobbers
+    if (!registers.contains(source) || !is(at, ":") || at + 2 >= list_.size() ||
+        list_[at + 1].kind != TokenKind::string || !is(at + 2, "(")) {
+      return false;
+    }
+    const std::size_t after = skip_group(at + 2);
+    for (std::size_t k = after; k + 1 < end; ++k) {
+      if (!is(k, ":") && !is(k, "::") && !is(k, ",") && list_[k].kind != TokenKind::string)
+        return false;
+    }
+    std::string function(source);
+    std::replace(function.begin(), function.end(), '.', '_');
+    replace_asm(i, end, flat(at + 2, after) + " = ::simt::ptx::" + function + "()");
+    return true;
+  }
+
+  // In place of the tokens [begin, end) of an asm, whose line breaks stay.
+  void replace_asm(std::size_t begin, std::size_t end, std::string text) {
+    replace_token(begin, std::move(text));
+    remove_tokens(begin + 1, end);
   }
 
   // ---- shared memory

@@ -7,37 +7,49 @@
 
 namespace simtcc {
 
+struct Unsupported {
+  std::string_view name;
+  std::string_view feature;
+};
+inline constexpr Unsupported kUnsupportedNames[] = {
+    {"cudaTextureObject_t", "textures"},
+    {"cudaCreateTextureObject", "textures"},
+    {"cudaSurfaceObject_t", "surfaces"},
+    {"cudaCreateSurfaceObject", "surfaces"},
+    {"cudaMallocArray", "CUDA arrays"},
+    {"cudaMalloc3DArray", "CUDA arrays"},
+    {"cudaArray_t", "CUDA arrays"},
+    {"cudaArray", "CUDA arrays"},
+    {"cudaMipmappedArray_t", "CUDA arrays"},
+    {"cudaGraphConditionalHandle", "conditional nodes of graphs"},
+    {"cudaGraphConditionalHandleCreate", "conditional nodes of graphs"},
+    {"cudaGraphAddNode", "graph nodes of any type (name the type)"},
+    {"cudaGraphicsResource_t", "graphics interoperability"},
+    {"cudaIpcMemHandle_t", "inter-process memory"},
+    {"nvcuda", "tensor-core matrices"},
+    {"CUtensorMap", "the tensor memory accelerator"},
+    {"__nv_tex_surf_handler", "textures"},
+    {"cudaIpcGetMemHandle", "inter-process memory"},
+    {"cudaIpcOpenMemHandle", "inter-process memory"},
+    {"cudaExternalMemory_t", "external memory"},
+    {"cudaExternalSemaphore_t", "external semaphores"},
+    {"this_multi_grid", "groups of several devices"},
+    {"multi_grid_group", "groups of several devices"},
+    {"cudaLaunchCooperativeKernelMultiDevice", "launches on several devices"},
+    {"__cluster_dims__", "thread-block clusters"},
+    {"this_cluster", "thread-block clusters"},
+    {"cluster_group", "thread-block clusters"},
+};
+
+/// Calls `f(name, feature)` for each name in the table.
+template <class F>
+void for_each_unsupported(F&& f) {
+  for (const Unsupported& entry : kUnsupportedNames) f(entry.name, entry.feature);
+}
+
 /// The feature that `identifier` belongs to ("textures"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_feature(std::string_view identifier) {
-  struct Entry {
-    std::string_view name;
-    std::string_view feature;
-  };
-  static constexpr Entry kNames[] = {
-      {"cudaTextureObject_t", "textures"},
-      {"cudaCreateTextureObject", "textures"},
-      {"cudaSurfaceObject_t", "surfaces"},
-      {"cudaCreateSurfaceObject", "surfaces"},
-      {"cudaMallocArray", "CUDA arrays"},
-      {"cudaMalloc3DArray", "CUDA arrays"},
-      {"cudaArray_t", "CUDA arrays"},
-      {"cudaGraph_t", "CUDA graphs"},
-      {"cudaGraphExec_t", "CUDA graphs"},
-      {"cudaStreamBeginCapture", "CUDA graphs"},
-      {"cudaGraphicsResource_t", "graphics interoperability"},
-      {"cudaIpcMemHandle_t", "inter-process memory"},
-      {"nvcuda", "tensor-core matrices"},
-      {"CUtensorMap", "the tensor memory accelerator"},
-      {"__nv_tex_surf_handler", "textures"},
-      {"this_grid", "grid-wide groups"},
-      {"grid_group", "grid-wide groups"},
-      {"this_multi_grid", "grid-wide groups"},
-      {"multi_grid_group", "grid-wide groups"},
-      {"this_cluster", "thread-block clusters"},
-      {"cluster_group", "thread-block clusters"},
-      {"cudaLaunchCooperativeKernel", "cooperative launches"},
-  };
-  for (const Entry& entry : kNames) {
+  for (const Unsupported& entry : kUnsupportedNames) {
     if (identifier == entry.name) return entry.feature;
   }
 

@@ -2,25 +2,23 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <memory>
 
 #include "device.h"
+#include "heap.h"
 #include "memory.h"
+#include "streams.h"
 
 using simt::device::result;
+using simt::graphs::enqueue;
 using simt::memory::Kind;
 
 #define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
-
-struct CUstream_st {
-  unsigned flags;
-};
-struct CUevent_st {
-  std::chrono::steady_clock::time_point when;
-  bool recorded = false;
-};
 
 // The linker's names for where the program's variables begin and end.
 extern "C" {
@@ -37,51 +35,8 @@ struct ErrorText {
   const char* name;
   const char* text;
 };
-#define SIMT_ERROR(name, text) \
-  { name, #name, text }
-constexpr ErrorText kErrors[] = {
-    SIMT_ERROR(cudaSuccess, "no error"),
-    SIMT_ERROR(cudaErrorInvalidValue, "invalid argument"),
-    SIMT_ERROR(cudaErrorMemoryAllocation, "out of memory"),
-    SIMT_ERROR(cudaErrorInitializationError, "initialization error"),
-    SIMT_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
-    SIMT_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
-    SIMT_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
-    SIMT_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
-    SIMT_ERROR(cudaErrorInvalidHostPointer, "invalid host pointer"),
-    SIMT_ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer"),
-    SIMT_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
-    SIMT_ERROR(cudaErrorInsufficientDriver,
-               "CUDA driver version is insufficient for CUDA runtime version"),
-    SIMT_ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured"),
-    SIMT_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
-    SIMT_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
-    SIMT_ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
-    SIMT_ERROR(cudaErrorNoKernelImageForDevice,
-               "no kernel image is available for execution on the device"),
-    SIMT_ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
-    SIMT_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
-    SIMT_ERROR(cudaErrorNotReady, "device not ready"),
-    SIMT_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
-    SIMT_ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
-    SIMT_ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
-    SIMT_ERROR(cudaErrorAssert, "device-side assert triggered"),
-    SIMT_ERROR(cudaErrorHostMemoryAlreadyRegistered,
-               "part or all of the requested memory range is already mapped"),
-    SIMT_ERROR(cudaErrorHostMemoryNotRegistered,
-               "pointer does not correspond to a registered memory region"),
-    SIMT_ERROR(cudaErrorHardwareStackError, "hardware stack error"),
-    SIMT_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
-    SIMT_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
-    SIMT_ERROR(cudaErrorInvalidAddressSpace,
-               "operation not supported on global/shared address space"),
-    SIMT_ERROR(cudaErrorInvalidPc, "invalid program counter"),
-    SIMT_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
-    SIMT_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
-    SIMT_ERROR(cudaErrorNotPermitted, "operation not permitted"),
-    SIMT_ERROR(cudaErrorNotSupported, "operation not supported"),
-    SIMT_ERROR(cudaErrorUnknown, "unknown error"),
-};
+#define SIMT_ERROR(name, value, text) {name, #name, text},
+constexpr ErrorText kErrors[] = {SIMT_ERRORS(SIMT_ERROR)};
 #undef SIMT_ERROR
 
 const ErrorText* find_error(cudaError_t error) {
@@ -106,6 +61,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 // ---- Device -------------------------------------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (!count) return result(cudaErrorInvalidValue);
   *count = 1;
   return result(cudaSuccess);
 }
@@ -153,6 +109,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->sharedMemPerMultiprocessor = simt::device::kSharedPerMultiprocessor;
   prop->regsPerMultiprocessor = 65536;
   prop->managedMemory = 1;
+  prop->streamPrioritiesSupported = 1;
+  prop->singleToDoublePrecisionPerfRatio = 2;
+  prop->canUseHostPointerForRegisteredMem = 1;
+  prop->hostRegisterSupported = 1;
+  prop->memoryPoolsSupported = 1;
+  prop->texturePitchAlignment = 32;
+  prop->surfaceAlignment = 512;
+  std::memcpy(prop->uuid.bytes, "SIMT simulator", 15);
   prop->concurrentManagedAccess = 1;
   prop->cooperativeLaunch = 1;
   prop->sharedMemPerBlockOptin = simt::device::kSharedPerBlockOptin;
@@ -163,101 +127,63 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p;
+  if (!value) return result(cudaErrorInvalidValue);
   if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+#define SIMT_ATTRIBUTE(name, field)     \
+  case cudaDevAttr##name:               \
+    *value = static_cast<int>(p.field); \
+    break;
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = p.maxThreadsPerBlock;
-      break;
-    case cudaDevAttrMaxBlockDimX:
-      *value = p.maxThreadsDim[0];
-      break;
-    case cudaDevAttrMaxBlockDimY:
-      *value = p.maxThreadsDim[1];
-      break;
-    case cudaDevAttrMaxBlockDimZ:
-      *value = p.maxThreadsDim[2];
-      break;
-    case cudaDevAttrMaxGridDimX:
-      *value = p.maxGridSize[0];
-      break;
-    case cudaDevAttrMaxGridDimY:
-      *value = p.maxGridSize[1];
-      break;
-    case cudaDevAttrMaxGridDimZ:
-      *value = p.maxGridSize[2];
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(p.sharedMemPerBlock);
-      break;
-    case cudaDevAttrTotalConstantMemory:
-      *value = static_cast<int>(p.totalConstMem);
-      break;
-    case cudaDevAttrWarpSize:
-      *value = p.warpSize;
-      break;
-    case cudaDevAttrMaxRegistersPerBlock:
-      *value = p.regsPerBlock;
-      break;
-    case cudaDevAttrClockRate:
-      *value = p.clockRate;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = p.multiProcessorCount;
-      break;
-    case cudaDevAttrIntegrated:
-      *value = p.integrated;
-      break;
-    case cudaDevAttrCanMapHostMemory:
-      *value = p.canMapHostMemory;
-      break;
-    case cudaDevAttrConcurrentKernels:
-      *value = p.concurrentKernels;
-      break;
-    case cudaDevAttrMemoryClockRate:
-      *value = p.memoryClockRate;
-      break;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      *value = p.memoryBusWidth;
-      break;
-    case cudaDevAttrL2CacheSize:
-      *value = p.l2CacheSize;
-      break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = p.maxThreadsPerMultiProcessor;
-      break;
-    case cudaDevAttrUnifiedAddressing:
-      *value = p.unifiedAddressing;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = p.major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = p.minor;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      *value = static_cast<int>(p.sharedMemPerMultiprocessor);
-      break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      *value = p.regsPerMultiprocessor;
-      break;
-    case cudaDevAttrManagedMemory:
-      *value = p.managedMemory;
-      break;
-    case cudaDevAttrConcurrentManagedAccess:
-      *value = p.concurrentManagedAccess;
-      break;
-    case cudaDevAttrCooperativeLaunch:
-      *value = p.cooperativeLaunch;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(p.sharedMemPerBlockOptin);
-      break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      *value = p.maxBlocksPerMultiProcessor;
-      break;
+    SIMT_ATTRIBUTE(MaxThreadsPerBlock, maxThreadsPerBlock)
+    SIMT_ATTRIBUTE(MaxBlockDimX, maxThreadsDim[0])
+    SIMT_ATTRIBUTE(MaxBlockDimY, maxThreadsDim[1])
+    SIMT_ATTRIBUTE(MaxBlockDimZ, maxThreadsDim[2])
+    SIMT_ATTRIBUTE(MaxGridDimX, maxGridSize[0])
+    SIMT_ATTRIBUTE(MaxGridDimY, maxGridSize[1])
+    SIMT_ATTRIBUTE(MaxGridDimZ, maxGridSize[2])
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerBlock, sharedMemPerBlock)
+    SIMT_ATTRIBUTE(TotalConstantMemory, totalConstMem)
+    SIMT_ATTRIBUTE(WarpSize, warpSize)
+    SIMT_ATTRIBUTE(MaxPitch, memPitch)
+    SIMT_ATTRIBUTE(MaxRegistersPerBlock, regsPerBlock)
+    SIMT_ATTRIBUTE(ClockRate, clockRate)
+    SIMT_ATTRIBUTE(TextureAlignment, textureAlignment)
+    SIMT_ATTRIBUTE(GpuOverlap, deviceOverlap)
+    SIMT_ATTRIBUTE(MultiProcessorCount, multiProcessorCount)
+    SIMT_ATTRIBUTE(Integrated, integrated)
+    SIMT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory)
+    SIMT_ATTRIBUTE(ComputeMode, computeMode)
+    SIMT_ATTRIBUTE(ConcurrentKernels, concurrentKernels)
+    SIMT_ATTRIBUTE(MemoryClockRate, memoryClockRate)
+    SIMT_ATTRIBUTE(GlobalMemoryBusWidth, memoryBusWidth)
+    SIMT_ATTRIBUTE(L2CacheSize, l2CacheSize)
+    SIMT_ATTRIBUTE(MaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor)
+    SIMT_ATTRIBUTE(AsyncEngineCount, asyncEngineCount)
+    SIMT_ATTRIBUTE(UnifiedAddressing, unifiedAddressing)
+    SIMT_ATTRIBUTE(ComputeCapabilityMajor, major)
+    SIMT_ATTRIBUTE(ComputeCapabilityMinor, minor)
+    SIMT_ATTRIBUTE(StreamPrioritiesSupported, streamPrioritiesSupported)
+    SIMT_ATTRIBUTE(GlobalL1CacheSupported, globalL1CacheSupported)
+    SIMT_ATTRIBUTE(LocalL1CacheSupported, localL1CacheSupported)
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, sharedMemPerMultiprocessor)
+    SIMT_ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerMultiprocessor)
+    SIMT_ATTRIBUTE(ManagedMemory, managedMemory)
+    SIMT_ATTRIBUTE(SingleToDoublePrecisionPerfRatio, singleToDoublePrecisionPerfRatio)
+    SIMT_ATTRIBUTE(ConcurrentManagedAccess, concurrentManagedAccess)
+    SIMT_ATTRIBUTE(CanUseHostPointerForRegisteredMem, canUseHostPointerForRegisteredMem)
+    SIMT_ATTRIBUTE(CooperativeLaunch, cooperativeLaunch)
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin)
+    SIMT_ATTRIBUTE(HostRegisterSupported, hostRegisterSupported)
+    SIMT_ATTRIBUTE(MaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor)
+    SIMT_ATTRIBUTE(ReservedSharedMemoryPerBlock, reservedSharedMemPerBlock)
+    SIMT_ATTRIBUTE(MemoryPoolsSupported, memoryPoolsSupported)
     default:
-      return result(cudaErrorInvalidValue);
+      if (attribute < 1 || attribute > cudaDevAttrOnlyPartialHostNativeAtomicSupported) {
+        return result(cudaErrorInvalidValue);
+      }
+      *value = 0;  // what the simulated device has not: textures, ECC, a bus, ...
   }
+#undef SIMT_ATTRIBUTE
   return result(cudaSuccess);
 }
 
@@ -279,16 +205,102 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return result(cudaSuccess);
 }
 
-cudaError_t cudaSetDeviceFlags(unsigned) { return result(cudaSuccess); }
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return result(cudaSuccess); }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return result(cudaSuccess); }
+namespace {
+// Stacks and the buffer of printf() are as large as they have to be; what was asked for is kept.
+std::map<cudaLimit, size_t>& limits() {
+  static std::map<cudaLimit, size_t> values = {
+      {cudaLimitStackSize, 1024},
+      {cudaLimitPrintfFifoSize, size_t{7} << 20},
+      {cudaLimitMallocHeapSize, size_t{8} << 20},
+      {cudaLimitDevRuntimeSyncDepth, 2},
+      {cudaLimitDevRuntimePendingLaunchCount, 2048},
+      {cudaLimitMaxL2FetchGranularity, 64},
+      {cudaLimitPersistingL2CacheSize, 0},
+  };
+  return values;
+}
+cudaFuncCache cache_config = cudaFuncCachePreferNone;
+cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
+unsigned device_flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+}  // namespace
 
-cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
-  *value = limit == cudaLimitStackSize        ? 1024
-           : limit == cudaLimitPrintfFifoSize ? 1 << 20
-                                              : 8 << 20;
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  const auto found = limits().find(limit);
+  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  found->second = value;
+  if (limit == cudaLimitMallocHeapSize) simt::heap::set_limit(value);
   return result(cudaSuccess);
 }
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  const auto found = limits().find(limit);
+  if (!value) return result(cudaErrorInvalidValue);
+  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  *value = found->second;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  cache_config = config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  *config = cache_config;
+  return result(cudaSuccess);
+}
+// The banks are 4 bytes wide since Maxwell, whatever is asked for.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = bank_config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  device_flags = flags;
+  return result(cudaSuccess);
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = device_flags;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least) *least = 0;
+  if (greatest) *greatest = -5;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  if (!text || length < 13) return result(cudaErrorInvalidValue);
+  std::snprintf(text, static_cast<size_t>(length), "0000:00:00.0");
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  if (!device || !text || std::strncmp(text, "0000:00:00", 10))
+    return result(cudaErrorInvalidValue);
+  *device = 0;
+  return result(cudaSuccess);
+}
+// There is one device, and none beside it.
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (device != 0 || peer != 0) return result(cudaErrorInvalidDevice);
+  *can = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorPeerAccessNotEnabled); }
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return result(cudaErrorInvalidDevice);
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+  *device = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+cudaError_t cudaSetValidDevices(int*, int) { return result(cudaSuccess); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
+cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+cudaError_t cudaProfilerStart() { return result(cudaSuccess); }
+cudaError_t cudaProfilerStop() { return result(cudaSuccess); }
 
 // ---- Memory -------------------------------------------------------------------------------------
 
@@ -406,9 +418,8 @@ cudaError_t cudaFreeHost(void* pointer) { return release(pointer, Kind::pinned, 
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
-  if (!device || flags || !found || found->freed || found->kind != Kind::pinned) {
-    return result(cudaErrorInvalidValue);
-  }
+  const bool is_host = found && !found->freed && found->kind != Kind::device;
+  if (!device || flags || !is_host) return result(cudaErrorInvalidValue);
   *device = host;
   return result(cudaSuccess);
 }
@@ -417,12 +428,177 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
   return allocate(pointer, Kind::managed, size, SIMT_CALLER);
 }
 
-cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t) {
-  return allocate(pointer, Kind::device, size, SIMT_CALLER);
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
+  if (!flags || !found || found->freed || found->kind == Kind::device) {
+    return result(cudaErrorInvalidValue);
+  }
+  *flags = cudaHostAllocMapped;
+  return result(cudaSuccess);
 }
 
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+cudaError_t cudaHostRegister(void* host, size_t size, unsigned) {
+  if (!host || !size) return result(cudaErrorInvalidValue);
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  const auto base = reinterpret_cast<uint64_t>(host);
+  if (simt::memory::in_device_arena(base)) return result(cudaErrorInvalidValue);
+  if (simt::memory::in_shared_arena(base) ||
+      !simt::memory::register_host(base, size, SIMT_CALLER)) {
+    return result(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void* host) {
+  const bool known = simt::memory::unregister_host(reinterpret_cast<uint64_t>(host), SIMT_CALLER);
+  return result(known ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
+}
+
+namespace {
+
+// Managed memory is everywhere at once: what is said about it is checked and then forgotten.
+cudaError_t check_managed(const void* pointer, size_t size, int device) {
+  const auto base = reinterpret_cast<uint64_t>(pointer);
+  const simt::memory::Allocation* found = simt::memory::find(base);
+  if (!found || found->freed || found->kind != Kind::managed || base + size > found->end()) {
+    // __managed__ variables are the program's own
+    if (!is_variable(pointer)) return result(cudaErrorInvalidValue);
+  }
+  return result(device == 0 || device == cudaCpuDeviceId || device == cudaInvalidDeviceId
+                    ? cudaSuccess
+                    : cudaErrorInvalidDevice);
+}
+
+int device_of(cudaMemLocation location) {
+  return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+}
+
+}  // namespace
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, int device, cudaStream_t) {
+  return check_managed(pointer, size, device);
+}
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, cudaMemLocation location,
+                                 unsigned, cudaStream_t) {
+  return check_managed(pointer, size, device_of(location));
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise, int device) {
+  return check_managed(pointer, size, device);
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise,
+                          cudaMemLocation location) {
+  return check_managed(pointer, size, device_of(location));
+}
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeAttribute attribute,
+                                     const void* pointer, size_t size) {
+  if (!data || data_size < sizeof(int)) return result(cudaErrorInvalidValue);
+  const int value = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
+  for (size_t i = 0; i + sizeof(int) <= data_size; i += sizeof(int)) {
+    std::memcpy(static_cast<char*>(data) + i, &value, sizeof(int));
+  }
+  return check_managed(pointer, size, 0);
+}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, unsigned) {
+  return check_managed(pointer, size, 0);
+}
+
+// ---- Memory pools: there is one, and allocating from it is allocating.
+
+struct CUmemPoolHandle_st {
+  std::map<cudaMemPoolAttr, uint64_t> attributes;
+};
+
+namespace {
+
+cudaMemPool_t default_pool() {
+  static CUmemPoolHandle_st pool;
+  return &pool;
+}
+cudaMemPool_t current_pool = nullptr;
+
+// In a graph, memory lives as long as anything that uses it: what was captured holds it.
+cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream, uint64_t caller) {
+  if (cudaError_t error = allocate(pointer, Kind::device, size, caller)) return error;
+  if (!simt::graphs::is_capturing(stream)) return cudaSuccess;
+  const std::shared_ptr<void> owner(*pointer, [](void* p) { cudaFree(p); });
+  simt::graphs::note(stream, cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; });
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (simt::graphs::is_capturing(stream)) {
+    simt::graphs::note(stream, cudaGraphNodeTypeMemFree, {});
+    return cudaSuccess;
+  }
   return release(pointer, Kind::device, SIMT_CALLER);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  *pool = default_pool();
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  *pool = current_pool ? current_pool : default_pool();
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  current_pool = pool;
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (!pool || !properties) return result(cudaErrorInvalidValue);
+  *pool = new CUmemPoolHandle_st;
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (!pool || pool == default_pool()) return result(cudaErrorInvalidValue);
+  if (current_pool == pool) current_pool = nullptr;
+  delete pool;
+  return result(cudaSuccess);
+}
+
+namespace {
+
+bool is_switch(cudaMemPoolAttr attribute) {  // an int, the others are 64-bit numbers
+  return attribute <= cudaMemPoolReuseAllowInternalDependencies;
+}
+
+}  // namespace
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return result(cudaErrorInvalidValue);
+  uint64_t number = 0;
+  std::memcpy(&number, value, is_switch(attribute) ? sizeof(int) : sizeof(number));
+  pool->attributes[attribute] = number;
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return result(cudaErrorInvalidValue);
+  const auto found = pool->attributes.find(attribute);
+  const uint64_t number = found != pool->attributes.end() ? found->second : is_switch(attribute);
+  std::memcpy(value, &number, is_switch(attribute) ? sizeof(int) : sizeof(number));
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, size_t) {
+  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
@@ -450,25 +626,88 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind k
   return copy_rows(to, size, from, size, size, 1, kind);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t) {
-  return copy_rows(to, size, from, size, size, 1, kind);
+                            cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, size, from, size, size, 1, kind); });
+}
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t size) {
+  if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
+  return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t size, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyPeer(to, to_device, from, from_device, size); });
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return set_rows(pointer, size, value, size, 1);
 }
-cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t) {
-  return set_rows(pointer, size, value, size, 1);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return set_rows(pointer, size, value, size, 1); });
 }
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   return set_rows(pointer, pitch, value, width, height);
+}
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return set_rows(pointer, pitch, value, width, height); });
+}
+
+// ---- Three dimensions: slices of rows
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  if (!pitched) return result(cudaErrorInvalidValue);
+  *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
+  return allocate(&pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth,
+                  SIMT_CALLER);
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
+  if (!p) return result(cudaErrorInvalidValue);
+  if (p->srcArray || p->dstArray) return result(cudaErrorNotSupported);
+  const auto start = [](const cudaPitchedPtr& memory, const cudaPos& position, size_t slice) {
+    return static_cast<char*>(memory.ptr) +
+           ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
+  };
+  for (size_t slice = 0; slice < p->extent.depth; ++slice) {
+    if (const cudaError_t error = copy_rows(start(p->dstPtr, p->dstPos, slice), p->dstPtr.pitch,
+                                            start(p->srcPtr, p->srcPos, slice), p->srcPtr.pitch,
+                                            p->extent.width, p->extent.height, p->kind)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
+  if (!p) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeMemcpy, [copy = *p] { return cudaMemcpy3D(&copy); });
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent) {
+  for (size_t slice = 0; slice < extent.depth; ++slice) {
+    char* start = static_cast<char*>(pitched.ptr) + slice * pitched.ysize * pitched.pitch;
+    if (const cudaError_t error =
+            set_rows(start, pitched.pitch, value, extent.width, extent.height)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return cudaMemset3D(pitched, value, extent); });
 }
 
 // A __device__ or __constant__ variable is a variable of the program.
@@ -485,12 +724,14 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
                    cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
-                                    size_t offset, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); });
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
-                                      cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   *pointer = const_cast<void*>(symbol);
@@ -501,29 +742,101 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  if (!stream) return result(cudaErrorInvalidValue);
-  *stream = new CUstream_st{flags};
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  static std::atomic<unsigned long long> ids{2};
+  if (!stream || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
+  auto* made = new CUstream_st;
+  made->flags = flags;
+  made->priority = std::clamp(priority, -5, 0);
+  made->id = ++ids;
+  *stream = made;
   return result(cudaSuccess);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
-}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (reinterpret_cast<uintptr_t>(stream) <= 2) return result(cudaErrorInvalidResourceHandle);
+  if (!simt::graphs::ordinary(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (stream->capture) std::erase(stream->capture->streams, stream);
   delete stream;
   return result(cudaSuccess);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return result(cudaSuccess); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return result(cudaSuccess); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return result(cudaSuccess); }
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
-                                  unsigned) {
-  callback(stream, cudaSuccess, data);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  if (!priority) return result(cudaErrorInvalidValue);
+  *priority = simt::graphs::ordinary(stream) ? stream->priority : 0;
   return result(cudaSuccess);
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-  function(data);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  if (!flags) return result(cudaErrorInvalidValue);
+  *flags = simt::graphs::ordinary(stream) ? stream->flags : cudaStreamDefault;
   return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  if (!id) return result(cudaErrorInvalidValue);
+  *id = simt::graphs::ordinary(stream) ? stream->id : reinterpret_cast<uintptr_t>(stream);
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue* value) {
+  if (!value) return result(cudaErrorInvalidValue);
+  if (attribute == cudaLaunchAttributePriority && simt::graphs::ordinary(stream)) {
+    stream->priority = std::clamp(value->priority, -5, 0);
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue* value) {
+  if (!value) return result(cudaErrorInvalidValue);
+  *value = {};
+  if (attribute == cudaLaunchAttributePriority) {
+    return cudaStreamGetPriority(stream, &value->priority);
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  if (!simt::graphs::ordinary(to) || !simt::graphs::ordinary(from)) {
+    return result(cudaErrorInvalidValue);
+  }
+  to->priority = from->priority;
+  return result(cudaSuccess);
+}
+
+// All work is done by now; but what is being captured has not begun.
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
+                                                   : cudaSuccess);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  const auto capture = event->capture.lock();
+  if (!capture) return result(cudaSuccess);
+  if (!simt::graphs::ordinary(stream)) return result(cudaErrorStreamCaptureImplicit);
+  // The stream takes part in the capture from here on.
+  if (!stream->capture) {
+    stream->capture = capture;
+    stream->last.clear();
+    capture->streams.push_back(stream);
+  }
+  if (stream->capture != capture) return result(cudaErrorStreamCaptureMerge);
+  stream->last.insert(stream->last.end(), event->last.begin(), event->last.end());
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned) {
+  if (!callback) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    callback(stream, simt::device::sticky_error(), data);
+    return result(cudaSuccess);
+  });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (!function) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    function(data);
+    return result(cudaSuccess);
+  });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
@@ -537,18 +850,26 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return result(cudaSuccess);
 }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!event) return result(cudaErrorInvalidResourceHandle);
+  event->capture.reset();
+  if (simt::graphs::is_capturing(stream)) {
+    event->capture = stream->capture;
+    event->last = stream->last;
+    return result(cudaSuccess);
+  }
   event->when = std::chrono::steady_clock::now();
   event->recorded = true;
   return result(cudaSuccess);
 }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return result(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  if (!event) return result(cudaErrorInvalidResourceHandle);
+  return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return result(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!milliseconds || !begin || !end || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
@@ -580,18 +901,28 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return result(cudaSuccess); }
+cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return result(cudaSuccess);
+}
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size, size_t dynamic_shared) {
   if (!blocks || !function || block_size <= 0) return result(cudaErrorInvalidValue);
-  *blocks = 0;
-  if (block_size > 1024 || dynamic_shared > simt::device::kSharedPerBlockOptin)
-    return result(cudaSuccess);
-  const int whole_warps = (block_size + 31) / 32 * 32;
-  const size_t shared = dynamic_shared + 1024;  // what the system keeps for itself in every block
-  *blocks = std::min({simt::device::kThreadsPerMultiprocessor / whole_warps,
-                      simt::device::kBlocksPerMultiprocessor,
-                      static_cast<int>(simt::device::kSharedPerMultiprocessor / shared)});
+  *blocks = simt::device::resident_blocks(block_size, dynamic_shared);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int block_size, size_t dynamic_shared, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size,
+                                                       dynamic_shared);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int block_size) {
+  if (!bytes || !function || blocks <= 0 || block_size <= 0) return result(cudaErrorInvalidValue);
+  const size_t share = simt::device::kSharedPerMultiprocessor / static_cast<size_t>(blocks);
+  *bytes = std::min(share > 1024 ? share - 1024 : 0, simt::device::kSharedPerBlockOptin);
   return result(cudaSuccess);
 }
 

@@ -43,6 +43,8 @@ struct State {
   std::deque<Record> records;
   std::vector<Finding> host_findings;  // all of them
   std::vector<Finding> pending;        // not taken: they fail the process
+  size_t asserted = 0;                 // those of them that are failed assertions
+  bool assertion_told = false;         // the program has been given cudaErrorAssert
   bool recording = true;
   cudaError_t last = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
@@ -197,6 +199,7 @@ namespace device {
 
 cudaError_t result(cudaError_t error) {
   State& s = state();
+  if (s.sticky == cudaErrorAssert) s.assertion_told = true;
   if (s.sticky != cudaSuccess) return s.sticky;
   if (error != cudaSuccess) s.last = error;
   return error;
@@ -210,6 +213,16 @@ void set_sticky_error(cudaError_t error) {
 }
 
 void clear_errors() { state().sticky = state().last = cudaSuccess; }
+
+cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(state().last, error); }
+
+int resident_blocks(int block_size, size_t dynamic_shared) {
+  if (block_size < 1 || block_size > 1024 || dynamic_shared > kSharedPerBlockOptin) return 0;
+  const int whole_warps = (block_size + 31) / 32 * 32;
+  const size_t shared = dynamic_shared + 1024;  // what the system keeps for itself in every block
+  return std::min({kThreadsPerMultiprocessor / whole_warps, kBlocksPerMultiprocessor,
+                   static_cast<int>(kSharedPerMultiprocessor / shared)});
+}
 
 void allow_dynamic_shared(size_t bytes) {
   state().dynamic_shared = std::max(state().dynamic_shared, bytes);
@@ -329,6 +342,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   "__syncthreads(): take it "
                   "out of the condition.";
       break;
+    case Kind::grid_barrier:
+      f.kind = "barrier-divergence";
+      f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
+                  at.text() + " in " + kernel +
+                  ", which another block has left without reaching it. All blocks must reach every "
+                  "grid.sync(): take it out of the condition.";
+      break;
     case Kind::invalid_mask: {
       char mask[16];
       std::snprintf(mask, sizeof(mask), "0x%08x", static_cast<unsigned>(fault.address));
@@ -356,6 +376,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::trap:
       f.kind = "trap";
       f.message = std::string(fault.text ? fault.text : "trap") + where + ".";
+      break;
+    case Kind::assertion:
+      f.kind = "trap";
+      f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
     case Kind::crash:
       if (fault.text) {
@@ -406,6 +430,10 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
         break;
       case Kind::crash:
         set_sticky_error(cudaErrorIllegalAddress);
+        break;
+      case Kind::assertion:
+        ++s.asserted;
+        set_sticky_error(cudaErrorAssert);
         break;
       case Kind::hang:
         set_sticky_error(cudaErrorLaunchTimeout);
@@ -467,6 +495,8 @@ void at_exit() {
   write_trace();
   const size_t findings = state().pending.size();
   if (!findings) return;
+  // Whoever asserts in a kernel and asks for the error knows: the exit code is the program's own.
+  if (findings == state().asserted && state().assertion_told) return;
   std::fflush(nullptr);
   std::fprintf(stderr, "simt: %s\n", plural(findings, "finding").c_str());
   _exit(kFindingsExitCode);
@@ -528,6 +558,7 @@ Counts counts_since(std::size_t first) {
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
   device::clear_errors();
+  state().asserted = 0;
   return std::exchange(state().pending, {});
 }
 

@@ -16,10 +16,14 @@ inline constexpr size_t kSharedPerBlock = 48 * 1024;
 inline constexpr size_t kSharedPerBlockOptin = 227 * 1024;
 inline constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
 
+// Blocks of so many threads that a multiprocessor holds at once; 0 if it cannot hold one.
+int resident_blocks(int block_size, size_t dynamic_shared);
+
 // Notes `error` for cudaGetLastError() and returns it. If a kernel has failed, its error instead: it
 // sticks until the device is reset.
 cudaError_t result(cudaError_t error);
 cudaError_t sticky_error();
+cudaError_t exchange_last_error(cudaError_t error);  // of those that do not stick
 void set_sticky_error(cudaError_t error);
 void clear_errors();
 

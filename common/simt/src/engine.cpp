@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "memory.h"
 #include "symbols.h"
@@ -130,8 +131,8 @@ Fiber* Worker::take_fiber() {
     std::perror("simt: cannot map the stack of a thread");
     std::_Exit(1);
   }
-  mprotect(stack, kPage, PROT_NONE);  // the guard
-  auto* fiber = new Fiber;
+  mprotect(stack, kPage, PROT_NONE);                       // the guard
+  auto* fiber = ::new (std::malloc(sizeof(Fiber))) Fiber;  // here `new` would be the device's
   fiber->stack = static_cast<char*>(stack);
   fiber->color = fiber_count_++;
   rebuild(*fiber);
@@ -470,10 +471,14 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   grid_ = &grid;
   block_index_ = block_index;
   aborted_ = false;
+  grid_wait_ = false;
+  grid_epoch_ = 0;
+  last_base_ = 1, last_end_ = 0;  // it may have been freed
   simt_block_index = block_index;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
   races_.begin_block();
+  extras.begin_block();
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 
   const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
@@ -594,6 +599,7 @@ bool Worker::open_barrier() {
       }
     }
   }
+  if (grid_wait_ && !pass_grid_barrier()) return false;
   races_.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
@@ -608,6 +614,25 @@ bool Worker::open_barrier() {
     warp.steps = 0;
   }
   return true;
+}
+
+// The whole block has come to the grid's barrier: waits for the other blocks.
+bool Worker::pass_grid_barrier() {
+  grid_wait_ = false;
+  const GridBarrier::Outcome outcome = grid_->barrier->wait();
+  if (outcome == GridBarrier::Outcome::passed) {
+    ++grid_epoch_;
+    return true;
+  }
+  if (outcome == GridBarrier::Outcome::deserted) {
+    for (unsigned w = 0; w < warp_count_; ++w) {
+      if (!warps_[w]->at_barrier) continue;
+      add_fault(
+          fault_at(Fault::Kind::grid_barrier, *warps_[w], std::countr_zero(warps_[w]->at_barrier)));
+      break;
+    }
+  }
+  return false;
 }
 
 // Nobody can run, and not everybody is at the barrier: lanes wait at a collective for others.
@@ -873,8 +898,7 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       if (address >= program.data_begin && address + size <= program.data_end) {
         last_base_ = program.data_begin;  // __device__ variables
         last_end_ = program.data_end;
-      } else if (const memory::Allocation* found =
-                     memory::in_arena(address) ? memory::find(address) : nullptr;
+      } else if (const memory::Allocation* found = memory::find(address);
                  found && !found->freed && address + size <= found->end()) {
         last_base_ = found->base;
         last_end_ = found->end();
@@ -1090,6 +1114,14 @@ struct Hooks {
     return 0;
   }
 
+  static void grid_barrier(const void* pc) {
+    Worker* worker = running;
+    if (!worker) return;
+    if (!worker->grid_->barrier) trap("grid.sync() in a launch that is not cooperative", pc);
+    worker->grid_wait_ = true;
+    barrier(detail::BarrierReduction::none, 0, pc);
+  }
+
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc) {
     Worker* worker = running;
@@ -1111,8 +1143,8 @@ struct Hooks {
   static unsigned active_mask(const void* pc) {
     Worker* worker = running;
     if (!worker) return 0;
-    // Without tracing lanes do not run in step, and each is alone.
-    if (!worker->traced_) return 1u << worker->lane_;
+    // Without tracing, too, those meet here that come before anyone goes on: the lowest program counter is
+    // first, and whoever has passed this one waits at a barrier, a collective or its end.
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     note(warp, lane, Stop::resume, pc);
@@ -1132,10 +1164,11 @@ struct Hooks {
 
   static int64_t clock() {
     Worker* worker = running;
-    return worker ? static_cast<int64_t>(worker->clock_ * 8) : 0;
+    // Reading takes time, too: a loop that waits for the clock comes to an end.
+    return worker ? static_cast<int64_t>((worker->clock_ += 32) * 8) : std::clock();
   }
 
-  static void trap(const char* what, const void* pc) {
+  static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap) {
     Worker* worker = running;
     if (!worker) {
       std::fprintf(stderr, "simt: %s on the host\n", what);
@@ -1143,7 +1176,7 @@ struct Hooks {
     }
     Warp& warp = *worker->warp_;
     note(warp, worker->lane_, Stop::resume, pc);
-    Fault fault = worker->fault_at(Fault::Kind::trap, warp, worker->lane_);
+    Fault fault = worker->fault_at(kind, warp, worker->lane_);
     fault.text = what;
     fault.address = 0;
     worker->fail(fault);
@@ -1188,6 +1221,10 @@ struct Hooks {
   static inline thread_local uint64_t crash_pc_ = 0, crash_address_ = 0;
   static inline thread_local bool crash_misaligned_ = false, crash_overflow_ = false;
 };
+
+void note_access(const void* address, unsigned size, Stop what, uint64_t pc) {
+  Hooks::access(address, size, what, false, reinterpret_cast<const void*>(pc));
+}
 
 [[gnu::constructor]] static void install_crash_handler() {
   struct sigaction action {};
@@ -1250,19 +1287,49 @@ void __tsan_read_range(void* p, unsigned long size) {
 void __tsan_write_range(void* p, unsigned long size) {
   Hooks::access_pieces(p, size, Stop::store, SIMT_PC);
 }
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+// An object with virtual functions comes into being: its pointer to them is written.
+void __tsan_vptr_update(void** p, void*) {
+  Hooks::access(p, sizeof(void*), Stop::store, false, SIMT_PC);
+}
+void __tsan_vptr_read(void** p) { Hooks::access(p, sizeof(void*), Stop::load, false, SIMT_PC); }
 void __sanitizer_cov_trace_pc() { Hooks::block_entry(SIMT_PC); }
 }
 
 namespace simt::detail {
 
+MemoryKind memory_of(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const engine::Worker* worker = engine::current_worker();
+  if (!worker) return MemoryKind::other;
+  if (address - worker->tls_base_ < worker->tls_size_ ||
+      address - reinterpret_cast<uint64_t>(worker->dynamic_shared_) < engine::kMaxDynamicShared) {
+    return MemoryKind::shared;
+  }
+  if (simt_constant_begin && address >= reinterpret_cast<uint64_t>(simt_constant_begin) &&
+      address < reinterpret_cast<uint64_t>(simt_constant_end)) {
+    return MemoryKind::constant;
+  }
+  if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < engine::stack_bytes()) {
+    return MemoryKind::local;
+  }
+  return MemoryKind::global;
+}
+
 void* dynamic_shared() {
   engine::Worker* worker = engine::current_worker();
   return worker ? worker->dynamic_shared() : nullptr;
 }
+unsigned dynamic_shared_size() {
+  engine::Worker* worker = engine::current_worker();
+  return worker ? static_cast<unsigned>(worker->dynamic_shared_size()) : 0;
+}
 int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
+}
+void grid_barrier() { Hooks::grid_barrier(SIMT_PC); }
+bool grid_is_cooperative() {
+  engine::Worker* worker = engine::current_worker();
+  return worker && worker->is_cooperative();
 }
 uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width) {
   return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
@@ -1348,6 +1415,9 @@ uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compa
 }  // namespace
 
 void result_unused() { Hooks::result_unused(); }
+void announce_atomic(const void* address, unsigned size) {
+  Hooks::atomic(address, size, SharedUnit::spin, SIMT_PC);
+}
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
   const unsigned size =
@@ -1383,6 +1453,22 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }
 
 }  // namespace simt::detail
+
+// assert(): in place of the C library's, which would end the process.
+extern "C" [[gnu::used]] void __assert_fail(const char* expression, const char* file, unsigned line,
+                                            const char* function) noexcept {
+  if (!simt::engine::current_worker()) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    std::abort();
+  }
+  // As CUDA says it. The text outlives the lane's stack: a fault keeps it.
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+               file, line, function, simt_block_index.x, simt_block_index.y, simt_block_index.z,
+               simt_thread_index.x, simt_thread_index.y, simt_thread_index.z, expression);
+  Hooks::trap(expression, SIMT_PC, simt::engine::Fault::Kind::assertion);
+  __builtin_unreachable();
+}
 
 // What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
 #define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                              \

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "async.h"
 #include "context.h"
+#include "cooperative.h"
 #include "races.h"
 #include "symbols.h"
 #include "trace.h"
@@ -114,8 +116,8 @@ struct Grid {
   void* closure = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
-  bool cooperative = false;
-  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
+  GridBarrier* barrier = nullptr;  // of a cooperative launch
+  uint64_t stride = 1;             // of the blocks, in linear order, every so many is traced
 };
 
 inline uint64_t linear_block(dim3 grid, uint3 block) {
@@ -133,9 +135,11 @@ struct Fault {
     invalid_mask,
     hang,
     trap,
+    assertion,
     crash,
     shared_out_of_bounds,
     shared_uninitialized,
+    grid_barrier,  // that another block never reaches
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -167,9 +171,20 @@ class Worker {
   std::vector<Fault> faults;  // of the launch so far
   uint64_t kernel_pc = 0;     // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
+  size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
+  // How many grid-wide barriers this block has passed. What two blocks do is ordered where it differs.
+  BlockExtras extras;
+  // The number of the running lane in its block.
+  unsigned thread_rank() const { return static_cast<unsigned>(warp_->index * kLanes + lane_); }
+  // A barrier that is none of the engine's has let threads of the block go on: what comes after is ordered
+  // behind what came before.
+  void order_shared() { races_.next_interval(); }
+  bool is_cooperative() const { return grid_->barrier; }
+  uint32_t grid_epoch() const { return grid_epoch_; }
 
  private:
   friend struct Hooks;
+  friend detail::MemoryKind detail::memory_of(const void*);
   friend uint64_t detail::collective(detail::CollectiveOp, unsigned, uint64_t, int, int);
 
   // The scheduler: the lane to run next, or -1 if no lane of the warp can.
@@ -186,6 +201,7 @@ class Worker {
   void begin_block(const Grid& grid, uint3 block_index);
   void abandon_block();
   bool open_barrier();
+  bool pass_grid_barrier();
   void report_deadlock();
 
   void count_access(Warp& warp, uint32_t group);
@@ -207,7 +223,9 @@ class Worker {
   Fiber* fiber_ = nullptr;  // running now
   Context main_ = nullptr;
   bool aborted_ = false;
-  bool traced_ = false;  // this block
+  bool traced_ = false;     // this block
+  bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
+  uint32_t grid_epoch_ = 0;
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
   unsigned warp_count_ = 0;   // of this block
@@ -231,6 +249,9 @@ class Worker {
 
 // The worker of this OS thread while it runs a lane, else nullptr.
 Worker* current_worker();
+
+// An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
+void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
 
 // The program's first address, from which the race check counts program counters.
 uint64_t program_base();

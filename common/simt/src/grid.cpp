@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "device.h"
@@ -42,7 +43,8 @@ class Pool {
     grid_ = &grid;
     next_block_ = 0;
     block_count_ = blocks;
-    const size_t helpers = std::min<uint64_t>(threads_ - 1, blocks - 1);
+    // The blocks of a cooperative launch wait for each other.
+    const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
     while (workers_.size() < helpers + 1) add_worker();
     {
       const std::lock_guard lock(mutex_);
@@ -121,7 +123,9 @@ class Pool {
       const uint3 index{static_cast<unsigned>(block % extent.x),
                         static_cast<unsigned>(block / extent.x % extent.y),
                         static_cast<unsigned>(block / extent.x / extent.y)};
-      if (!worker.run_block(*grid_, index)) {
+      const bool ended = worker.run_block(*grid_, index);
+      if (grid_->barrier) grid_->barrier->leave(!ended);
+      if (!ended) {
         next_block_.store(block_count_, std::memory_order_relaxed);
         return;
       }
@@ -153,6 +157,13 @@ cudaError_t check_configuration(const Config& config) {
   }
   if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
   if (config.shared > device::allowed_dynamic_shared()) return cudaErrorInvalidValue;
+  if (config.cooperative) {
+    const int resident = device::resident_blocks(static_cast<int>(b.x * b.y * b.z), config.shared) *
+                         device::kMultiprocessors;
+    if (uint64_t{g.x} * g.y * g.z > static_cast<uint64_t>(resident)) {
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+  }
   return cudaSuccess;
 }
 
@@ -175,6 +186,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
+  std::optional<GridBarrier> barrier;
+  if (config.cooperative) grid.barrier = &barrier.emplace(blocks);
   Pool::instance().run(grid);
 
   LaunchRecord record;

@@ -64,7 +64,9 @@ uint64_t reserve() {
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-Arena& arena_of(Kind kind) { return kind == Kind::device ? state().device : state().shared; }
+Arena& arena_of(Kind kind) {
+  return kind == Kind::device || kind == Kind::heap ? state().device : state().shared;
+}
 
 // Gives the pages wholly inside [base, base + size) back to the system.
 void discard(uint64_t base, uint64_t size) {
@@ -116,8 +118,8 @@ FreeResult release(uint64_t base, Kind kind, uint64_t caller) {
   std::lock_guard lock(s.mutex);
   const auto it = s.allocations.find(base);
   if (it == s.allocations.end()) return FreeResult::not_an_allocation;
-  const bool pinned = it->second.kind == Kind::pinned;
-  if (pinned != (kind == Kind::pinned)) return FreeResult::not_an_allocation;
+  const Kind made = it->second.kind == Kind::managed ? Kind::device : it->second.kind;
+  if (made != kind) return FreeResult::not_an_allocation;
   return release_found(it->second, caller);
 }
 
@@ -143,6 +145,25 @@ const Allocation* find_above(uint64_t address) {
   return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
 }
 
+bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (find(base) || find(base + size - 1)) return false;
+  const Allocation* above = find_above(base);
+  if (above && above->base < base + size) return false;
+  s.allocations[base] = Allocation{base, size, Kind::registered, false, caller, 0, {}};
+  return true;
+}
+
+bool unregister_host(uint64_t base, uint64_t) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end() || it->second.kind != Kind::registered) return false;
+  s.allocations.erase(it);  // what comes to lie there next is something else
+  return true;
+}
+
 void name(uint64_t base, std::string_view name) {
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -152,6 +173,7 @@ void name(uint64_t base, std::string_view name) {
 void reset() {
   State& s = state();
   std::lock_guard lock(s.mutex);
+  std::erase_if(s.allocations, [](const auto& a) { return a.second.kind == Kind::registered; });
   for (auto& [base, allocation] : s.allocations) release_found(allocation, 0);
 }
 
@@ -168,16 +190,17 @@ std::vector<Allocation> live() {
   std::lock_guard lock(s.mutex);
   std::vector<Allocation> result;
   for (const auto& [base, allocation] : s.allocations) {
-    if (!allocation.freed) result.push_back(allocation);
+    if (allocation.freed || allocation.kind == Kind::registered) continue;
+    result.push_back(allocation);
   }
   return result;
 }
 
 std::string describe(const Allocation& allocation) {
   const std::string size = std::to_string(allocation.size);
-  const char* call = allocation.kind == Kind::device    ? "cudaMalloc"
-                     : allocation.kind == Kind::managed ? "cudaMallocManaged"
-                                                        : "cudaMallocHost";
+  static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged",
+                                           "malloc or new in a kernel", "cudaHostRegister"};
+  const char* call = kCalls[static_cast<size_t>(allocation.kind)];
   std::string text;
   if (!allocation.name.empty()) {
     text = "the " + size + " bytes of " + allocation.name;

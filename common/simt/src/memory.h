@@ -10,7 +10,13 @@
 
 namespace simt::memory {
 
-enum class Kind { device, pinned, managed };
+enum class Kind {
+  device,
+  pinned,
+  managed,
+  heap,       // the device's own: malloc and new in kernels
+  registered  // ordinary host memory that cudaHostRegister() has opened to the device
+};
 
 struct Allocation {
   uint64_t base = 0;
@@ -46,6 +52,10 @@ const Allocation* find(uint64_t address);
 const Allocation* find_below(uint64_t address);
 // The live or freed allocation nearest above, or nullptr.
 const Allocation* find_above(uint64_t address);
+
+// Opens [base, base + size) of the host to the device; false if part of it is open already.
+bool register_host(uint64_t base, uint64_t size, uint64_t caller);
+bool unregister_host(uint64_t base, uint64_t caller);
 
 // What findings shall call the allocation that begins at `base`; nothing where none does.
 void name(uint64_t base, std::string_view name);

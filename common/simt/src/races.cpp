@@ -8,7 +8,7 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
   if ((members & live) == live) {
     all_lanes = now;
   } else {
-    if (!pairs) pairs = std::make_unique<uint32_t[]>(32 * 32);
+    if (!pairs) pairs.reset(static_cast<uint32_t*>(std::calloc(32 * 32, sizeof(uint32_t))));
     for (uint32_t a = members; a; a &= a - 1) {
       for (uint32_t b = members; b; b &= b - 1) {
         pairs[std::countr_zero(a) * 32 + std::countr_zero(b)] = now;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,12 @@ namespace simt::engine {
 // What __syncwarp has ordered within one warp. Time is the number of the warp instruction.
 struct WarpOrder {
   uint32_t now = 1;
-  uint32_t all_lanes = 0;             // when a __syncwarp of the whole warp happened last
-  std::unique_ptr<uint32_t[]> pairs;  // [lane][lane]: the same for part of the warp
+  uint32_t all_lanes = 0;  // when a __syncwarp of the whole warp happened last
+  struct Free {
+    void operator()(uint32_t* p) const { std::free(p); }
+  };
+  // (A lane runs while it is made, whose `new` is the device's.)
+  std::unique_ptr<uint32_t[], Free> pairs;  // [lane][lane]: the same for part of the warp
 
   void reset() {
     now = 1;

@@ -6,10 +6,27 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
 namespace simt::engine {
+
+// The host's memory: the table grows while a lane runs, whose `new` is the device's.
+template <class T>
+struct HostAllocator {
+  using value_type = T;
+  HostAllocator() = default;
+  template <class U>
+  HostAllocator(const HostAllocator<U>&) {}
+  T* allocate(size_t n) {
+    if (void* memory = std::malloc(n * sizeof(T))) return static_cast<T*>(memory);
+    std::abort();
+  }
+  void deallocate(T* memory, size_t) { std::free(memory); }
+  friend bool operator==(const HostAllocator&, const HostAllocator&) { return true; }
+};
 
 // One warp request, to be drawn: of those at its place the first with the most lanes.
 struct Example {
@@ -52,7 +69,10 @@ class Trace {
     entry.example_lanes = static_cast<uint8_t>(std::popcount(example.lanes));
     examples_[entry.pc] = example;
   }
-  const std::unordered_map<uint64_t, Example>& examples() const { return examples_; }
+  using Examples =
+      std::unordered_map<uint64_t, Example, std::hash<uint64_t>, std::equal_to<uint64_t>,
+                         HostAllocator<std::pair<const uint64_t, Example>>>;
+  const Examples& examples() const { return examples_; }
 
   template <class F>
   void for_each(F&& f) const {
@@ -72,7 +92,7 @@ class Trace {
  private:
   Entry& insert(uint64_t pc) {
     if (2 * ++used_ > slots_.size()) {
-      std::vector<Entry> old(slots_.size() * 2);
+      std::vector<Entry, HostAllocator<Entry>> old(slots_.size() * 2);
       old.swap(slots_);
       --shift_;
       for (const Entry& slot : old) {
@@ -91,10 +111,10 @@ class Trace {
     return slots_[slot];
   }
 
-  std::vector<Entry> slots_;
+  std::vector<Entry, HostAllocator<Entry>> slots_;
   unsigned shift_;
   size_t used_;
-  std::unordered_map<uint64_t, Example> examples_;
+  Examples examples_;
 };
 
 }  // namespace simt::engine

@@ -14,7 +14,8 @@ struct Config {
   dim3 block;
   size_t shared;
   cudaStream_t stream;
-  bool cooperative = false;
+  bool cooperative = false;  ///< all blocks at once, which may wait for each other
+  bool to_node = false;      ///< of a node of a graph that is being made
 };
 
 }  // namespace simt

@@ -3,6 +3,10 @@
 ///
 /// Pure functions of the addresses: no state, no allocation. The scheduler calls them for every warp
 /// instruction, the tests for every rule, and the site's explorers use the same rules.
+///
+/// An asynchronous copy from global to shared memory (cp.async) is one instruction of the hardware. It is counted as
+/// a load of its lanes' global addresses, by count_sectors, and as a store to their shared ones, by
+/// count_wavefronts. That is how it reads; it has not been measured yet (`cp*` in tests/microkernels).
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <type_traits>
 
 #define SIMT_INLINE [[gnu::always_inline]] inline
@@ -36,6 +37,10 @@ SIMT_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST
 SIMT_INLINE unsigned __activemask() { return simt::detail::active_mask(); }
 SIMT_INLINE void __nanosleep(unsigned) { simt::detail::yield(); }
 SIMT_INLINE long long clock64() { return simt::detail::clock(); }
+namespace simt::detail {
+/// clock() in a kernel.
+SIMT_INLINE clock_t device_clock() { return clock(); }
+}  // namespace simt::detail
 SIMT_INLINE void __trap() { simt::detail::trap("__trap() was called"); }
 SIMT_INLINE void __brkpt() { simt::detail::trap("__brkpt() was called"); }
 /// Nanoseconds of the simulated clock, as `%globaltimer`.
@@ -152,6 +157,29 @@ SIMT_INLINE unsigned __reduce_xor_sync(unsigned mask, unsigned value) {
   using namespace simt::detail;
   return static_cast<unsigned>(collective(CollectiveOp::reduce_xor, mask, value, 0, 32));
 }
+
+// Which memory an address is of.
+SIMT_INLINE unsigned __isGlobal(const void* p) {
+  return simt::detail::memory_of(p) == simt::detail::MemoryKind::global;
+}
+SIMT_INLINE unsigned __isShared(const void* p) {
+  return simt::detail::memory_of(p) == simt::detail::MemoryKind::shared;
+}
+SIMT_INLINE unsigned __isConstant(const void* p) {
+  return simt::detail::memory_of(p) == simt::detail::MemoryKind::constant;
+}
+SIMT_INLINE unsigned __isLocal(const void* p) {
+  return simt::detail::memory_of(p) == simt::detail::MemoryKind::local;
+}
+SIMT_INLINE size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
+SIMT_INLINE size_t __cvta_generic_to_shared(const void* p) { return reinterpret_cast<size_t>(p); }
+SIMT_INLINE size_t __cvta_generic_to_constant(const void* p) { return reinterpret_cast<size_t>(p); }
+SIMT_INLINE size_t __cvta_generic_to_local(const void* p) { return reinterpret_cast<size_t>(p); }
+SIMT_INLINE void* __cvta_global_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+SIMT_INLINE void* __cvta_shared_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+SIMT_INLINE void* __cvta_constant_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+SIMT_INLINE void* __cvta_local_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+SIMT_INLINE void __prof_trigger(int) {}
 
 // Loads and stores with a cache hint are plain accesses to the counters.
 template <class T>

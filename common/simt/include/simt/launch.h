@@ -13,6 +13,7 @@
 #include <simt/runtime.h>
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -62,12 +63,59 @@ SIMT_UNTRACED void enter_thread(void* closure) {
 }
 
 template <class Call, class... A>
-void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
+void run_now(const char* text, const Config& config, const Call& call, A&... arguments) {
   const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
   using Thread = decltype(thread);
   run_grid(text, config, &enter_thread<Thread>,
            const_cast<void*>(static_cast<const void*>(&thread)));
 }
+
+/// A launch that happens later, once or often, with the arguments as they are now.
+template <class Call, class... A>
+struct CapturedLaunch {
+  void operator()() {
+    std::apply([this](A&... values) { run_now(text, config, call, values...); }, arguments);
+  }
+
+  const char* text;
+  Config config;
+  Call call;
+  std::tuple<A...> arguments;
+};
+
+template <class Call, class... A>
+void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
+  if (!is_captured(config)) {
+    run_now(text, config, call, arguments...);
+    return;
+  }
+  using Later = CapturedLaunch<Call, A...>;
+  Config later = config;
+  later.stream = nullptr;
+  later.to_node = false;
+  capture(config, {[](void* work) { (*static_cast<Later*>(work))(); },
+                   [](void* work) { delete static_cast<Later*>(work); },
+                   new Later{text, later, call, std::tuple<A...>(arguments...)}});
+}
+
+/// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
+/// so every kernel, and every template that is used, is registered before main().
+template <auto kKernel>
+struct KernelEntry;
+template <class... P, void (*kKernel)(P...)>
+struct KernelEntry<kKernel> {
+  static void launch(const Config& config, void** arguments) {
+    launch_with(config, arguments, std::index_sequence_for<P...>());
+  }
+  template <std::size_t... kIndex>
+  static void launch_with(const Config& config, [[maybe_unused]] void** arguments,
+                          std::index_sequence<kIndex...>) {
+    run_threads("kernel", config, kKernel,
+                *static_cast<std::remove_const_t<P>*>(arguments[kIndex])...);
+  }
+  static inline const bool registered =
+      register_kernel(reinterpret_cast<const void*>(kKernel), &launch);
+};
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.
 struct Probe {

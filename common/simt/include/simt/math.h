@@ -4,6 +4,7 @@
 /// The fast intrinsics (`__expf`, ...) are computed at full precision here.
 #pragma once
 
+#include <math.h>
 #include <simt/qualifiers.h>
 #include <simt/runtime.h>
 
@@ -78,17 +79,7 @@ SIMT_INLINE void __sincosf(float x, float* s, float* c) {
   *c = cosf(x);
 }
 SIMT_INLINE float __fdividef(float x, float y) { return x / y; }
-SIMT_INLINE float __frcp_rn(float x) { return 1.0f / x; }
-SIMT_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
 SIMT_INLINE float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
-SIMT_INLINE float __fadd_rn(float x, float y) { return x + y; }
-SIMT_INLINE float __fsub_rn(float x, float y) { return x - y; }
-SIMT_INLINE float __fmul_rn(float x, float y) { return x * y; }
-SIMT_INLINE float __fdiv_rn(float x, float y) { return x / y; }
-SIMT_INLINE float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-SIMT_INLINE double __dadd_rn(double x, double y) { return x + y; }
-SIMT_INLINE double __dmul_rn(double x, double y) { return x * y; }
-SIMT_INLINE double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
 SIMT_INLINE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 SIMT_INLINE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
@@ -106,16 +97,6 @@ SIMT_INLINE double __hiloint2double(int hi, int lo) {
   return __builtin_bit_cast(
       double, static_cast<uint64_t>(static_cast<unsigned>(hi)) << 32 | static_cast<unsigned>(lo));
 }
-SIMT_INLINE int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-SIMT_INLINE int __float2int_rz(float x) { return static_cast<int>(truncf(x)); }
-SIMT_INLINE int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-SIMT_INLINE int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
-SIMT_INLINE unsigned __float2uint_rn(float x) { return static_cast<unsigned>(rintf(x)); }
-SIMT_INLINE unsigned __float2uint_rz(float x) { return static_cast<unsigned>(truncf(x)); }
-SIMT_INLINE float __int2float_rn(int x) { return static_cast<float>(x); }
-SIMT_INLINE float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-SIMT_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
-SIMT_INLINE int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
 
 SIMT_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 SIMT_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -176,8 +157,96 @@ SIMT_INLINE int __hadd(int x, int y) {
 SIMT_INLINE int __rhadd(int x, int y) {
   return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1);
 }
-SIMT_INLINE int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 4; ++i)
-    c += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
-  return c;
+SIMT_INLINE long long __mul64hi(long long x, long long y) {
+  __extension__ using Wide = __int128;
+  return static_cast<long long>(static_cast<Wide>(x) * y >> 64);
 }
+SIMT_INLINE unsigned __uhadd(unsigned x, unsigned y) {
+  return static_cast<unsigned>((static_cast<uint64_t>(x) + y) >> 1);
+}
+SIMT_INLINE unsigned __urhadd(unsigned x, unsigned y) {
+  return static_cast<unsigned>((static_cast<uint64_t>(x) + y + 1) >> 1);
+}
+/// As __funnelshift_l and _r, with shifts of 32 and more as 32.
+SIMT_INLINE unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift) {
+  return shift >= 32 ? lo : __funnelshift_l(lo, hi, shift);
+}
+SIMT_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift) {
+  return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
+}
+/// The place of the `offset`-th set bit from `base` on, downwards if it is negative; ~0 if there is none.
+SIMT_INLINE unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0) return mask >> base & 1 ? base : 0xffffffffu;
+  const int step = offset > 0 ? 1 : -1;
+  int left = offset > 0 ? offset : -offset;
+  for (int place = static_cast<int>(base); place >= 0 && place < 32; place += step) {
+    if ((mask >> place & 1) && --left == 0) return static_cast<unsigned>(place);
+  }
+  return 0xffffffffu;
+}
+SIMT_INLINE long long llmin(long long a, long long b) { return min(a, b); }
+SIMT_INLINE long long llmax(long long a, long long b) { return max(a, b); }
+SIMT_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+SIMT_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}
+
+SIMT_INLINE void sincospif(float x, float* s, float* c) {
+  *s = sinpif(x);
+  *c = cospif(x);
+}
+SIMT_INLINE void sincospi(double x, double* s, double* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
+SIMT_INLINE float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+SIMT_INLINE double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+SIMT_INLINE double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+SIMT_INLINE double norm4d(double x, double y, double z, double w) {
+  return sqrt(x * x + y * y + z * z + w * w);
+}
+SIMT_INLINE float norm3df(float x, float y, float z) { return static_cast<float>(norm3d(x, y, z)); }
+SIMT_INLINE float norm4df(float x, float y, float z, float w) {
+  return static_cast<float>(norm4d(x, y, z, w));
+}
+SIMT_INLINE double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+SIMT_INLINE double rnorm4d(double x, double y, double z, double w) {
+  return 1.0 / norm4d(x, y, z, w);
+}
+SIMT_INLINE float rnorm3df(float x, float y, float z) {
+  return static_cast<float>(rnorm3d(x, y, z));
+}
+SIMT_INLINE float rnorm4df(float x, float y, float z, float w) {
+  return static_cast<float>(rnorm4d(x, y, z, w));
+}
+SIMT_INLINE double norm(int n, const double* x) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+  return sqrt(sum);
+}
+SIMT_INLINE float normf(int n, const float* x) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * x[i];
+  return static_cast<float>(sqrt(sum));
+}
+SIMT_INLINE double rnorm(int n, const double* x) { return 1.0 / norm(n, x); }
+SIMT_INLINE float rnormf(int n, const float* x) { return 1.0f / normf(n, x); }
+
+// Special functions, in simt/src/special.cpp.
+double erfinv(double y);
+double erfcinv(double y);
+double erfcx(double x);
+double normcdfinv(double y);
+double cyl_bessel_i0(double x);
+double cyl_bessel_i1(double x);
+#define SIMT_SINGLE(name) \
+  SIMT_INLINE float name##f(float x) { return static_cast<float>(name(static_cast<double>(x))); }
+SIMT_SINGLE(erfinv)
+SIMT_SINGLE(erfcinv)
+SIMT_SINGLE(erfcx)
+SIMT_SINGLE(normcdfinv)
+SIMT_SINGLE(cyl_bessel_i0)
+SIMT_SINGLE(cyl_bessel_i1)
+#undef SIMT_SINGLE

@@ -122,6 +122,25 @@ template <class I>
   return __builtin_bit_cast(double, bits);
 }
 
+/// Adds in one step that no other thread interrupts; returns the old value.
+template <class T, class Word>
+[[gnu::noinline]] SIMT_UNTRACED T replace_by_sum(T* address, T value) {
+  auto* const word = reinterpret_cast<Word*>(address);
+  Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  Word sum;
+  do {
+    const T result = __builtin_bit_cast(T, old) + value;
+    sum = __builtin_bit_cast(Word, result);
+  } while (
+      !__atomic_compare_exchange_n(word, &old, sum, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  return __builtin_bit_cast(T, old);
+}
+template <class T>
+SIMT_INLINE T atomic_sum(T* address, T value) {
+  announce_atomic(address, sizeof(T));
+  return replace_by_sum<T, std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>>(address, value);
+}
+
 /// A floating-point number of 16 bits, base of the type `T` that CUDA's name is for.
 /// `T` has a member `bits` and a constructor from float.
 template <class T, int kFraction>
@@ -213,8 +232,11 @@ struct NarrowFloat {
     return __hisnan(a) || __hisnan(b) ? from(0x7fff) : __hmin(a, b);
   }
 
-  // Not simulated; named here for the compiler's message.
-  friend T atomicAdd(T* address, T value) = delete;
+  /// Rounded once; the old value.
+  SIMT_INLINE friend T atomicAdd(T* address, T value) { return atomic_sum(address, value); }
+  SIMT_INLINE friend T atomicCAS(T* address, T compare, T value) {
+    return from(atomic_apply(AtomicOp::compare_exchange, &address->bits, value.bits, compare.bits));
+  }
 
   SIMT_INLINE friend T hsqrt(T a) { return rounded(std::sqrt(d(a))); }
   SIMT_INLINE friend T hrsqrt(T a) { return rounded(1 / std::sqrt(d(a))); }
@@ -306,8 +328,8 @@ struct NarrowPair {
   SIMT_INLINE friend bool __hbgt2(P a, P b) { return a > b; }
   SIMT_INLINE friend bool __hbge2(P a, P b) { return a >= b; }
 
-  // Not simulated; named here for the compiler's message.
-  friend P atomicAdd(P* address, P value) = delete;
+  /// Each of the two is added by itself, in one operation.
+  SIMT_INLINE friend P atomicAdd(P* address, P value) { return atomic_sum(address, value); }
 
   SIMT_INLINE friend P h2sqrt(P a) { return P(hsqrt(a.x), hsqrt(a.y)); }
   SIMT_INLINE friend P h2rsqrt(P a) { return P(hrsqrt(a.x), hrsqrt(a.y)); }

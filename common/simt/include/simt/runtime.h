@@ -17,8 +17,31 @@ namespace simt::detail {
 void run_grid(const char* kernel_text, const Config& config, void (*thread_entry)(void* closure),
               void* closure);
 
+/// malloc() and free() in a kernel; host code that shares a function with one gets the host's.
+void* device_malloc(std::size_t size);
+void device_free(void* pointer);
+
+/// Something to do later, with what it needs.
+struct Work {
+  void (*run)(void* closure);
+  void (*destroy)(void* closure);
+  void* closure;
+};
+
+/// Does the launch go into a graph? Then it is given to capture() instead of being done.
+bool is_captured(const Config& config);
+void capture(const Config& config, Work work);
+
+/// Makes a kernel known to cudaLaunchKernel() and its like, which have no more than its address.
+/// \param launch launches it with the values that `arguments` point to
+bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments));
+
 /// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
 void* dynamic_shared();
+unsigned dynamic_shared_size();
+
+enum class MemoryKind { other, global, shared, constant, local };
+MemoryKind memory_of(const void* address);
 
 // Barriers of the block. `reduction`: what __syncthreads_count, _and and _or return.
 enum class BarrierReduction { none, count, all, any };
@@ -46,6 +69,23 @@ enum class CollectiveOp {
   reduce_or,
   reduce_xor,
 };
+/// The barrier of the grid: all threads of all blocks of a cooperative launch.
+void grid_barrier();
+bool grid_is_cooperative();
+
+/// Copies `size` bytes (4, 8 or 16) from global to shared memory, the last `zeros` of them 0. They arrive when
+/// the thread waits for them: wait_copies() completes all groups but the last `kept`.
+void copy_async(void* to, const void* from, unsigned size, unsigned zeros);
+void commit_copies();
+void wait_copies(unsigned kept);
+
+/// The barrier of `threads` threads, those of `warps` neighbouring warps from `first_warp` on.
+void part_barrier(unsigned first_warp, unsigned warps, unsigned threads);
+/// What threads of the block do from here on comes after what they have done so far.
+void order_block();
+/// 32 bytes through which a thread hands a value to others of its block.
+void* thread_slot(unsigned thread);
+
 uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width);
 unsigned active_mask();
 
@@ -66,6 +106,9 @@ enum class AtomicOp {
   add_one,  // an addition of the constant one
 };
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare);
+
+/// Announces an atomic operation that the caller carries out itself, and that shared memory has no unit for.
+void announce_atomic(const void* address, unsigned size);
 
 /// The old value of this lane's next atomic operation goes unused: simtcc puts the call in front of
 /// `atomicAdd(...);` where that is a statement of its own.

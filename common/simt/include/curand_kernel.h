@@ -1,0 +1,373 @@
+/// \file
+/// Random numbers in kernels: cuRAND's generators XORWOW, Philox4x32-10 and MRG32k3a, with its sequences.
+///
+/// A generator's state is the program's own memory, and counts as such; the arithmetic does not.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+/// \defgroup simt_random Random numbers
+/// XORWOW: Marsaglia's xorshift with a Weyl sequence ("Xorshift RNGs", 2003).
+/// \ingroup simt_random
+struct curandStateXORWOW {
+  unsigned int d;
+  unsigned int v[5];
+  int boxmuller_flag;
+  int boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+/// Philox4x32-10, a counter that is encrypted (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+/// \ingroup simt_random
+struct curandStatePhilox4_32_10 {
+  uint4 ctr;
+  uint4 output;
+  uint2 key;
+  unsigned int STATE;
+  int boxmuller_flag;
+  int boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+/// MRG32k3a: L'Ecuyer's combined recurrence (1999).
+/// \ingroup simt_random
+struct curandStateMRG32k3a {
+  unsigned int s1[3];
+  unsigned int s2[3];
+  int boxmuller_flag;
+  int boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+using curandStateXORWOW_t = curandStateXORWOW;
+using curandStatePhilox4_32_10_t = curandStatePhilox4_32_10;
+using curandStateMRG32k3a_t = curandStateMRG32k3a;
+using curandState = curandStateXORWOW;
+using curandState_t = curandStateXORWOW;
+
+namespace simt::random {
+
+// What takes long is the library's: jumping ahead in a sequence.
+void xorwow_start(unsigned int* d, unsigned int* v, unsigned long long seed,
+                  unsigned long long sequence, unsigned long long offset);
+void xorwow_skip(unsigned int* d, unsigned int* v, unsigned long long steps,
+                 unsigned long long sequences);
+void mrg_start(unsigned int* s1, unsigned int* s2, unsigned long long seed,
+               unsigned long long sequence, unsigned long long offset);
+void mrg_skip(unsigned int* s1, unsigned int* s2, unsigned long long steps,
+              unsigned long long sequences);
+uint4 philox(uint4 counter, uint2 key);
+
+/// counter += n, in 128 bits.
+SIMT_INLINE uint4 advanced(uint4 counter, unsigned long long low, unsigned long long high) {
+  const unsigned long long a = static_cast<unsigned long long>(counter.y) << 32 | counter.x;
+  const unsigned long long b = static_cast<unsigned long long>(counter.w) << 32 | counter.z;
+  const unsigned long long sum = a + low;
+  const unsigned long long rest = b + high + (sum < a);
+  return make_uint4(static_cast<unsigned>(sum), static_cast<unsigned>(sum >> 32),
+                    static_cast<unsigned>(rest), static_cast<unsigned>(rest >> 32));
+}
+
+template <class State>
+SIMT_INLINE void forget_pair(State* state) {
+  state->boxmuller_flag = 0;
+  state->boxmuller_flag_double = 0;
+  state->boxmuller_extra = 0.0f;
+  state->boxmuller_extra_double = 0.0;
+}
+
+/// Into (0, 1].
+SIMT_INLINE float to_uniform(unsigned x) { return x * 2.3283064e-10f + (2.3283064e-10f / 2.0f); }
+SIMT_INLINE double to_uniform_double(unsigned x) {
+  return x * 2.3283064365386963e-10 + 2.3283064365386963e-10;
+}
+SIMT_INLINE double to_uniform_double(unsigned x, unsigned y) {
+  const unsigned long long z =
+      static_cast<unsigned long long>(x) ^ (static_cast<unsigned long long>(y) << (53 - 32));
+  return static_cast<double>(z) * 1.1102230246251565e-16 + (1.1102230246251565e-16 / 2.0);
+}
+
+/// Two normal numbers of two uniform ones (Box and Muller).
+SIMT_INLINE float2 box_muller(unsigned x, unsigned y) {
+  const float u = x * 2.3283064e-10f + (2.3283064e-10f / 2);
+  const float v = y * (2.3283064e-10f * 6.2831855f) + (2.3283064e-10f * 6.2831855f / 2);
+  const float radius = sqrtf(-2.0f * logf(u));
+  return make_float2(radius * sinf(v), radius * cosf(v));
+}
+SIMT_INLINE double2 box_muller_double(unsigned x0, unsigned x1, unsigned y0, unsigned y1) {
+  const double u = to_uniform_double(x0, x1);
+  const double v = to_uniform_double(y0, y1) * 2.0;
+  const double radius = sqrt(-2.0 * log(u));
+  return make_double2(radius * sinpi(v), radius * cospi(v));
+}
+
+}  // namespace simt::random
+
+// ---- setting up
+
+/// Starts at number `offset` of sequence `sequence` of the generator with this seed.
+/// \ingroup simt_random
+SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
+                             unsigned long long offset, curandStateXORWOW* state) {
+  unsigned d, v[5];
+  simt::random::xorwow_start(&d, v, seed, sequence, offset);
+  state->d = d;
+  for (int i = 0; i < 5; ++i) state->v[i] = v[i];
+  simt::random::forget_pair(state);
+}
+/// \ingroup simt_random
+SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
+                             unsigned long long offset, curandStateMRG32k3a* state) {
+  unsigned s1[3], s2[3];
+  simt::random::mrg_start(s1, s2, seed, sequence, offset);
+  for (int i = 0; i < 3; ++i) {
+    state->s1[i] = s1[i];
+    state->s2[i] = s2[i];
+  }
+  simt::random::forget_pair(state);
+}
+/// \ingroup simt_random
+SIMT_INLINE void skipahead(unsigned long long n, curandStatePhilox4_32_10* state) {
+  const unsigned place = state->STATE + static_cast<unsigned>(n & 3);
+  const uint4 counter = simt::random::advanced(state->ctr, n / 4 + place / 4, 0);
+  state->STATE = place % 4;
+  state->ctr = counter;
+  state->output = simt::random::philox(counter, state->key);
+}
+/// \ingroup simt_random
+SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStatePhilox4_32_10* state) {
+  const uint4 counter = simt::random::advanced(state->ctr, 0, n);
+  state->ctr = counter;
+  state->output = simt::random::philox(counter, state->key);
+}
+/// \ingroup simt_random
+SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
+                             unsigned long long offset, curandStatePhilox4_32_10* state) {
+  state->ctr = make_uint4(0, 0, 0, 0);
+  state->key = make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
+  state->STATE = 0;
+  simt::random::forget_pair(state);
+  skipahead_sequence(sequence, state);
+  skipahead(offset, state);
+}
+/// Goes on by `n` numbers.
+/// \ingroup simt_random
+SIMT_INLINE void skipahead(unsigned long long n, curandStateXORWOW* state) {
+  unsigned d = state->d, v[5];
+  for (int i = 0; i < 5; ++i) v[i] = state->v[i];
+  simt::random::xorwow_skip(&d, v, n, 0);
+  state->d = d;
+  for (int i = 0; i < 5; ++i) state->v[i] = v[i];
+}
+/// Goes on by `n` sequences, of 2^67 numbers each.
+/// \ingroup simt_random
+SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStateXORWOW* state) {
+  unsigned d = state->d, v[5];
+  for (int i = 0; i < 5; ++i) v[i] = state->v[i];
+  simt::random::xorwow_skip(&d, v, 0, n);
+  state->d = d;
+  for (int i = 0; i < 5; ++i) state->v[i] = v[i];
+}
+
+// ---- 32 random bits
+
+/// \ingroup simt_random
+SIMT_INLINE unsigned int curand(curandStateXORWOW* state) {
+  const unsigned t = state->v[0] ^ (state->v[0] >> 2);
+  const unsigned last = state->v[4];
+  state->v[0] = state->v[1];
+  state->v[1] = state->v[2];
+  state->v[2] = state->v[3];
+  state->v[3] = last;
+  const unsigned next = (last ^ (last << 4)) ^ (t ^ (t << 1));
+  state->v[4] = next;
+  const unsigned d = state->d + 362437;
+  state->d = d;
+  return next + d;
+}
+/// \ingroup simt_random
+SIMT_INLINE unsigned int curand(curandStatePhilox4_32_10* state) {
+  const unsigned place = state->STATE;
+  const uint4 output = state->output;
+  const unsigned values[4] = {output.x, output.y, output.z, output.w};
+  if (place == 3) {
+    const uint4 counter = simt::random::advanced(state->ctr, 1, 0);
+    state->ctr = counter;
+    state->output = simt::random::philox(counter, state->key);
+  }
+  state->STATE = (place + 1) % 4;
+  return values[place];
+}
+/// Four numbers at once.
+/// \ingroup simt_random
+SIMT_INLINE uint4 curand4(curandStatePhilox4_32_10* state) {
+  const uint4 old = state->output;
+  const uint4 counter = simt::random::advanced(state->ctr, 1, 0);
+  const uint4 fresh = simt::random::philox(counter, state->key);
+  state->ctr = counter;
+  state->output = fresh;
+  switch (state->STATE) {
+    case 1:
+      return make_uint4(old.y, old.z, old.w, fresh.x);
+    case 2:
+      return make_uint4(old.z, old.w, fresh.x, fresh.y);
+    case 3:
+      return make_uint4(old.w, fresh.x, fresh.y, fresh.z);
+    default:
+      return old;
+  }
+}
+
+namespace simt::random {
+
+/// The next number of MRG32k3a, from 1 to 2^32 - 209.
+SIMT_INLINE double mrg_next(curandStateMRG32k3a* state) {
+  constexpr long long kM1 = 4294967087ll, kM2 = 4294944443ll;
+  long long p1 = (1403580ll * state->s1[1] - 810728ll * state->s1[0]) % kM1;
+  if (p1 < 0) p1 += kM1;
+  state->s1[0] = state->s1[1];
+  state->s1[1] = state->s1[2];
+  state->s1[2] = static_cast<unsigned>(p1);
+  long long p2 = (527612ll * state->s2[2] - 1370589ll * state->s2[0]) % kM2;
+  if (p2 < 0) p2 += kM2;
+  state->s2[0] = state->s2[1];
+  state->s2[1] = state->s2[2];
+  state->s2[2] = static_cast<unsigned>(p2);
+  return static_cast<double>(p1 <= p2 ? p1 - p2 + kM1 : p1 - p2);
+}
+
+}  // namespace simt::random
+
+/// \ingroup simt_random
+SIMT_INLINE unsigned int curand(curandStateMRG32k3a* state) {
+  // stretched from 1 .. 2^32 - 209 over all of 32 bits
+  return static_cast<unsigned>(simt::random::mrg_next(state) * 1.000000048662);
+}
+
+// ---- distributions, of any generator
+
+/// Uniform in (0, 1].
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE float curand_uniform(State* state) {
+  return simt::random::to_uniform(curand(state));
+}
+SIMT_INLINE float curand_uniform(curandStateMRG32k3a* state) {
+  return static_cast<float>(simt::random::mrg_next(state) * 2.328306549295727688e-10);
+}
+SIMT_INLINE double curand_uniform_double(curandStateMRG32k3a* state) {
+  return simt::random::mrg_next(state) * 2.328306549295727688e-10;
+}
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE double curand_uniform_double(State* state) {
+  const unsigned x = curand(state);
+  return simt::random::to_uniform_double(x, curand(state));
+}
+SIMT_INLINE double curand_uniform_double(curandStatePhilox4_32_10* state) {
+  return simt::random::to_uniform_double(curand(state));
+}
+/// \ingroup simt_random
+SIMT_INLINE float4 curand_uniform4(curandStatePhilox4_32_10* state) {
+  const uint4 x = curand4(state);
+  using simt::random::to_uniform;
+  return make_float4(to_uniform(x.x), to_uniform(x.y), to_uniform(x.z), to_uniform(x.w));
+}
+/// \ingroup simt_random
+SIMT_INLINE double2 curand_uniform2_double(curandStatePhilox4_32_10* state) {
+  const uint4 x = curand4(state);
+  return make_double2(simt::random::to_uniform_double(x.x, x.y),
+                      simt::random::to_uniform_double(x.z, x.w));
+}
+
+/// Two normal numbers, of mean 0 and deviation 1.
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE float2 curand_normal2(State* state) {
+  const unsigned x = curand(state);
+  return simt::random::box_muller(x, curand(state));
+}
+/// One; every other call uses the second of the pair that the call before made.
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE float curand_normal(State* state) {
+  if (state->boxmuller_flag != 0) {
+    state->boxmuller_flag = 0;
+    return state->boxmuller_extra;
+  }
+  const float2 pair = curand_normal2(state);
+  state->boxmuller_extra = pair.y;
+  state->boxmuller_flag = 1;
+  return pair.x;
+}
+/// \ingroup simt_random
+SIMT_INLINE float4 curand_normal4(curandStatePhilox4_32_10* state) {
+  const uint4 x = curand4(state);
+  const float2 a = simt::random::box_muller(x.x, x.y), b = simt::random::box_muller(x.z, x.w);
+  return make_float4(a.x, a.y, b.x, b.y);
+}
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE double2 curand_normal2_double(State* state) {
+  const unsigned x0 = curand(state), x1 = curand(state), y0 = curand(state);
+  return simt::random::box_muller_double(x0, x1, y0, curand(state));
+}
+SIMT_INLINE double2 curand_normal2_double(curandStatePhilox4_32_10* state) {
+  const uint4 x = curand4(state);
+  return simt::random::box_muller_double(x.x, x.y, x.z, x.w);
+}
+SIMT_INLINE double2 curand_normal2_double(curandStateMRG32k3a* state) {
+  const double radius = sqrt(-2.0 * log(curand_uniform_double(state)));
+  const double angle = 2.0 * curand_uniform_double(state);
+  return make_double2(radius * sinpi(angle), radius * cospi(angle));
+}
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE double curand_normal_double(State* state) {
+  if (state->boxmuller_flag_double != 0) {
+    state->boxmuller_flag_double = 0;
+    return state->boxmuller_extra_double;
+  }
+  const double2 pair = curand_normal2_double(state);
+  state->boxmuller_extra_double = pair.y;
+  state->boxmuller_flag_double = 1;
+  return pair.x;
+}
+
+/// Numbers whose logarithm is normal with this mean and deviation.
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE float curand_log_normal(State* state, float mean, float deviation) {
+  return expf(mean + deviation * curand_normal(state));
+}
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE double curand_log_normal_double(State* state, double mean, double deviation) {
+  return exp(mean + deviation * curand_normal_double(state));
+}
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE float2 curand_log_normal2(State* state, float mean, float deviation) {
+  const float2 x = curand_normal2(state);
+  return make_float2(expf(mean + deviation * x.x), expf(mean + deviation * x.y));
+}
+
+/// Of a Poisson distribution: by multiplication for small means, else rounded from a normal number. (The
+/// numbers are not cuRAND's.)
+/// \ingroup simt_random
+template <class State>
+SIMT_INLINE unsigned int curand_poisson(State* state, double lambda) {
+  if (lambda < 64) {
+    const double limit = exp(-lambda);
+    unsigned count = 0;
+    for (double product = curand_uniform(state); product > limit;
+         product *= static_cast<double>(curand_uniform(state))) {
+      ++count;
+    }
+    return count;
+  }
+  const double x = lambda + sqrt(lambda) * static_cast<double>(curand_normal(state)) + 0.5;
+  return x < 0 ? 0 : static_cast<unsigned>(x);
+}

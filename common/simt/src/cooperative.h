@@ -1,0 +1,39 @@
+// The barrier of a grid: what makes all blocks of a cooperative launch wait for each other.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace simt::engine {
+
+// All blocks of a cooperative launch are resident: each runs on an OS thread of its own, because its
+// shared memory belongs to that thread, and waits there.
+class GridBarrier {
+ public:
+  explicit GridBarrier(uint64_t blocks) : running_(blocks) {}
+
+  enum class Outcome : uint8_t {
+    passed,     // every block of the grid has come
+    abandoned,  // another block has failed: the launch is over
+    deserted,   // another block has ended and will never come
+  };
+
+  // Called by a block whose threads all wait at the barrier. Writes that any block made before it are
+  // seen by every block after it.
+  Outcome wait();
+
+  // Called once for each block that runs no more. `failed`: stopped by a fault.
+  void leave(bool failed);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  uint64_t running_;  // blocks that have not left
+  uint64_t waiting_ = 0;
+  uint64_t round_ = 0;
+  bool deserted_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace simt::engine

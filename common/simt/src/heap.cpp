@@ -1,0 +1,95 @@
+#include "heap.h"
+
+#include <simt/runtime.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "engine.h"
+#include "memory.h"
+
+namespace simt::heap {
+namespace {
+
+std::atomic<size_t> limit{size_t{8} << 20};
+std::atomic<size_t> used{0};
+
+// The simulator itself is at work on a lane's stack: what it allocates is the host's.
+thread_local bool inside = false;
+
+bool on_device() { return engine::current_worker() && !inside; }
+
+void* allocate(size_t size, uint64_t caller) {
+  if (size == 0) size = 1;
+  if (used.fetch_add(size) + size > limit) {
+    used -= size;
+    return nullptr;  // as on a GPU: kernels have no exceptions
+  }
+  inside = true;
+  const uint64_t base = memory::allocate(memory::Kind::heap, size, caller);
+  inside = false;
+  return reinterpret_cast<void*>(base);
+}
+
+void release(void* pointer, uint64_t caller) {
+  if (!pointer) return;
+  const auto base = reinterpret_cast<uint64_t>(pointer);
+  inside = true;
+  const memory::Allocation* found = memory::find(base);
+  const size_t size = found ? found->size : 0;
+  const auto freed = memory::release(base, memory::Kind::heap, caller);
+  inside = false;
+  if (freed == memory::FreeResult::ok) {
+    used -= size;
+  } else {
+    detail::trap(
+        freed == memory::FreeResult::already_freed
+            ? "free() or delete of memory that was freed before"
+            : "free() or delete of something that no malloc() or new in a kernel returned");
+  }
+}
+
+}  // namespace
+
+void set_limit(size_t bytes) { limit = bytes; }
+
+}  // namespace simt::heap
+
+#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+void* simt::detail::device_malloc(size_t size) {
+  return heap::on_device() ? heap::allocate(size, SIMT_CALLER) : std::malloc(size);
+}
+void simt::detail::device_free(void* pointer) {
+  if (heap::on_device()) {
+    heap::release(pointer, SIMT_CALLER);
+  } else {
+    std::free(pointer);
+  }
+}
+
+// In place of the standard library's: kernels and host code share one `new`.
+
+void* operator new(size_t size) {
+  if (simt::heap::on_device()) return simt::heap::allocate(size, SIMT_CALLER);
+  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new[](size_t size) {
+  if (simt::heap::on_device()) return simt::heap::allocate(size, SIMT_CALLER);
+  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* pointer) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}
+void operator delete[](void* pointer) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}
+void operator delete(void* pointer, size_t) noexcept { operator delete(pointer); }
+void operator delete[](void* pointer, size_t) noexcept { operator delete[](pointer); }

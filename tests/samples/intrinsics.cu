@@ -1,0 +1,168 @@
+// Numbers one by one: directed rounding, conversions, bytes and halves of a word, special functions, 16-bit atomics,
+// registered host memory, wide tiles, the device's clock.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuComplex.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <math_constants.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cuda/atomic>
+#include <cuda/std/array>
+
+namespace cg = cooperative_groups;
+
+#define CHECK(condition) \
+  if (!(condition)) atomicMax(failed, __LINE__)
+
+__device__ bool near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance; }
+
+__global__ void numbers(int* failed) {
+  // 1 + 1e-10 lies between two floats, 0.1 * 0.1 between two doubles.
+  CHECK(__fadd_rn(1, 1e-10f) == 1 && __fadd_rz(1, 1e-10f) == 1 && __fadd_rd(1, 1e-10f) == 1);
+  CHECK(__fadd_ru(1, 1e-10f) == nextafterf(1, 2) && __fsub_rd(1, 1e-10f) == nextafterf(1, 0));
+  CHECK(__dmul_ru(0.1, 0.1) == nextafter(__dmul_rd(0.1, 0.1), 1.0));
+  CHECK(__fdiv_rz(1, 3) <= __fdiv_ru(1, 3) && __fdiv_rd(-1, 3) < __fdiv_rz(-1, 3));
+  CHECK(__fsqrt_ru(2) * __fsqrt_ru(2) > 2 && __fmaf_rz(1, 1, 1e-10f) == 1);
+  CHECK(__drcp_rn(4) == 0.25 && __frcp_ru(3) > __frcp_rd(3));
+
+  CHECK(__float2int_rn(2.5f) == 2 && __float2int_ru(2.1f) == 3 && __float2int_rd(-2.1f) == -3);
+  CHECK(__float2int_rz(1e20f) == INT_MAX && __float2uint_rz(-5) == 0);
+  CHECK(__double2ll_rn(-1.5e18) == -1500000000000000000ll && __double2int_rn(CUDART_NAN) == 0);
+  CHECK(__int2float_ru(16777217) == 16777218 && __int2float_rd(16777217) == 16777216);
+  CHECK(__ull2float_rz(~0ull) == 18446742974197923840.0f && __double2float_ru(1e-50) > 0);
+
+  CHECK(__vadd4(0x010203ff, 0x01010101) == 0x02030400 &&
+        __vsub2(0x00010002, 0x00020001) == 0xffff0001);
+  CHECK(__vaddus4(0xf0f01020, 0x20201010) == 0xffff2030 &&
+        __vaddss2(0x7fff0001, 0x00010001) == 0x7fff0002);
+  CHECK(__vmaxs4(0x80017f00, 0x00ff0001) == 0x00017f01 &&
+        __vminu4(0x80017f00, 0x00ff0001) == 0x00010000);
+  CHECK(__vabsdiffu4(0x01050a10, 0x05010a00) == 0x04040010 &&
+        __vsadu4(0x01050a10, 0x05010a00) == 24);
+  CHECK(__vcmpgts2(0x0001ffff, 0x00000000) == 0xffff0000 &&
+        __vseteq4(0x01020304, 0x01000300) == 0x01000100);
+  CHECK(__vavgu4(0x00010203, 0x01010101) == 0x01010202 && __vneg4(0x01ff0080) == 0xff010080);
+  CHECK(__dp4a(0x01020304, 0x01010101, 5) == 15 && __dp4a(0xffu, 0xffu, 0u) == 65025u);
+  CHECK(__dp4a(0xff, 0xff, 0) == 1 && __dp2a_lo(0x00020003, 0x01010504, 1) == 23);
+  CHECK(__byte_perm(0x33221100, 0x77665544, 0x7531) == 0x77553311);
+  CHECK(__funnelshift_l(0x80000001, 0x1, 4) == 0x18 && __funnelshift_rc(1, 2, 40) == 2);
+  CHECK(__mul64hi(1ll << 62, 8) == 2 && __umulhi(0x80000000u, 6) == 3 && __urhadd(1, 2) == 2);
+
+  CHECK(near(erfinv(0.5), 0.47693627620446987, 1e-15) &&
+        near(erfcinv(1e-12), 5.042029745639095, 1e-13));
+  CHECK(near(normcdfinv(0.975), 1.959963984540054, 1e-14) &&
+        near(erfcx(20), 0.028174348741051, 1e-14));
+  CHECK(near(cyl_bessel_i0(1), 1.2660658777520084, 1e-14) &&
+        near(erf(erfinv(-0.999)), -0.999, 1e-15));
+  CHECK(norm3d(1, 2, 2) == 3 && rnorm4df(1, 1, 1, 1) == 0.5f && isnan(CUDART_NAN_F) &&
+        isinf(CUDART_INF));
+  const cuFloatComplex z = cuCdivf(make_cuFloatComplex(5, 5), make_cuFloatComplex(2, 1));
+  CHECK(z.x == 3 && z.y == 1 && cuCabs(make_cuDoubleComplex(3, 4)) == 5);
+
+  __shared__ int in_shared;
+  int local = 0;
+  CHECK(__isShared(&in_shared) && __isGlobal(failed) && __isLocal(&local) &&
+        !__isGlobal(&in_shared));
+  const clock_t start = clock();
+  const long long start64 = clock64();
+  while (clock() - start < 10000) {
+  }
+  CHECK(clock64() - start64 >= 10000);
+}
+
+__global__ void narrow_atomics(__half* h, __half2* h2, __nv_bfloat16* b, int* failed) {
+  __shared__ __half sum;
+  if (threadIdx.x == 0) sum = __half(0.0f);
+  __syncthreads();
+  atomicAdd(&sum, __half(0.5f));
+  atomicAdd(h + 1, __half(1.0f));
+  atomicAdd(h2, __half2(__half(1.0f), __half(-1.0f)));
+  atomicAdd(b, __nv_bfloat16(1.0f));
+  __syncthreads();
+  CHECK(__half2float(sum) == 32.0f);
+}
+
+__global__ void atomic_objects(cuda::atomic<int, cuda::thread_scope_device>* counter, float* sum,
+                               int* failed) {
+  counter->fetch_add(2, cuda::memory_order_relaxed);
+  cuda::atomic_ref<float, cuda::thread_scope_device>(*sum).fetch_add(0.25f);
+  int expected = -1;
+  CHECK(!counter->compare_exchange_strong(expected, 5) && expected > 0);
+  const cuda::std::array<int, 3> plain = {1, 2, 3};
+  CHECK(plain[threadIdx.x % 3] == 1 + int(threadIdx.x % 3));
+}
+
+__global__ void wide_tiles(int* failed) {
+  __shared__ unsigned values[256];
+  const cg::thread_block block = cg::this_thread_block();
+  const auto tile = cg::tiled_partition<64>(block);
+  const unsigned rank = threadIdx.x;
+  values[rank] = rank;
+  tile.sync();
+  CHECK(values[rank ^ 63] == (rank ^ 63) && tile.thread_rank() == rank % 64 &&
+        tile.meta_group_rank() == rank / 64);
+  CHECK(cg::reduce(tile, rank % 64, cg::plus<unsigned>()) == 2016);
+  CHECK(tile.shfl(rank, 40) == rank / 64 * 64 + 40 && tile.any(rank == 70) == (rank / 64 == 1));
+}
+
+__global__ void twice(int* data, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] *= 2;
+}
+
+int main() {
+  int* failed;
+  cudaMallocManaged(&failed, sizeof(int));
+  *failed = 0;
+  numbers<<<1, 1>>>(failed);
+
+  __half* h;
+  __half2* h2;
+  __nv_bfloat16* b;
+  cudaMallocManaged(&h, 2 * sizeof(__half));
+  cudaMallocManaged(&h2, sizeof(__half2));
+  cudaMallocManaged(&b, sizeof(__nv_bfloat16));
+  h[1] = __half(0.0f);
+  *h2 = __half2(__half(0.0f), __half(0.0f));
+  *b = __nv_bfloat16(0.0f);
+  narrow_atomics<<<1, 64>>>(h, h2, b, failed);
+
+  cuda::atomic<int, cuda::thread_scope_device>* counter;
+  float* sum;
+  cudaMallocManaged(&counter, sizeof(*counter));
+  cudaMallocManaged(&sum, sizeof(float));
+  counter->store(0);
+  *sum = 0;
+  atomic_objects<<<4, 64>>>(counter, sum, failed);
+  wide_tiles<<<2, 256>>>(failed);
+  bool right = cudaDeviceSynchronize() == cudaSuccess && *failed == 0;
+  right = right && __half2float(h[1]) == 64 && __low2float(*h2) == 64 && __high2float(*h2) == -64;
+  right = right && __bfloat162float(*b) == 64 && counter->load() == 512 && *sum == 64;
+
+  // Ordinary memory of the host, opened to the device.
+  const int n = 1000;
+  int* ordinary = static_cast<int*>(std::malloc(n * sizeof(int)));
+  for (int i = 0; i < n; ++i) ordinary[i] = i;
+  int* seen = nullptr;
+  right =
+      right && cudaHostRegister(ordinary, n * sizeof(int), cudaHostRegisterMapped) == cudaSuccess;
+  right = right && cudaHostGetDevicePointer(&seen, ordinary, 0) == cudaSuccess;
+  twice<<<4, 256>>>(seen, n);
+  right = right && cudaDeviceSynchronize() == cudaSuccess && ordinary[999] == 1998;
+  right = right && cudaHostUnregister(ordinary) == cudaSuccess;
+  right = right && cudaHostUnregister(ordinary) == cudaErrorHostMemoryNotRegistered;
+  cudaGetLastError();
+  std::free(ordinary);
+
+  std::printf("intrinsics: %s (line %d)\n", right ? "ok" : "FAILED", *failed);
+  cudaFree(failed);
+  cudaFree(h);
+  cudaFree(h2);
+  cudaFree(b);
+  cudaFree(counter);
+  cudaFree(sum);
+  return right ? 0 : 1;
+}
