@@ -347,6 +347,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     facts.append(f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
                  f"{size_words(header.sizes['simulator'])} on the simulator.")
     out += [":::{container} facts", " ".join(facts), ":::", ""]
+    # Chapters have functions of the same name, such as cublas: each page declares its own.
+    out += [f":::{{cpp:namespace}} chapter_{header.number}", ":::", ""]
     if header.intro:
         out += [header.intro, ""]
     out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
