@@ -1,7 +1,7 @@
 // # Chapter 05: Bank conflicts
 //
 // Question: Why does a kernel that reads only shared memory and registers still wait, and how far can it go?
-// Builds on: 02_naive_gemm
+// Builds on: 04_register_tiling
 // Size gpu: 4096,4096,4096
 // Size simulator: 256,512,48
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
@@ -18,9 +18,9 @@
 //   ./learn run 05 --rung warp_tile        a warp computes 32 x 64, its lanes numbered in pairs
 //   ./learn run 05 --rung register_buffer  what comes next is already on its way to registers
 //   ./learn run 05 --rung async_copy       four slices on their way to shared memory, past the registers
-//   ./learn run 05 --rung grouped_tiles    blocks that run at the same time share their rows and columns
 //   ./learn run 05 --rung wide_tile        16 x 8 elements a thread, 128 x 256 a block
 //   ./learn run 05 --rung serpentine       the same multiply-adds in another order
+//   ./learn run 05 --rung grouped_tiles    blocks that run at the same time share their rows and columns
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -745,16 +745,16 @@ __global__ void __launch_bounds__(256, 2) register_buffer(lab::Gemm g) {
 // - *The fragments* are double buffered as before, now across slices: the last step of a slice waits for
 //   the next slice and reads its first fragments.
 
-/// outer_product with the rows in turn from left to right and from right to left.
+/// outer_product with the columns in turn downwards and upwards.
 template <int TM, int TN>
 __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
                                    const float (&b)[TN]) {
 #pragma unroll
-  for (int i = 0; i < TM; ++i) {
+  for (int j = 0; j < TN; ++j) {
 #pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      const int jj = i % 2 == 0 ? j : TN - 1 - j;
-      acc[i][jj] += a[i] * b[jj];
+    for (int i = 0; i < TM; ++i) {
+      const int ii = j % 2 == 0 ? i : TM - 1 - i;
+      acc[ii][j] += a[ii] * b[j];
     }
   }
 }
@@ -909,7 +909,64 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // **The counters.** Copies are counted like loads, and like stores to shared memory. There is a step more of
 // fragments for each block, the one that is read at the very end and never used.
 
-// ## 10. Which blocks run at the same time
+// ## 10. A wider tile
+//
+// How much of what the warps issue is multiply-adds? In the loop of `async_copy` a slice takes 1024 of
+// them, 64 reads of fragments, 10 copies and some address arithmetic. What is not a multiply-add takes
+// a place in the schedulers all the same. A thread tile of 16 x 8 has 128 multiply-adds for 6 reads, where
+// 8 x 8 has 64 for 4. It needs 128 registers for the sums and 48 for the fragments, so that only one block
+// of 256 threads fits on an SM, with up to 255 registers for a thread. The block computes 128 x 256.
+//
+// **Predict.** Wavefronts for a step: A has four reads now, B two. That is 12 for 128 multiply-adds, where
+// 8 x 8 took 8 for 64.
+
+/// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
+///
+/// @param g  the product
+///
+/// Launch: blocks of 256 threads with Wide::bytes of shared memory; grid.x >= n / 256, grid.y >= m
+/// / 128.
+/// Requires: nothing; rows of B that do not start at multiples of 16 bytes are copied float by float.
+__global__ void __launch_bounds__(256, 1) wide_tile(lab::Gemm g) {
+  extern __shared__ float4 shared[];
+  Wide::run(g, reinterpret_cast<float*>(shared), static_cast<int>(blockIdx.y) * Wide::BM,
+            static_cast<int>(blockIdx.x) * Wide::BN);
+}
+
+// **The counters.** Shared memory is asked for three quarters of what it was. And yet a tile of this size is
+// not faster as it stands: it has lost the second block, whose warps would have stepped in wherever these
+// have to wait. There are two warps for each scheduler now, and all depends on how well each of them runs by
+// itself.
+//
+// ## 11. The order of the multiply-adds
+//
+// A multiply-add reads three registers. The register file has two banks, even and odd numbers, and gives
+// one register of each in a cycle and for each operand; three operands from one bank take a cycle more. To
+// help, each operand has a small *reuse cache*: an instruction can say that the register it has just read is
+// needed again by the next one, at the same place. (The machine code shows it as `.reuse`.) Go through the
+// 16 x 8 tile row by row, always from left to right: then along a row the element of A is reused, and at the
+// end of the row everything is new. Go through it like a ploughing ox, one row from left to right, the next
+// from right to left, and the element of B at the turn is the same as well. The sums are the same. Only the
+// order of independent instructions has changed, which is why the compiler does not mind, and does not do it
+// by itself.
+
+/// wide_tile with the multiply-adds of a step in serpentine order.
+///
+/// @param g  the product
+///
+/// Launch: blocks of 256 threads with Wide::bytes of shared memory; grid.x >= n / 256, grid.y >= m
+/// / 128.
+/// Requires: nothing; rows of B that do not start at multiples of 16 bytes are copied float by float.
+__global__ void __launch_bounds__(256, 1) serpentine(lab::Gemm g) {
+  extern __shared__ float4 shared[];
+  WideSerpentine::run(g, reinterpret_cast<float*>(shared), static_cast<int>(blockIdx.y) * Wide::BM,
+                      static_cast<int>(blockIdx.x) * Wide::BN);
+}
+
+// **The counters** are the same, and the results are the same to the last bit: each sum still adds up its
+// products from the first k to the last.
+
+// ## 12. Which blocks run at the same time
 //
 // Two blocks on each of 132 SMs: 264 blocks are at work at a time. Numbered along the rows of C, for N =
 // 8192, they are about four rows of 64 blocks. Together they read 4 tiles of A and 64 of B for each slice.
@@ -932,70 +989,13 @@ __device__ TilePlace grouped_place(int id, int rows, int cols) {
   return {first + in_group % height, in_group / height};
 }
 
-/// async_copy with the blocks in groups of 8 rows.
-///
-/// @param g  the product
-///
-/// Launch: ceil(m / 128) * ceil(n / 128) blocks of 256 threads with Square::bytes of shared memory.
-/// Requires: nothing; rows of B that do not start at multiples of 16 bytes are copied float by float.
-__global__ void __launch_bounds__(256, 2) grouped_tiles(lab::Gemm g) {
-  extern __shared__ float4 shared[];
-  const TilePlace tile = grouped_place(static_cast<int>(blockIdx.x), tiles_of(g.m, Square::BM),
-                                       tiles_of(g.n, Square::BN));
-  Square::run(g, reinterpret_cast<float*>(shared), tile.row * Square::BM, tile.col * Square::BN);
-}
-
-// **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
-// It matters for matrices that the cache cannot hold.
-
-// ## 11. A wider tile
-//
-// How much of what the warps issue is multiply-adds? In the loop of `async_copy` a slice takes 1024 of
-// them, 64 reads of fragments, 10 copies and some address arithmetic. What is not a multiply-add takes
-// a place in the schedulers all the same. A thread tile of 16 x 8 has 128 multiply-adds for 6 reads, where
-// 8 x 8 has 64 for 4. It needs 128 registers for the sums and 48 for the fragments, so that only one block
-// of 256 threads fits on an SM, with up to 255 registers for a thread. The block computes 128 x 256.
-//
-// **Predict.** Wavefronts for a step: A has four reads now, B two. That is 12 for 128 multiply-adds, where
-// 8 x 8 took 8 for 64.
-
-/// grouped_tiles with 16 x 8 elements a thread and 128 x 256 a block.
+/// serpentine with the blocks in groups of 8 rows.
 ///
 /// @param g  the product
 ///
 /// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with Wide::bytes of shared memory.
 /// Requires: nothing; rows of B that do not start at multiples of 16 bytes are copied float by float.
-__global__ void __launch_bounds__(256, 1) wide_tile(lab::Gemm g) {
-  extern __shared__ float4 shared[];
-  const TilePlace tile =
-      grouped_place(static_cast<int>(blockIdx.x), tiles_of(g.m, Wide::BM), tiles_of(g.n, Wide::BN));
-  Wide::run(g, reinterpret_cast<float*>(shared), tile.row * Wide::BM, tile.col * Wide::BN);
-}
-
-// **The counters.** Shared memory is asked for three quarters of what it was. And yet a tile of this size is
-// not faster as it stands: it has lost the second block, whose warps would have stepped in wherever these
-// have to wait. There are two warps for each scheduler now, and all depends on how well each of them runs by
-// itself.
-//
-// ## 12. The order of the multiply-adds
-//
-// A multiply-add reads three registers. The register file has two banks, even and odd numbers, and gives
-// one register of each in a cycle and for each operand; three operands from one bank take a cycle more. To
-// help, each operand has a small *reuse cache*: an instruction can say that the register it has just read is
-// needed again by the next one, at the same place. (The machine code shows it as `.reuse`.) Go through the
-// 16 x 8 tile row by row, always from left to right: then along a row the element of A is reused, and at the
-// end of the row everything is new. Go through it like a ploughing ox, one row from left to right, the next
-// from right to left, and the element of B at the turn is the same as well. The sums are the same. Only the
-// order of independent instructions has changed, which is why the compiler does not mind, and does not do it
-// by itself.
-
-/// wide_tile with the multiply-adds of a step in serpentine order.
-///
-/// @param g  the product
-///
-/// Launch: ceil(m / 128) * ceil(n / 256) blocks of 256 threads with Wide::bytes of shared memory.
-/// Requires: nothing; rows of B that do not start at multiples of 16 bytes are copied float by float.
-__global__ void __launch_bounds__(256, 1) serpentine(lab::Gemm g) {
+__global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
   extern __shared__ float4 shared[];
   const TilePlace tile =
       grouped_place(static_cast<int>(blockIdx.x), tiles_of(g.m, Wide::BM), tiles_of(g.n, Wide::BN));
@@ -1003,8 +1003,8 @@ __global__ void __launch_bounds__(256, 1) serpentine(lab::Gemm g) {
                       tile.col * Wide::BN);
 }
 
-// **The counters** are the same, and the results are the same to the last bit: each sum still adds up its
-// products from the first k to the last.
+// **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
+// It matters for matrices that the cache cannot hold.
 
 // [hide] How the rungs are registered
 void register_reads(lab::Chapter& chapter) {
@@ -1080,37 +1080,26 @@ void launch_pipelined(Kernel kernel, dim3 grid, unsigned bytes, const lab::Gemm&
   kernel<<<grid, threads, bytes>>>(g);
 }
 
-/// All blocks of C in one dimension.
-template <class Shape>
-dim3 all_tiles(const lab::Gemm& g) {
-  return dim3(static_cast<unsigned>(tiles_of(g.m, Shape::BM)) *
-              static_cast<unsigned>(tiles_of(g.n, Shape::BN)));
-}
-
 void register_pipelined(lab::GemmLadder& ladder) {
-  ladder.add({.name = "async_copy",
-              .idea = "four slices on their way to shared memory, past the registers",
-              .launch = [](const lab::Gemm& gemm) {
-                lab::for_row_slices(gemm, Square::BM, [](const lab::Gemm& g) {
-                  const dim3 grid(static_cast<unsigned>(tiles_of(g.n, Square::BN)),
-                                  static_cast<unsigned>(tiles_of(g.m, Square::BM)));
-                  launch_pipelined(async_copy, grid, Square::bytes, g);
-                });
-              }});
+  const auto add = [&](const char* name, const char* idea, auto shape, void (*kernel)(lab::Gemm)) {
+    using Shape = decltype(shape);
+    ladder.add({.name = name, .idea = idea, .launch = [kernel](const lab::Gemm& gemm) {
+                  lab::for_row_slices(gemm, Shape::BM, [&](const lab::Gemm& g) {
+                    const dim3 grid(static_cast<unsigned>(tiles_of(g.n, Shape::BN)),
+                                    static_cast<unsigned>(tiles_of(g.m, Shape::BM)));
+                    launch_pipelined(kernel, grid, Shape::bytes, g);
+                  });
+                }});
+  };
+  add("async_copy", "four slices on their way to shared memory, past the registers", Square(),
+      async_copy);
+  add("wide_tile", "16 x 8 elements a thread, 128 x 256 a block", Wide(), wide_tile);
+  add("serpentine", "the same multiply-adds in another order", WideSerpentine(), serpentine);
   ladder.add({.name = "grouped_tiles",
               .idea = "blocks that run at the same time share their rows and columns",
               .launch = [](const lab::Gemm& g) {
-                launch_pipelined(grouped_tiles, all_tiles<Square>(g), Square::bytes, g);
-              }});
-  ladder.add({.name = "wide_tile",
-              .idea = "16 x 8 elements a thread, 128 x 256 a block",
-              .launch = [](const lab::Gemm& g) {
-                launch_pipelined(wide_tile, all_tiles<Wide>(g), Wide::bytes, g);
-              }});
-  ladder.add({.name = "serpentine",
-              .idea = "the same multiply-adds in another order",
-              .launch = [](const lab::Gemm& g) {
-                launch_pipelined(serpentine, all_tiles<Wide>(g), Wide::bytes, g);
+                const int tiles = tiles_of(g.m, Wide::BM) * tiles_of(g.n, Wide::BN);
+                launch_pipelined(grouped_tiles, dim3(static_cast<unsigned>(tiles)), Wide::bytes, g);
               }});
 }
 

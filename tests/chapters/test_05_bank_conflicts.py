@@ -8,7 +8,7 @@ CHAPTER = Chapter("05_bank_conflicts")
 
 SKIPPED = {"cublas"}
 SLICED = ["thread_tile", "transposed_a", "padded_a", "split_tile", "warp_tile", "register_buffer"]
-PIPELINED = ["async_copy", "grouped_tiles", "wide_tile", "serpentine"]
+PIPELINED = ["async_copy", "wide_tile", "serpentine", "grouped_tiles"]
 PRODUCTS = SLICED + PIPELINED
 
 M, N, K = 256, 512, 48  # the simulator's size
@@ -66,8 +66,8 @@ class DefaultRun(unittest.TestCase):
 
     def test_pipelined(self):
         """Sections 9 to 12: one step more for each block, and three quarters of the reads with the wide tile."""
-        for rung, warps, wavefronts in (("async_copy", 64, 8), ("grouped_tiles", 64, 8), ("wide_tile", 32, 12),
-                                        ("serpentine", 32, 12)):
+        for rung, warps, wavefronts in (("async_copy", 64, 8), ("wide_tile", 32, 12), ("serpentine", 32, 12),
+                                        ("grouped_tiles", 32, 12)):
             with self.subTest(rung=rung):
                 counts = self.counts(rung)
                 self.assertEqual(counts["shared_load_wavefronts"], warps * (K + 1) * wavefronts)
@@ -109,7 +109,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
         self.assertEqual([row["rung"] for row in run.rows if row["status"] == "PASS"], PRODUCTS)
         for row in run.rows:
-            self.assertEqual(row["reason"], f"{count} cases" if row["rung"] in PRODUCTS else "needs a GPU and cuBLAS")
+            self.assertIn(f"{count} cases" if row["rung"] in PRODUCTS else "needs a GPU and cuBLAS", row["reason"])
 
     def test_all_untraced(self):
         self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
@@ -139,7 +139,7 @@ MUTANTS = [
      ("register_buffer", "k + 1 < BK", "k + 2 < BK", "register_buffer"),
      ("run", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
      ("grouped_place", "in_group / height", "in_group % cols", "grouped_tiles"),
-     ("serpentine_product", "a[i] * b[jj]", "a[i] * b[j]", "serpentine")],
+     ("serpentine_product", "a[ii] * b[j]", "a[i] * b[j]", "serpentine")],
     [("run", "j < cols_there", "j + 1 < cols_there", "wide_tile"),
      ("read", "b_left_ > 0 ? b_there_ : 0", "b_there_", "padded_a")],
     [("run", "g.k - (slices - 1) * BK", "BK", "async_copy"),
