@@ -21,6 +21,8 @@
 //   ./learn run 05 --rung wide_tile        16 x 8 elements a thread, 128 x 256 a block
 //   ./learn run 05 --rung serpentine       the same multiply-adds in another order
 //   ./learn run 05 --rung grouped_tiles    blocks that run at the same time share their rows and columns
+//   ./learn run 05 --rung producer_warps   four warps load, eight compute; a block stays for many tiles
+//   ./learn run 05 --rung even_shares      the tiles that make no whole wave are cut along K, evenly
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -187,6 +189,8 @@ void launch_blocks(Kernel kernel, const lab::Gemm& gemm) {
 
 // What only the GPU build has: bank_conflicts_peers.cu, or its stub, which says so.
 void register_peers(lab::GemmLadder& ladder);
+// The last two rungs: bank_conflicts_sm90.cu, or its stub.
+void register_sm90(lab::GemmLadder& ladder);
 // [/hide]
 
 // ## 1. What a bank is
@@ -1134,6 +1138,7 @@ int main(int argc, char** argv) {
   ladder.add(blocks_rung("register_buffer", "what comes next is already on its way to registers",
                          register_buffer));
   register_pipelined(ladder);
+  register_sm90(ladder);
   return ladder.run();
 }
 

@@ -6,7 +6,7 @@ from chapter import Chapter, Mutant, Run
 
 CHAPTER = Chapter("05_bank_conflicts")
 
-SKIPPED = {"cublas"}
+SKIPPED = {"cublas", "producer_warps", "even_shares"}
 SLICED = ["thread_tile", "transposed_a", "padded_a", "split_tile", "warp_tile", "register_buffer"]
 PIPELINED = ["async_copy", "wide_tile", "serpentine", "grouped_tiles"]
 PRODUCTS = SLICED + PIPELINED
@@ -109,7 +109,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(run.code, 0, run.explain())
         self.assertEqual([row["rung"] for row in run.rows if row["status"] == "PASS"], PRODUCTS)
         for row in run.rows:
-            self.assertIn(f"{count} cases" if row["rung"] in PRODUCTS else "needs a GPU and cuBLAS", row["reason"])
+            self.assertIn(f"{count} cases" if row["rung"] in PRODUCTS else "needs a GPU", row["reason"])
 
     def test_all_untraced(self):
         self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
