@@ -10,7 +10,7 @@
 //   ./learn run 05 --rung read_words       32 lanes read 32-bit words, so many words apart
 //   ./learn run 05 --rung read_pairs       the same with 64 bits a lane
 //   ./learn run 05 --rung read_quads       the same with 128 bits a lane
-//   ./learn run 05 --rung thread_tile      where chapter 04 ended: 8 x 8 elements a thread
+//   ./learn run 05 --rung thread_tile      8 x 8 elements a thread as in chapter 04, A float by float
 //   ./learn run 05 --rung transposed_a     A is stored transposed, so that a fragment is two float4
 //   ./learn run 05 --rung padded_a         rows of A are 132 floats long: no conflicts of the stores
 //   ./learn run 05 --rung split_tile       the 8 x 8 tile as four of 4 x 4: no conflicts of the loads
@@ -41,7 +41,8 @@
 // thread reads 8 elements of A and 8 of B from shared memory, and does 64 multiply-adds with them. The
 // arithmetic should be what takes the time. It is not: the kernel waits for shared memory, which is
 // asked for more than it would have to be. This chapter finds out why, and does not stop before
-// shared memory is quiet, the registers are full, and the multiply-adders are what is waited for.
+// shared memory is quiet, the registers are full, and the multiply-adders are what is waited for. In the
+// end it passes the library.
 //
 // What we count are *wavefronts*: a request to shared memory is served in one or more passes, one in a
 // cycle, for all warps of an SM together. A step of one warp has 64 multiply-adds, and the four
@@ -310,13 +311,17 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 //
 // On a GPU these three rungs are timed too, with all SMs reading. There a wavefront is a cycle.
 
-// ## 2. Where chapter 04 ended
+// ## 2. Where we start
 //
-// This is the kernel that we start from, in its simplest form. A block of 256 threads computes 128 x 128
+// This is the kernel of chapter 04 in its simplest form. A block of 256 threads computes 128 x 128
 // elements of C. It walks along K in slices of 8. The threads fetch a slice of A and one of B, a float4
 // each (`SliceReader` above, which returns zeros outside of the matrices), and leave them in shared
 // memory as they are. Then each thread multiplies: thread (y, x) of 16 x 16 has rows 8y to 8y + 7 and
 // columns 8x to 8x + 7 of the block.
+//
+// One thing is simpler than where chapter 04 ended. There a thread reads a float4 *along K* of each of its 8 rows of A,
+// for four steps at once, and keeps the 32 floats in registers. Here it reads what a step needs, when the step
+// needs it. That is slower, and it shows best what is wrong with how A lies in shared memory.
 //
 // **Predict.** A warp is 32 threads in a row: y takes two values and x takes all 16, a *2 x 16 warp*.
 // How many wavefronts does a step along K take? Eight reads of `as[row + i][k]`, and two float4 of
@@ -420,7 +425,9 @@ __global__ void __launch_bounds__(256) transposed_a(lab::Gemm g) {
 
 // **The counters.** The reads of A now are two float4, each of them one address for the 16 lanes of a
 // half: neighbouring lanes agree, the phases merge, 2 wavefronts each. A step takes 4 for A and 16 for
-// B, that is 20. It was 32.
+// B, that is 20. It was 32. (The last kernel of chapter 04 has 20, too: 8 float4 along K with 2 wavefronts each for
+// four steps. But a thread needs 8 registers for the elements of A now, where it needed 32, and we have
+// plans for them.)
 //
 // But now the *stores* conflict: 1,536 bank conflicts. In one of the four stores a lane writes
 // `as[a_k + c][a_row]`, where a_k is 0 or 4. Sixteen lanes write 16 neighbours of one row, the other
@@ -915,11 +922,16 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 
 // ## 10. A wider tile
 //
-// How much of what the warps issue is multiply-adds? In the loop of `async_copy` a slice takes 1024 of
-// them, 64 reads of fragments, 10 copies and some address arithmetic. What is not a multiply-add takes
-// a place in the schedulers all the same. A thread tile of 16 x 8 has 128 multiply-adds for 6 reads, where
-// 8 x 8 has 64 for 4. It needs 128 registers for the sums and 48 for the fragments, so that only one block
-// of 256 threads fits on an SM, with up to 255 registers for a thread. The block computes 128 x 256.
+// How much of what the warps issue is multiply-adds? A scheduler issues one instruction in a cycle, and an SM has
+// four of them, one for each 32 of its 128 multiply-adders. So whatever is not a multiply-add costs one. The
+// loop of `async_copy` has 1221 instructions for a slice, of which 1024 are multiply-adds, or 84 %. The others
+// are 64 reads of fragments, the copies, and the arithmetic of their addresses. Larger tiles for the threads
+// improve that: 16 x 8 elements need 6 float4 for 128 multiply-adds, where 8 x 8 need 4 for 64. And a larger
+// tile for the block needs fewer copies: for a step along K, 128 x 256 elements take 384 floats, two tiles of
+// 128 x 128 take 512.
+//
+// The price are registers. 128 sums and 48 for the fragments leave room for one block of 256 threads on an SM,
+// with up to 255 registers for a thread.
 //
 // **Predict.** Wavefronts for a step: A has four reads now, B two. That is 12 for 128 multiply-adds, where
 // 8 x 8 took 8 for 64.
@@ -937,22 +949,26 @@ __global__ void __launch_bounds__(256, 1) wide_tile(lab::Gemm g) {
             static_cast<int>(blockIdx.x) * Wide::BN);
 }
 
-// **The counters.** Shared memory is asked for three quarters of what it was. And yet a tile of this size is
-// not faster as it stands: it has lost the second block, whose warps would have stepped in wherever these
-// have to wait. There are two warps for each scheduler now, and all depends on how well each of them runs by
-// itself.
+// **The counters.** Shared memory is asked for three quarters of what it was. Of the instructions in the loop, 2274
+// now, 2048 are multiply-adds, or 90 %. What has been lost is the second block, whose warps stepped in wherever
+// these have to wait. There are two warps for each scheduler now, and all depends on how well each of them runs
+// by itself.
 //
 // ## 11. The order of the multiply-adds
 //
-// A multiply-add reads three registers. The register file has two banks, even and odd numbers, and gives
-// one register of each in a cycle and for each operand; three operands from one bank take a cycle more. To
-// help, each operand has a small *reuse cache*: an instruction can say that the register it has just read is
-// needed again by the next one, at the same place. (The machine code shows it as `.reuse`.) Go through the
-// 16 x 8 tile row by row, always from left to right: then along a row the element of A is reused, and at the
-// end of the row everything is new. Go through it like a ploughing ox, one row from left to right, the next
-// from right to left, and the element of B at the turn is the same as well. The sums are the same. Only the
-// order of independent instructions has changed, which is why the compiler does not mind, and does not do it
-// by itself.
+// A multiply-add reads three registers. The register file has two banks, the even and the odd numbers, and each
+// gives two registers at a time: three from the same bank cost a cycle more. (Shared memory is not the only one
+// with banks. Jia et al. have measured this one, "Dissecting the NVIDIA Volta GPU Architecture via
+// Microbenchmarking", 2018.) To help, each of the three operands has a small *reuse cache*: an instruction can
+// say that the register it has just read is needed again by the next one, at the same place. The machine code
+// shows it as `.reuse`. Go through the 16 x 8 tile row by row, always from left to right: then along a row the
+// element of A is reused, and at the end of the row everything is new. Go through it like a ploughing ox, down
+// one column and up the next: then along a column the element of B is reused, the columns are twice as long as
+// the rows, and at the turn it is the element of A. In the machine code of `wide_tile` a multiply-add reads
+// 2.15 registers in the mean, in that of `serpentine` 2.10.
+//
+// The sums are the same, and each of them still adds up its products from the first k to the last. Only the order
+// of independent instructions has changed, which is why the compiler may do it, and does not do it by itself.
 
 /// wide_tile with the multiply-adds of a step in serpentine order.
 ///
@@ -967,17 +983,23 @@ __global__ void __launch_bounds__(256, 1) serpentine(lab::Gemm g) {
                       static_cast<int>(blockIdx.x) * Wide::BN);
 }
 
-// **The counters** are the same, and the results are the same to the last bit: each sum still adds up its
-// products from the first k to the last.
+// **The counters** are the same, and the results are the same to the last bit.
+//
+// Be careful with explanations here. The serpentine that goes along the *rows* reads even fewer registers, 2.08, and
+// was slower than no serpentine at all when we tried it. Each order makes the compiler deal out the registers
+// in another way, and what becomes of it has to be measured. The notes below the ladder have a table.
 
 // ## 12. Which blocks run at the same time
 //
-// Two blocks on each of 132 SMs: 264 blocks are at work at a time. Numbered along the rows of C, for N =
-// 8192, they are about four rows of 64 blocks. Together they read 4 tiles of A and 64 of B for each slice.
-// If they stood in a square of 16 x 16 it would be 32 tiles instead of 68, and the L2 cache would be asked
-// for the same ones by more of them at the same time. So the blocks are numbered another way: in groups of
-// 8 rows, and in each group column by column. 264 blocks are then 8 rows and 33 columns, 41 tiles. (This is
+// A block on each of 132 SMs: 132 tiles are at work at a time. Numbered along the rows of C, for N = 8192, these
+// are about four rows of 32 tiles. For each step along K they read 4 * 128 floats of A and 32 * 256 of B, 8,704 in
+// all, from the L2 cache at best, and each for the first time from DRAM. If the tiles at work were closer to a
+// square, it would be less. So they are numbered another way: in groups of 8 rows, and in each group column by
+// column. Then 132 tiles are 8 rows and 16.5 columns, and need 8 * 128 + 16.5 * 256 = 5,248 floats. (This is
 // called *rasterisation*, or a *swizzle* of the blocks.)
+//
+// **Predict** what it does for N = 4096. A row of C has 16 tiles there, and 8 rows of 16 tiles are what is at work at
+// the same time in either order. So nothing should change.
 
 /// Number of a tile's row and column.
 struct TilePlace {
@@ -1007,8 +1029,22 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
                       tile.col * Wide::BN);
 }
 
-// **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
-// It matters for matrices that the cache cannot hold.
+// **The counters** of one launch do not see it: who asks for what is the same, only the order has changed. Compare the
+// two rungs at 8192 in the tables below.
+
+// ## 13. alpha and beta
+//
+// All kernels of this chapter compute C = alpha A B + beta C, as BLAS does, and all of them do it in the same way:
+// the loop knows nothing of it, and each sum is multiplied by alpha once, at the very end. That is M N
+// multiplications beside M N K multiply-adds.
+//
+// beta is more delicate. C has to be *read* if beta is not 0, which are 4 M N bytes more. For 4096 these are 67
+// MB, or 0.6 % of the time that the product takes, if nothing else happens meanwhile. For small K it may
+// be all that counts. And if beta is 0, C must *not* be read, since it may be memory that nobody has ever written.
+// 0 times NaN is NaN, so "beta * C with beta = 0" would not do. That is why `update4` asks. All timings here are over
+// a C that is full of NaN, and a kernel that let one through would fail.
+//
+// BLAS also says that A and B are not read where alpha is 0. A library does that on the host, with another kernel.
 
 // [hide] How the rungs are registered
 void register_reads(lab::Chapter& chapter) {
@@ -1118,14 +1154,15 @@ lab::GemmRung blocks_rung(const char* name, const char* idea, void (*kernel)(lab
 // ## The program
 //
 // The rungs in the order of the ladder. Each is verified before it is timed and again afterwards, and with
-// `--cases all` on 153 small products.
+// `--cases all` on 153 small products. The last two are in `bank_conflicts_sm90.cu`, with which the chapter goes
+// on.
 
 int main(int argc, char** argv) {
   lab::GemmLadder ladder(argc, argv);
   register_peers(ladder);           // rung 0, and the peer of all others
   ladder.add_with(register_reads);  // 1. what a bank is
-  ladder.add(
-      blocks_rung("thread_tile", "where chapter 04 ended: 8 x 8 elements a thread", thread_tile));
+  ladder.add(blocks_rung(
+      "thread_tile", "8 x 8 elements a thread as in chapter 04, A float by float", thread_tile));
   ladder.add(blocks_rung("transposed_a", "A is stored transposed, so that a fragment is two float4",
                          transposed_a));
   ladder.add(blocks_rung("padded_a", "rows of A are 132 floats long: no conflicts of the stores",
@@ -1141,35 +1178,3 @@ int main(int argc, char** argv) {
   register_sm90(ladder);
   return ladder.run();
 }
-
-// ## What to take along
-//
-// - 32 banks, one word of each in a wavefront. Different words of one bank cost a wavefront each; the same
-//   word costs nothing more.
-// - 64 bits go by halves of a warp, 128 bits by quarters, and loads merge two of them where lanes agree with
-//   their neighbours (i ^ 1), or with the next but one (i ^ 2).
-// - Count wavefronts for a step along K, and compare them with the cycles that its multiply-adds take. No
-//   conflicts is not yet few wavefronts.
-// - A tile need not be in one piece. Four of 4 x 4 are as good as one of 8 x 8, and can be read without a
-//   conflict.
-// - Store what is stored once in the order in which it is read often. Pad for both.
-// - Number the lanes so that those that read the same are those that the hardware compares.
-// - When shared memory is quiet, what is left is waiting: ask earlier, into registers, then past them.
-//
-// ## What a library does further
-//
-// cuBLAS has some dozens of kernels like the last ones here, written for each generation of GPUs, with tiles
-// of many sizes. A small product has too few tiles of 128 x 256 to give each SM one: the library then takes
-// smaller tiles, or cuts along K and adds up the parts. Which kernel is best for a size is looked up in a table
-// that was measured beforehand.
-//
-// ## Possibilities for extension
-//
-// 1. Give `padded_a` a padding of 1, 2, 8 and 16 instead of 4. Predict the conflicts of the stores first. Which
-//    of them still allow float4?
-// 2. Instead of padding, let row k of `as` begin at another place: element (k, row) at row ^ (k / 4 * 16). This is
-//    a *swizzle*. Are there conflicts? What has happened to the unused 128 bytes?
-// 3. What would a 16 x 2 warp cost, in rows and in pairs? Which different elements does it need?
-// 4. Let the block of `async_copy` have 3 or 5 stages. When does the second block on the SM get lost?
-// 5. Transpose A in global memory first, with a kernel of its own, and copy 16 bytes at a time. For which sizes
-//    does it pay?

@@ -14,6 +14,40 @@
 #include "lab/gemm.h"
 #include "lab/lab.h"
 
+// The last two rungs need what the Hopper generation has, compute capability 9.0. The simulator has no part
+// of it, so there are no counts from here on, only the clock.
+//
+// ## 14. Warps that only load
+//
+// In `grouped_tiles` each warp does everything: it works out addresses, starts copies, waits for them, meets
+// the other warps at a barrier, reads fragments, multiplies. Each instruction that is no multiply-add takes a
+// place in a scheduler, and each wait is one for all warps: the slowest decides. Two things can be seen in a
+// profile. Reads of fragments queue up behind the warp's own copies, and between two slices the
+// multiply-adders stand still.
+//
+// So the work is divided. Of 12 warps in a block, 8 *compute* and do nothing else, and 4 *load*. Each of the
+// four schedulers has two of the former and one of the latter. Between them lies a ring of eight stages in
+// shared memory, each a slice of A and one of B. The loading warps go round and fill them, the computing warps
+// go round and use them up. `__syncthreads()` would bring back all that we want to get rid of, since it makes
+// everybody wait for everybody. What is needed here is less:
+//
+// - a computing warp must not read a stage before its copies have arrived, *all* of them;
+// - a loading warp must not fill a stage again before *all* computing warps have left it.
+//
+// That is what an *mbarrier* is for, a barrier that lies in shared memory as 8 bytes. It knows how many are
+// to arrive. To arrive does not mean to wait, and who waits need not arrive. When all have arrived, the
+// barrier's *phase* is complete and the next one begins, in which again as many have to arrive. Who waits
+// asks whether a phase is complete, and names it by its *parity*, 0 for the first phase, 1 for the second, 0 for
+// the third: that is enough, since nobody can be two phases behind. So each stage has two barriers:
+//
+// - `full` waits for 128 arrivals, one of each loading thread. The thread does not arrive by itself, it
+//   lets the hardware do that as soon as all its copies have landed (`cp_async_mbarrier_arrive_noinc`).
+// - `empty` waits for 8 arrivals, one of each computing warp.
+//
+// Each side goes round the ring with a parity of its own, which changes with every turn. The loading side
+// begins with parity 1: it asks for the phase *before* the first one, which counts as complete. So the eight
+// stages are empty in the beginning, without anybody having to say so.
+
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -23,17 +57,16 @@ constexpr int TM = 16, TN = 8;              // the tile of a thread
 constexpr int computing_warps = 8, loading_warps = 4;
 constexpr int computing_threads = 32 * computing_warps;
 constexpr int block_threads = 32 * (computing_warps + loading_warps);
-constexpr int stages = 8;  // slices in shared memory
-constexpr int lda_shared =
-    BM + 4;  // A lies transposed, (BK, BM), padded against conflicts of the stores
+constexpr int stages = 8;           // slices in shared memory
+constexpr int lda_shared = BM + 4;  // A lies transposed, (BK, BM), padded
 constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
 constexpr unsigned stage_bytes = a_bytes + b_bytes;
 constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
 constexpr int group = 8;          // rows of tiles that are computed side by side, for L2
 constexpr int fewest_slices = 8;  // of a tile that is cut along K, for each block
-// 168 registers a thread at launch make 64,512 a block; the loading warps give up what the others take.
-constexpr int loading_registers = 40, computing_registers = 232;
+constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
+// [hide] Addresses in shared memory, barriers and copies
 /// What lies at an address of shared memory.
 template <class T>
 __device__ __forceinline__ T* in_shared(std::uint32_t address) {
@@ -56,6 +89,15 @@ template <int size>
 __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int bytes = size) {
   __pipeline_memcpy_async(in_shared<float>(to), from, size, size - bytes);
 }
+
+// [/hide]
+
+// **A block stays.** A block for each tile would begin with an empty ring and end with one that drains, and at
+// its end the loading warps would have nothing to do while the sums are written. So there are only as many
+// blocks as there are SMs, and each computes one tile after the other: these are *persistent* blocks. When the
+// computing warps write out a tile, the loading warps have long begun with the next one. Which tile is when
+// whose is a matter of arithmetic, which both sides do for themselves; tile number t is where `grouped_tiles`
+// has put it, in groups of 8 rows. (Where `kShare` is true we shall need it for the last rung only.)
 
 /// The order in which a block takes on its share of the product.
 ///
@@ -109,6 +151,10 @@ struct Schedule {
     row = (g * group + t % in_group % high) * BM, col = t % in_group / high * BN;
   }
 };
+
+// **What a loading warp does.** The copies are those of `async_copy`. A is transposed on the way, which takes
+// copies of 4 bytes. A warp takes 8 neighbours along K of each of 4 rows, so that it reads whole sectors; (k,
+// row) goes to bank (4 k + row) mod 32, which is another one for each lane.
 
 /// What a loading warp does: fills the ring of stages, as long as there are slices.
 ///
@@ -178,6 +224,23 @@ __device__ void load(const lab::Gemm& g, Work work, std::uint32_t base, std::uin
     }
   }
 }
+
+// **What a computing warp does.** The loop over a slice is the one of `serpentine`, with less around it: no
+// copies, no addresses but those of the next stage, no barrier but a look at `full` and an arrival at `empty`.
+// Of its 2172 instructions 2048 are multiply-adds, 94 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
+// read fragments. That leaves 28.
+//
+// At this point the compiler's choice of *registers* decides about everything, and there are three places
+// where the source looks odd on its behalf:
+//
+// - The order of the multiply-adds, down one column and up the next. Other orders that we tried were worse by 0.5
+//   to 3 TFLOP/s.
+// - `hide` makes a value look as if it came from nowhere. Otherwise the compiler saves a register
+//   and computes the address of shared memory again for each slice.
+// - The four elements of a float4 that is stored must be in four registers in a row, the first number divisible by
+//   four. If the sums themselves were stored, this would bind them in the loop already, and with
+//   them which bank each one is in. What is stored are their products by alpha, and the sums stay free. For
+//   the same reason partial sums, in the next section, are stored one by one.
 
 /// What the computing warps do: each computes 64 x 64 elements of C for each piece of the work.
 template <bool kAligned, class Work>
@@ -298,6 +361,13 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   }
 }
 
+// **A budget of registers.** A kernel gives the same number of registers to each thread. Of 65,536, 384 threads get
+// 168 each, or 64,512 in all. A loading thread needs far fewer, and a computing thread has 128 sums and
+// 48 floats of fragments and cannot do with 168. `setmaxnreg` deals them out anew while the
+// kernel runs: the loading warps give back all but 40, the computing warps take up to 232, and 128 * 40 + 256 *
+// 232 is 64,512 again. If they asked for 240, they would wait for registers that never come. Four warps in
+// a row have to execute it together, so that there cannot be fewer than four that load.
+
 /// Sets up the ring of stages, and parts the warps.
 template <bool kAligned, bool kShare>
 __device__ __forceinline__ void run(const lab::Gemm& g, float* partials, int* ready) {
@@ -335,6 +405,40 @@ template <bool aligned>
 __global__ void __launch_bounds__(block_threads, 1) producer_warps(const lab::Gemm g) {
   run<aligned, false>(g, nullptr, nullptr);
 }
+
+// ## 15. An even share for every SM
+//
+// 4096 x 4096 elements are 512 tiles. 132 SMs compute them in *waves*: 132 at a time, three times, and in a
+// fourth wave the 116 that are left. 16 SMs have nothing to do then. 512 tiles in the time of 528 are 97 %. For 2048 and
+// for 8192 it is 97 % as well, by chance, and 3 % is more than we have gained in some of the sections above.
+//
+// For 1024 it is a disaster. 32 tiles are 32 busy SMs and 100 idle ones. **Predict** the rate of `producer_warps`: a
+// quarter of what it is at 4096, if what counts is how many SMs are busy. See the tables below.
+//
+// Smaller tiles would help, at the cost of all that large tiles are good for. *Stream-K* (Osama et al., 2023) does
+// without. A tile is a sum over slices along K, 64 of them for 1024, and a sum can be cut. So what is
+// dealt out are not tiles but slices. For 1024 there are 32 tiles of 64 slices, 2,048 in all, and each of 132
+// blocks gets 15 or 16 *in a row*: the end of one tile, or a piece from its middle, or the beginning of one, or two of
+// these. For 4096 the first three waves remain as they are, whole tiles without any extra work. The 116 tiles
+// after them have 256 slices each, 29,696 in all, and each block gets 224 or 225.
+//
+// Somebody has to add up the pieces of a tile. That is the block which has its *beginning*. The others write their
+// sums to global memory, 128 KiB each, which stay in the L2 cache, and raise a flag. It waits for the flags and adds
+// what lies there to its own. This is the *fix-up*, in `compute` above. Three questions have to be asked about
+// such a scheme:
+//
+// - *Can it wait for ever?* A block waits only for those after it, and only with the last piece of its share. The
+//   piece that it waits for is the first of the other block's share, which is written without waiting for anyone. So it
+//   ends, if all blocks are on the GPU at the same time: one for each SM, with nothing else running.
+// - *Is what it reads complete?* The threads write, `__threadfence()`, and meet at a barrier of the computing warps;
+//   then one of them raises the flag. On the other side one thread sees the flag, a fence, a barrier, then all read.
+//   The partial sums go past L1 (`__stcg`, `__ldcg`), which would not notice that another SM has
+//   written.
+// - *Is the result always the same?* Floating-point sums depend on the order. Had each block added its piece
+//   to C with `atomicAdd`, the order would be that of their arrival, another one in each run. Here the pieces are
+//   added in the order of the blocks, and the same call gives the same bits.
+//
+// A piece of fewer than eight slices would cost more than it brings, so that small products are cut for fewer blocks.
 
 /// The same, with an even share of the slices along K for each block where the tiles do not make whole
 /// waves.
@@ -412,3 +516,65 @@ void register_sm90(lab::GemmLadder& ladder) {
               .min_compute_capability = 90});
 }
 // [/hide]
+
+// ## What to take along
+//
+// - 32 banks, one word of each in a wavefront. Different words of one bank cost a wavefront each; the same
+//   word costs nothing more.
+// - 64 bits go by halves of a warp, 128 bits by quarters, and loads merge two of them where lanes agree with
+//   their neighbours (i ^ 1), or with the next but one (i ^ 2).
+// - Count wavefronts for a step along K, and compare them with the cycles that its multiply-adds take. No
+//   conflicts is not yet few wavefronts.
+// - A tile need not be in one piece. Four of 4 x 4 are as good as one of 8 x 8, and can be read without a
+//   conflict.
+// - Store what is stored once in the order in which it is read often. Pad for both.
+// - Number the lanes so that those that read the same are those that the hardware compares.
+// - When shared memory is quiet, what is left is waiting: ask earlier, into registers, then past them.
+// - Then count instructions: what is no multiply-add takes the place of one. Larger tiles for the threads, other
+//   warps for the rest.
+// - Registers are in banks, too. Which ones the compiler takes can be worth more than an algorithm, and only
+//   the clock knows.
+// - Deal out equal *work*, not equal tiles, and add up what was cut in a fixed order.
+//
+// ## What a library does further
+//
+// The kernel that cuBLAS takes at 4096 is, by its name, one of the generation before: tiles of 256 x 128 x 8, three
+// stages of `cp.async`, 254 registers, no warps that only load. That is where the room came from. What a library
+// does besides:
+//
+// - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one by the
+//   shape from what has been measured beforehand. Tiles of 128 x 256 are a waste for a C of 130 x 130.
+// - Its kernels are written in the machine's own language, so that the registers are whichever the author wants. That
+//   is what our three odd places are a substitute for.
+// - It uses the tensor cores where it may, which multiply matrices of a shorter type many times as fast. FP32 products
+//   are then put together from several products of TF32 or BF16. This chapter stays with FP32 multiply-adds, and so
+//   does the cuBLAS that it is compared with.
+// - For tensor cores, Hopper's TMA copies whole tiles with one instruction of one thread. We tried it. It
+//   cannot transpose, so A lies along K in shared memory, and its fragments cost more reads than the copies had
+//   cost instructions: 42.0 to 48.7 TFLOP/s, see the notes.
+//
+// ## What comes next
+//
+// Of the issue slots 12 % are still unused. Half of it are stalls that come from the banks of the registers, mostly
+// where a scheduler goes from one warp to the other. That is out of reach of C++. The product ends here: from a kernel
+// that waited for DRAM through one that waited for shared memory to one that waits for its own multiply-adders.
+// The chapters to come are about the opposite kind of problem, those that have hardly any arithmetic, and whose
+// only question is how to move bytes. Banks, tiles and pieces that are added in a fixed order come back in all
+// of them.
+//
+// ## Possibilities for extension
+//
+// 1. Give `padded_a` a padding of 1, 2, 8 and 16 instead of 4. Predict the conflicts of the stores first. Which
+//    of them still allow float4?
+// 2. Instead of padding, let row k of `as` begin at another place: element (k, row) at row ^ (k / 4 * 16). This is
+//    a *swizzle*. Are there conflicts? What has happened to the unused 128 bytes?
+// 3. What would a 16 x 2 warp cost, in rows and in pairs? Which different elements does it need?
+// 4. Let the block of `async_copy` have 3 or 5 stages. When does the second block on the SM get lost?
+// 5. Transpose A in global memory first, with a kernel of its own, and copy 16 bytes at a time. For which sizes
+//    does it pay?
+// 6. In `bank_conflicts_sm90.cu`, turn the order of the multiply-adds round: along rows instead of columns. Look at
+//    `nvcc -Xptxas -v`, then measure. Can you tell from the one what the other will be?
+// 7. Let the loading warps prefetch, for the first slice of the next tile, into L2. Does it matter which rows of A
+//    they are?
+// 8. `even_shares` deals out the slices of the last wave only. Deal out all of them, as the first version of Stream-K
+//    does. What becomes of the L2 cache, and of 4096?
