@@ -66,6 +66,15 @@ class Drawings(unittest.TestCase):
                       "one bank, in 32 banks. each[2 * lane]: 2 wavefronts: at most 2 words in one bank, in 16 banks.",
                       drawing.alt)
 
+    def test_lane_map(self):
+        places = [(lane // 2 % 2 + lane // 16 * 2, lane % 2 + lane // 4 % 4 * 2) for lane in range(32)]
+        drawing = figures.lane_map([("in pairs", places, set(range(16)))])
+        root = self.check(drawing.svg)
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+        self.assertEqual([r.get("fill") for r in rects], ["var(--draw-soft)"] * 16 + ["none"] * 16)
+        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (61, 30))
+        self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
+
     def test_graph(self):
         chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
         drawing = figures.chapter_graph(chapters)

@@ -333,6 +333,43 @@ class Results(Temporary):
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
             self.counted([theirs, theirs]).compare(simulated)
 
+    def test_variants_beside_the_hardware(self):
+        def row(variant, rate=None):
+            return {"rung": "f", "variant": variant, "status": "PASS", "rate": rate, "rate_unit": "GB/s"}
+
+        def launch(wavefronts):
+            return {"kernel": "f", "grid": [1, 1, 1], "block": [32, 1, 1],
+                    "counts": {"shared_load_requests": 8, "shared_load_wavefronts": wavefronts}}
+
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        simulated.rows = [row("one"), row("two")]
+        simulated.trace = {"launches": [launch(8), launch(16)]}
+        measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
+        measured.rows = [row("one", 27463.4), row("two", 15097.2)]
+        counted = self.counted([launch(8), launch(20)])
+        drawn = chapter_page.variants_beside("f", simulated, counted, measured)
+        self.assertIn("| `one` | 1 | 1 | 27,463 GB/s |", drawn)
+        self.assertIn("| `two` | 2 | 2.5 | 15,097 GB/s |", drawn)
+        self.assertIn("| `two` | 2 | 2.5 |\n", chapter_page.variants_beside("f", simulated, counted, None) + "\n")
+        self.assertEqual(chapter_page.variants_beside("f", simulated, None, measured), "")
+        simulated.rows = [row("one")]  # not a row for each launch: nobody knows which is whose
+        self.assertEqual(chapter_page.variants_beside("f", simulated, counted, measured), "")
+
+    def test_examples(self):
+        source = self.root / "k.cu"
+        source.write_text("a;\nb = words[i];\n")
+
+        def launch(kernel, address):
+            return {"kernel": kernel, "lines": [{"file": str(source), "line": 2, "examples": [{"addresses": [address]}]}]}
+
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        simulated.trace = {"launches": [launch("f(int)", 1), launch("g(int)", 2), launch("f(int)", 3)]}
+        for given, address in (({}, 3), ({"launch": 0}, 1), ({"launch": 1}, 3)):
+            self.assertEqual(results.examples_of(simulated, "f", source, "words[i]", **given), [{"addresses": [address]}])
+        for kernel, line, which in (("f", "words[i]", 2), ("f", "words[j]", -1), ("h", "words[i]", -1)):
+            with self.assertRaisesRegex(results.ResultsError, "the trace has no request of"):
+                results.examples_of(simulated, kernel, source, line, which)
+
     def test_rows_of_a_table(self):
         table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
         self.assertEqual(results.rows_of(table, ["b"]), ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"])
