@@ -13,6 +13,7 @@ DEMONSTRATIONS = {"naive_unguarded": "out-of-bounds"}
 PRODUCTS = {"naive_flat", "naive_along_rows", "naive_along_columns"}
 SHAPES = ("block=32x32", "block=32x8", "block=16x16")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
+COUNTS = H200.with_name("h200_counts.json")
 
 # What the text says of the times on an H200: (rung, variant, key of the row, figure, as it is quoted), for M = N = K
 # = 4096. Times are in ms, rates in GFLOP/s or GB/s.
@@ -270,6 +271,14 @@ class Hardware(unittest.TestCase):
         if found is None:
             self.skipTest("no counts of an H200 are recorded")
         self.assertEqual(found, [], "\n".join(found))
+
+    @unittest.skipUnless(COUNTS.exists(), "no counts of an H200 are recorded")
+    def test_strides_cost_the_same_sectors_a_request(self):
+        # What differences.json says of the launches that are too large for the simulator.
+        counts = [launch["counts"] for launch in json.loads(COUNTS.read_text())["launches"]
+                  if launch["kernel"] == "read_strided"]
+        self.assertEqual([each["global_load_sectors"] / each["global_load_requests"] for each in counts],
+                         [4, 8, 16, 32, 32, 32])
 
     @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
     def test_what_the_text_quotes_of_it(self):

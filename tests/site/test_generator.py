@@ -328,8 +328,16 @@ class Results(Temporary):
         self.assertIn("all are those of the simulator", chapter_page.agreement(self.counted([theirs]), simulated))
         self.assertEqual(chapter_page.agreement(None, simulated), "")
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
-            with self.assertRaisesRegex(results.ResultsError, message):
-                self.counted([dict(theirs, **change)]).compare(simulated)
+            for why in ({}, {"*": "a larger array"}):
+                with self.assertRaisesRegex(results.ResultsError, message):
+                    self.counted([dict(theirs, **change)], f=why).compare(simulated)
+        larger = dict(theirs, grid=[6, 2, 1])
+        explained = self.counted([larger], f={"blocks": "a larger array"})
+        lines = explained.compare(simulated)
+        self.assertEqual([(line.count, line.simulated, line.hardware) for line in lines], [("blocks", 2, 12)])
+        self.assertIn("| `f` | `blocks` | 2 | 12 | a larger array |", chapter_page.agreement(explained, simulated))
+        with self.assertRaisesRegex(results.ResultsError, "another grid"):
+            self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
             self.counted([theirs, theirs]).compare(simulated)
 
