@@ -25,6 +25,7 @@ DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS / "_ext"))
 sys.path.insert(0, str(DOCS.parent / "tools"))
 
+import agreement  # noqa: E402
 import chapter_page  # noqa: E402
 import chapter_source  # noqa: E402
 import doxygen  # noqa: E402
@@ -311,6 +312,12 @@ def build(options) -> None:
         relative = path.relative_to(pages)
         if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static"):
             stage.write(str(relative), path.read_text(encoding="utf-8"))
+    if (options.root / "tests" / "agreement").exists():
+        print("docs: the simulator's counts beside the hardware's", flush=True)
+        try:
+            stage.write("agreement.md", agreement.page(options.root, options.build_dir / "simulator" / "tests", work / "runs"))
+        except (OSError, ValueError) as error:
+            raise BuildError(f"the page of agreement: {error}")
     stage.sweep()
 
     print("docs: Sphinx", flush=True)

@@ -2,7 +2,8 @@
 
 The programs are written as people write them; nothing keeps nvcc from changing what the source says. h200.json
 holds what Nsight Compute counted. open.json names the kernels and counts in which the two differ, and why: each must
-differ, in one launch at least, so that the list shrinks and never hides what agrees.
+differ, in one launch at least, so that the list shrinks and never hides what agrees; but where the order of the blocks
+decides (`may_agree`), the two may agree by chance.
 """
 
 import copy
@@ -72,14 +73,15 @@ class Programs(unittest.TestCase):
         self.assertEqual(set(self.launches), {file.stem for file in HERE.glob("*.cu")})
 
     def test_equal_to_the_hardware(self):
-        unsettled = {(entry["program"], kernel, count)
+        unsettled = {(entry["program"], kernel, count): entry.get("may_agree", False)
                      for entry in load("open.json")["kernels"]
                      for kernel in entry["names"] for count in entry["counts"]}
         wrong = [f"{program}: {kernel}, launch {launch}: {count} is {got}, the H200 counts {want}"
                  for program, kernel, launch, count, got, want in self.found
                  if (program, kernel, count) not in unsettled]
         self.assertEqual(wrong, [], "\n".join(wrong))
-        settled = unsettled - {(program, kernel, count) for program, kernel, _, count, _, _ in self.found}
+        settled = {place for place, may_agree in unsettled.items() if not may_agree}
+        settled -= {(program, kernel, count) for program, kernel, _, count, _, _ in self.found}
         self.assertEqual(settled, set(), "these agree now: take them out of open.json")
 
     def test_an_altered_value_is_noticed(self):

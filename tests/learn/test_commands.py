@@ -488,7 +488,7 @@ class Docs(fake.Checkout):
 
     def test_built(self):
         self.assertIn("build/docs/html/index.html", self.learn("docs", code=0).stdout)
-        self.assertTrue(self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt"))
+        self.assertTrue(self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement"))
 
     def test_a_build_that_fails(self):
         done = self.learn("docs", env={"FAKE_DOCS": "fails"}, code=1)

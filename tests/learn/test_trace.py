@@ -118,6 +118,39 @@ class Made(unittest.TestCase):
         return found
 
 
+class Loading(Made):
+    GOOD = {"access": "load", "space": "shared", "size": 4, "addresses": [0] * 31 + [None], "wavefronts": 1,
+            "phase_lanes": 32}
+
+    def load(self, *examples):
+        path = os.path.join(os.path.dirname(self.cu), "trace.json")
+        with open(path, "w") as file:
+            lines = [{"file": "a.cu", "line": 1, "counts": {}, "examples": list(examples)}]
+            json.dump({"launches": [{"kernel": "k", "lines": lines}]}, file)
+        return trace.load(path)
+
+    def test_examples_as_the_simulator_writes_them(self):
+        self.load(self.GOOD, dict(self.GOOD, space="global"), {**self.GOOD, "access": "atomic"})
+
+    def test_other_examples_get_one_line(self):
+        for wrong in (
+            {"addresses": [0] * 31},
+            {"addresses": ["0"] * 32},
+            {"addresses": None},
+            {"size": 0},
+            {"size": "4"},
+            {"space": "texture"},
+            {"access": "reduction"},
+            {"phase_lanes": 7},
+            {"wavefronts": None},
+        ):
+            with self.subTest(wrong), self.assertRaisesRegex(LearnError, "examples have another form$"):
+                self.load(dict(self.GOOD, **wrong))
+        for wrong in (None, 3, [], {}):
+            with self.subTest(wrong), self.assertRaisesRegex(LearnError, "another form$"):
+                self.load(wrong)
+
+
 class Rendering(Made):
     def render(self, launches, findings=(), colour=False, **options):
         recorded = json.loads(json.dumps(fake.trace_of(launches, findings)))
@@ -404,6 +437,16 @@ class Advice(unittest.TestCase):
             self.assertIn(words, problem.sentence)
         problem = self.the_one(of_shared("atomic", 64, 16, 32))
         self.assertIn("takes 16.0 wavefronts for its 32.0 lanes", problem.sentence)
+
+    def test_shared_additions_of_floats(self):
+        rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
+        atomic = {"space": "shared", "access": "atomic", "size": 4, "addresses": [4 * (i % 4) for i in range(32)]}
+        problem = self.the_one((rounds, [atomic]))
+        self.assertEqual(problem.chapter, "03")
+        self.assertIn("up to 8 lanes of a warp meet in a bank and one of them succeeds", problem.sentence)
+        # Lanes that do not meet; a line that loads and adds integers.
+        self.assertEqual(self.found((rounds, [dict(atomic, addresses=[4 * i for i in range(32)])])), [])
+        self.assertEqual(self.found((rounds, [atomic, dict(atomic, access="load")])), [])
 
     def test_one_sentence_a_line_and_the_costliest_first(self):
         both = dict(of_global("load", 64, 8, 32), **of_shared("store", 64, 32, 32))

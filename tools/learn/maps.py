@@ -1,6 +1,6 @@
 """Which lane touches which bank or sector, for one request of a warp, ready to be drawn.
 
-The rules are those of common/simt/include/simt/counting.h; here they only place lanes in a picture.
+What a request costs the simulator has said; here its lanes are placed in a picture.
 """
 
 SECTOR = 32
@@ -19,7 +19,11 @@ def of_example(example):
     if not lanes:
         return None
     size = example["size"]
-    drawn = _shared(lanes, size, example["access"]) if example["space"] == "shared" else _global(lanes, size)
+    if example["space"] == "shared":
+        # Atomics come without phases and wavefronts, which depend on the operation.
+        drawn = _shared(lanes, size, example["access"], example.get("phase_lanes", 32), example.get("wavefronts"))
+    else:
+        drawn = _global(lanes, size)
     drawn["space"] = example["space"]
     drawn["title"] = "%s %s, %d byte%s a lane, %d active lane%s" % (
         example["space"],
@@ -86,28 +90,17 @@ def _global(lanes, size):
     return {"caption": caption, "sectors": drawn}
 
 
-def phases_of(lanes, size, access):
-    """The lanes that go through the banks together: all, half-warps of 8 bytes, quarter-warps of 16.
-
-    Loads merge neighbouring phases when every active lane reads the address of lane i^1, or every one that
-    of lane i^2.
-    """
-    width = 32 if size <= 4 else 16 if size == 8 else 8
-    by_lane = dict(lanes)
-    if access == "load" and width < 32:
-        for distance in (1, 2):
-            if all(by_lane.get(lane ^ distance, address) == address for lane, address in lanes):
-                width *= 2
-                break
+def phases_of(lanes, width):
+    """The lanes that go through the banks together, `width` neighbours each: (first, members)."""
     phases = {}
     for lane, address in lanes:
         phases.setdefault(lane // width, []).append((lane, address))
-    return [(number * width, width, phases[number]) for number in sorted(phases)]
+    return [(number * width, phases[number]) for number in sorted(phases)]
 
 
-def _shared(lanes, size, access):
+def _shared(lanes, size, access, width, total):
     groups, passes = [], []
-    for first, width, members in phases_of(lanes, size, access):
+    for first, members in phases_of(lanes, width):
         stacks = [[] for _ in range(BANKS)]
         if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
             for lane, address in members:
@@ -119,7 +112,6 @@ def _shared(lanes, size, access):
         passes.append(max(len(stack) for stack in stacks))
         label = "" if width == 32 else "lanes %d-%d" % (first, first + width - 1)
         groups.append({"label": label, "stacks": stacks})
-    total = sum(passes)
     worst = max(passes)
     if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
         caption = "at most %d lane%s in one bank" % (worst, "" if worst == 1 else "s")

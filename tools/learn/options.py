@@ -9,15 +9,17 @@ from learn.names import advice, one_of
 
 
 class Option:
-    """`--name`, with a value when `value` names one. `repeat` collects a list."""
+    """`--name`, with a value when `value` names one. `repeat` collects a list. With `otherwise` the value may
+    be missing: a next word that is an option or a CUDA source is none."""
 
-    def __init__(self, name, help, value=None, choices=None, repeat=False, complete=None):
+    def __init__(self, name, help, value=None, choices=None, repeat=False, complete=None, otherwise=None):
         self.name = name
         self.help = help
         self.value = value
         self.choices = choices
         self.repeat = repeat
         self.complete = complete  # what completion offers for the value: rung, file
+        self.otherwise = otherwise
 
     @property
     def key(self):
@@ -25,7 +27,12 @@ class Option:
 
     @property
     def usage(self):
-        return self.name + (" " + self.value if self.value else "")
+        value = "[%s]" % self.value if self.otherwise else self.value
+        return self.name + (" " + value if value else "")
+
+    def takes(self, word):
+        """Whether the word after the option is its value."""
+        return not (self.otherwise and (word.startswith("--") or word.endswith(".cu")))
 
 
 class Command:
@@ -109,8 +116,10 @@ def parse(command, words):
                 continue
             if equals:
                 value = attached
-            elif words:
+            elif words and option.takes(words[0]):
                 value = words.pop(0)
+            elif option.otherwise:
+                value = option.otherwise
             else:
                 raise UsageError("%s needs a value: %s" % (name, option.usage))
             if value == "":

@@ -294,7 +294,7 @@ pre.excerpt { background: var(--soft); padding: 0.5rem 0.8rem; margin: 0.5rem 0;
 mark { background: var(--red-soft); color: inherit; }
 table.source { width: 100%; font-size: 0.86rem; border: 1px solid var(--line); }
 table.source th { background: var(--soft); padding: 0.3rem 0.7rem; }
-table.source td { padding: 0.08rem 0.7rem; }
+table.source td { padding: 0.08rem 0.7rem; vertical-align: baseline; }
 table.source .code { width: 100%; border-left: 1px solid var(--line); }
 table.source .line { color: var(--dim); }
 tr.file td { background: var(--soft); color: var(--dim); overflow-wrap: anywhere; }

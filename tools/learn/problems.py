@@ -83,7 +83,8 @@ def of_line(kernel, file, number):
     idle = found[0] is not None
     found += [_sectors(kernel, totals, kind, idle) for kind in ("load", "store")]
     found += [_banks(totals, kind) for kind in ("load", "store")]
-    found += [_global_atomics(totals, kernel.examples_at(file, number)), _shared_atomics(totals)]
+    examples = kernel.examples_at(file, number)
+    found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
     found = [problem for problem in found if problem]
     if not found:
         return None
@@ -167,6 +168,26 @@ def _shared_atomics(totals):
         % (wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests),
         "add within the warp first, or give each warp counters of its own, in different banks",
         "05",
+    )
+
+
+def _shared_attempts(totals, examples):
+    """Additions of floats or 64 bits, which are a loop of a load and an attempt: its loads have no example."""
+    attempts, loads = totals.get("shared_atomic_requests"), totals.get("shared_load_requests")
+    shown = {e["access"]: e for e in examples if e["space"] == "shared"}
+    if not attempts or loads < attempts or "load" in shown or "atomic" not in shown:
+        return None
+    banks = [address // 4 % 32 for address in shown["atomic"]["addresses"] if address is not None]
+    rounds = max(map(banks.count, banks), default=0)
+    if rounds <= ATOMICS_TOO_MANY:
+        return None
+    wavefronts = totals.get("shared_load_wavefronts", "shared_atomic_wavefronts")
+    return (
+        wavefronts - wavefronts / rounds,
+        "shared memory has no unit for this operation, which becomes a loop of attempts in which up to %d lanes of a "
+        "warp meet in a bank and one of them succeeds each time" % rounds,
+        "add within the warp first, with shuffles, and let one lane add the sum",
+        "03",
     )
 
 

@@ -134,14 +134,14 @@ def _follow(command, env, cwd, log_file, progress, note_of):
     return code, output.decode("utf-8", "replace")
 
 
-def start(command, env=None, cwd=None):
+def start(command, env=None, cwd=None, stdout=None):
     """Runs a program in the foreground, on the reader's own terminal; returns its exit code."""
     import sys
 
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        process = subprocess.Popen(command, env=env, cwd=cwd)
+        process = subprocess.Popen(command, env=env, cwd=cwd, stdout=stdout)
     except OSError as error:
         raise LearnError("cannot run %s: %s" % (paths.shown(command[0]), error.strerror))
     try:

@@ -29,7 +29,26 @@ def load(path):
         raise LearnError("%s is no trace: %s" % (path, error))
     if not isinstance(trace, dict) or not isinstance(trace.get("launches"), list):
         raise LearnError("%s is no trace: it has no launches" % path)
+    try:
+        for launch in trace["launches"]:
+            for line in launch.get("lines", []):
+                for example in line.get("examples") or []:
+                    check_example(example)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise LearnError("%s is no trace of this simulator: its lines or their examples have another form" % path)
     return trace
+
+
+def check_example(example):
+    """An exception unless `example` is one request of a warp, as the simulator writes it."""
+    lanes = example["addresses"]
+    good = example["space"] in ("global", "shared") and example["access"] in KINDS and len(lanes) == 32
+    good = good and isinstance(example["size"], int) and example["size"] > 0
+    good = good and all(lane is None or (isinstance(lane, int) and lane >= 0) for lane in lanes)
+    if good and example["space"] == "shared" and example["access"] != "atomic":
+        good = example["phase_lanes"] in (8, 16, 32) and isinstance(example["wavefronts"], int)
+    if not good:
+        raise ValueError(example)
 
 
 def all_findings(trace):

@@ -186,6 +186,7 @@ SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned
   };
   const bool whole = merges(active);
   if (whole) lanes *= 2;
+  cost.phase_lanes = lanes;
   for (unsigned first = 0; first < 32; first += lanes) {
     const uint32_t phase = active & (low_lanes(lanes) << first);
     if (!phase) continue;

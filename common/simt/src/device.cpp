@@ -122,6 +122,14 @@ void write(JsonWriter& json, const engine::Example& example) {
     }
   }
   json.end_array();
+  const std::string_view access = example.access;
+  if (example.shared && access != "atomic") {
+    const SharedCost cost =
+        count_wavefronts(example.address.data(), example.lanes, example.size,
+                         access == "load" ? SharedAccess::load : SharedAccess::store);
+    json.value("wavefronts", cost.wavefronts);
+    json.value("phase_lanes", cost.phase_lanes);
+  }
   json.end_object();
 }
 
@@ -153,6 +161,36 @@ void write(JsonWriter& json, const Record& record) {
   json.end_array();
   write(json, launch.findings);
   json.end_object();
+}
+
+// The kernels in the order of their first launches, each with the sum of its counts.
+template <class Records>
+void write_kernels(JsonWriter& json, const Records& records) {
+  struct Kernel {
+    std::string_view name;
+    std::vector<int> launches;
+    Counts counts;
+  };
+  std::vector<Kernel> kernels;
+  std::map<std::string_view, size_t> position;
+  for (const Record& record : records) {
+    const Launch& launch = record.launch;
+    const auto [at, is_new] = position.try_emplace(launch.kernel, kernels.size());
+    if (is_new) kernels.push_back({launch.kernel, {}, {}});
+    kernels[at->second].launches.push_back(launch.index);
+    kernels[at->second].counts += launch.counts;
+  }
+  json.begin_array("kernels");
+  for (const Kernel& kernel : kernels) {
+    json.begin_object();
+    json.value("kernel", std::string(kernel.name));
+    json.begin_array("launches");
+    for (const int launch : kernel.launches) json.value("", launch);
+    json.end_array();
+    write(json, kernel.counts);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 std::string text(uint3 v) {
@@ -490,6 +528,7 @@ void write_trace() {
     write(json, record);
   }
   json.end_array();
+  write_kernels(json, s.records);
   write(json, s.host_findings);
   json.end_object();
   std::ofstream out(path);

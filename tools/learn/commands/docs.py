@@ -16,6 +16,7 @@ def main(arguments):
     from learn import chapters
 
     targets = [chapter.name for chapter in chapters.all_chapters()] + ["simtcc", "simt"]
+    targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
     build.build("simulator", machine, "the chapters for the simulator", targets)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     with build.lock("docs"):

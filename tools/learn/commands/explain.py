@@ -1,6 +1,7 @@
 """./learn explain: runs a program on the simulator and prints its source with the counts."""
 
 import os
+import sys
 import time
 
 from learn import build, chapters, install, paths, steps, trace, ui
@@ -9,6 +10,7 @@ from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 from learn.names import advice
 
+STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
 NEITHER = "explain takes one chapter or one file that ends in .cu"
 
 
@@ -30,6 +32,8 @@ def main(arguments):
         check_source(subject)
     check_outputs(arguments, chapter.source if chapter else subject)
     machine = Machine()
+    if arguments.watch and arguments.json == STDOUT:
+        raise UsageError("--watch goes on and on: --json needs a FILE with it")
     if not arguments.watch:
         return once(arguments, subject, machine)
     return watch(arguments, subject, machine)
@@ -39,7 +43,7 @@ def check_outputs(arguments, source):
     """UsageError unless --json and --html name two files that can be written, neither of them the source."""
     taken = {os.path.realpath(source): "the source"}
     for option, file in (("--json", arguments.json), ("--html", arguments.html)):
-        if not file:
+        if not file or file == STDOUT:
             continue
         check_writable(file, option)
         before = taken.setdefault(os.path.realpath(file), option)
@@ -74,30 +78,36 @@ def once(arguments, subject, machine):
     env = dict(os.environ, SIMT_JSON=trace_file, WARP_COMMIT=build.commit())
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
-    code = steps.start(command, env=env)
+    only_json = arguments.json == STDOUT
+    code = steps.start(command, env=env, stdout=sys.stderr if only_json else None)
     if not os.path.exists(trace_file):
         raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
     recorded = trace.load(trace_file)
     launch = launch_number(arguments.launch)
+    found = trace.all_findings(recorded)
+    # A chapter's program says by its exit code whether a finding was meant to be raised.
+    verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
+    if only_json:
+        sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
     report = trace.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch)
-    if arguments.json:
+    if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
     if arguments.html:
         from learn import page
 
         text = page.render(recorded, label, main=main_source, launch=launch)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
+    if only_json:
+        return verdict
     ui.say()
     ui.say(report.rstrip("\n"))
     if arguments.html:
         ui.say()
         ui.say("The same as a page: " + paths.shown(arguments.html))
-    if trace.all_findings(recorded):
-        return 1
-    if code != 0:
+    if code != 0 and not found:
         ui.say()
         ui.say("The program ended with %s." % steps.ended(code))
-    return code if code >= 0 else 128 - code
+    return verdict
 
 
 def read(file):

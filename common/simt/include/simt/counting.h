@@ -32,7 +32,8 @@ struct SharedCost {
   unsigned wavefronts = 0;  ///< Passes through the banks.
   unsigned phases = 0;  ///< Passes if no two words had met in a bank: the rest are bank conflicts.
   unsigned ideal = 0;   ///< What Nsight Compute calls ideal: as few passes as the bytes ask for.
-  unsigned reported = 0;  ///< What it says of this instruction; `wavefronts`, but for one case.
+  unsigned phase_lanes = 32;  ///< Neighbouring lanes that go through the banks together.
+  unsigned reported = 0;      ///< What it says of this instruction; `wavefronts`, but for one case.
 };
 
 /// Counts the distinct sectors that a warp touches.
