@@ -119,7 +119,7 @@ __global__ void scale(T* p, T by) {
 }
 int main() {
   float* p;
-  cudaMalloc(&p, 4096);
+  cudaMalloc(&p, 4096), cudaMemset(p, 0, 4096);
   std::printf("{\"this is\": no JSON\n");
   fill<<<1, 64>>>(p);
   scale<float, 100><<<2, 64>>>(p, 2.0f);
