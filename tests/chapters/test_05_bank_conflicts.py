@@ -1,10 +1,21 @@
-"""Chapter 05 on the simulator: what it prints, what it counts, and what it refuses."""
+"""Chapter 05 on the simulator: what it prints, what it counts, and what it refuses; what nvcc makes of it."""
 
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import ROOT, Chapter, Mutant, Run
 
 CHAPTER = Chapter("05_bank_conflicts")
+SM90 = CHAPTER.source.with_name("bank_conflicts_sm90.cu")
+H200 = CHAPTER.source.parent / "results" / "h200.json"
+
+# What the text says of the times on an H200: (rung, M = N = K, key of the row, figure, as it is quoted).
+QUOTED = []
 
 SKIPPED = {"cublas", "producer_warps", "even_shares"}
 SLICED = ["thread_tile", "transposed_a", "padded_a", "split_tile", "warp_tile", "register_buffer"]
@@ -14,6 +25,12 @@ PRODUCTS = SLICED + PIPELINED
 M, N, K = 256, 512, 48  # the simulator's size
 STEPS = M // 128 * (N // 128) * 8 * K  # steps along K of all warps, with blocks of 128 x 128
 TURNS = 8  # reads of each lane in read_words and its like
+
+
+def prose():
+    """The comment lines of both sources as one text."""
+    return " ".join(line[2:].strip() for source in (CHAPTER.source, SM90)
+                    for line in source.read_text().splitlines() if line.startswith("//"))
 
 
 class DefaultRun(unittest.TestCase):
@@ -193,6 +210,115 @@ class Arguments(unittest.TestCase):
                 self.assertEqual({row["rung"] for row in run.rows}, {rung})
 
 
+class Arithmetic(unittest.TestCase):
+    """What the text works out by hand, for 132 SMs and tiles of 128 x 256."""
+
+    def test_blocks_at_work(self):
+        """Section 12: floats for a step along K, blocks along rows and in groups of 8 rows."""
+        rows, columns = 132 // (8192 // 256), 8192 // 256
+        self.assertEqual(rows * 128 + columns * 256, 8704)
+        self.assertEqual(8 * 128 + 132 / 8 * 256, 5248)
+        self.assertIn("8,704 in", prose())
+        self.assertIn("5,248 floats", prose())
+
+    def test_waves(self):
+        """Section 15."""
+        for size, tiles in ((1024, 32), (2048, 128), (4096, 512), (8192, 2048)):
+            self.assertEqual(size // 128 * (size // 256), tiles)
+            if size > 1024:
+                self.assertEqual(round(tiles / (-(-tiles // 132) * 132), 2), 0.97)
+        left, slices = 512 % 132, 4096 // 16
+        self.assertEqual((left, left * slices), (116, 29696))
+        self.assertEqual([left * slices * (i + 1) // 132 - left * slices * i // 132 for i in (0, 1)], [224, 225])
+        self.assertEqual((32 * 64, 32 * 64 // 132, -(-32 * 64 // 132)), (2048, 15, 16))
+        for quote in ("the 116 that are left", "29,696 in all", "224 or 225", "2,048 in all", "15 or 16 *in a row*"):
+            self.assertEqual(prose().count(quote), 1, quote)
+
+    def test_registers(self):
+        """Section 14."""
+        self.assertEqual((65536 // 384 // 8 * 8, 384 * 168, 128 * 40 + 256 * 232), (168, 64512, 64512))
+
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
+
+
+def nvcc_is_the_one_of_the_text():
+    if not NVCC:
+        return False
+    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
+
+
+@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
+class Compiled(unittest.TestCase):
+    """What nvcc makes of the kernels. The last rungs are fast for one allocation of registers only: a change of their
+    source that gives another one has to be measured again."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cubins, cls.made = [], {}  # kernel -> registers, bytes of spilled stores, of spilled loads
+        for source in (CHAPTER.source, SM90):
+            cls.cubins.append(pathlib.Path(cls.folder.name) / f"{source.stem}.cubin")
+            done = subprocess.run([NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
+                                   f"-I{ROOT}/common/lab/include", "-o", cls.cubins[-1], source],
+                                  capture_output=True, text=True, check=True)
+            for entry in done.stderr.split("Compiling entry function '")[1:]:
+                cls.made[cls.readable(entry.split("'")[0])] = tuple(
+                    int(re.search(pattern, entry).group(1))
+                    for pattern in (r"Used (\d+) registers", r"(\d+) bytes spill stores", r"(\d+) bytes spill loads"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def readable(mangled):
+        """_Z11even_sharesILb1EEv... -> even_shares true"""
+        match = re.match(r"_Z(\d+)", mangled)
+        name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
+        flag = re.match(r"ILb([01])E", mangled[match.end() + len(name):]) if match else None
+        return name + (" true" if flag.group(1) == "1" else " false") if flag else name
+
+    def test_registers(self):
+        for kernel, made in self.made.items():
+            self.assertEqual(made[1:], (24, 0) if kernel == "even_shares true" else (0, 0), kernel)
+        for kernel in ("register_buffer", "async_copy"):
+            self.assertEqual(self.made[kernel][0], 128)
+        for kernel in ("producer_warps", "even_shares"):
+            self.assertEqual(self.made[f"{kernel} true"][0], 168)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_the_loop_over_slices(self):
+        """Instructions, and how many of them are multiply-adds or reads of fragments."""
+        found = {}
+        for cubin in self.cubins:
+            text = subprocess.run([CUOBJDUMP, "-sass", cubin], capture_output=True, text=True, check=True).stdout
+            for function in text.split("Function : ")[1:]:
+                code = re.findall(r"/\*([0-9a-f]{4,5})\*/\s+(?:@!?U?P[T\d]+ )?\s*([A-Z][\w.]*)([^;]*);", function)
+                at = {int(address, 16): number for number, (address, _, _) in enumerate(code)}
+                bodies = []
+                for number, (_, name, rest) in enumerate(code):
+                    target = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
+                    begin = at.get(int(target.group(1), 16), number) if target else number
+                    body = [inner for _, inner, _ in code[begin:number + 1]]
+                    if body.count("FFMA") >= 512:
+                        bodies.append(body)
+                if bodies:
+                    body = min(bodies, key=len)
+                    found[self.readable(function.split()[0])] = (
+                        len(body), body.count("FFMA"), sum(name.startswith("LDS.128") for name in body))
+        self.assertEqual(found["async_copy"], (1221, 1024, 64))
+        for kernel in ("wide_tile", "serpentine"):
+            self.assertEqual(found[kernel], (2274, 2048, 96), kernel)
+        for kernel in ("producer_warps true", "even_shares true"):
+            self.assertEqual(found[kernel], (2172, 2048, 96), kernel)
+        self.assertEqual([round(100 * a / b) for a, b in ((1024, 1221), (2048, 2274), (2048, 2172))], [84, 90, 94])
+        for quote in ("has 1221 instructions for a slice, of which 1024 are multiply-adds, or 84 %", "2048 are multiply-adds, "
+                      "or 90 %", "Of its 2172 instructions 2048 are multiply-adds, 94 %"):
+            self.assertEqual(prose().count(quote), 1, quote)
+
+
 class Hardware(unittest.TestCase):
     """What was recorded on an H200."""
 
@@ -201,6 +327,19 @@ class Hardware(unittest.TestCase):
         if found is None:
             self.skipTest("no counts of an H200 are recorded")
         self.assertEqual(found, [], "\n".join(found))
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_quotes_of_it(self):
+        results = json.loads(H200.read_text())
+        self.assertIn("H200", results["device"])
+        self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
+        for rung, size, key, figure, quote in QUOTED:
+            found = [row for row in results["rows"] if row["rung"] == rung and row["size"] == dict.fromkeys("MNK", size)]
+            with self.subTest(rung=rung, size=size):
+                self.assertEqual(len(found), 1)
+                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
+                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+                self.assertEqual(prose().count(quote), 1, quote)
 
 
 if __name__ == "__main__":
