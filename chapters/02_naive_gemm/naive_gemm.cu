@@ -465,9 +465,10 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // What of this is known? The times, the latencies and the machine code are. That the waits are for
 // the memory is a conclusion from numbers that fit, no more. There is another suspect. At 4096 the
 // rows of A lie 16 KiB apart. If L1 chooses the place of a line, its *set*, by a few bits of the
-// address, all of them fall into the same few sets and drive each other out. Against that speaks
-// `naive_along_rows`, which reads the same rows in the same tiles, and loses nothing from 2048 to
-// 4096, though it is so slow that it would notice less. Two runs would tell:
+// address, all of them fall into the same few sets and drive each other out. If L1 kept nothing at
+// all, L2 would have to deliver 5 sectors for 64 operations, 6.6 TB/s, and it could. Against that
+// speaks `naive_along_rows`, which reads the same rows in the same tiles, and loses nothing from
+// 2048 to 4096, though it is so slow that it would notice less. Two runs would tell:
 //
 // - `--size 4128,4128,4128`: B is too large for L2, but a row has 129 lines, an odd number;
 // - `--size 4096,1024,4096`: the rows of A lie 16 KiB apart, but B has 16 MiB.

@@ -204,6 +204,7 @@ class DefaultRun(unittest.TestCase):
                 ("by 12 % at 2048", 100 * (1 - 4.72 / 5.35), 12),
                 ("the table is 64 % of the 8.4", 100 * 5.35 / 8.4, 64),
                 ("half as slow again", 3 / 2, 1.5),
+                ("64 operations, 6.6 TB/s", 5 * 32 / 64 * 2.65, 6.6),
                 ("a row has 129 lines", 4128 * 4 / 128, 129),
                 ("B has 16 MiB.", 4 * 4096 * 1024 / 2**20, 16),
                 # Section 6 and 7.
