@@ -130,7 +130,9 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
     bottom = min(p.rate for p in points) / 3e3
 
     def draw(width: float, size: float) -> str:
-        rows = len(points)
+        # A narrow drawing has the figures of a point below its name.
+        between = ":\n" if width < 6 else ": "
+        rows = len(points) * (2 if width < 6 else 1)
         plot, legend = 0.62 * min(width, 7.0), 0.26 * rows + 0.1
         height = plot + legend + 0.75
         with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix, "font.size": size,
@@ -145,9 +147,9 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
             for name, bandwidth in roofs:
                 ridge = peak / bandwidth
                 axes.plot([left, ridge], [left * bandwidth / 1e3, peak / 1e3], color=MUTED, linewidth=1.2)
-                x = ridge / 2.2  # written along the slope, below its upper end
+                x = ridge / 1.6  # written along the slope, below its upper end
                 (x1, y1), (x2, y2) = axes.transData.transform([(x, x * bandwidth), (2 * x, 2 * x * bandwidth)])
-                axes.annotate(f"{name} {rate(bandwidth)} GB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
+                axes.annotate(f"{name} {bandwidth / 1e3:.3g} TB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
                               textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2,
                               rotation=math.degrees(math.atan2(y2 - y1, x2 - x1)), rotation_mode="anchor")
             start = min(peak / bandwidth for _, bandwidth in roofs)
@@ -163,12 +165,18 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
                     labels.append((point, near := []))
                 near.append(str(number))
                 axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
-                figure.text(0.02 / width, (legend - 0.26 * number) / height,
-                            f"{number}  {point.label}: {point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
+                figure.text(0.02 / width, (legend - 0.26 * (number - 0.5) * rows / len(points)) / height,
+                            f"{number}  {point.label}{between}{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
                             color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
+            # The number stands to the left of its point, since the names of the slopes are to the right; unless another
+            # point is there.
+            places = {id(point): axes.transData.transform((point.intensity, point.rate / 1e3)) for point in points}
             for point, numbers in labels:
-                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, 4),
-                              textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
+                x, y = places[id(point)]
+                taken = any(0 < x - left < 12 + 9 * len(numbers) and -9 < up - y < 18 for left, up in places.values())
+                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6 if taken else -6, 4),
+                              ha="left" if taken else "right", textcoords="offset points", color=FOREGROUND,
+                              fontsize=size - 1)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.xaxis.set_minor_formatter("")

@@ -105,13 +105,25 @@ class Drawings(unittest.TestCase):
         points = [figures.Point("far", 0.06, 500.0), figures.Point("near", 0.4, 6200.0),
                   figures.Point("nearly the same", 0.41, 6100.0)]
         drawing = figures.roofline(points, 65000.0, [("memory", 4200.0), ("L2", 9000.0)], "p", "The roofline")
-        for svg in (drawing.svg, drawing.narrow):
+        figures_of = ("0.06 FLOP/byte, 0.5 TFLOP/s", "0.4 FLOP/byte, 6.2 TFLOP/s")
+        for svg, legend in ((drawing.svg, (f"1  far: {figures_of[0]}", f"2  near: {figures_of[1]}")),
+                            (drawing.narrow, ("1  far:", "2  near:", *figures_of))):
             self.check(svg.replace("xlink:", ""))
-            for text in ("1", "2, 3", "1  far: 0.06 FLOP/byte, 0.5 TFLOP/s", "2  near: 0.4 FLOP/byte, 6.2 TFLOP/s",
-                         "memory 4,200 GB/s", "L2 9,000 GB/s", "FP32 FMA 65.0 TFLOP/s"):
+            for text in ("1", "2, 3", *legend, "memory 4.2 TB/s", "L2 9 TB/s", "FP32 FMA 65.0 TFLOP/s"):
                 self.assertIn(f">{text}</text>", svg)
         self.assertIn("near 0.4 FLOP per byte, 6.2 TFLOP/s; nearly the same 0.41 FLOP per byte, 6.1 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
                       drawing.alt)
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_numbers_of_a_roofline_keep_apart(self):
+        points = [figures.Point("left", 0.4, 2650.0), figures.Point("right", 0.45, 2860.0)]
+        drawing = figures.roofline(points, 65000.0, [("memory", 4200.0)], "p", "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            dots = [float(x) for x in re.findall(r'<use [^>]*? x="([\d.]+)" y="[\d.]+" style="fill: var\(--draw-accent\)', svg)]
+            numbers = [float(x) for x in re.findall(r'fill: var\(--draw-foreground\)" x="([\d.]+)"[^>]*>\d</text>', svg)]
+            self.assertEqual((len(dots), len(numbers)), (2, 2))
+            self.assertLess(numbers[0], dots[0])
+            self.assertGreater(numbers[1], dots[1])
 
 
 if __name__ == "__main__":
