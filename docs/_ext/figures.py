@@ -81,7 +81,9 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             for i, bar in enumerate(bars):
                 axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
                 axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
-                axes.text(most * 1.0, i - 0.1, rate(bar["value"]), ha="right", va="bottom", color=MUTED)
+                # A little to the left of the limit's line.
+                axes.annotate(rate(bar["value"]), (most, i - 0.1), xytext=(-5, 0), textcoords="offset points", ha="right",
+                              va="bottom", color=MUTED)
                 if bar["peer"]:
                     axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
                               solid_capstyle="butt")
