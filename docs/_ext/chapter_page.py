@@ -254,6 +254,7 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
     differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
     every = counted.compare(simulated)
     kernels = list(dict.fromkeys(line.kernel for line in every))
+    several = {line.kernel for line in every if line.launch}
     head = ["kernel", "count", "simulator", counted.device]
 
     def body(lines: list) -> list[list[str]]:
@@ -264,8 +265,8 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         counts: dict[tuple, list[str]] = {}
         for (kernel, count, here, there), those in launches.items():
             counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
-        return [[f"`{kernel}`" + ("" if those == (1,) else f", launch{'es' if len(those) > 1 else ''} "
-                                  + ", ".join(map(str, those))),
+        return [[f"`{kernel}`" + (f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                                  if kernel in several else ""),
                  ", ".join(names), number(here), number(there)] for (kernel, those, here, there), names in counts.items()]
 
     out = ["## The simulator and the hardware", "",
