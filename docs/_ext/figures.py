@@ -156,20 +156,23 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
             axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
             axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
                           textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
-            labels: list[tuple[Point, list[str]]] = []  # those that lie on one another share a label
+            # What lies on one another, as drawn, shares a label; below it where the place above is taken.
+            at = [axes.transData.transform((point.intensity, point.rate / 1e3)) for point in points]
+            labels: list[tuple[Point, list[str], bool]] = []  # point, numbers, below
             for number, point in enumerate(points, start=1):
-                near = next((numbers for other, numbers in labels
-                             if abs(math.log(point.intensity / other.intensity)) < 0.06
-                             and abs(math.log(point.rate / other.rate)) < 0.12), None)
+                x, y = at[number - 1]
+                near = next((numbers for _, numbers, _ in labels
+                             if any(abs(at[int(n) - 1][0] - x) < 5 and abs(at[int(n) - 1][1] - y) < 11 for n in numbers)), None)
                 if near is None:
-                    labels.append((point, near := []))
+                    taken = any(5 <= other[0] - x < 50 and -6 < other[1] - y < 16 for other in at)
+                    labels.append((point, near := [], taken))
                 near.append(str(number))
                 axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
                 figure.text(0.02 / width, (legend - 0.26 * number) / height,
                             f"{number}  {point.label}: {point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
                             color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
-            for point, numbers in labels:
-                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, 4),
+            for point, numbers, below in labels:
+                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, -13 if below else 4),
                               textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
