@@ -403,7 +403,8 @@ void register_mistakes(lab::Chapter& chapter) {
 // operations. So the intensity is T / 4: 8 operations a byte for T = 32, 4 for T = 16, and it was
 // 0.4. The memory's 4.26 TB/s make a roof of 34 TFLOP/s over an intensity of 8. If bytes from global
 // memory were all that counts, tiles of 32 would be good for half the machine, and tiles of 64 for
-// all of it.
+// all of it. (The drawing at the end of this page has 6.4 and 3.6 instead of 8 and 4. It takes the
+// simulator's counts, with the sectors that are written, and K = 64 is short.)
 
 // [hide] The formulas, and how these rungs are registered
 /// Prints what section 4 predicts.
@@ -878,9 +879,9 @@ int main(int argc, char** argv) {
 // 16 times and of the other 32 times, where we fetch both 128 times. Its slices are only 8 deep, and
 // three of them are in shared memory at a time, two of them under way while one is multiplied. With
 // 254 registers a thread, there is room for one block of 256 threads on an SM, 8 warps, an occupancy
-// of 12.5 %. Yet Nsight Compute finds its multiply-adders busy for 77 % of the time, and 87 % of the
-// cycles in which an instruction could be issued in use: each warp has something to do while it
-// waits, and needs no other warp to fill in.
+// of 12.5 %. Yet Nsight Compute finds its multiply-adders busy for 77 % of the time, and 87 % of all
+// issue slots used: each warp has something to do while it waits, and needs no other warp to fill
+// in.
 //
 // ## Possibilities for extension
 //

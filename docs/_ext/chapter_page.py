@@ -277,19 +277,34 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
     differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
     every = counted.compare(simulated)
     kernels = list(dict.fromkeys(line.kernel for line in every))
+    several = {line.kernel for line in every if line.launch}
     head = ["kernel", "count", "simulator", counted.device]
 
     def body(lines: list) -> list[list[str]]:
-        return [[f"`{line.kernel}`" + (f", launch {line.launch + 1}" if line.launch else ""),
-                 f"`{line.count}`", number(line.simulated), number(line.hardware)] for line in lines]
+        """A row for the launches, and for the counts, of which both sides say the same."""
+        launches: dict[tuple, list[int]] = {}
+        for line in lines:
+            launches.setdefault((line.kernel, line.count, line.simulated, line.hardware), []).append(line.launch + 1)
+        counts: dict[tuple, list[str]] = {}
+        for (kernel, count, here, there), those in launches.items():
+            counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
+        return [[f"`{kernel}`" + (f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                                  if kernel in several else ""),
+                 ", ".join(names), number(here), number(there)] for (kernel, those, here, there), names in counts.items()]
 
     out = ["## The simulator and the hardware", "",
            f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
            f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
            f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.", ""]
-    if differing:
-        out += [table([*head, "why"], [[*cells, escape(counted.reason(line))]
-                                       for cells, line in zip(body(differing), differing)], "llrrl"), ""]
+    # A reason for several rows stands above a table of theirs, the others share a table with a column for them.
+    rows = {reason: body([line for line in differing if counted.reason(line) == reason])
+            for reason in dict.fromkeys(map(counted.reason, differing))}
+    alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
+    if alone:
+        out += [table([*head, "why"], alone, "llrrl"), ""]
+    for reason, those in rows.items():
+        if len(those) > 1:
+            out += [f"Why these differ: {escape(reason)}".rstrip(".") + ".", "", table(head, those, "llrr"), ""]
     out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
     return "\n".join(out)
 

@@ -81,7 +81,9 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             for i, bar in enumerate(bars):
                 axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
                 axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
-                axes.text(most * 1.0, i - 0.1, rate(bar["value"]), ha="right", va="bottom", color=MUTED)
+                # A little to the left of the limit's line.
+                axes.annotate(rate(bar["value"]), (most, i - 0.1), xytext=(-5, 0), textcoords="offset points", ha="right",
+                              va="bottom", color=MUTED)
                 if bar["peer"]:
                     axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
                               solid_capstyle="butt")
@@ -156,27 +158,24 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
             axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
             axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
                           textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
-            labels: list[tuple[Point, list[str]]] = []  # those that lie on one another share a label
+            # What lies on one another, as drawn, shares a label; below it where the place above is taken.
+            at = [axes.transData.transform((point.intensity, point.rate / 1e3)) for point in points]
+            labels: list[tuple[Point, list[str], bool]] = []  # point, numbers, below
             for number, point in enumerate(points, start=1):
-                near = next((numbers for other, numbers in labels
-                             if abs(math.log(point.intensity / other.intensity)) < 0.06
-                             and abs(math.log(point.rate / other.rate)) < 0.12), None)
+                x, y = at[number - 1]
+                near = next((numbers for _, numbers, _ in labels
+                             if any(abs(at[int(n) - 1][0] - x) < 5 and abs(at[int(n) - 1][1] - y) < 11 for n in numbers)), None)
                 if near is None:
-                    labels.append((point, near := []))
+                    taken = any(5 <= other[0] - x < 50 and -6 < other[1] - y < 16 for other in at)
+                    labels.append((point, near := [], taken))
                 near.append(str(number))
                 axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
                 figure.text(0.02 / width, (legend - 0.26 * (number - 0.5) * rows / len(points)) / height,
                             f"{number}  {point.label}{between}{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
                             color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
-            # The number stands to the left of its point, since the names of the slopes are to the right; unless another
-            # point is there.
-            places = {id(point): axes.transData.transform((point.intensity, point.rate / 1e3)) for point in points}
-            for point, numbers in labels:
-                x, y = places[id(point)]
-                taken = any(0 < x - left < 12 + 9 * len(numbers) and -9 < up - y < 18 for left, up in places.values())
-                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6 if taken else -6, 4),
-                              ha="left" if taken else "right", textcoords="offset points", color=FOREGROUND,
-                              fontsize=size - 1)
+            for point, numbers, below in labels:
+                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, -13 if below else 4),
+                              textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.xaxis.set_minor_formatter("")

@@ -324,7 +324,23 @@ class Results(Temporary):
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_page.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
-        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged by the compiler |", page)
+        self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
+        self.assertIn("\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page)
+        one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
+        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_page.agreement(one, simulated))
+        # Launches and counts that say the same are one row, and what is why for several rows is said once.
+        mine = {"counts": dict.fromkeys(("global_load_requests", "shared_wavefronts", "shared_wavefronts_ideal"), 8)}
+        many = results.parse(json.dumps(sample.results()), "r.json")
+        many.trace = {"launches": [dict(launch, **mine)] * 3}
+        merged = [dict(theirs, counts=dict.fromkeys(mine["counts"], count)) for count in (4, 4, 2)]
+        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        self.assertIn("all but 9 are", page)
+        names = "`global_load_requests`, `shared_wavefronts`, `shared_wavefronts_ideal`"
+        self.assertIn(f"| `f`, launches 1, 2 | {names} | 8 | 4 |\n| `f`, launch 3 | {names} | 8 | 2 |\n", page)
+        self.assertEqual(page.count("merged by the compiler"), 1)
+        merged[0], merged[2] = merged[2], merged[0]
+        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        self.assertIn(f"| `f`, launch 1 | {names} | 8 | 2 |\n| `f`, launches 2, 3 | {names} | 8 | 4 |\n", page)
         self.assertIn("all are those of the simulator", chapter_page.agreement(self.counted([theirs]), simulated))
         self.assertEqual(chapter_page.agreement(None, simulated), "")
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
