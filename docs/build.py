@@ -14,6 +14,7 @@ import http.server
 import importlib.util
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS / "_ext"))
+sys.path.insert(0, str(DOCS.parent / "tools"))
 
 import chapter_page  # noqa: E402
 import chapter_source  # noqa: E402
@@ -148,6 +150,21 @@ def sector_drawing(stage: Stage, chapter, simulated) -> dict[str, str]:
     return {wasteful.rung: stage.drawing(f"{chapter.folder}-sectors", drawing, caption)}
 
 
+def own_drawings(stage: Stage, chapter, simulated) -> dict[str, str]:
+    """What the chapter's figures.py draws: each rung with its directives."""
+    path = chapter.path.parent / "figures.py"
+    if not path.exists():
+        return {}
+    module = runpy.run_path(str(path))
+    drawn: dict[str, str] = {}
+    for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
+        if rung not in chapter.header.rungs:
+            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
+        directive = stage.drawing(f"{chapter.folder}-{name}", drawing, caption)
+        drawn[rung] = "\n\n".join(filter(None, [drawn.get(rung), directive]))
+    return drawn
+
+
 def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     drawn = []
     sizes = chapter_page.sizes_of(measured.rows)
@@ -254,7 +271,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
             others=others, figures=drawings, counted=counted,
-            rung_figures=sector_drawing(stage, chapter, simulated),
+            rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),
             notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
         stage.write(f"chapters/{chapter.folder}.md", page)
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)

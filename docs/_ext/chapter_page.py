@@ -342,6 +342,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
             check_rungs(chapter, results, origin)
     out = [f"# Chapter {header.number}: {header.title}", "",
            f":::{{container}} question\n{header.question}\n:::", ""]
+    # Chapters may have functions of one name: each has its own namespace, which no signature shows.
+    out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}."]
     facts.append(f"Source: `chapters/{chapter.folder}/{chapter.path.name}`.")
     facts.append(f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "

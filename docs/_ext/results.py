@@ -120,6 +120,20 @@ def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
                          if text}
 
 
+def examples_of(results: Results, kernel: str, source: Path, line: str) -> list[dict]:
+    """What the trace keeps of the requests of one line, given by its text: an example of each access. Of several
+    launches of a kernel the last counts."""
+    numbers = [i for i, text in enumerate(source.read_text(encoding="utf-8").split("\n"), start=1) if line in text]
+    found = []
+    for launch in results.trace.get("launches", []):
+        if kernel_base(launch["kernel"]) == kernel:
+            found = [example for entry in launch["lines"] if entry["line"] in numbers
+                     and Path(entry["file"]).name == source.name for example in entry["examples"]] or found
+    if not found:
+        raise ResultsError(f"{source}: the trace has no request of {kernel} on a line with '{line}'")
+    return found
+
+
 def is_heading(line: str) -> bool:
     """The first line of the table; lab/table.h prints it."""
     return re.match(r"rung\s+(loads\b|median ms\b)", line) is not None

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import sample  # noqa: F401  puts docs/_ext on the path
 import figures
+from learn import maps
 
 try:
     import matplotlib  # noqa: F401
@@ -33,6 +34,37 @@ class Drawings(unittest.TestCase):
             self.assertEqual(fills.count("var(--draw-accent)"), 64)  # 32 words each
         self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
         self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
+
+    def test_tile_walk(self):
+        drawing = figures.tile_walk(48, 40, 50, 16, (1, 2))
+        root = self.check(drawing.svg)
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+        fills = [r.get("fill") for r in rects]
+        self.assertEqual((fills.count("var(--draw-soft)"), fills.count("var(--draw-accent)")), (8, 1))  # 50 is 4 slices
+        texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(texts, ["1", "2", "3", "4", "A 48 × 50", "1", "2", "3", "4", "B 50 × 40", "C 48 × 40"])
+        scale = 336 / 90
+        last = [float(rects[3].get(key)) / scale for key in ("width", "height")]
+        self.assertAlmostEqual(last[0], 2, delta=0.1)  # the last slice of A has 2 columns left,
+        self.assertAlmostEqual(last[1], 16, delta=0.1)
+        c = rects[fills.index("var(--draw-accent)")]
+        self.assertAlmostEqual(float(c.get("width")) / scale, 8, delta=0.1)  # the last tile of C 8
+        self.assertIn("in row 2 and column 3", drawing.alt)
+
+    def test_bank_map(self):
+        def shared(addresses):
+            return maps.of_example({"space": "shared", "access": "load", "size": 4, "addresses": addresses})
+
+        drawing = figures.bank_map([("all[0]", shared([0] * 32)), ("each[lane]", shared([4 * i for i in range(32)])),
+                                    ("each[2 * lane]", shared([8 * i for i in range(32)]))])
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            fills = [r.get("fill") for r in root.iter("{http://www.w3.org/2000/svg}rect")]
+            self.assertEqual((fills.count("var(--draw-accent)"), fills.count("var(--draw-soft)")), (1 + 32 + 32, 31 + 16))
+        self.assertIn(">0-31</text>", drawing.svg)
+        self.assertIn("all[0]: 1 wavefront: at most 1 word in one bank, in 1 bank. each[lane]: 1 wavefront: at most 1 word in "
+                      "one bank, in 32 banks. each[2 * lane]: 2 wavefronts: at most 2 words in one bank, in 16 banks.",
+                      drawing.alt)
 
     def test_graph(self):
         chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
