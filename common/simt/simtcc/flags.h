@@ -59,7 +59,8 @@ inline constexpr std::array kCudaMacros = {
     "-D__CUDACC_EXTENDED_LAMBDA__",
     "-D__CUDACC_RELAXED_CONSTEXPR__",
 };
-inline constexpr std::array kMacros = {"-D__SIMT__"};
+/// The checked memcpy() & co. of the C library would stand in the way of those of `simt/bytes.h`.
+inline constexpr std::array kMacros = {"-D__SIMT__", "-U_FORTIFY_SOURCE"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
 #ifdef __x86_64__
