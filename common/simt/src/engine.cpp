@@ -1646,6 +1646,50 @@ struct Hooks {
     }
   }
 
+  // memcpy(), memmove() and memset() of a kernel. All pieces are of one size, so that the lanes of a warp, whose
+  // rows mostly lie a multiple of it apart, keep in step. To the debug information a load stands a byte
+  // ahead of its store, still inside of the call.
+  static unsigned piece_of(uint64_t bits) {
+    return bits % 16 == 0 ? 16 : static_cast<unsigned>(bits & -bits);
+  }
+
+  // On the host, a hook that sees memory of the device says so.
+  static bool sees(const void* pointer) {
+    Worker* worker = running;
+    if (worker) return worker->traced_;
+    return memory::in_device_arena(reinterpret_cast<uint64_t>(pointer));
+  }
+
+  static void copy(char* to, const char* from, size_t size, const char* pc) {
+    if (!sees(to) && !sees(from)) {
+      std::memmove(to, from, size);
+      return;
+    }
+    const unsigned piece =
+        piece_of(reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | size);
+    const bool backwards = to > from && to < from + size;
+    for (size_t done = 0; done < size; done += piece) {
+      const size_t at = backwards ? size - done - piece : done;
+      char bytes[16];
+      access(from + at, piece, Stop::load, true, pc - 1);
+      std::memcpy(bytes, from + at, piece);
+      access(to + at, piece, Stop::store, false, pc);
+      std::memcpy(to + at, bytes, piece);
+    }
+  }
+
+  static void fill(char* to, int value, size_t size, const void* pc) {
+    if (!sees(to)) {
+      std::memset(to, value, size);
+      return;
+    }
+    const unsigned piece = piece_of(reinterpret_cast<uint64_t>(to) | size);
+    for (size_t done = 0; done < size; done += piece) {
+      access(to + done, piece, Stop::store, false, pc);
+      std::memset(to + done, value, piece);
+    }
+  }
+
   static void block_entry(const void* pc) {
     Worker* worker = running;
     if (!worker || !worker->traced_) return;
@@ -1999,6 +2043,13 @@ void* dynamic_shared() {
 unsigned dynamic_shared_size() {
   engine::Worker* worker = engine::current_worker();
   return worker ? static_cast<unsigned>(worker->dynamic_shared_size()) : 0;
+}
+void copy_bytes(void* to, const void* from, size_t size) {
+  Hooks::copy(static_cast<char*>(to), static_cast<const char*>(from), size,
+              static_cast<const char*>(SIMT_PC));
+}
+void fill_bytes(void* to, int value, size_t size) {
+  Hooks::fill(static_cast<char*>(to), value, size, SIMT_PC);
 }
 int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
