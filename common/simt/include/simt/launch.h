@@ -98,6 +98,19 @@ void run_threads(const char* text, const Config& config, const Call& call, A&...
                    new Later{text, later, call, std::tuple<A...>(arguments...)}});
 }
 
+/// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts
+/// together in a template, and then finds no function of that type.
+template <class T>
+struct ParameterOf {
+  using Type = T;
+};
+template <class T>
+struct ParameterOf<T* __restrict__> {
+  using Type = T*;
+};
+template <class T>
+using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
+
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
 /// so every kernel, and every template that is used, is registered before main().
 template <auto kKernel>
