@@ -144,6 +144,24 @@ TEST(SharedRace, LanesThatWriteTheSameValueAgree) {
   EXPECT_EQ(kinds(), Kinds{"shared-race"});
 }
 
+// A flag that threads of all warps raise; with `who`, each leaves its own number.
+__global__ void raise_flag(int* out, bool who) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x % 3 != 0) flag = who ? threadIdx.x / 32 + 1 : 1;
+  __syncthreads();
+  out[threadIdx.x] = flag;
+}
+
+TEST(SharedRace, WarpsThatWriteTheSameValueAgree) {
+  Buffer<int> out(128);
+  raise_flag<<<1, 128>>>(out.data(), false);
+  EXPECT_EQ(kinds(), Kinds{});
+  raise_flag<<<1, 128>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{"shared-race"});
+}
+
 __global__ void half_at_the_barrier(int* out, bool all) {
   if (all || threadIdx.x < 16) __syncthreads();
   out[threadIdx.x] = 1;

@@ -743,9 +743,9 @@ bool Worker::resolve_collectives(Warp& warp) {
           e.result = exclusive;
           break;
       }
-      // A lane that is not there has no value to give: the reader keeps its own.
+      // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
-        e.result = (members >> source & 1) ? warp.exchange[source].value : e.value;
+        e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
       }
       warp.key[lane] = warp.parked_key[lane];
       warp.stop[lane] = Stop::resume;
@@ -1190,21 +1190,31 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
                          pc_offset, warp.order, race)) [[likely]] {
         continue;
       }
-      if (race.same_instruction) {
-        // Lanes of one instruction write one word: the hardware lets one win, which is a fault only
-        // if the values differ. That is known once the lanes have written.
+      const uint64_t other_pc = race.other_pc + program_base();
+      const uint3 other_thread =
+          warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
+      if (race.same_instruction || (race.both_write && size <= 8)) {
+        // Both write one word: whichever comes last, it is a fault only if their values differ. That is
+        // known once the lanes have written.
         const uint8_t other = race.other_thread % kLanes;
         if (conflicts_.size() < conflicts_.capacity()) {
-          conflicts_.push_back({static_cast<uint8_t>(lane), other, address});
-          conflict_pc_ = pc;
-          warp.capture |= 1u << lane | 1u << other;
+          conflicts_.push_back({.lane = static_cast<uint8_t>(lane),
+                                .other_lane = other,
+                                .same_instruction = race.same_instruction,
+                                .address = address,
+                                .before = load_up_to_8(address, size),
+                                .pc = pc,
+                                .other_pc = other_pc,
+                                .other_thread = other_thread});
+          warp.capture |= 1u << lane;
+          if (race.same_instruction) warp.capture |= 1u << other;
         }
         break;
       }
       Fault fault = fault_at(Fault::Kind::shared_race, warp, lane);
-      fault.other_pc = race.other_pc + program_base();
+      fault.other_pc = other_pc;
       fault.other_store = race.other_wrote;
-      fault.other_thread = warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
+      fault.other_thread = other_thread;
       add_fault(fault);
       break;
     }
@@ -1261,12 +1271,15 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
 // The lanes have written: did those of one word write the same value?
 void Worker::settle_captures(Warp& warp) {
   for (const Conflict& conflict : conflicts_) {
-    if (warp.captured[conflict.lane] == warp.captured[conflict.other_lane]) continue;
+    const uint64_t other =
+        conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
+    if (warp.captured[conflict.lane] == other) continue;
     Fault fault = fault_at(Fault::Kind::shared_race, warp, conflict.lane);
-    fault.pc = fault.other_pc = conflict_pc_;
+    fault.pc = conflict.pc;
+    fault.other_pc = conflict.other_pc;
     fault.address = conflict.address;
     fault.store = fault.other_store = true;
-    fault.other_thread = warp.thread[conflict.other_lane];
+    fault.other_thread = conflict.other_thread;
     add_fault(fault);
   }
   conflicts_.clear();

@@ -350,10 +350,13 @@ class Worker {
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
   struct Conflict {
     uint8_t lane, other_lane;
+    bool same_instruction;
     uint64_t address;
+    uint64_t before;  // what an earlier instruction has written there
+    uint64_t pc, other_pc;
+    uint3 other_thread;
   };
-  std::vector<Conflict> conflicts_;  // same word, same instruction
-  uint64_t conflict_pc_ = 0;
+  std::vector<Conflict> conflicts_;  // two that write the same word
 };
 
 // The worker of this OS thread while it runs a lane, else nullptr.

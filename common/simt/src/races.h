@@ -60,7 +60,8 @@ struct Race {
   uint16_t other_thread;
   bool other_wrote;
   uint32_t other_pc;      // relative to the program's first address
-  bool same_instruction;  // a race only if the values differ
+  bool both_write;        // and neither is atomic: a race only if the values differ
+  bool same_instruction;  // of one warp
 };
 
 class RaceCheck {
