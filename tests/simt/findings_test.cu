@@ -397,6 +397,32 @@ TEST(Sample, CountsSomeBlocksAndRunsAll) {
   EXPECT_EQ(simt::launch(simt::launch_count() - 1).counts.global_store_requests, 64u * 8);
 }
 
+__global__ void copy_index(float* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = i;
+}
+
+// After so many accesses a launch that is like the ones before counts some of its blocks; another does not.
+TEST(Sample, RepeatedLaunches) {
+  constexpr int n = 64 * 256;
+  Buffer<float> out(n);
+  const auto traced = [&](int blocks) {
+    copy_index<<<blocks, 256>>>(out.data());
+    return simt::launch(simt::launch_count() - 1).traced_blocks;
+  };
+  setenv("SIMT_FULL", "30000", 1);
+  EXPECT_EQ(traced(64), 64u);  // 16384 accesses
+  EXPECT_EQ(traced(64), 64u);
+  EXPECT_EQ(traced(64), 4u);
+  EXPECT_EQ(traced(32), 32u);
+  setenv("SIMT_BLOCKS", "all", 1);
+  EXPECT_EQ(traced(64), 64u);
+  unsetenv("SIMT_BLOCKS");
+  EXPECT_EQ(traced(64), 4u);
+  unsetenv("SIMT_FULL");
+  EXPECT_EQ(traced(64), 64u);
+}
+
 // Blocks of a sample wait for blocks that are not counted, and the reverse.
 TEST(Sample, BlocksThatWaitForOthersGoOn) {
   Buffer<int> flag(1);

@@ -66,7 +66,9 @@ template <class Call, class... A>
 void run_now(const char* text, const Config& config, const Call& call, A&... arguments) {
   const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
   using Thread = decltype(thread);
-  run_grid(text, config, &enter_thread<Thread>,
+  Config named = config;
+  if constexpr (std::is_pointer_v<Call>) named.kernel = reinterpret_cast<const void*>(call);
+  run_grid(text, named, &enter_thread<Thread>,
            const_cast<void*>(static_cast<const void*>(&thread)));
 }
 
