@@ -272,6 +272,36 @@ TEST(UninitializedShared, AnAtomicReadsToo) {
   EXPECT_EQ(kinds(), Kinds{"uninitialized-shared"});
 }
 
+// A scan of the sums of four warps by a whole warp: lanes 4 to 31 read what nobody has written. A scan
+// brings that to no one below them; with a sum of all it comes to lane 0.
+__global__ void combine_warps(int* out, bool scan) {
+  __shared__ int sums[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane == 0) sums[warp] = warp;
+  __syncthreads();
+  if (warp == 0) {
+    int sum = sums[lane];
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = scan ? __shfl_up_sync(~0u, sum, step) : __shfl_down_sync(~0u, sum, step);
+      if (!scan || lane >= step) sum += other;
+    }
+    sums[lane] = sum;
+  }
+  __syncthreads();
+  out[threadIdx.x] = sums[scan ? warp : 0];
+}
+
+TEST(UninitializedShared, OnlyWhatComesToMemoryCounts) {
+  Buffer<int> out(128);
+  combine_warps<<<2, 128>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+  combine_warps<<<2, 128>>>(out.data(), false);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "uninitialized-shared");
+  EXPECT_EQ(findings[0].thread.x, 4u);
+}
+
 TEST(UninitializedShared, IsSilentOnceWritten) {
   Buffer<unsigned char> in(64);
   Buffer<unsigned> bins(64);

@@ -119,6 +119,7 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
       static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
   free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
+  doubts_.reserve(16);
   faults.reserve(64);
   races_.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
 
@@ -669,6 +670,7 @@ bool Worker::resolve_collectives(Warp& warp) {
       if (value) ballot |= 1u << lane;
       same += value == warp.exchange[std::countr_zero(members)].value;
     }
+    const uint32_t doubtful = warp.doubtful & members;
     for (uint32_t r = members; r; r &= r - 1) {
       const int lane = std::countr_zero(r);
       Exchange& e = warp.exchange[lane];
@@ -746,6 +748,10 @@ bool Worker::resolve_collectives(Warp& warp) {
       // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
+        if (doubtful >> source & 1) [[unlikely]]
+          warp.doubt(lane, warp.doubt_number[source]);
+      } else if (doubtful && e.op != Op::sync) [[unlikely]] {
+        warp.doubt(lane, warp.doubt_number[std::countr_zero(doubtful)]);
       }
       warp.key[lane] = warp.parked_key[lane];
       warp.stop[lane] = Stop::resume;
@@ -770,6 +776,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_grid_extent = grid.grid;
   races_.begin_block();
   extras.begin_block();
+  doubts_.clear();
   warp_count_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 }
@@ -785,6 +792,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
+    warp.doubtful = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -1182,14 +1190,24 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     size_t word = is_dynamic ? tls_size_ / 4 + (address - dynamic) / 4 : (address - tls_base_) / 4;
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
-      if (what != Stop::store && !races_.is_written(word, bytes)) [[unlikely]] {
-        add_fault(fault_at(Fault::Kind::shared_uninitialized, warp, lane));
+      if (what != Stop::store) {
+        if (!races_.is_written(word, bytes)) [[unlikely]] {
+          const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
+          if (atomic) {
+            add_fault(fault);
+          } else {
+            warp.doubt(lane, note_doubt(fault));
+          }
+        } else if (const uint8_t number = races_.doubt(word)) [[unlikely]] {
+          warp.doubt(lane, number);
+        }
       }
       Race race;
-      if (!races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write, atomic,
-                         pc_offset, warp.order, race)) [[likely]] {
+      const bool races = races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
+                                       atomic, pc_offset, warp.order, race);
+      if (write) races_.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+      if (!races) [[likely]]
         continue;
-      }
       const uint64_t other_pc = race.other_pc + program_base();
       const uint3 other_thread =
           warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
@@ -1220,6 +1238,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     }
   }
   ++warp.order.now;
+  if (what == Stop::store) warp.doubtful &= ~lanes;  // what they have read has gone to memory
 
   if (atomic && lanes && warp.unit[std::countr_zero(lanes)] != SharedUnit::increment) {
     lanes = atomic_lanes(warp, lanes);
@@ -1286,6 +1305,24 @@ void Worker::settle_captures(Warp& warp) {
   warp.capture = 0;
 }
 
+// A read of shared memory that nobody has written: a fault once something comes of it. The number that
+// stands for it.
+uint8_t Worker::note_doubt(const Fault& fault) {
+  for (size_t i = 0; i < doubts_.size(); ++i) {
+    if (doubts_[i].pc == fault.pc) return static_cast<uint8_t>(i + 1);
+  }
+  if (doubts_.size() < doubts_.capacity()) doubts_.push_back(fault);
+  return static_cast<uint8_t>(doubts_.size());
+}
+
+// These lanes write to global memory: perhaps what they have made of such a read.
+void Worker::settle_doubts(Warp& warp, uint32_t lanes) {
+  for (uint32_t rest = warp.doubtful & lanes; rest; rest &= rest - 1) {
+    add_fault(doubts_[warp.doubt_number[std::countr_zero(rest)] - 1u]);
+  }
+  warp.doubtful &= ~lanes;
+}
+
 // What holds these bytes of global memory: an allocation or the program's own variables; or nullptr.
 const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
   if (const uint64_t version = memory::version(); ranges_version_ != version) [[unlikely]] {
@@ -1310,6 +1347,8 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
 }
 
 void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+  if (what != Stop::load && (warp.doubtful & lanes)) [[unlikely]]
+    settle_doubts(warp, lanes);
   const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
   if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]]
