@@ -29,9 +29,10 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
 
   if (word.write_interval == interval_ && (word.write_bytes & bytes) &&
       !(atomic && word.write_atomic) && unordered(word.write_thread, word.write_time)) {
-    const bool same_instruction = write && !atomic && !word.write_atomic &&
-                                  word.write_thread / 32u == warp && word.write_time == order.now;
-    race = {word.write_thread, true, word.write_pc, same_instruction};
+    const bool both_write = write && !atomic && !word.write_atomic;
+    const bool same_instruction =
+        both_write && word.write_thread / 32u == warp && word.write_time == order.now;
+    race = {word.write_thread, true, word.write_pc, both_write, same_instruction};
     found = true;
   }
 
@@ -39,7 +40,7 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
     for (const Reader* reader : {&word.last, &word.other}) {
       if (reader == &word.other && word.readers < 2) break;
       if (!unordered(reader->thread, reader->time)) continue;
-      race = {reader->thread, false, reader->pc, false};
+      race = {reader->thread, false, reader->pc, false, false};
       found = true;
       break;
     }

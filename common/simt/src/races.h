@@ -51,7 +51,8 @@ struct SharedWord {
   uint8_t read_bytes;
   uint8_t readers;  // 0, 1 or 2 of the following
   uint8_t written;  // which bytes the block has written at all,
-  uint32_t block;   // if this is the block's first interval
+  uint8_t doubt;    // made of memory that nobody had written: Worker::doubts_, from 1; 0: it is not
+  uint32_t block;   // both if this is the block's first interval
   Reader last;      // the last thread that read
   Reader other;     // another one; of another warp if any was
 };
@@ -60,7 +61,8 @@ struct Race {
   uint16_t other_thread;
   bool other_wrote;
   uint32_t other_pc;      // relative to the program's first address
-  bool same_instruction;  // a race only if the values differ
+  bool both_write;        // and neither is atomic: a race only if the values differ
+  bool same_instruction;  // of one warp
 };
 
 class RaceCheck {
@@ -74,6 +76,9 @@ class RaceCheck {
   bool is_written(size_t word, uint8_t bytes) const {
     return words_[word].block == block_ && (bytes & ~words_[word].written) == 0;
   }
+
+  uint8_t doubt(size_t word) const { return words_[word].doubt; }  // of a written word
+  void set_doubt(size_t word, uint8_t number) { words_[word].doubt = number; }
 
   // Notes an access by `thread` (linear in its block) and returns true if it races.
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
