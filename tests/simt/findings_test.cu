@@ -147,6 +147,31 @@ TEST(SharedRace, LanesThatWriteTheSameValueAgree) {
   EXPECT_EQ(kinds(), Kinds{"shared-race"});
 }
 
+// Each thread counts in bytes of its own, four of which, of threads of two warps, make a word; or, with
+// `shift`, in its neighbour's.
+__global__ void count_in_bytes(unsigned* out, unsigned shift) {
+  __shared__ unsigned char counts[4][64];
+  const unsigned t = threadIdx.x;
+  reinterpret_cast<unsigned*>(counts)[t] = 0;
+  __syncthreads();
+  const unsigned place = (t % 16) * 4 + t / 16;
+  ++counts[t % 4][place];
+  const unsigned other = place ^ shift;
+  ++counts[t % 4][other];
+  __syncthreads();
+  out[t] = reinterpret_cast<const unsigned*>(counts)[t];
+}
+
+TEST(SharedRace, BytesOfOneWordAreApart) {
+  Buffer<unsigned> out(64);
+  count_in_bytes<<<1, 64>>>(out.data(), 0);
+  EXPECT_EQ(kinds(), Kinds{});
+  count_in_bytes<<<1, 64>>>(out.data(), 2);
+  const Kinds found = kinds();
+  ASSERT_FALSE(found.empty());
+  for (const std::string& kind : found) EXPECT_EQ(kind, "shared-race");
+}
+
 // A flag that threads of all warps raise; with `who`, each leaves its own number.
 __global__ void raise_flag(int* out, bool who) {
   __shared__ int flag;

@@ -21,24 +21,56 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
 bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
                        uint32_t pc, const WarpOrder& order, Race& race) {
   SharedWord& word = words_[number];
+  const bool found = bytes == 0xf && word.split != block_
+                         ? use(word.use, thread, write, atomic, pc, order, race)
+                         : use_bytes(number, bytes, thread, write, atomic, pc, order, race);
+  if (write) {
+    if (word.block != block_) word.written = 0;
+    word.block = block_;
+    word.written |= bytes;
+  }
+  return found;
+}
+
+bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
+                          uint32_t pc, const WarpOrder& order, Race& race) {
+  SharedWord& word = words_[number];
+  SharedUse* const each = &bytes_[number * 4];
+  if (word.split != block_) {
+    word.split = block_;
+    for (int i = 0; i < 4; ++i) each[i] = word.use;
+  }
+  bool found = false;
+  for (int i = 0; i < 4; ++i) {
+    if (!(bytes >> i & 1)) continue;
+    Race of_byte;
+    if (!use(each[i], thread, write, atomic, pc, order, of_byte)) continue;
+    if (!found) race = of_byte;
+    found = true;
+  }
+  return found;
+}
+
+bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
+                    const WarpOrder& order, Race& race) {
   const unsigned warp = thread / 32;
   const auto unordered = [&](unsigned other, uint32_t time) {
     return other != thread && (other / 32 != warp || !order.ordered(thread % 32, other % 32, time));
   };
   bool found = false;
 
-  if (word.write_interval == interval_ && (word.write_bytes & bytes) &&
-      !(atomic && word.write_atomic) && unordered(word.write_thread, word.write_time)) {
-    const bool both_write = write && !atomic && !word.write_atomic;
+  if (use.write_interval == interval_ && !(atomic && use.write_atomic) &&
+      unordered(use.write_thread, use.write_time)) {
+    const bool both_write = write && !atomic && !use.write_atomic;
     const bool same_instruction =
-        both_write && word.write_thread / 32u == warp && word.write_time == order.now;
-    race = {word.write_thread, true, word.write_pc, both_write, same_instruction};
+        both_write && use.write_thread / 32u == warp && use.write_time == order.now;
+    race = {use.write_thread, true, use.write_pc, both_write, same_instruction};
     found = true;
   }
 
-  if (write && !found && word.read_interval == interval_ && (word.read_bytes & bytes)) {
-    for (const Reader* reader : {&word.last, &word.other}) {
-      if (reader == &word.other && word.readers < 2) break;
+  if (write && !found && use.read_interval == interval_) {
+    for (const Reader* reader : {&use.last, &use.other}) {
+      if (reader == &use.other && use.readers < 2) break;
       if (!unordered(reader->thread, reader->time)) continue;
       race = {reader->thread, false, reader->pc, false, false};
       found = true;
@@ -47,29 +79,22 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
   }
 
   if (write) {
-    if (word.write_interval != interval_) word.write_bytes = 0;
-    word.write_interval = interval_;
-    word.write_time = order.now;
-    word.write_pc = pc;
-    word.write_thread = static_cast<uint16_t>(thread);
-    word.write_bytes |= bytes;
-    word.write_atomic = atomic;
-    if (word.block != block_) word.written = 0;
-    word.block = block_;
-    word.written |= bytes;
+    use.write_interval = interval_;
+    use.write_time = order.now;
+    use.write_pc = pc;
+    use.write_thread = static_cast<uint16_t>(thread);
+    use.write_atomic = atomic;
   } else {
-    if (word.read_interval != interval_) {
-      word.read_interval = interval_;
-      word.read_bytes = 0;
-      word.readers = 1;
-    } else if (word.last.thread != thread) {
+    if (use.read_interval != interval_) {
+      use.read_interval = interval_;
+      use.readers = 1;
+    } else if (use.last.thread != thread) {
       // Keep a reader of another warp where there is one.
-      const bool other_is_foreign = word.readers == 2 && word.other.thread / 32u != warp;
-      if (!other_is_foreign) word.other = word.last;
-      word.readers = 2;
+      const bool other_is_foreign = use.readers == 2 && use.other.thread / 32u != warp;
+      if (!other_is_foreign) use.other = use.last;
+      use.readers = 2;
     }
-    word.last = {order.now, pc, static_cast<uint16_t>(thread)};
-    word.read_bytes |= bytes;
+    use.last = {order.now, pc, static_cast<uint16_t>(thread)};
   }
   return found;
 }
