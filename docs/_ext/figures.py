@@ -81,9 +81,7 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             for i, bar in enumerate(bars):
                 axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
                 axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
-                # A little to the left of the limit's line.
-                axes.annotate(rate(bar["value"]), (most, i - 0.1), xytext=(-5, 0), textcoords="offset points", ha="right",
-                              va="bottom", color=MUTED)
+                axes.text(most * 1.0, i - 0.1, rate(bar["value"]), ha="right", va="bottom", color=MUTED)
                 if bar["peer"]:
                     axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
                               solid_capstyle="butt")
@@ -158,23 +156,54 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
             axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
             axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
                           textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
-            # What lies on one another, as drawn, shares a label; below it where the place above is taken.
-            at = [axes.transData.transform((point.intensity, point.rate / 1e3)) for point in points]
-            labels: list[tuple[Point, list[str], bool]] = []  # point, numbers, below
+            dots = [tuple(axes.transData.transform((point.intensity, point.rate / 1e3))) for point in points]
+            labels: list[list[int]] = []  # those that lie on one another, as drawn, share a label
             for number, point in enumerate(points, start=1):
-                x, y = at[number - 1]
-                near = next((numbers for _, numbers, _ in labels
-                             if any(abs(at[int(n) - 1][0] - x) < 5 and abs(at[int(n) - 1][1] - y) < 11 for n in numbers)), None)
+                x, y = dots[number - 1]
+                near = next((numbers for numbers in labels
+                             if any(abs(dots[n - 1][0] - x) < 5 and abs(dots[n - 1][1] - y) < 11 for n in numbers)), None)
                 if near is None:
-                    taken = any(5 <= other[0] - x < 50 and -6 < other[1] - y < 16 for other in at)
-                    labels.append((point, near := [], taken))
-                near.append(str(number))
+                    labels.append(near := [])
+                near.append(number)
                 axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
                 figure.text(0.02 / width, (legend - 0.26 * (number - 0.5) * rows / len(points)) / height,
                             f"{number}  {point.label}{between}{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
                             color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
-            for point, numbers, below in labels:
-                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, -13 if below else 4),
+            # A label stands in the first of four places where it covers no point, no other label and no slope, which is
+            # higher by its name where that begins, and from there on.
+            slopes = []
+            for name, bandwidth in roofs:
+                (ax, ay), (bx, by) = (axes.transData.transform((x, x * bandwidth / 1e3)) for x in (left, peak / bandwidth / 1.6))
+                long = 0.55 * (size - 2) * len(f"{name} {bandwidth / 1e3:.3g} TB/s")
+                slopes.append((ax, ay, (by - ay) / (bx - ax), bx - long * (bx - ax) / math.hypot(bx - ax, by - ay)))
+            used: list[tuple[float, float, float, float]] = []
+            for numbers in labels:
+                text = ", ".join(map(str, numbers))
+                x, y = dots[numbers[0] - 1]
+
+                def box(dx: int, dy: int) -> tuple[float, float, float, float]:
+                    long = 0.62 * (size - 1) * len(text)
+                    x0 = x + dx if dx > 0 else x + dx - long
+                    return x0, y + dy, x0 + long, y + dy + size - 3  # as high as a digit
+
+                def free(place: tuple[int, int]) -> bool:
+                    x0, y0, x1, y1 = box(*place)
+                    # Right above another point it would seem to be that one's.
+                    others = used + [(a - 3.5, b - 3.5, a + 3.5, b + (3.5 if n in numbers else 14))
+                                     for n, (a, b) in enumerate(dots, start=1)]
+                    if any(x0 < c and a < x1 and y0 < d and b < y1 for a, b, c, d in others):
+                        return False
+                    for ax, ay, rise, named in slopes:
+                        low, high = (ay + (at - ax) * rise for at in (x0, x1))
+                        if low < y1 and high + (size if x1 > named else 0) > y0:
+                            return False
+                    return True
+
+                places = [(-6, 4), (6, 4), (6, -13), (-6, -13)]
+                dx, dy = next(filter(free, places), places[0])
+                used.append(box(dx, dy))
+                point = points[numbers[0] - 1]
+                axes.annotate(text, (point.intensity, point.rate / 1e3), xytext=(dx, dy), ha="left" if dx > 0 else "right",
                               textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -286,31 +315,6 @@ def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Draw
     svg = (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width: {width:.0f}px" '
            f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
     return Drawing(_page_colours(svg), alt)
-
-
-def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawing:
-    """How the lanes of a warp stand. Each warp: words above it, row and column of each lane from 0 on, and the lanes
-    that are marked."""
-    cell, shapes, y, widest, sentences = 30, [], 0.0, 0, []
-    for text, places, marked in warps:
-        y += 15
-        shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{_escape(text)}</text>')
-        y += 8
-        for lane, (row, col) in enumerate(places):
-            x1, y1 = 1 + col * cell, y + row * cell
-            shapes.append(f'<rect x="{x1}" y="{y1:g}" width="{cell - 3}" height="{cell - 3}" rx="3" stroke="{LINE}" '
-                          f'fill="{SOFT if lane in marked else "none"}"/>'
-                          f'<text x="{x1 + (cell - 3) / 2:g}" y="{y1 + 18:g}" font-size="12" text-anchor="middle" '
-                          f'fill="{FOREGROUND if lane in marked else MUTED}">{lane}</text>')
-        rows = [[lane for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row)]
-                for row in sorted({row for row, _ in places})]
-        y += len(rows) * cell + 10
-        widest = max(widest, *(col + 1 for _, col in places))
-        sentences.append(f"{text}: row by row, lanes " + "; ".join(" ".join(map(str, row)) for row in rows) + ".")
-    width = widest * cell + 1
-    svg = (f'<svg viewBox="0 0 {width} {y - 8:g}" style="max-width: {width}px" '
-           f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
-    return Drawing(_page_colours(svg), "How the lanes of a warp stand. " + " ".join(sentences))
 
 
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:

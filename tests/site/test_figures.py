@@ -125,6 +125,23 @@ class Drawings(unittest.TestCase):
             self.assertLess(numbers[0], dots[0])
             self.assertGreater(numbers[1], dots[1])
 
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_numbers_of_a_roofline_are_not_written_over_one_another(self):
+        at = [(3.56, 8050), (6.4, 8230), (6.4, 8850), (6.4, 9490), (3.56, 6020), (3.56, 8030), (6.4, 8226)]
+        points = [figures.Point(f"p{i}", *where) for i, where in enumerate(at)] + [figures.Point("naive", 0.395, 2640.0)]
+        drawing = figures.roofline(points, 63000.0, [("memory", 4260.0)], "p", "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            boxes = []
+            for anchor, x, y, text in re.findall(r'text-anchor: (\w+); fill: var\(--draw-foreground\)" x="([\d.]+)" y="([\d.]+)"'
+                                                 r'[^>]*>(\d+(?:, \d+)*)</text>', svg):
+                long = 6.5 * len(text)
+                start = float(x) - (long if anchor == "end" else 0)
+                boxes.append((start, start + long, float(y) - 10, float(y), text))
+            self.assertIn("2, 3, 4, 7", [box[4] for box in boxes])
+            for i, (a, b, c, d, text) in enumerate(boxes):
+                for e, f, g, h, other in boxes[i + 1:]:
+                    self.assertFalse(a < f and e < b and c < h and g < d, (text, other))
+
 
 if __name__ == "__main__":
     unittest.main()
