@@ -257,7 +257,7 @@ TRACED = [
 
 # (function, text, what it becomes, what the rungs say), where several kernels share the function.
 SHARED = [
-    ("fetch", "i * step < below", "true", "case 0 .*out-of-bounds"),
+    ("fetch", "i * step < below", "true", r"case \d+ .*out-of-bounds"),
     ("fetch", "inside &&", "true &&", "case 1 .*: 33 of 66 .*nan where"),  # NaN from between the rows
     ("put", "[first.row + i * (threads / cols)]", "[first.row]", "case 0 .*: 32 of 32"),
 ]
