@@ -300,6 +300,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
           c[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
+      __syncwarp();  // what the other lanes have read counts, too
       if (lane == 0) ptx::mbarrier_arrive(in_shared<std::uint64_t>(barrier + 8 * stages));
       barrier = next, at_a = next_a, at_b = next_b;
     }
