@@ -316,11 +316,11 @@ __global__ void combine_warps(int* out, bool scan) {
     sums[lane] = sum;
   }
   __syncthreads();
-  out[threadIdx.x] = sums[scan ? warp : 0];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sums[scan ? warp : 0];
 }
 
 TEST(UninitializedShared, OnlyWhatComesToMemoryCounts) {
-  Buffer<int> out(128);
+  Buffer<int> out(256);
   combine_warps<<<2, 128>>>(out.data(), true);
   EXPECT_EQ(kinds(), Kinds{});
   combine_warps<<<2, 128>>>(out.data(), false);
