@@ -19,7 +19,8 @@ inline constexpr std::array kAlways = {
 /// Ahead of the reader's flags: what holds unless they say otherwise.
 inline constexpr std::array kDefaults = {"-std=gnu++20"};
 
-/// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. The
+/// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. (What
+/// -fsanitize=bounds,alignment adds comes after both, and so changes neither.) The
 /// layout of the code has to follow the source, since the scheduler runs the lowest program counter
 /// first; so what moves, merges or splits code is off, and the level of optimisation is fixed.
 inline constexpr std::array kTraced = {
@@ -27,6 +28,7 @@ inline constexpr std::array kTraced = {
     "-fsanitize=thread",
     "--param=tsan-distinguish-volatile=1",
     "-fsanitize-coverage=trace-pc",
+    "-fsanitize=bounds,alignment",  // calls our __ubsan_* where an index or an address is wrong
     "-fno-reorder-blocks",
     "-fno-reorder-blocks-and-partition",
     "-fno-ipa-icf",

@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "api_errors.h"
 #include "grid.h"
 #include "lab/json_writer.h"
 #include "memory.h"
@@ -198,7 +199,10 @@ namespace device {
 cudaError_t result(cudaError_t error) {
   State& s = state();
   if (s.sticky != cudaSuccess) return s.sticky;
-  if (error != cudaSuccess) s.last = error;
+  if (error != cudaSuccess) {
+    s.last = error;
+    note_api_error(error);
+  }
   return error;
 }
 
@@ -296,6 +300,28 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + others + ": byte " + std::to_string(fault.address) +
           " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
           "says how many bytes there are.";
+      break;
+    case Kind::array_out_of_bounds: {
+      const auto index = static_cast<int64_t>(fault.address);
+      f.kind = "out-of-bounds";
+      f.address = 0;
+      f.allocation = "an array of type " + std::string(fault.text);
+      f.message = "index " + std::to_string(index) + " of " + f.allocation + where +
+                  ": it has the " + plural(fault.size, "element") + " from 0 to " +
+                  std::to_string(fault.size - 1) +
+                  ". Usual cause: an index that is one too large, or data that is no valid index.";
+      break;
+    }
+    case Kind::constant_write:
+      f.kind = "constant-write";
+      f.message =
+          access + where +
+          ": a __constant__ variable cannot be written by a kernel. The host sets it with "
+          "cudaMemcpyToSymbol() before the launch; what kernels write is a __device__ variable.";
+      break;
+    case Kind::assertion:
+      f.kind = "trap";
+      f.message = "assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
@@ -429,6 +455,11 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);
         break;
+      case Kind::assertion:
+        set_sticky_error(cudaErrorAssert);
+        break;
+      case Kind::constant_write:
+      case Kind::array_out_of_bounds:
       case Kind::out_of_bounds:
         set_sticky_error(cudaErrorIllegalAddress);
         break;
@@ -473,12 +504,11 @@ void write_trace() {
   }
 }
 
-namespace {
-
-// What was never freed, as compute-sanitizer's --leak-check reports it: when it is asked for.
+// As compute-sanitizer's --leak-check reports it: when it is asked for. Once a kernel has failed nothing
+// can be freed any more, and nothing counts as leaked.
 void report_leaks() {
   const char* wanted = std::getenv("SIMT_LEAKS");
-  if (!wanted || std::string_view(wanted) == "0" || !*wanted) return;
+  if (!wanted || std::string_view(wanted) == "0" || !*wanted || sticky_error()) return;
   for (const memory::Allocation& allocation : memory::live()) {
     const symbols::Location& at = symbols::locate(allocation.allocated_at);
     Finding f;
@@ -487,13 +517,19 @@ void report_leaks() {
     f.line = at.line;
     f.address = allocation.base;
     f.allocation = memory::describe(allocation);
-    f.message = f.allocation + " were never freed. Every cudaMalloc needs its cudaFree.";
+    f.message = f.allocation + " were never freed. Every " +
+                (allocation.kind == memory::Kind::pinned
+                     ? std::string("cudaMallocHost needs its cudaFreeHost.")
+                     : std::string("cudaMalloc needs its cudaFree."));
     if (allocation.name.empty()) f.message.replace(f.message.find(" were "), 6, " was ");
     report(std::move(f));
   }
 }
 
-void at_exit() {
+namespace {
+
+void at_exit(int status, void*) {
+  for (Finding& finding : take_api_errors(status == 0)) report(std::move(finding));
   report_leaks();
   write_trace();
   const size_t findings = state().pending.size();
@@ -503,7 +539,7 @@ void at_exit() {
   _exit(kFindingsExitCode);
 }
 
-[[gnu::constructor(102)]] void install() { std::atexit(at_exit); }
+[[gnu::constructor(102)]] void install() { on_exit(at_exit, nullptr); }
 
 }  // namespace
 }  // namespace device
@@ -558,6 +594,7 @@ Counts counts_since(std::size_t first) {
 
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
+  for (Finding& finding : device::take_api_errors(true)) device::report(std::move(finding));
   device::clear_errors();
   return std::exchange(state().pending, {});
 }
@@ -573,6 +610,7 @@ bool set_recording(bool on) { return std::exchange(state().recording, on); }
 cudaError_t cudaGetLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
+  simt::device::api_error_taken(s.last);
   return std::exchange(s.last, cudaSuccess);
 }
 

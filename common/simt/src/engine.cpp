@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include "host_copies.h"
 #include "memory.h"
 #include "symbols.h"
 
@@ -172,6 +175,8 @@ void Worker::lane_main() {
     const int lane = lane_;
     if (warp.capture >> lane & 1)
       warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+    if (warp.has_wrong_index >> lane & 1) [[unlikely]]
+      report_wrong_indices(warp, lane);
     warp.key[lane] = kNotWaiting;
     warp.live &= ~(1u << lane);
     free_fibers_.push_back(warp.lane[lane].fiber);
@@ -501,6 +506,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
+    warp.has_wrong_index = 0;
     for (unsigned i = 0; i < kLanes; ++i) {
       warp.key[i] = i < lanes ? make_key(0, 1) : kNotWaiting;
       warp.stop[i] = Stop::resume;
@@ -526,6 +532,9 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
 // After a fault: the lanes are dropped where they stand.
 void Worker::abandon_block() {
   for (unsigned w = 0; w < warp_count_; ++w) {
+    for (uint32_t rest = warps_[w]->has_wrong_index; rest; rest &= rest - 1) {
+      report_wrong_indices(*warps_[w], std::countr_zero(rest));
+    }
     for (Lane& lane : warps_[w]->lane) {
       if (!lane.fiber) continue;
       rebuild(*lane.fiber);
@@ -654,6 +663,14 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const uint64_t pc = key_pc(warp.group_key);
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
 
+  if (const uint32_t wrong = group & warp.has_wrong_index; wrong) [[unlikely]] {
+    for (uint32_t rest = wrong; rest; rest &= rest - 1) {
+      if (settle_wrong_index(warp, std::countr_zero(rest), size)) continue;
+      aborted_ = true;
+      return;
+    }
+  }
+
   // Generic addresses may point anywhere, lane by lane; nearly always they agree.
   uint32_t shared = 0, global = 0;
   for (uint32_t rest = group; rest; rest &= rest - 1) {
@@ -699,9 +716,13 @@ void Worker::count_access(Warp& warp, uint32_t group) {
     const auto end = reinterpret_cast<uint64_t>(simt_constant_end);
     for (uint32_t rest = global; rest; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
-      if (warp.address[lane] - begin < end - begin) global &= ~(1u << lane);
+      if (warp.address[lane] - begin >= end - begin) continue;
+      global &= ~(1u << lane);
+      if (what == Stop::load) continue;
+      add_fault(fault_at(Fault::Kind::constant_write, warp, lane));
+      aborted_ = true;
     }
-    if (!global) return;
+    if (aborted_ || !global) return;
   }
 
   check_global(warp, global, size, what, pc);
@@ -747,6 +768,16 @@ const symbols::SharedVariable* Worker::shared_variable(uint64_t offset, unsigned
   return nullptr;
 }
 
+// Has the block written to it?
+bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
+  for (uint64_t word = variable.begin / 4; word * 4 < variable.end; ++word) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      if (races_.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
+    }
+  }
+  return false;
+}
+
 void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
                           Counts& counts) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
@@ -767,10 +798,10 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       return;
     }
     if (!is_dynamic && !variables_.empty()) {
-      // One instruction means one array. Where a lane falls into an array of another function, which
-      // happens to lie beside it here, hardware would have none there.
+      // One instruction means one array. Where a lane falls into an array of another function that the
+      // block does not use, and which happens to lie beside it here, hardware would have none there.
       const symbols::SharedVariable* const hit = shared_variable(address - tls_base_, size);
-      if (!hit || (array && hit != array && hit->owner != array->owner)) {
+      if (!hit || (array && hit != array && hit->owner != array->owner && !is_in_use(*hit))) {
         Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
         fault.address = address - tls_base_;
         fault.text = "static";
@@ -781,7 +812,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
       if (!array) array = hit;
     }
-    if (address % std::min(size, 8u) != 0) {
+    if (address % std::min(size, 8u) != 0 || warp.misaligned[lane] == address) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));
       aborted_ = true;
       return;
@@ -789,7 +820,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     size_t word = is_dynamic ? tls_size_ / 4 + (address - dynamic) / 4 : (address - tls_base_) / 4;
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
-      if (what != Stop::store && !races_.is_written(word, bytes)) [[unlikely]] {
+      if (what != Stop::store && !races_.is_written(word, bytes) && !warp.is_padded[lane])
+          [[unlikely]] {
         add_fault(fault_at(Fault::Kind::shared_uninitialized, warp, lane));
       }
       Race race;
@@ -900,9 +932,12 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
         kind = Fault::Kind::out_of_bounds;
       }
     }
-    // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8.
-    if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0)
+    // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8; whether
+    // the type allows that, the compiler's check knows.
+    if (kind == Fault::Kind::none &&
+        (address % std::min(size, 8u) != 0 || warp.misaligned[lane] == address)) {
       kind = Fault::Kind::misaligned;
+    }
     if (!last_written_) fresh_ |= 1u << lane;
     if (kind == Fault::Kind::none) continue;
     if (fault.kind == Fault::Kind::none) {
@@ -969,7 +1004,7 @@ void Worker::check_written(Warp& warp, uint32_t lanes, unsigned size, Stop what,
                     if (!missing) [[likely]]
                       return;
                     for (int lane = first; lane <= last; ++lane) {
-                      if (!(lanes >> lane & 1)) continue;
+                      if (!(lanes >> lane & 1) || warp.is_padded[lane]) continue;
                       // Padding within a struct is read along with its members: only what is all unwritten counts.
                       const uint32_t mine = bytes_in_sector(warp.address[lane], size, sector);
                       if (mine == 0 || (mine & ~missing) ||
@@ -982,6 +1017,23 @@ void Worker::check_written(Warp& warp, uint32_t lanes, unsigned size, Stop what,
                       add_fault(fault);
                     }
                   });
+}
+
+bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
+  const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  const bool is_dynamic = address - dynamic < kMaxDynamicShared;
+  if (!is_dynamic && address - tls_base_ >= tls_size_) {
+    bool any = true;
+    shadow::for_each_unwritten(address, size, [&](uint64_t begin, uint64_t end) {
+      any = begin != address || end != address + size;
+    });
+    return any;
+  }
+  const uint64_t first = is_dynamic ? tls_size_ / 4 * 4 + (address - dynamic) : address - tls_base_;
+  for (uint64_t byte = first; byte < first + size; ++byte) {
+    if (races_.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4))) return true;
+  }
+  return false;
 }
 
 // Other blocks that touch the same bytes.
@@ -1040,6 +1092,93 @@ void Worker::add_block_race(const BlockRace& race) {
   if (block_races.size() < block_races.capacity()) block_races.push_back(race);
 }
 
+// ---- Indices outside their array ----------------------------------------------------------------
+
+namespace {
+
+// What "'float [8][33]'" says: the size of an element in bytes, 0 if that is unknown, and their number.
+struct ArrayType {
+  uint64_t element = 0, count = 0;
+
+  explicit ArrayType(std::string_view text) {
+    const size_t open = text.find(" [");
+    if (open == std::string_view::npos) return;
+    const std::string_view name = text.substr(text.starts_with("'"), open - text.starts_with("'"));
+    element = name.ends_with("*")                                          ? 8
+              : name.ends_with("char") || name == "bool"                   ? 1
+              : name.find("short") != name.npos                            ? 2
+              : name.find("long") != name.npos || name == "double"         ? 8
+              : name == "int" || name == "unsigned int" || name == "float" ? 4
+                                                                           : 0;
+    bool first = true;
+    for (size_t at = open + 1; at < text.size() && text[at] == '['; at = text.find(']', at) + 1) {
+      const uint64_t extent = std::strtoull(text.data() + at + 1, nullptr, 10);
+      (first ? count : element) = first ? extent : element * extent;
+      first = false;
+    }
+  }
+};
+
+}  // namespace
+
+// An access by a lane that has computed an index outside its array. Is it the access with that index? Then
+// it may still hit what was meant: `tile[0][i]` walks over all rows of a tile. False if it does not.
+bool Worker::settle_wrong_index(Warp& warp, int lane, unsigned size) {
+  const uint64_t address = warp.address[lane];
+  const uint64_t offset = address - tls_base_;
+  std::vector<WrongIndex>& open = warp.wrong_index[lane];
+  for (size_t i = 0; i < open.size(); ++i) {
+    const ArrayType type(open[i].array);
+    const uint64_t element = type.element ? type.element : size;
+    const uint64_t shift = static_cast<uint64_t>(open[i].index) * element;
+    if (offset < tls_size_) {
+      for (const symbols::SharedVariable& meant : variables_) {
+        if (offset - shift - meant.begin >= meant.end - meant.begin) continue;
+        if (offset < meant.begin || offset + size > meant.end) {
+          Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
+          fault.address = offset;
+          fault.text = "static";
+          fault.missed = &meant;
+          add_fault(fault);
+          open.clear();
+          warp.has_wrong_index &= ~(1u << lane);
+          return false;
+        }
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+        if (open.empty()) warp.has_wrong_index &= ~(1u << lane);
+        return true;
+      }
+    } else if (address - segments().data_begin < segments().data_end - segments().data_begin) {
+      // A __device__ or __constant__ array, or a row of one.
+      const symbols::Variable* meant = symbols::find_variable(address - shift);
+      if (meant && address >= meant->begin && address + size <= meant->end) {
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+        if (open.empty()) warp.has_wrong_index &= ~(1u << lane);
+        return true;
+      }
+      if (meant && meant->end - meant->begin == type.count * element) {
+        report_wrong_indices(warp, lane);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// No access to memory that all can see had those indices: the arrays are the thread's own.
+void Worker::report_wrong_indices(Warp& warp, int lane) {
+  for (const WrongIndex& wrong : warp.wrong_index[lane]) {
+    Fault fault = fault_at(Fault::Kind::array_out_of_bounds, warp, lane);
+    fault.pc = wrong.pc;
+    fault.address = static_cast<uint64_t>(wrong.index);
+    fault.text = wrong.array;
+    fault.size = static_cast<unsigned>(ArrayType(wrong.array).count);
+    add_fault(fault);
+  }
+  warp.wrong_index[lane].clear();
+  warp.has_wrong_index &= ~(1u << lane);
+}
+
 // ---- Faults -------------------------------------------------------------------------------------
 
 Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
@@ -1079,12 +1218,15 @@ void host_access(uint64_t address, unsigned size, bool store, uint64_t pc);  // 
 
 struct Hooks {
   [[gnu::always_inline]] static inline void access(const void* pointer, unsigned size, Stop what,
-                                                   bool is_volatile, const void* pc) {
+                                                   bool is_volatile, const void* pc,
+                                                   bool is_padded = false) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     Worker* worker = running;
     if (!worker) {
       if (memory::in_device_arena(address)) [[unlikely]] {
         host_access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+      } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
+        host_copies::access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
       }
       return;
     }
@@ -1101,6 +1243,7 @@ struct Hooks {
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
+    warp.is_padded[lane] = is_padded;
     worker->stop(warp, lane);
   }
 
@@ -1150,11 +1293,25 @@ struct Hooks {
   static void access_pieces(const void* pointer, uint64_t size, Stop what, const void* pc) {
     auto address = reinterpret_cast<uint64_t>(pointer);
     const uint64_t end = address + size;
+    // A struct may have padding, which nobody writes.
+    const bool is_padded =
+        what == Stop::load && running && running->is_partly_written(address, size);
     while (address < end) {
       unsigned piece = address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
       while (piece > end - address) piece /= 2;
-      access(reinterpret_cast<const void*>(address), piece, what, false, pc);
+      access(reinterpret_cast<const void*>(address), piece, what, false, pc, is_padded);
       address += piece;
+    }
+  }
+
+  // What memcpy and its like do.
+  static void block_access(const void* pointer, uint64_t size, Stop what, const void* pc) {
+    if (running) return access_pieces(pointer, size, what, pc);
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    if (size && memory::in_device_arena(address)) {
+      host_access(address, 0, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+    } else if (what == Stop::store && host_copies::extent) {
+      host_copies::note(pointer, nullptr, size);
     }
   }
 
@@ -1185,6 +1342,30 @@ struct Hooks {
     warp.trail[length][lane] = key;
     warp.trail_length[lane] = static_cast<uint8_t>(length + 1);
     warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+  }
+
+  static void wrong_index(const char* array, int64_t index, const void* pc) {
+    Worker* worker = running;
+    if (!worker || !worker->traced_) return;
+    constexpr size_t kMostOpen = 8;
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    std::vector<WrongIndex>& open = warp.wrong_index[lane];
+    const WrongIndex wrong{reinterpret_cast<uint64_t>(pc), index, array};
+    // Still open when the lane comes there again: nobody saw the access.
+    const auto same = std::find_if(open.begin(), open.end(),
+                                   [&](const WrongIndex& known) { return known.pc == wrong.pc; });
+    if (same != open.end()) {
+      *same = wrong;
+      return;
+    }
+    if (open.size() < kMostOpen) open.push_back(wrong);
+    warp.has_wrong_index |= 1u << lane;
+  }
+
+  static void misaligned(uint64_t address) {
+    Worker* worker = running;
+    if (worker) worker->warp_->misaligned[worker->lane_] = address;
   }
 
   static void function_entry(const void* caller, const void* pc) {
@@ -1297,11 +1478,27 @@ struct Hooks {
     worker->fail(fault);
   }
 
+  static void assert_failed(const char* expression, const void* pc) {
+    Worker* worker = running;
+    Warp& warp = *worker->warp_;
+    note(warp, worker->lane_, Stop::resume, pc);
+    Fault fault = worker->fault_at(Fault::Kind::assertion, warp, worker->lane_);
+    fault.text = expression;  // a literal of the program
+    fault.address = 0;
+    worker->fail(fault);
+  }
+
   // A fault of the CPU in a lane; see install_crash_handler().
   static void crash() {
     Worker* worker = running;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
+    if (warp.has_wrong_index >> lane & 1) {  // that is why
+      const WrongIndex& wrong = warp.wrong_index[lane].back();
+      note(warp, lane, Stop::resume, reinterpret_cast<const void*>(wrong.pc));
+      worker->aborted_ = true;
+      worker->leave_to_main();  // abandon_block() reports it
+    }
     note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc_ + 1));
     Fault fault = worker->fault_at(crash_misaligned_ ? Fault::Kind::misaligned : Fault::Kind::crash,
                                    warp, lane);
@@ -1397,6 +1594,52 @@ void __tsan_read_range(void* p, unsigned long size) {
 }
 void __tsan_write_range(void* p, unsigned long size) {
   Hooks::access_pieces(p, size, Stop::store, SIMT_PC);
+}
+// What calls of memcpy and its like become; see simt/block_copies.h.
+void* simt_memcpy(void* to, const void* from, size_t size) noexcept {
+  Hooks::block_access(from, size, Stop::load, SIMT_PC);
+  Hooks::block_access(to, size, Stop::store, SIMT_PC);
+  return std::memcpy(to, from, size);
+}
+void* simt_memmove(void* to, const void* from, size_t size) noexcept {
+  Hooks::block_access(from, size, Stop::load, SIMT_PC);
+  Hooks::block_access(to, size, Stop::store, SIMT_PC);
+  return std::memmove(to, from, size);
+}
+void* simt_memset(void* to, int value, size_t size) noexcept {
+  Hooks::block_access(to, size, Stop::store, SIMT_PC);
+  return std::memset(to, value, size);
+}
+
+// In the place of the C library's: what a failed assert() calls, in kernels and on the host.
+[[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
+                                const char* function) {
+  if (simt::engine::current_worker()) Hooks::assert_failed(expression, SIMT_PC);
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name,
+               file, line, function, expression);
+  std::abort();
+}
+
+// What the compiler's own checks call: -fsanitize=bounds and -fsanitize=alignment.
+struct UbsanType {
+  unsigned short kind, info;  // of integers: whether it is signed
+  char name[];
+};
+struct UbsanOutOfBounds {
+  const char* file;
+  unsigned line, column;
+  const UbsanType *array, *index;
+};
+void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* what, unsigned long index) {
+  // As wide as its type, and signed if that is.
+  const unsigned bits = 1u << (what->index->info >> 1);
+  auto value = static_cast<int64_t>(index);
+  if (bits < 64 && (what->index->info & 1)) value = value << (64 - bits) >> (64 - bits);
+  Hooks::wrong_index(what->array->name, value, SIMT_PC);
+}
+void __ubsan_handle_type_mismatch_v1(const void*, unsigned long address) {
+  Hooks::misaligned(address);
 }
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}

@@ -66,6 +66,13 @@ struct Lane {
   uint32_t outer_paths[kKnownCalls];
 };
 
+// An index outside its array, as the compiler's check saw it ahead of the access.
+struct WrongIndex {
+  uint64_t pc;
+  int64_t index;
+  const char* array;  // "'int [8]'"
+};
+
 // Arrays over lanes, because the scheduler reads one field of all 32.
 struct Warp {
   alignas(64) uint64_t key[kLanes];
@@ -74,6 +81,7 @@ struct Warp {
   Stop stop[kLanes];
   uint8_t size[kLanes];
   bool is_volatile[kLanes];
+  bool is_padded[kLanes];       // part of a larger access, of which some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
   Lane lane[kLanes];
@@ -100,6 +108,11 @@ struct Warp {
   int index = 0;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
   WarpOrder order;          // what __syncwarp has ordered, for the race check
+
+  // Indices whose accesses are still to come. Nobody sees the accesses to a thread's own arrays.
+  uint32_t has_wrong_index = 0;
+  std::vector<WrongIndex> wrong_index[kLanes];
+  uint64_t misaligned[kLanes] = {};  // an address that is no multiple of what its type needs
 
   // Lanes that wrote the same word in one instruction: is it the same value? See races.h.
   uint32_t capture = 0;
@@ -140,6 +153,9 @@ struct Fault {
     shared_uninitialized,
     global_race,
     global_uninitialized,
+    array_out_of_bounds,
+    constant_write,
+    assertion,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -215,10 +231,13 @@ class Worker {
   void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void add_block_race(const BlockRace& race);
+  bool is_partly_written(uint64_t address, uint64_t size) const;
   void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
   void settle_captures(Warp& warp);
+  bool settle_wrong_index(Warp& warp, int lane, unsigned size);
+  void report_wrong_indices(Warp& warp, int lane);
 
   [[noreturn]] void fail(const Fault& fault);
   void add_fault(const Fault& fault);
@@ -258,6 +277,7 @@ class Worker {
       variables_;  // read before there are lanes: they have no room
   const symbols::SharedVariable* variable_ = nullptr;  // hit last
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
+  bool is_in_use(const symbols::SharedVariable& variable) const;
   struct Conflict {
     uint8_t lane, other_lane;
     uint64_t address;

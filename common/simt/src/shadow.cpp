@@ -272,17 +272,29 @@ void mark_written(uint64_t address, uint64_t size) {
   }
 }
 
-uint64_t first_unwritten(uint64_t address, uint64_t size) {
+void for_each_unwritten(uint64_t address, uint64_t size,
+                        const std::function<void(uint64_t, uint64_t)>& f) {
   const Region* region = region_of(address);
-  if (!region || !region->written) return address + size;
-  for (uint64_t offset = address - region->base; offset < address - region->base + size; ++offset) {
-    if (region->written[offset / 4] == 0xf) {
-      offset |= 3;
-    } else if (!(region->written[offset / 4] >> offset % 4 & 1)) {
-      return region->base + offset;
+  if (!region || !region->written) return;
+  const uint64_t first = address - region->base, end = first + size;
+  uint64_t begin = end;  // of the run that is open; none
+  for (uint64_t offset = first; offset < end; ++offset) {
+    if (offset % 32 == 0 && begin == end && offset + 32 <= end) {
+      uint64_t nibbles;
+      std::memcpy(&nibbles, region->written + offset / 4, 8);
+      if (nibbles == 0x0f0f0f0f0f0f0f0f) {
+        offset += 31;
+        continue;
+      }
+    }
+    const bool is_written = region->written[offset / 4] >> offset % 4 & 1;
+    if (!is_written && begin == end) begin = offset;
+    if (is_written && begin != end) {
+      f(region->base + begin, region->base + offset);
+      begin = end;
     }
   }
-  return address + size;
+  if (begin != end) f(region->base + begin, region->base + end);
 }
 
 uint32_t unwritten(uint64_t sector, uint32_t bytes) {

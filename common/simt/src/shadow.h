@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace simt::engine {
@@ -44,8 +45,9 @@ void mark_written(uint64_t address, uint64_t size);
 // The same for some bytes of the sector at `sector`, a multiple of 32, and which of them have never been.
 void note_written(uint64_t sector, uint32_t bytes);
 uint32_t unwritten(uint64_t sector, uint32_t bytes);
-// The first byte of [address, address + size) that has never been written; the end if there is none.
-uint64_t first_unwritten(uint64_t address, uint64_t size);
+// Calls f(begin, end) for each run of bytes in [address, address + size) that have never been written.
+void for_each_unwritten(uint64_t address, uint64_t size,
+                        const std::function<void(uint64_t, uint64_t)>& f);
 
 // A launch begins, or all blocks of one have met at a barrier of the whole grid: what was done before is
 // ordered before what comes. No block may be running.
