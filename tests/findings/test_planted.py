@@ -1,8 +1,7 @@
 """Every planted fault is found, as what it is and where it is; the corrected twins are silent.
 
-The programs name what must be found (`planted --list`), their sources where (`// fault: NAME`). open.json names
-the programs whose fault is not found yet: each must go unfound, so that the list shrinks. h200.json holds what
-compute-sanitizer reports of the same programs on hardware: whatever it finds must be found here as well.
+The programs name what must be found (`planted --list`), their sources where (`// fault: NAME`). h200.json holds
+what compute-sanitizer reports of the same programs on hardware: whatever it finds must be found here as well.
 """
 
 import concurrent.futures
@@ -71,7 +70,6 @@ class Planted(unittest.TestCase):
         cls.expected = {name: kind for name, kind, _ in programs()}
         cls.on_hardware = {name for name, _, where in programs() if where == "everywhere"}
         cls.marks = marks()
-        cls.open = json.loads((HERE / "open.json").read_text(encoding="utf-8"))
         cls.hardware = json.loads((HERE / "h200.json").read_text(encoding="utf-8"))["programs"]
         cls.faulty = all_of(cls.expected, "faulty")
 
@@ -99,11 +97,7 @@ class Planted(unittest.TestCase):
     def test_faults_are_found(self):
         for name, found in self.faulty.items():
             with self.subTest(name):
-                problem = self.wrong_with(name, found)
-                if name in self.open:
-                    self.assertNotEqual(problem, "", "found by now: take it out of open.json")
-                else:
-                    self.assertEqual(problem, "")
+                self.assertEqual(self.wrong_with(name, found), "")
 
     def test_nothing_that_compute_sanitizer_finds_is_missed(self):
         self.assertEqual(set(self.hardware), self.on_hardware, "run tools/measure/sanitize.py on a GPU again")

@@ -163,7 +163,7 @@ std::string plural(uint64_t n, const char* thing) {
 }
 
 // Where an address lies, seen from the allocations.
-std::string describe_address(uint64_t address, unsigned size, std::string& allocation) {
+std::string describe_address(uint64_t address, std::string& allocation) {
   if (address < 4096) return "address " + std::to_string(address) + ", a null pointer";
   if (!memory::in_arena(address)) {
     allocation = "host memory";
@@ -175,10 +175,12 @@ std::string describe_address(uint64_t address, unsigned size, std::string& alloc
     allocation = memory::describe(*below);
     return plural(address - below->base, "byte") + " into " + allocation;
   }
-  if (below && address + size > below->end() &&
-      (!above || address - below->end() <= above->base - address)) {
+  if (below && address < below->end()) {
     allocation = memory::describe(*below);
-    if (address < below->end()) return "across the end of " + allocation;
+    return "across the end of " + allocation;
+  }
+  if (below && (!above || address - below->end() <= above->base - address)) {
+    allocation = memory::describe(*below);
     const uint64_t past = address - below->end();
     return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") +
            " of " + allocation;
@@ -247,16 +249,21 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
   f.thread = fault.thread;
   f.launch = launch;
   f.address = fault.address;
-  const std::string access = (fault.store ? "write of " : "read of ") + plural(fault.size, "byte");
+  const std::string access = (fault.atomic  ? "atomic operation on "
+                              : fault.store ? "write of "
+                                            : "read of ") +
+                             plural(fault.size, "byte");
   const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
                             ", thread " + text(fault.thread);
-  const std::string others =
-      fault.lanes > 1 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)" : "";
+  const std::string others = fault.lanes <= 1 ? ""
+                             : fault.lanes <= engine::kLanes
+                                 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
+                                 : " (and " + std::to_string(fault.lanes - 1) + " times more)";
   switch (fault.kind) {
     case Kind::none:
       break;
     case Kind::out_of_bounds: {
-      const std::string place = describe_address(fault.address, fault.size, f.allocation);
+      const std::string place = describe_address(fault.address, f.allocation);
       const memory::Allocation* found = memory::find(fault.address);
       if (fault.address >= 4096 && !memory::in_arena(fault.address)) {
         f.kind = "device-access";
@@ -271,7 +278,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.kind = "out-of-bounds";
         f.message =
             access + where + others + ": " + place +
-            ". Usual cause: a guard such as `if (i < n)` is missing or tests another bound.";
+            (fault.address < 4096
+                 ? ". Usual cause: a pointer that was never set, or a cudaMalloc that failed."
+                 : ". Usual cause: a guard such as `if (i < n)` is missing or tests another "
+                   "bound.");
       }
       break;
     }
@@ -368,9 +378,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       break;
     case Kind::shared_race:
       f.kind = "shared-race";
-      f.message = std::string(fault.store ? "write" : "read") + where + " races with the " +
-                  (fault.other_store ? "write" : "read") + " at " + other.text() + " by thread " +
-                  text(fault.other_thread) +
+      f.message = std::string(fault.atomic  ? "atomic operation"
+                              : fault.store ? "write"
+                                            : "read") +
+                  where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+                  other.text() + " by thread " + text(fault.other_thread) +
                   " of the same block: nothing orders the two accesses to the same shared memory. "
                   "Usual cause: "
                   "a missing __syncthreads(), or within a warp __syncwarp().";
@@ -420,8 +432,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       } else {
         f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
                                                                            : "out-of-bounds";
-        f.message =
-            "access" + where + ": " + describe_address(fault.address, 1, f.allocation) + ".";
+        f.message = "access" + where + ": " + describe_address(fault.address, f.allocation) + ".";
       }
       break;
   }

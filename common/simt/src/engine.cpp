@@ -954,40 +954,57 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
 
 namespace {
 
-// Calls f(sector, bytes, first lane, last lane) for each sector that the lanes touch, in their order;
-// neighbours that share a sector are one call.
+// Calls f(line, bytes, first lane, last lane) for each line of 64 bytes that the lanes touch, in their order;
+// neighbours that share a line are one call.
 template <class F>
-void for_each_sector(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
-  uint64_t sector = ~uint64_t{0};
-  uint32_t bytes = 0;
+void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
+  constexpr unsigned kLine = 64;
+  const uint64_t all = (uint64_t{1} << size) - 1;
+  if (lanes == ~0u) {
+    uint64_t differences = 0;
+    for (unsigned i = 0; i < kLanes; ++i) differences |= address[i] ^ (address[0] + i * size);
+    if (!differences) {  // one element after another
+      const uint64_t begin = address[0], end = begin + kLanes * size;
+      for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
+        uint64_t bytes = ~uint64_t{0};
+        if (line < begin) bytes <<= begin - line;
+        if (end - line < kLine) bytes &= (uint64_t{1} << (end - line)) - 1;
+        const uint64_t first = std::max(line, begin), last = std::min(line + kLine, end) - 1;
+        f(line, bytes, static_cast<int>((first - begin) / size),
+          static_cast<int>((last - begin) / size));
+      }
+      return;
+    }
+  }
+  uint64_t line = ~uint64_t{0};
+  uint64_t bytes = 0;
   int first = 0, last = 0;
-  const uint32_t all = size == 32 ? ~0u : (1u << size) - 1;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const uint64_t at = address[lane];
-    const unsigned offset = at % 32;
-    if (at - offset != sector) {
-      if (bytes) f(sector, bytes, first, last);
-      sector = at - offset;
+    const unsigned offset = at % kLine;
+    if (at - offset != line) {
+      if (bytes) f(line, bytes, first, last);
+      line = at - offset;
       bytes = 0;
       first = lane;
     }
     bytes |= all << offset;
     last = lane;
-    if (offset + size > 32) [[unlikely]] {  // two sectors: see check_global()
-      f(sector, bytes, first, last);
-      sector += 32;
-      bytes = all >> (32 - offset);
+    if (offset + size > kLine) [[unlikely]] {  // two lines: see check_global()
+      f(line, bytes, first, last);
+      line += kLine;
+      bytes = all >> (kLine - offset);
       first = lane;
     }
   }
-  if (bytes) f(sector, bytes, first, last);
+  if (bytes) f(line, bytes, first, last);
 }
 
-uint32_t bytes_in_sector(uint64_t address, unsigned size, uint64_t sector) {
-  uint32_t bytes = 0;
+uint64_t bytes_in_line(uint64_t address, unsigned size, uint64_t line) {
+  uint64_t bytes = 0;
   for (uint64_t at = address; at < address + size; ++at) {
-    if (at - sector < 32) bytes |= 1u << (at - sector);
+    if (at - line < 64) bytes |= uint64_t{1} << (at - line);
   }
   return bytes;
 }
@@ -996,27 +1013,25 @@ uint32_t bytes_in_sector(uint64_t address, unsigned size, uint64_t sector) {
 
 // Memory that nobody has written, and what is written now.
 void Worker::check_written(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
-  for_each_sector(warp.address, lanes, size,
-                  [&](uint64_t sector, uint32_t bytes, int first, int last) {
-                    if (what == Stop::store) return shadow::note_written(sector, bytes);
-                    const uint32_t missing = shadow::unwritten(sector, bytes);
-                    if (what == Stop::atomic) shadow::note_written(sector, bytes);
-                    if (!missing) [[likely]]
-                      return;
-                    for (int lane = first; lane <= last; ++lane) {
-                      if (!(lanes >> lane & 1) || warp.is_padded[lane]) continue;
-                      // Padding within a struct is read along with its members: only what is all unwritten counts.
-                      const uint32_t mine = bytes_in_sector(warp.address[lane], size, sector);
-                      if (mine == 0 || (mine & ~missing) ||
-                          static_cast<unsigned>(std::popcount(mine)) != size) {
-                        continue;
-                      }
-                      Fault fault = fault_at(Fault::Kind::global_uninitialized, warp, lane);
-                      fault.pc = pc;
-                      fault.lanes = 1;
-                      add_fault(fault);
-                    }
-                  });
+  for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+    if (what == Stop::store) return shadow::note_written(line, bytes);
+    const uint64_t missing = shadow::unwritten(line, bytes);
+    if (what == Stop::atomic) shadow::note_written(line, bytes);
+    if (!missing) [[likely]]
+      return;
+    for (int lane = first; lane <= last; ++lane) {
+      if (!(lanes >> lane & 1) || warp.is_padded[lane]) continue;
+      // Padding within a struct is read along with its members: only what is all unwritten counts.
+      const uint64_t mine = bytes_in_line(warp.address[lane], size, line);
+      if (mine == 0 || (mine & ~missing) || static_cast<unsigned>(std::popcount(mine)) != size) {
+        continue;
+      }
+      Fault fault = fault_at(Fault::Kind::global_uninitialized, warp, lane);
+      fault.pc = pc;
+      fault.lanes = 1;
+      add_fault(fault);
+    }
+  });
 }
 
 bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
@@ -1044,37 +1059,53 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
-  for_each_sector(
-      warp.address, lanes, size, [&](uint64_t sector, uint32_t bytes, int first, int last) {
-        if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({sector, bytes});
-        if (is_volatile && what == Stop::load) return;
-        Note clash;
-        if (!global.touch(sector, bytes, kind, pc_offset, clash)) [[likely]]
-          return;
-        for (int lane = first; lane <= last; ++lane) {
-          if (!(lanes >> lane & 1)) continue;
-          const uint32_t both = bytes_in_sector(warp.address[lane], size, sector) & clash.bytes;
-          if (!both) continue;
-          BlockRace race;
-          race.fault = fault_at(Fault::Kind::global_race, warp, lane);
-          race.fault.pc = pc;
-          race.fault.other_pc = clash.pc + program_base();
-          race.fault.other_store = clash.kind != Touch::read;
-          race.fault.other_block = GlobalCheck::linear(clash.block);
-          race.value = load_up_to_8(warp.address[lane], size);
-          if (kind == Touch::write) {
-            unsettled_.push_back({race, race.value});
-          } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
-            add_block_race(race);
-          }
-          return;
-        }
-      });
+  for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+    if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
+    if (is_volatile && what == Stop::load) return;
+    Note clash[2];
+    const unsigned clashes = global.touch(line, bytes, kind, pc_offset, clash);
+    if (!clashes) [[likely]]
+      return;
+    for (const unsigned half : {0u, 1u}) {
+      if (clashes >> half & 1)
+        report_clash(warp, lanes, kind, pc, clash[half], line + 32 * half, first, last);
+    }
+  });
+}
+
+// What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
+void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
+                          uint64_t sector, int first, int last) {
+  for (int lane = first; lane <= last; ++lane) {
+    if (!(lanes >> lane & 1)) continue;
+    const uint64_t address = warp.address[lane];
+    const unsigned size = warp.size[lane];
+    const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;
+    if (!both) continue;
+    BlockRace race;
+    race.fault = fault_at(Fault::Kind::global_race, warp, lane);
+    race.fault.pc = pc;
+    race.fault.other_pc = clash.pc + program_base();
+    race.fault.other_store = clash.kind != Touch::read;
+    race.fault.other_block = GlobalCheck::linear(clash.block);
+    race.value = load_up_to_8(address, size);
+    if (kind == Touch::write) {
+      unsettled_.push_back({race, race.value});
+    } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
+      add_block_race(race);
+    }
+    return;
+  }
 }
 
 // The lanes have run: did the stores that clash change anything?
 void Worker::settle_global() {
-  for (const Flag& flag : flags_) global.acquire(flag.sector, flag.bytes);
+  for (const Flag& flag : flags_) {
+    for (unsigned half = 0; half < 64; half += 32) {
+      const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
+      if (bytes) global.acquire(flag.line + half, bytes);
+    }
+  }
   flags_.clear();
   for (Unsettled& store : unsettled_) {
     store.race.value = load_up_to_8(store.race.fault.address, store.race.fault.size);
@@ -1188,6 +1219,7 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.address = warp.address[lane];
   fault.size = warp.size[lane];
   fault.store = warp.stop[lane] == Stop::store || warp.stop[lane] == Stop::atomic;
+  fault.atomic = warp.stop[lane] == Stop::atomic;
   fault.block = block_index_;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;

@@ -163,7 +163,8 @@ struct Fault {
       0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
   uint64_t address = 0;
   unsigned size = 0;
-  bool store = false;
+  bool store = false;  // atomic operations among them
+  bool atomic = false;
   bool other_store = false;
   uint3 block{};
   uint3 thread{};
@@ -230,6 +231,8 @@ class Worker {
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
+                    uint64_t sector, int first, int last);
   void add_block_race(const BlockRace& race);
   bool is_partly_written(uint64_t address, uint64_t size) const;
   void settle_global();
@@ -266,8 +269,7 @@ class Worker {
     uint64_t before;
   };
   struct Flag {
-    uint64_t sector;
-    uint32_t bytes;
+    uint64_t line, bytes;
   };
   std::vector<Unsettled> unsettled_;
   std::vector<Flag> flags_;
