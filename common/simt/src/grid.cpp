@@ -193,13 +193,13 @@ void add_block_races(const std::vector<BlockRace>& races,
   const uint64_t base = program_base();
   for (const BlockRace& race : races) {
     const Fault& fault = race.fault;
-    // A word that is tested and then set, by all to the same value, may be set once too often.
+    // A word that is tested and then set, by all to the same value, may be set once too often. Who reads it
+    // meanwhile finds it set or not.
     const bool one_reads = fault.store != fault.other_store;
-    const auto load_pc = static_cast<uint32_t>((fault.store ? fault.other_pc : fault.pc) - base);
     const auto store_pc = static_cast<uint32_t>((fault.store ? fault.pc : fault.other_pc) - base);
     if (one_reads && !race.varies &&
-        std::find(test_and_set.begin(), test_and_set.end(),
-                  GlobalCheck::TestAndSet{load_pc, store_pc}) != test_and_set.end()) {
+        std::any_of(test_and_set.begin(), test_and_set.end(),
+                    [&](const auto& pair) { return pair.store_pc == store_pc; })) {
       continue;
     }
     const auto place = [](const Fault& f) {
