@@ -3,6 +3,7 @@
 # The header comment of name.cu says the sizes; nothing of it is repeated here. Files beside it:
 #   *_peers.cu, *_sm90.cu, *_gpu.cu   only the gpu backend compiles
 #   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
+#   *_peers_stub.cu                   stands in for *_peers.cu, also where the gpu backend lacks cuBLAS
 #   any other .cu                     both backends compile
 #
 # The simulator builds two programs: NAME (traced: it counts and checks) and, when that target is asked
@@ -30,6 +31,11 @@ function(warp_add_chapter chapter)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu)
   if(WARP_BACKEND STREQUAL "gpu")
     list(FILTER sources EXCLUDE REGEX "_stub\\.cu$")
+    if(NOT TARGET lab_cublas)
+      list(FILTER sources EXCLUDE REGEX "_peers\\.cu$")
+      file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_peers_stub.cu)
+      list(APPEND sources ${stubs})
+    endif()
   else()
     list(FILTER sources EXCLUDE REGEX "_(peers|sm90|gpu)\\.cu$")
   endif()
@@ -42,6 +48,9 @@ function(warp_add_chapter chapter)
     add_executable(${name} ${sources})
     target_compile_definitions(${name} PRIVATE ${definitions})
     target_link_libraries(${name} PRIVATE lab)
+    if(TARGET lab_cublas AND "${sources}" MATCHES "_peers\\.cu")
+      target_link_libraries(${name} PRIVATE lab_cublas)
+    endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
     # A chapter's own additions: libraries of its peers, options of single files.
     if(EXISTS ${folder}/gpu.cmake)

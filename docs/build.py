@@ -14,6 +14,7 @@ import http.server
 import importlib.util
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS / "_ext"))
+sys.path.insert(0, str(DOCS.parent / "tools"))
 
 import chapter_page  # noqa: E402
 import chapter_source  # noqa: E402
@@ -148,13 +150,33 @@ def sector_drawing(stage: Stage, chapter, simulated) -> dict[str, str]:
     return {wasteful.rung: stage.drawing(f"{chapter.folder}-sectors", drawing, caption)}
 
 
+def own_drawings(stage: Stage, chapter, simulated) -> dict[str, str]:
+    """What the chapter's figures.py draws: each rung with its directives."""
+    path = chapter.path.parent / "figures.py"
+    if not path.exists():
+        return {}
+    module = runpy.run_path(str(path))
+    drawn: dict[str, str] = {}
+    for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
+        if rung not in chapter.header.rungs:
+            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
+        directive = stage.drawing(f"{chapter.folder}-{name}", drawing, caption)
+        drawn[rung] = "\n\n".join(filter(None, [drawn.get(rung), directive]))
+    return drawn
+
+
 def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     drawn = []
-    for unit, limit in (("GB/s", "copy_gb_s"), ("GFLOP/s", "fp32_gflop_s")):
+    sizes = chapter_page.sizes_of(measured.rows)
+    shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
+    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
+    for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
+        if drawn:
+            break
         bars = []
         for name in chapter.header.rungs:
             for row in measured.of(name):
-                if row.get("rate_unit") != unit or not row.get("rate"):
+                if row.get("rate_unit") != unit or not row.get("rate") or (len(sizes) > 1 and row.get("size") != shown):
                     continue
                 peer, ratio = row.get("peer"), row.get("ratio_to_peer")
                 variant = f" {row['variant']}" if row.get("variant") else ""
@@ -165,13 +187,51 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
         title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
         prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
         drawing = figures.ladder(bars, unit, measured.limits.get(limit), prefix, title)
-        caption = f"{title}, in {unit}; longer is faster."
+        at = f", {chapter_page.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
+        caption = f"{title}{at}, in {unit}; longer is faster."
         if any(bar["peer"] for bar in bars):
             caption += " The upright mark on a bar is the peer in the same rounds."
         if measured.limits.get(limit):
             caption += " The dashed line is the limit measured on this machine."
         drawn.append(stage.drawing(prefix, drawing, caption))
     return drawn
+
+
+def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
+    """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
+
+    `caches` has the bandwidths that an earlier chapter has measured: (device, "L2 cache") -> GB/s.
+    """
+    peak, copy = measured.limits.get("fp32_gflop_s"), measured.limits.get("copy_gb_s")
+    if not peak or not copy:
+        return []
+    size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
+    points = []
+    for name in chapter.header.rungs:
+        for row in measured.of(name):
+            if row.get("rate_unit") != "GFLOP/s" or not row.get("rate") or list(row["size"].values()) != size:
+                continue
+            counted = next((r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")),
+                           None)
+            moved = 32 * sum(counted["counts"].get(f"global_{access}_sectors", 0) for access in ("load", "store")) \
+                if counted else 0
+            if not moved or set(counted["size"]) != {"M", "N", "K"}:
+                continue
+            flops = 2 * counted["size"]["M"] * counted["size"]["N"] * counted["size"]["K"]
+            variant = f" {row['variant']}" if row.get("variant") else ""
+            points.append(figures.Point(name + variant, flops / moved, row["rate"]))
+    if len(points) < 2:
+        return []
+    roofs = [("memory", copy)]
+    roofs += [(name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache")
+              if (measured.device, name) in caches]
+    title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
+    drawing = figures.roofline(points, peak, roofs, f"{chapter.folder}-roofline", title)
+    caption = (f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
+               "moves between an SM and the memory system, in whole sectors, as the simulator counts them. Up: the "
+               "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
+               "A point above a slope has its bytes from a level nearer by.")
+    return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
 
 
 def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
@@ -189,6 +249,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
         chapters.append((chapter, others))
 
+    caches: dict[tuple[str, str], float] = {}
     for chapter, others in chapters:
         name = chapter.path.stem
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
@@ -199,12 +260,19 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,
                                         [chapter.path, *others], defines=["__SIMT__"])
         known = signatures(chapter, [chapter.path, *others], projects[project])
+        counted = results.load_counted(chapter.path.parent / "results")
+        drawings = []
+        if measured:
+            caches.update({(measured.device, row.get("variant")): row["rate"]
+                           for row in measured.of("memory_bandwidth") if row.get("rate")})
+            drawings = ladder_drawings(stage, chapter, measured)
+            drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
         notes_file = chapter.path.parent / "results" / "NOTES.md"
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
-            others=others, figures=ladder_drawings(stage, chapter, measured) if measured else [],
-            rung_figures=sector_drawing(stage, chapter, simulated),
-            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if notes_file.exists() else "")
+            others=others, figures=drawings, counted=counted,
+            rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),
+            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
         stage.write(f"chapters/{chapter.folder}.md", page)
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)
         stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from chapter_source import Chapter, Code, Fold, Prose, RungHere, SourceError, find_function, parse_blocks, read_text
-from results import Results
+from results import Counted, Results
 
 # (label, prefix of the counts, what a request costs)
 ACCESSES = [
@@ -54,6 +54,12 @@ def escape(text: str) -> str:
 
 def size_text(size: dict) -> str:
     return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
+
+
+def short_size(size: dict) -> str:
+    """4,096 where all extents are that, else 300 × 200 × 100."""
+    extents = list(size.values())
+    return number(extents[0]) if len(set(extents)) == 1 else " × ".join(number(extent) for extent in extents)
 
 
 def fence(body: str, info: str, options: list[str] = ()) -> str:
@@ -145,16 +151,32 @@ def measured_cells(row: dict) -> list[str] | None:
     ]
 
 
+def sizes_of(rows: list[dict]) -> list[dict]:
+    """The sizes of some rows, each once, in their order."""
+    sizes = []
+    for row in rows:
+        if row.get("size") and row["size"] not in sizes:
+            sizes.append(row["size"])
+    return sizes
+
+
 def measured_table(rows: list[dict]) -> str:
-    variants = len(rows) > 1
+    """The times of a rung; a column for what tells its rows apart."""
+    variants = any(row.get("variant") for row in rows) and len(rows) > 1
+    sizes = len(sizes_of(rows)) > 1
     body = []
     for row in rows:
         cells = measured_cells(row)
         if cells:
-            body.append(([f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []) + cells)
+            if variants:
+                cells.insert(0, f"`{escape_code(row['variant'])}`" if row.get("variant") else "")
+            if sizes:
+                cells.insert(0, short_size(row["size"]))
+            body.append(cells)
     if not body:
         return ""
-    return table((["variant"] if variants else []) + MEASURED_HEAD, body, ("l" if variants else "") + "rrrrr")
+    apart = (["size"] if sizes else []) + (["variant"] if variants else [])
+    return table(apart + MEASURED_HEAD, body, "l" * len(apart) + "rrrrr")
 
 
 def lines_table(name: str, source: Path, simulated: Results) -> str:
@@ -215,13 +237,37 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
         if times:
             peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
             beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
-            size = size_text(rows[0].get("size", {}))
-            out += [f":::{{rubric}} Measured on {escape(measured.device)}, {size}", ":class: measured", ":::", "", times, "",
+            sizes = sizes_of(rows)
+            size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
+            out += [f":::{{rubric}} Measured on {escape(measured.device)}{size}", ":class: measured", ":::", "", times, "",
                     f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::", ""]
-        for row in rows:
-            if row["status"] == "SKIP":
-                out += [f"Not run on {escape(measured.device)}: {escape(row.get('reason', 'no reason given'))}.".replace("..", "."), ""]
+        for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
+            out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
     out.append("::::::")
+    return "\n".join(out)
+
+
+def agreement(counted: Counted | None, simulated: Results | None) -> str:
+    """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
+    if not counted or not simulated:
+        return ""
+    differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
+    every = counted.compare(simulated)
+    kernels = list(dict.fromkeys(line.kernel for line in every))
+    head = ["kernel", "count", "simulator", counted.device]
+
+    def body(lines: list) -> list[list[str]]:
+        return [[f"`{line.kernel}`" + (f", launch {line.launch + 1}" if line.launch else ""),
+                 f"`{line.count}`", number(line.simulated), number(line.hardware)] for line in lines]
+
+    out = ["## The simulator and the hardware", "",
+           f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
+           f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
+           f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.", ""]
+    if differing:
+        out += [table([*head, "why"], [[*cells, escape(counted.reason(line))]
+                                       for cells, line in zip(body(differing), differing)], "llrrl"), ""]
+    out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
     return "\n".join(out)
 
 
@@ -235,14 +281,14 @@ def ladder(chapter: Chapter, simulated: Results | None, measured: Results | None
         return f"{{rung}}`{row['rung']}`{variant}"
 
     if measured:
-        body = []
-        for row in (r for n in names for r in measured.of(n)):
-            cells = measured_cells(row) or ["–"] * 5
-            body.append([label(row), *cells, row["status"]])
-        size = size_text(measured.rows[0].get("size", {})) if measured.rows else ""
-        out += [f"Measured on {escape(measured.device)}" + (f", {size}" if size else "") + ":", "",
-                table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"), "",
-                f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+        for size in sizes_of(measured.rows) or [{}]:
+            body = []
+            for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
+                cells = measured_cells(row) or ["–"] * 5
+                body.append([label(row), *cells, row["status"]])
+            out += [f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":", "",
+                    table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"), ""]
+        out += [f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
                 "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
                 "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
                 "FMAs.\n:::", ""]
@@ -287,7 +333,7 @@ def links_to_map(header, titles: dict[str, str]) -> str:
 def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], titles: dict[str, str],
                  simulated: Results | None, measured: Results | None, others: list[Path] = (),
                  figures: list[str] = (), rung_figures: dict[str, str] | None = None,
-                 notes: str = "") -> str:
+                 counted: Counted | None = None, notes: str = "") -> str:
     """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
     header = chapter.header
     rung_figures = rung_figures or {}
@@ -296,6 +342,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
             check_rungs(chapter, results, origin)
     out = [f"# Chapter {header.number}: {header.title}", "",
            f":::{{container}} question\n{header.question}\n:::", ""]
+    # Chapters may have functions of one name: each has its own namespace, which no signature shows.
+    out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}."]
     facts.append(f"Source: `chapters/{chapter.folder}/{chapter.path.name}`.")
     facts.append(f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
@@ -336,6 +384,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
         out += [f"## {other.name}", ""]
         render(parse_blocks(other, lines, 1, functions), other)
     out += [ladder(chapter, simulated, measured, list(figures)), ""]
+    out += [agreement(counted, simulated), ""]
     if notes.strip():
         out += ["## Notes on the measurement", "", notes.strip(), ""]
     return "\n".join(out)

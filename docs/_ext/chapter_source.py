@@ -159,7 +159,7 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
 
 
 _RUN_LINE = re.compile(r"(?:Run:)?\s*\./learn run \S+ --rung (\S+)(?:\s+(?:—\s*|-\s+)?(.*))?$")
-_FIELD = re.compile(r"(Question|Builds on|Size gpu|Size simulator|Run):\s*(.*)$")
+_FIELD = re.compile(r"(Question|Builds on|Size gpu|Size simulator|Sizes measured|Run):\s*(.*)$")
 
 
 def parse_header(path: Path, folder: str, lines: list[str]) -> tuple[Header, int]:
@@ -215,6 +215,8 @@ def parse_header(path: Path, folder: str, lines: list[str]) -> tuple[Header, int
         raise bad(1, "the header lists no rung; each has a line "
                      f"'//   ./learn run {title.group(1)} --rung NAME   idea'")
     sizes = {"gpu": fields["Size gpu"], "simulator": fields["Size simulator"]}
+    if "Sizes measured" in fields and fields["Sizes measured"].split()[:1] != [fields["Size gpu"]]:
+        raise bad(1, "'Sizes measured' names sizes with spaces between them, that of 'Size gpu' first")
     return Header(title.group(1), title.group(2).strip(), fields["Question"], builds_on, sizes, rungs,
                   "\n".join(intro).strip()), count
 

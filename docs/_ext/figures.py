@@ -1,4 +1,4 @@
-"""The drawings: ladders (matplotlib), sector maps and the graph of chapters (plain SVG).
+"""The drawings: ladders (matplotlib), maps of sectors, banks and tiles and the graph of chapters (plain SVG).
 
 Every drawing is an SVG that goes into the page itself. Its colours are the page's (CSS variables), so
 it is right in light and in dark; each function also returns the words for who cannot see it.
@@ -7,6 +7,7 @@ it is right in light and in dark; each function also returns the words for who c
 from __future__ import annotations
 
 import io
+import math
 import re
 from dataclasses import dataclass
 
@@ -110,6 +111,86 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
 
 
 @dataclass
+class Point:
+    """A rung on a roofline."""
+
+    label: str
+    intensity: float  # operations per byte
+    rate: float  # GFLOP/s
+
+
+def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], prefix: str, title: str) -> Drawing:
+    """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s."""
+    import matplotlib
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    left = min(p.intensity for p in points) / 2
+    right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
+    bottom = min(p.rate for p in points) / 3e3
+
+    def draw(width: float, size: float) -> str:
+        rows = len(points)
+        plot, legend = 0.62 * min(width, 7.0), 0.26 * rows + 0.1
+        height = plot + legend + 0.75
+        with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix, "font.size": size,
+                                "font.family": "DejaVu Sans"}):
+            figure, axes = pyplot.subplots(figsize=(width, height), dpi=72)
+            figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.25 / height,
+                                   bottom=(legend + 0.55) / height)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlim(left, right)
+            axes.set_ylim(bottom, peak * 2 / 1e3)
+            for name, bandwidth in roofs:
+                ridge = peak / bandwidth
+                axes.plot([left, ridge], [left * bandwidth / 1e3, peak / 1e3], color=MUTED, linewidth=1.2)
+                x = ridge / 2.2  # written along the slope, below its upper end
+                (x1, y1), (x2, y2) = axes.transData.transform([(x, x * bandwidth), (2 * x, 2 * x * bandwidth)])
+                axes.annotate(f"{name} {rate(bandwidth)} GB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
+                              textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2,
+                              rotation=math.degrees(math.atan2(y2 - y1, x2 - x1)), rotation_mode="anchor")
+            start = min(peak / bandwidth for _, bandwidth in roofs)
+            axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
+            axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
+                          textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
+            labels: list[tuple[Point, list[str]]] = []  # those that lie on one another share a label
+            for number, point in enumerate(points, start=1):
+                near = next((numbers for other, numbers in labels
+                             if abs(math.log(point.intensity / other.intensity)) < 0.06
+                             and abs(math.log(point.rate / other.rate)) < 0.12), None)
+                if near is None:
+                    labels.append((point, near := []))
+                near.append(str(number))
+                axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
+                figure.text(0.02 / width, (legend - 0.26 * number) / height,
+                            f"{number}  {point.label}: {point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
+                            color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
+            for point, numbers in labels:
+                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, 4),
+                              textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.xaxis.set_minor_formatter("")
+            axes.yaxis.set_minor_formatter("")
+            axes.set_xlabel("FLOP per byte", color=MUTED, fontsize=size - 1, loc="right")
+            axes.set_title("TFLOP/s", color=MUTED, fontsize=size - 1, loc="left")
+            axes.tick_params(which="both", colors=MUTED, length=0, labelsize=size - 1)
+            axes.grid(color=LINE, linewidth=0.8)
+            axes.set_axisbelow(True)
+            for side in axes.spines.values():
+                side.set_visible(False)
+            svg = _matplotlib_svg(figure, f"{prefix}-{int(width)}")
+            pyplot.close(figure)
+        return svg
+
+    words = "; ".join(f"{p.label} {p.intensity:.3g} FLOP per byte, {p.rate / 1e3:.3g} TFLOP/s" for p in points)
+    slopes = ", ".join(f"{name} {rate(bandwidth)} GB/s" for name, bandwidth in roofs)
+    alt = f"{title}: {words}. Limits: FP32 FMA {peak / 1e3:.1f} TFLOP/s, {slopes}."
+    return Drawing(draw(9.6, 12), alt, draw(4.7, 12))
+
+
+@dataclass
 class Request:
     """What one request of a rung moves, on average over its requests."""
 
@@ -158,6 +239,90 @@ def sector_map(requests: list[Request]) -> Drawing:
 def _words(request: Request) -> str:
     return (f"one {request.access}: {request.sectors:g} sectors, {request.bytes:g} of "
             f"{request.sectors * 32:,.0f} bytes used")
+
+
+def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Drawing:
+    """The matrices of C = A B with their tiles, B above C and A to the left of it; the tile of C that `block`
+    (row, column) computes, and the tiles of A and B that it takes for it, numbered slice by slice."""
+    scale = 336 / (k + n)
+    gap, top, left = 26, 22, 4
+    block_row, block_col = block
+    shapes = []
+
+    def matrix(name: str, words: str, x: float, y: float, rows: int, cols: int, marked: dict[tuple[int, int], str],
+               fill: str) -> None:
+        for (row, col), text in marked.items():
+            width, height = min(tile, cols - col * tile) * scale, min(tile, rows - row * tile) * scale
+            x1, y1 = x + col * tile * scale, y + row * tile * scale
+            shapes.append(f'<rect x="{x1:.1f}" y="{y1:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"/>')
+            if text:
+                shapes.append(f'<text x="{x1 + width / 2:.1f}" y="{y1 + height / 2 + 4:.1f}" font-size="12.5" '
+                              f'text-anchor="middle" fill="{FOREGROUND}">{text}</text>')
+        lines = "".join(f"M{x + at * scale:.1f} {y:.1f}v{rows * scale:.1f}" for at in range(tile, cols, tile))
+        lines += "".join(f"M{x:.1f} {y + at * scale:.1f}h{cols * scale:.1f}" for at in range(tile, rows, tile))
+        shapes.append(f'<path d="{lines}" stroke="{LINE}" stroke-width="1" fill="none"/>')
+        shapes.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{cols * scale:.1f}" height="{rows * scale:.1f}" '
+                      f'fill="none" stroke="{MUTED}" stroke-width="1.4"/>')
+        shapes.append(f'<text x="{x:.1f}" y="{y - 7:.1f}" font-size="13" fill="{MUTED}"><tspan font-weight="600" '
+                      f'fill="{FOREGROUND}">{name}</tspan> {words}</text>')
+
+    slices = -(-k // tile)
+    right, below = left + k * scale + gap, top + k * scale + gap
+    matrix("A", f"{m} × {k}", left, below, m, k, {(block_row, i): str(i + 1) for i in range(slices)}, SOFT)
+    matrix("B", f"{k} × {n}", right, top, k, n, {(i, block_col): str(i + 1) for i in range(slices)}, SOFT)
+    matrix("C", f"{m} × {n}", right, below, m, n, {(block_row, block_col): ""}, ACCENT)
+    width, height = right + n * scale + 4, below + m * scale + 4
+    alt = (f"C of {m} x {n}, A of {m} x {k} to its left and B of {k} x {n} above it, cut into tiles of {tile} x {tile}. "
+           f"One tile of C is marked, in row {block_row + 1} and column {block_col + 1} of its tiles. The {slices} tiles "
+           f"of A in that row are numbered 1 to {slices} from left to right, the {slices} tiles of B in that column 1 to "
+           f"{slices} from top to bottom: in slice i the block takes the two tiles with the number i.")
+    svg = (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width: {width:.0f}px" '
+           f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+    return Drawing(_page_colours(svg), alt)
+
+
+def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
+    """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
+    `learn.maps.of_example` makes of an example in a trace."""
+
+    def draw(pitch: float, named: bool) -> str:
+        cell, shapes, y = pitch - 1.5, [], 0.0
+        for text, drawn in requests:
+            y += 15
+            shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">'
+                          f'<tspan class="mono">{_escape(text)}</tspan></text>')
+            y += 17
+            shapes.append(f'<text x="0" y="{y:g}" font-size="12.5" fill="{MUTED}">{drawn["caption"]}</text>')
+            y += 8
+            for group in drawn["groups"]:
+                if group["label"]:
+                    y += 12
+                    shapes.append(f'<text x="0" y="{y:g}" font-size="11" fill="{MUTED}">{group["label"]}</text>')
+                    y += 4
+                for level in range(max(len(stack) for stack in group["stacks"])):
+                    for bank, stack in enumerate(group["stacks"]):
+                        word = stack[level] if level < len(stack) else None
+                        if not word and level:
+                            continue
+                        shapes.append(f'<rect x="{2 + bank * pitch:g}" y="{y:g}" width="{cell:g}" height="{cell:g}" rx="2" '
+                                      f'fill="{ACCENT if word else SOFT}"/>')
+                        if word and named and not (group["label"] and len(word["lanes"]) > 2):
+                            shapes.append(f'<text x="{2 + bank * pitch + cell / 2:g}" y="{y + cell + 10:g}" font-size="9" '
+                                          f'text-anchor="middle" fill="{MUTED}">{word["lanes"]}</text>')
+                    y += pitch + (11 if named else 0)
+            y += 12
+        width = 32 * pitch + 4
+        return _page_colours(f'<svg viewBox="0 0 {width:g} {y - 8:g}" style="max-width: {width:g}px" '
+                             f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    alt = "The 32 banks of shared memory, and the lanes that each serves. "
+    alt += " ".join(f"{text}: {drawn['caption']}, in {_banks(drawn)}." for text, drawn in requests)
+    return Drawing(draw(21, True), alt, draw(10.5, False))
+
+
+def _banks(drawn: dict) -> str:
+    count = len({bank for group in drawn["groups"] for bank, stack in enumerate(group["stacks"]) if stack})
+    return f"{count} bank{'' if count == 1 else 's'}"
 
 
 def chapter_graph(chapters: list[tuple[str, str, str, list[str]]]) -> Drawing:

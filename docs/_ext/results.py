@@ -120,6 +120,20 @@ def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
                          if text}
 
 
+def examples_of(results: Results, kernel: str, source: Path, line: str) -> list[dict]:
+    """What the trace keeps of the requests of one line, given by its text: an example of each access. Of several
+    launches of a kernel the last counts."""
+    numbers = [i for i, text in enumerate(source.read_text(encoding="utf-8").split("\n"), start=1) if line in text]
+    found = []
+    for launch in results.trace.get("launches", []):
+        if kernel_base(launch["kernel"]) == kernel:
+            found = [example for entry in launch["lines"] if entry["line"] in numbers
+                     and Path(entry["file"]).name == source.name for example in entry["examples"]] or found
+    if not found:
+        raise ResultsError(f"{source}: the trace has no request of {kernel} on a line with '{line}'")
+    return found
+
+
 def is_heading(line: str) -> bool:
     """The first line of the table; lab/table.h prints it."""
     return re.match(r"rung\s+(loads\b|median ms\b)", line) is not None
@@ -159,6 +173,84 @@ def rows_of(table: list[str], rungs: list[str]) -> list[str]:
     if missing:
         raise ResultsError(f"the table has no row of {', '.join(sorted(missing))}")
     return kept
+
+
+# A guide only: the compiler turns short branches into predicates, which do not diverge.
+NOT_COMPARED = {"divergent_branches"}
+
+# On a busy chip the counters of wavefronts by kind read up to this much too high, and so do the
+# conflicts, which are computed from them. Their sum, shared_wavefronts, is exact.
+NOISE = 0.02
+NOISY = {f"shared_{kind}_{what}": f"shared_{kind}_wavefronts"
+         for kind in ("load", "store") for what in ("wavefronts", "bank_conflicts")}
+
+
+@dataclass
+class CountedLine:
+    """One count of one launch on both sides."""
+
+    kernel: str
+    launch: int  # 0 for the kernel's first
+    count: str
+    simulated: int
+    hardware: int
+
+
+@dataclass
+class Counted:
+    """What the hardware counted, launch by launch (results/h200_counts.json), and why some of it differs
+    (results/differences.json, written by hand: kernel -> count -> reason)."""
+
+    device: str
+    tool: str
+    date: str
+    size: str
+    launches: list[dict]
+    differences: dict[str, dict[str, str]]
+
+    def compare(self, simulated: Results) -> list[CountedLine]:
+        """Every count of every launch that both sides have made. A launch that the simulator made and the
+        hardware did not, or with another grid, is an error: the two would not have run the same."""
+        mine: dict[str, list[dict]] = {}
+        for launch in simulated.trace.get("launches", []):
+            mine.setdefault(kernel_base(launch["kernel"]), []).append(launch)
+        theirs: dict[str, list[dict]] = {}
+        for launch in self.launches:
+            theirs.setdefault(launch["kernel"], []).append(launch)
+        lines = []
+        for kernel, launches in mine.items():
+            if kernel not in theirs:
+                continue
+            if len(launches) != len(theirs[kernel]):
+                raise ResultsError(f"{kernel}: {len(launches)} launches on the simulator, {len(theirs[kernel])} on "
+                                   f"{self.device}: count them again")
+            for index, (a, b) in enumerate(zip(launches, theirs[kernel])):
+                if a["grid"] != b["grid"] or a["block"] != b["block"]:
+                    raise ResultsError(f"{kernel}, launch {index + 1}: another grid on {self.device}: count it again")
+                for name, value in b["counts"].items():
+                    if name in NOT_COMPARED or name not in a["counts"]:
+                        continue
+                    here = a["counts"][name]
+                    noise = NOISE * a["counts"].get(NOISY.get(name), 0)
+                    if here <= value <= here + noise:
+                        value = here
+                    lines.append(CountedLine(kernel, index, name, here, value))
+        return lines
+
+    def reason(self, line: CountedLine) -> str:
+        """Why a count differs; empty where nobody has said so."""
+        reasons = self.differences.get(line.kernel, {})
+        return reasons.get(line.count, reasons.get("*", ""))
+
+
+def load_counted(folder: Path) -> Counted | None:
+    """The hardware's counts of a chapter, from its results folder; nothing where there are none."""
+    path, why = folder / "h200_counts.json", folder / "differences.json"
+    if not path.exists():
+        return None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    differences = json.loads(why.read_text(encoding="utf-8")) if why.exists() else {}
+    return Counted(data["device"], data["ncu"], data["date"], data["size"], data["launches"], differences)
 
 
 def lines_by_kernel(trace: dict) -> dict[str, dict]:

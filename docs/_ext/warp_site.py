@@ -72,6 +72,16 @@ def drop_section_anchors(_app, doctree):
         title["ids"] = [name for name in title["ids"] if not name.startswith("breathe-section-title")]
 
 
+def drop_links_to_contracts(_app, doctree, _docname):
+    """The name of a template parameter links to the function that has it; a rung's contract has no anchor (its
+    panel has), so such a link would lead nowhere."""
+    known = {name for node in doctree.findall(nodes.Element) for name in node.get("ids", [])}
+    for link in list(doctree.findall(nodes.reference)):
+        target = link.get("refid") or link.get("refuri", "").removeprefix("#")
+        if target.startswith("_CPPv4") and target not in known:
+            link.parent.replace(link, link.children)
+
+
 def link_rung_names(app, doctree):
     """`add_guarded` in code type on its chapter's page is a link to its panel."""
     rungs = set(app.env.metadata[app.env.docname].get("rungs", "").split())
@@ -288,4 +298,5 @@ def setup(app):
     app.add_role("rung", RungRole())
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
+    app.connect("doctree-resolved", drop_links_to_contracts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

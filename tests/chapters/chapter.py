@@ -5,9 +5,13 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+import results as site_results  # noqa: E402  the site reads results files with the same code
+
 BINARY_DIR = pathlib.Path(os.environ.get("WARP_BINARY_DIR", ROOT / "build" / "simulator"))
 
 
@@ -72,3 +76,67 @@ class Chapter:
 
     def run(self, *arguments, **options):
         return Run(self.program, *arguments, **options)
+
+    def trace(self, *arguments):
+        """The simulator's own JSON of a run: launches, lines, findings."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "trace.json"
+            done = subprocess.run([str(self.program), *arguments], capture_output=True, text=True, timeout=600,
+                                  env={**os.environ, "SIMT_JSON": str(file)})
+            if done.returncode != 0:
+                raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+            return json.loads(file.read_text())
+
+    def prose(self):
+        """All comment lines of the source as one text."""
+        return " ".join(line[2:].strip() for line in self.source.read_text().splitlines() if line.startswith("//"))
+
+    def disagreements(self):
+        """What differs between the simulator's counts and those recorded from the hardware without anybody
+        having said why, and what is said to differ and does not; None where nothing is recorded."""
+        counted = site_results.load_counted(self.source.parent / "results")
+        if counted is None:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            simulated = site_results.run_program(self.program, pathlib.Path(folder))
+        lines = counted.compare(simulated)
+        if not lines:
+            return ["nothing was compared"]
+        differing = [line for line in lines if line.simulated != line.hardware]
+        found = [f"{line.kernel}: {line.count} is {line.simulated}, {counted.device} counts {line.hardware}"
+                 for line in differing if not counted.reason(line)]
+        for kernel, reasons in counted.differences.items():
+            for count in reasons:
+                if not any(line.kernel == kernel and count in ("*", line.count) for line in differing):
+                    found.append(f"differences.json: {kernel}: {count} agrees now: take it out")
+        return found
+
+
+class Mutant:
+    """A chapter with mistakes, compiled to a program: (rung, text, what it becomes), the text being looked for
+    behind the rung's name. It is compiled fast: verification has to notice, not the simulator."""
+
+    def __init__(self, chapter, mutants, traced=False):
+        self.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(self.folder.name)
+        source = folder / chapter.source.name
+        text = chapter.source.read_text()
+        for rung, old, new in mutants:
+            at = text.index(old, re.search(rf"[ >]{rung}\(", text).start())
+            text = text[:at] + new + text[at + len(old):]
+        source.write_text(text)
+        self.program = folder / "mutant"
+        subprocess.run(
+            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), "-std=c++20",
+             f"-I{ROOT}/common/lab/include", f"-I{chapter.source.parent}", "-DLAB_COMPILED", '-DLAB_CHAPTER="mutant"',
+             '-DLAB_DEFAULT_SIZE="40,36,20"', "-o", self.program, source,
+             *sorted(chapter.source.parent.glob("*_stub.cu")), BINARY_DIR / "common" / "lab" / "liblab.a"], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def run(self, *arguments):
+        return Run(self.program, *arguments)

@@ -130,7 +130,7 @@ lab::Options parse(std::vector<std::string> words, SizeKind kind = SizeKind::n,
 
 TEST(CommandLine, ReadsEveryOption) {
   const lab::Options none = parse({});
-  EXPECT_EQ(none.size.n, 1000u);
+  EXPECT_EQ(none.sizes.at(0).n, 1000u);
   EXPECT_EQ(none.seed, 1u);
   EXPECT_TRUE(none.rungs.empty() && none.json.empty() && !none.help && !none.list);
 
@@ -138,10 +138,14 @@ TEST(CommandLine, ReadsEveryOption) {
                                   "18446744073709551615", "--json", "out.json"},
                                  SizeKind::rows_cols, "1,1");
   EXPECT_EQ(all.rungs, (std::vector<std::string>{"add", "sub"}));
-  EXPECT_EQ(all.size.rows, 30u);
+  EXPECT_EQ(all.sizes.at(0).rows, 30u);
   EXPECT_EQ(all.seed, UINT64_MAX);
   EXPECT_EQ(all.json, "out.json");
-  EXPECT_EQ(parse({"--size", "5", "--size", "7"}).size.n, 7u);  // the last one holds
+  const lab::Options two = parse({"--size", "5", "--size", "7"});
+  ASSERT_EQ(two.sizes.size(), 2u);
+  EXPECT_EQ(two.sizes[0].n, 5u);
+  EXPECT_EQ(two.sizes[1].n, 7u);
+  EXPECT_EQ(parse({"--cases", "0-11"}, SizeKind::m_n_k, "1,1,1").cases, "0-11");
   EXPECT_TRUE(parse({"--help"}, SizeKind::n, "").help);
   EXPECT_TRUE(parse({"-h"}).help);
   EXPECT_TRUE(parse({"--list"}, SizeKind::n, "").list);
@@ -170,6 +174,22 @@ TEST(CommandLine, RefusesAllElseInOneLine) {
     EXPECT_TRUE(has(refused({"--seed", seed}), "legal is a whole number from 0 to")) << seed;
   }
   EXPECT_TRUE(has(refused({}, ""), "no size: give --size n"));
+  EXPECT_TRUE(has(refused({"--size", "9", "--size", "x"}), "--size 'x'"));
+  EXPECT_TRUE(has(refused({"--cases", "all"}), "unknown option '--cases'"));
+}
+
+TEST(CommandLine, ReadsWhichCases) {
+  const auto range = [](const char* text) {
+    const lab::CaseRange found = lab::parse_cases(text, 153);
+    return std::to_string(found.first) + "-" + std::to_string(found.last);
+  };
+  EXPECT_EQ(range("all"), "0-152");
+  EXPECT_EQ(range("7"), "7-7");
+  EXPECT_EQ(range("12-23"), "12-23");
+  EXPECT_EQ(range("152"), "152-152");
+  for (const char* text : {"", "-", "x", "-1", "153", "5-153", "7-3", "1-", "-3", "1-2-3", "1,2"}) {
+    EXPECT_TRUE(has(complaint([&] { lab::parse_cases(text, 153); }), "from 0 to 152")) << text;
+  }
 }
 
 TEST(CommandLine, FindsTheNearestName) {

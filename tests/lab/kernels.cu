@@ -25,7 +25,41 @@ __global__ void racy_kernel(float* c) {
   c[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
+__global__ void gemm_kernel(GemmFault fault, int m, int n, int k, float alpha, const float* a,
+                            int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  const int col = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int row = static_cast<int>(blockIdx.y);
+  const long rowc = row;
+  if (fault == GemmFault::ld_of_c_is_n) ldc = n;
+  float* const out = c + rowc * ldc + col;
+  if (col >= n) {
+    // In the last row there is no gap: C ends there.
+    if (fault == GemmFault::gap_written && col < ldc && row + 1 < m) *out = 0;
+    return;
+  }
+  if (fault == GemmFault::ld_of_a_is_k) lda = k;
+  if (fault == GemmFault::last_k_left_out) k -= k % 2;
+  if (fault == GemmFault::aligned_rows_only && reinterpret_cast<unsigned long>(a) % 16 != 0) return;
+  float sum = 0;
+  for (int l = 0; l < k; ++l) {
+    const bool swap = fault == GemmFault::swapped_inputs && l < m && row < k;
+    sum += (swap ? a[static_cast<long>(l) * lda + row] : a[rowc * lda + l]) *
+           b[static_cast<long>(l) * ldb + col];
+  }
+  if (fault != GemmFault::alpha_ignored) sum *= alpha;
+  if (fault == GemmFault::beta_times_nan || (beta != 0 && fault != GemmFault::beta_ignored)) {
+    sum += beta * *out;
+  }
+  *out = sum;
+}
+
 }  // namespace
+
+void gemm(GemmFault fault, int m, int n, int k, float alpha, const float* a, int lda,
+          const float* b, int ldb, float beta, float* c, int ldc) {
+  gemm_kernel<<<dim3(static_cast<unsigned>(ldc + 63) / 64, static_cast<unsigned>(m)), 64>>>(
+      fault, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
 
 void add(int blocks, int threads, const float* a, const float* b, float* c, int first, int count) {
   add_kernel<<<blocks, threads>>>(a, b, c, first, count);

@@ -34,6 +34,13 @@ class Chapters(fake.Checkout):
     def test_a_whole_name_wins_over_a_prefix(self):
         self.assertEqual(self.key("matrix"), "02_matrix")
 
+    def test_the_first_rung_is_one_of_the_source(self):
+        chapter = self.known[2]
+        for text, first in (("", "naive"), ("naive padded(int n)", "padded"), ("void naive(); void padded();", "naive")):
+            with open(chapter.source, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.assertEqual(chapter.first_rung(), first)
+
     def test_ambiguous_and_unknown(self):
         self.assertIn("02_matrix or 03_matrix_transpose", self.refuse(self.key, "matr"))
         self.assertIn("did you mean 01_first_steps?", self.refuse(self.key, "frist_steps"))

@@ -55,6 +55,13 @@ class Run(fake.Checkout):
         self.assertIn("./learn explain 01 --rung two", done.stdout)
         self.assertIn("./learn run 02", done.stdout)
 
+    def test_several_sizes_and_cases(self):
+        done = self.learn("run", "02", "--size", "5,6,7", "--size", "8,9,10", code=0)
+        self.assertIn("--size 5,6,7 --size 8,9,10 commit=", done.stdout)
+        done = self.learn("run", "--cases", "0-11", code=0)
+        self.assertIn("--cases 0-11 commit=", done.stdout)
+        self.assertNotIn("CHAPTER first_steps", done.stdout)
+
     def test_fast(self):
         done = self.learn("run", "01", "--fast", code=0)
         self.assertIn("CHAPTER first_steps_fast ", done.stdout)
@@ -130,6 +137,8 @@ class Run(fake.Checkout):
         self.assertIn("'-5' is no size", self.refused("run", "01", "--size", "-5"))
         self.assertIn("'-5' is no size", self.refused("run", "01", "--size=-5"))
         self.assertIn("M,N,K", self.refused("run", "02", "--size", "5"))
+        self.assertIn("'x' is no size", self.refused("run", "02", "--size", "5,6,7", "--size", "x"))
+        self.assertIn("chapter 01 has none", self.refused("run", "01", "--cases", "all"))
         self.assertIn("gpu or simulator", self.refused("run", "--backend", "cpu"))
         self.assertIn("there is no folder", self.refused("run", "01", "--json", "/no/such/folder/f.json"))
         self.assertIn("name a folder", self.refused("run", "--json", os.path.join(self.home, "one.json")))

@@ -47,13 +47,13 @@ class Parsing(unittest.TestCase):
         found = self.parse("run 01 --rung a --rung=b --size 7 02 --fast")
         self.assertEqual(found.words, ["01", "02"])
         self.assertEqual(found.rung, ["a", "b"])
-        self.assertEqual(found.size, "7")
+        self.assertEqual(found.size, ["7"])
         self.assertTrue(found.fast)
         self.assertIsNone(found.json)
         self.assertEqual(self.parse("explain a.cu -- --rung x -- y").rest, ["--rung", "x", "--", "y"])
 
     def test_a_negative_value_reaches_its_check(self):
-        self.assertEqual(self.parse("run --size -5,3").size, "-5,3")
+        self.assertEqual(self.parse("run --size -5,3").size, ["-5,3"])
 
     def test_unknown_option(self):
         self.assertIn("did you mean --rung?", self.refuse("run --rnug x"))
@@ -63,7 +63,7 @@ class Parsing(unittest.TestCase):
         self.assertIn("--size needs a value", self.refuse("run --size"))
         self.assertIn("--size needs a value", self.refuse("run --size="))
         self.assertIn("--fast takes no value", self.refuse("run --fast=1"))
-        self.assertIn("given twice", self.refuse("run --size 1 --size 2"))
+        self.assertIn("given twice", self.refuse("run --json 1 --json 2"))
 
     def test_choices(self):
         message = self.refuse("run --backend simulater")

@@ -44,6 +44,19 @@ class Build(unittest.TestCase):
         done = self.build(chapter=sample.CHAPTER.replace("- a list", "[nowhere](nowhere.md)"))
         self.refused(done, "(?s)nowhere.*docs: Sphinx found something wrong")
 
+    def test_a_chapter_draws_for_itself(self):
+        sample.make(self.root)
+        own = self.root / "chapters" / "01_sample" / "figures.py"
+        text = ('import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
+                '    return [("copy_far", "own", figures.Drawing("<svg></svg>", "Words."), "A caption of its own")]\n')
+        own.write_text(text)
+        done = self.build(made=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
+        page = (self.root / "build" / "docs" / "html" / "chapters" / "01_sample.html").read_text()
+        self.assertIn("A caption of its own", page)
+        own.write_text(text.replace("copy_far", "copy_none"))
+        self.refused(self.build(made=False), r"^docs: .*figures\.py: draws for copy_none, which is no rung of the chapter$")
+
     def test_a_program_that_is_not_built(self):
         sample.make(self.root)
         (self.root / "build" / "simulator" / "chapters" / "01_sample" / "sample").unlink()

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import sample  # noqa: F401  puts docs/_ext on the path
 import figures
+from learn import maps
 
 try:
     import matplotlib  # noqa: F401
@@ -34,6 +35,37 @@ class Drawings(unittest.TestCase):
         self.assertIn("near: one load: 4 sectors, 128 of 128 bytes used.", drawing.alt)
         self.assertIn("far: one load: 32 sectors, 128 of 1,024 bytes used.", drawing.alt)
 
+    def test_tile_walk(self):
+        drawing = figures.tile_walk(48, 40, 50, 16, (1, 2))
+        root = self.check(drawing.svg)
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+        fills = [r.get("fill") for r in rects]
+        self.assertEqual((fills.count("var(--draw-soft)"), fills.count("var(--draw-accent)")), (8, 1))  # 50 is 4 slices
+        texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(texts, ["1", "2", "3", "4", "A 48 × 50", "1", "2", "3", "4", "B 50 × 40", "C 48 × 40"])
+        scale = 336 / 90
+        last = [float(rects[3].get(key)) / scale for key in ("width", "height")]
+        self.assertAlmostEqual(last[0], 2, delta=0.1)  # the last slice of A has 2 columns left,
+        self.assertAlmostEqual(last[1], 16, delta=0.1)
+        c = rects[fills.index("var(--draw-accent)")]
+        self.assertAlmostEqual(float(c.get("width")) / scale, 8, delta=0.1)  # the last tile of C 8
+        self.assertIn("in row 2 and column 3", drawing.alt)
+
+    def test_bank_map(self):
+        def shared(addresses):
+            return maps.of_example({"space": "shared", "access": "load", "size": 4, "addresses": addresses})
+
+        drawing = figures.bank_map([("all[0]", shared([0] * 32)), ("each[lane]", shared([4 * i for i in range(32)])),
+                                    ("each[2 * lane]", shared([8 * i for i in range(32)]))])
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            fills = [r.get("fill") for r in root.iter("{http://www.w3.org/2000/svg}rect")]
+            self.assertEqual((fills.count("var(--draw-accent)"), fills.count("var(--draw-soft)")), (1 + 32 + 32, 31 + 16))
+        self.assertIn(">0-31</text>", drawing.svg)
+        self.assertIn("all[0]: 1 wavefront: at most 1 word in one bank, in 1 bank. each[lane]: 1 wavefront: at most 1 word in "
+                      "one bank, in 32 banks. each[2 * lane]: 2 wavefronts: at most 2 words in one bank, in 16 banks.",
+                      drawing.alt)
+
     def test_graph(self):
         chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
         drawing = figures.chapter_graph(chapters)
@@ -58,6 +90,19 @@ class Drawings(unittest.TestCase):
         self.assertIn("two x=2 12.5 GB/s (peer 4,100)", drawing.alt)
         self.assertIn("limit is 4,200 GB/s", drawing.alt)
         self.assertEqual(drawing.svg, figures.ladder(bars, "GB/s", 4200.0, "p", "The ladder").svg)
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_roofline(self):
+        points = [figures.Point("far", 0.06, 500.0), figures.Point("near", 0.4, 6200.0),
+                  figures.Point("nearly the same", 0.41, 6100.0)]
+        drawing = figures.roofline(points, 65000.0, [("memory", 4200.0), ("L2", 9000.0)], "p", "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            self.check(svg.replace("xlink:", ""))
+            for text in ("1", "2, 3", "1  far: 0.06 FLOP/byte, 0.5 TFLOP/s", "2  near: 0.4 FLOP/byte, 6.2 TFLOP/s",
+                         "memory 4,200 GB/s", "L2 9,000 GB/s", "FP32 FMA 65.0 TFLOP/s"):
+                self.assertIn(f">{text}</text>", svg)
+        self.assertIn("near 0.4 FLOP per byte, 6.2 TFLOP/s; nearly the same 0.41 FLOP per byte, 6.1 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
+                      drawing.alt)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,11 @@ class Headers(Temporary):
         self.refused(source.replace("--rung copy_far", "--rung copy_one"), "rung copy_one is listed twice")
         self.refused(re.sub(r"//   \./learn.*\n", "", source), "lists no rung")
 
+    def test_sizes_measured(self):
+        text = sample.CHAPTER.replace("// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n")
+        self.assertEqual(self.parse(text).header.sizes, {"gpu": "4096", "simulator": "256"})
+        self.refused(text.replace("4096 1024", "1024 4096"), "that of 'Size gpu' first")
+
     def test_a_rung_needs_a_function(self):
         self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")
         # A declaration and a call are no definition.
@@ -200,6 +205,18 @@ class Pages(Temporary):
         self.assertIn("`cudaMemcpy`", page)
         self.assertNotIn("No measurement on hardware", page)
 
+    def test_measured_at_several_sizes(self):
+        report = sample.results("gpu")
+        for row in report["rows"][:2]:
+            report["rows"].append(dict(row, size={"n": 1024}))
+        page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
+        self.assertIn("| size | median |", page)
+        self.assertIn("| 1,024 | 0.1250 ms |", page)
+        self.assertIn("Measured on NVIDIA H200, n = 256:", page)
+        self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
+        self.assertEqual(chapter_page.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
+        self.assertEqual(chapter_page.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
+
     def test_reasons(self):
         report = sample.results()
         report["rows"][0] = {"rung": "copy_one", "size": {"n": 256}, "status": "SKIP", "reason": "needs a GPU"}
@@ -236,6 +253,8 @@ class Pages(Temporary):
 
 
 class Results(Temporary):
+    """Programs' results, and what the hardware counted."""
+
     def run_program(self, **changes):
         build = sample.make(self.root, **changes)
         return results.run_program(build / "simulator" / "chapters" / "01_sample" / "sample", self.root / "work")
@@ -278,6 +297,41 @@ class Results(Temporary):
         for kernel, name in (("copy", "copy"), ("reduce<float, 256>", "reduce"), ("void ns::f<2>(int*)", "f"),
                              ("copy_one(float*, float const*, int)", "copy_one"), ("", "")):
             self.assertEqual(results.kernel_base(kernel), name)
+
+    def counted(self, launches, **why):
+        folder = self.root / "results"
+        folder.mkdir(exist_ok=True)
+        (folder / "h200_counts.json").write_text(json.dumps(
+            {"device": "NVIDIA H200", "ncu": "2025.3", "date": "2026-01-02", "size": "256", "launches": launches}))
+        (folder / "differences.json").write_text(json.dumps(why))
+        return results.load_counted(folder)
+
+    def test_counts_of_the_hardware(self):
+        self.assertIsNone(results.load_counted(self.root / "nothing"))
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        launch = {"kernel": "f<2>(int)", "grid": [2, 1, 1], "block": [32, 1, 1],
+                  "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 100, "divergent_branches": 1}}
+        simulated.trace = {"launches": [launch, dict(launch, kernel="helper")]}
+        theirs = {"kernel": "f", "grid": [2, 1, 1], "block": [32, 1, 1],
+                  "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 102, "divergent_branches": 7}}
+        same = self.counted([theirs]).compare(simulated)
+        self.assertEqual([(line.count, line.simulated, line.hardware) for line in same],
+                         [("global_load_sectors", 8, 8), ("shared_load_wavefronts", 100, 100)])
+        other = self.counted([dict(theirs, counts={"global_load_sectors": 4, "shared_load_wavefronts": 103})],
+                             f={"*": "merged by the compiler"})
+        lines = other.compare(simulated)
+        self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 103)])
+        self.assertEqual(other.reason(lines[0]), "merged by the compiler")
+        page = chapter_page.agreement(other, simulated)
+        self.assertIn("all but 2 are", page)
+        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged by the compiler |", page)
+        self.assertIn("all are those of the simulator", chapter_page.agreement(self.counted([theirs]), simulated))
+        self.assertEqual(chapter_page.agreement(None, simulated), "")
+        for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
+            with self.assertRaisesRegex(results.ResultsError, message):
+                self.counted([dict(theirs, **change)]).compare(simulated)
+        with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
+            self.counted([theirs, theirs]).compare(simulated)
 
     def test_rows_of_a_table(self):
         table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]

@@ -62,6 +62,15 @@ class Chapter:
         """The default size as the header spells it: 65536, or 512,512."""
         return self.sizes.get(backend, "")
 
+    def first_rung(self):
+        """The first rung that stands in the source itself: a peer's is in a file of its own, and needs a GPU."""
+        try:
+            with open(self.source, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            text = ""
+        return next((rung for rung in self.rungs if rung + "(" in text), next(iter(self.rungs), ""))
+
     def program(self, backend, fast=False):
         name = self.name + ("_fast" if fast else "")
         return os.path.join(paths.build_folder(backend), "chapters", self.key, name)
@@ -115,6 +124,15 @@ def check_rung(word, chapters):
     where = "chapter " + chapters[0].number if len(chapters) == 1 else "the chapters named"
     otherwise = "%s has %s" % (where, one_of(names)) if names else ""
     raise UsageError("unknown rung '%s' of %s%s" % (word, where, advice(word, names, otherwise)))
+
+
+def check_cases(chapters, named):
+    """Those of `chapters` that have cases; where one was named that has none, an error."""
+    having = [c for c in chapters if len(c.size("simulator").split(",")) == 3]
+    if not having or (named and having != chapters):
+        lacking = [c for c in chapters if c not in having][0]
+        raise UsageError("--cases is for the chapters about matrix products; chapter %s has none" % lacking.number)
+    return having
 
 
 SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*\Z")

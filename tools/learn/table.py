@@ -19,7 +19,8 @@ COMMANDS = [
         [
             Option("--backend", "default: the GPU if there is one, else the simulator", "gpu|simulator", BACKENDS),
             Option("--rung", "only this rung", "NAME", repeat=True, complete="rung"),
-            Option("--size", "n, rows,cols or M,N,K; default: what the chapter's header says", "SIZE"),
+            Option("--size", "n, rows,cols or M,N,K (of these several); default: as the chapter's header says", "SIZE", repeat=True),
+            Option("--cases", "matrix products: check each rung on small cases; all, a number or FIRST-LAST", "WHICH"),
             Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
             Option("--fast", "on the simulator: without counting and checking"),
         ],

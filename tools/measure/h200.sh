@@ -1,32 +1,37 @@
 #!/bin/bash
 # Measures everything that needs a real GPU, in one go:
 #
-#   tools/measure/h200.sh OUTPUT_FOLDER [SECONDS]
+#   tools/measure/h200.sh OUTPUT_FOLDER [SECONDS [WHAT...]]
 #
-# builds the chapters (preset gpu) and the microkernels, runs every chapter with --json, checks chapters
-# and microkernels with the four tools of compute-sanitizer, and counts microkernels and chapters with
-# Nsight Compute. A step that fails or takes too long is reported and the rest goes on. SECONDS (default
-# 560) bounds the whole; what does not fit any more is reported as skipped. No network is used and no
-# setting of the GPU is touched.
+# builds the chapters (preset gpu) and the microkernels, runs every chapter with --json at the sizes that its
+# header gives ("Sizes measured", else "Size gpu"), the chapters about matrix products also on their cases
+# (--cases), checks chapters and microkernels with the four tools of compute-sanitizer, and counts microkernels
+# and chapters with Nsight Compute. A step that fails or takes too long is reported and the rest goes on.
+# SECONDS (default 560) bounds the whole; what does not fit any more is reported as skipped. WHAT names what to
+# do: numbers of chapters, and "microkernels"; default: all. No network is used and no setting of the GPU is
+# touched.
 #
 # Written to OUTPUT_FOLDER:
 #   summary.txt                one line per step: ok, FAIL or SKIP, the exit code, the seconds
 #   environment.txt            device, driver, clocks, tools
 #   log.txt.gz                 what every step printed
 #   sanitizer.txt.gz           what compute-sanitizer printed
-#   chapters.tar.gz            NN_name.json, NN_name.txt (its table) and NN_name.counters.json, per chapter
+#   chapters.tar.gz            per chapter: NN_name.json, NN_name.txt (its table), NN_name.counters.json (for
+#                              record_counts.py), and of products NN_name.cases.json and .cases.txt
 #   microkernels.json          the counts and metrics of every microkernel
 #   microkernels_source.csv.gz the same per machine instruction
 # Exit code: 0 if every step is ok, 1 otherwise.
 
 set -u
 if [ $# -lt 1 ]; then
-  echo "usage: tools/measure/h200.sh OUTPUT_FOLDER [SECONDS]" >&2
+  echo "usage: tools/measure/h200.sh OUTPUT_FOLDER [SECONDS [WHAT...]]" >&2
   exit 2
 fi
 mkdir -p "$1" || exit 2
 out=$(cd "$1" && pwd)
 limit=${2:-560}
+what=" ${*:3} "
+asked() { [ "$what" = "  " ] || [[ $what == *" $1 "* ]]; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 2
 
@@ -79,17 +84,21 @@ step() {
 microkernels=$work/microkernels
 architecture=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d '. ')
 [ "$architecture" = sm_90 ] && architecture=sm_90a # as the chapters are built
-step "build microkernels" 200 "$work/log/microkernels_build" \
-  nvcc -std=c++20 "-arch=$architecture" -lineinfo -o "$microkernels" tests/microkernels/microkernels.cu &
-building=$!
+building=
+if asked microkernels; then
+  step "build microkernels" 200 "$work/log/microkernels_build" \
+    nvcc -std=c++20 "-arch=$architecture" -lineinfo -o "$microkernels" tests/microkernels/microkernels.cu &
+  building=$!
+fi
 step "configure chapters (preset gpu)" 90 "$work/log/configure" cmake --preset gpu
 step "build chapters (preset gpu)" 240 "$work/log/build" cmake --build --preset gpu -j "$cores"
-wait "$building" || failures=$((failures + 1))
+[ -z "$building" ] || wait "$building" || failures=$((failures + 1))
 
 # --- Chapters: NN_name and its program, and the small size that it runs with on the simulator.
 programs=()
 for folder in chapters/[0-9][0-9]_*/; do
   chapter=$(basename "$folder")
+  asked "${chapter%%_*}" || continue
   program=build/gpu/chapters/$chapter/${chapter#*_}
   if [ -x "$program" ]; then
     programs+=("$chapter")
@@ -102,9 +111,21 @@ program_of() { echo "build/gpu/chapters/$1/${1#*_}"; }
 small_size_of() {
   sed -n 's|^// *Size simulator: *||p' "chapters/$1/${1#*_}.cu" | head -1 | tr -d ' '
 }
+measured_sizes_of() {  # as options
+  sed -n 's|^// *Sizes measured: *||p' "chapters/$1/${1#*_}.cu" | head -1 | sed 's/[^ ]\+/--size &/g'
+}
+has_cases() { [[ $(small_size_of "$1") == *,*,* ]]; }
 for chapter in "${programs[@]}"; do
-  step "run $chapter" 150 "$work/chapters/$chapter.txt" \
-    "$(program_of "$chapter")" --json "$work/chapters/$chapter.json"
+  # shellcheck disable=SC2046  # each size is a word of its own
+  step "run $chapter" 240 "$work/chapters/$chapter.txt" \
+    "$(program_of "$chapter")" --json "$work/chapters/$chapter.json" $(measured_sizes_of "$chapter")
+  has_cases "$chapter" || continue
+  step "cases $chapter" 60 "$work/chapters/$chapter.cases.txt" \
+    "$(program_of "$chapter")" --json "$work/chapters/$chapter.cases.json" --cases all
+  # shellcheck disable=SC2046
+  step "cuBLAS in FP32 $chapter" 60 "$work/log/fp32.$chapter" env LAB_TIMING=off \
+    python3 tools/measure/fp32_kernels.py --timeout 50 "$(program_of "$chapter")" --rung cublas \
+    $(measured_sizes_of "$chapter")
 done
 
 # --- Microkernels: right results, then counts.
@@ -119,7 +140,9 @@ if [ -x "$microkernels" ]; then
   fi
 fi
 
-# --- compute-sanitizer: chapters at their small size, and the microkernels.
+# --- compute-sanitizer: chapters at their small size and on their cases, and the microkernels. Without canaries an
+# access just past a buffer is outside of its allocation.
+export LAB_GUARD=0 LAB_TIMING=off
 for tool in memcheck racecheck initcheck synccheck; do
   options=()
   # Chapters show what a refused call returns; only what kernels do counts here.
@@ -129,16 +152,23 @@ for tool in memcheck racecheck initcheck synccheck; do
     step "$tool $chapter" 60 "$work/sanitizer/$tool.$chapter" \
       compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
       "$(program_of "$chapter")" ${size:+--size "$size"}
+    has_cases "$chapter" || continue
+    # The other tools are slower by a multiple; two dozen have every extent in every place.
+    cases=0-23
+    [ "$tool" = memcheck ] && cases=all
+    step "$tool cases $chapter" 90 "$work/sanitizer/$tool.cases.$chapter" \
+      compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 \
+      "$(program_of "$chapter")" --cases "$cases"
   done
   [ -x "$microkernels" ] && step "$tool microkernels" 60 "$work/sanitizer/$tool.microkernels" \
     compute-sanitizer --tool "$tool" --error-exitcode 9 "$microkernels"
 done
 
-# --- The chapters' counts, at the size that the simulator runs, the first launch of each kernel.
+# --- The chapters' counts, at the size that the simulator runs. Without timing each rung is launched once.
 for chapter in "${programs[@]}"; do
   size=$(small_size_of "$chapter")
   step "count $chapter (ncu)" 120 "$work/log/ncu.$chapter" \
-    python3 tools/measure/counters.py --first-of-each --timeout 100 \
+    python3 tools/measure/counters.py --timeout 100 \
     --out "$work/chapters/$chapter.counters.json" "$(program_of "$chapter")" ${size:+--size "$size"}
 done
 

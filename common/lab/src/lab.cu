@@ -11,6 +11,7 @@
 #include "lab/check-inl.h"
 #include "lab/command_line-inl.h"
 #include "lab/device-inl.h"
+#include "lab/gemm-inl.h"
 #include "lab/inputs-inl.h"
 #include "lab/json-inl.h"
 #include "lab/limits-inl.h"

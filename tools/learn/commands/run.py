@@ -25,8 +25,10 @@ def main(arguments):
         having = chapters.check_rung(rung, wanted)
         if len(wanted) > 1:
             wanted = having
-    if arguments.size:
-        chapters.check_size(arguments.size, wanted)
+    for size in arguments.size:
+        chapters.check_size(size, wanted)
+    if arguments.cases:
+        wanted = chapters.check_cases(wanted, named=bool(arguments.words))
     if arguments.fast and arguments.backend == "gpu":
         raise UsageError("--fast is the simulator without its checks; it does not go with --backend gpu")
 
@@ -49,8 +51,10 @@ def main(arguments):
         command = [chapter.program(backend, arguments.fast), "--json", results[chapter.key]]
         for rung in arguments.rung:
             command += ["--rung", rung]
-        if arguments.size:
-            command += ["--size", arguments.size]
+        for size in arguments.size:
+            command += ["--size", size]
+        if arguments.cases:
+            command += ["--cases", arguments.cases]
         forget(results[chapter.key])
         ui.say()
         code = steps.start(command, env=env)
@@ -150,7 +154,7 @@ def next_steps(chapter, backend, arguments):
     """The commands that make sense now."""
     all_known = chapters.all_chapters()
     rows = []
-    rung = arguments.rung[0] if arguments.rung else (list(chapter.rungs) or [""])[0]
+    rung = arguments.rung[0] if arguments.rung else chapter.first_rung()
     explain = "./learn explain %s%s" % (chapter.number, " --rung " + rung if rung in chapter.rungs else "")
     rows.append((explain, "the source with the counts of each line"))
     later = [c for c in all_known if c.key > chapter.key]

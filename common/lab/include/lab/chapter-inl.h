@@ -56,6 +56,12 @@ LAB_INLINE void call(const std::function<void()>& f) {
   if (f) f();
 }
 
+/// Whether times mean something here, and are wanted.
+LAB_INLINE bool wants_times(const Backend& backend) {
+  const char* const timing = std::getenv("LAB_TIMING");
+  return backend.times && (timing == nullptr || std::string_view(timing) != "off");
+}
+
 /// Ends what was launched, and reports its errors.
 LAB_INLINE void finish() {
   CUDA_CHECK(cudaGetLastError());
@@ -103,26 +109,34 @@ LAB_INLINE void Chapter::print_help(SizeKind kind) const {
   const std::string size = spelling(kind);
   const std::string fallback =
       config_.default_size.empty() ? "" : "; default " + config_.default_size;
+  const bool product = kind == SizeKind::m_n_k;
   std::printf(
-      "usage: %s [--rung NAME]... [--size %s] [--seed S] [--json FILE]\n"
+      "usage: %s [--rung NAME]... [--size %s]%s [--seed S] [--json FILE]%s\n"
       "       %s --list | --help\n"
       "\n"
       "Runs the rungs of chapter %s on the %s, checks each of them, and prints the ladder.\n"
       "\n"
       "  --rung NAME       only this rung; may be given several times\n"
-      "  --size %-9s  whole numbers from 1 to %llu%s\n"
+      "  --size %-9s  whole numbers from 1 to %llu%s%s\n"
       "  --seed S          which random inputs; default 1\n"
       "  --json FILE       also writes the results there\n"
       "  --list            names the rungs\n"
+      "%s"
       "\n"
       "Environment: LAB_TIMING=off checks without timing; LAB_GUARD=0 takes the canaries away "
       "(for\n"
       "compute-sanitizer); NO_COLOR=1 prints no colours.\n"
       "\n"
       "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n",
-      program_.c_str(), size.c_str(), program_.c_str(), config_.name.c_str(),
-      config_.backend.name.c_str(), size.c_str(),
-      static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str());
+      program_.c_str(), size.c_str(), product ? "..." : "", product ? " [--cases WHICH]" : "",
+      program_.c_str(), config_.name.c_str(), config_.backend.name.c_str(), size.c_str(),
+      static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str(),
+      product ? "; several: a ladder for each" : "",
+      product
+          ? "  --cases WHICH     instead of a size, many small products with every edge, leading\n"
+            "                    dimension, alpha and beta: all, a number, or FIRST-LAST; checks\n"
+            "                    each rung on each of them, without times\n"
+          : "");
 }
 
 LAB_INLINE void Chapter::print_list() const {
@@ -199,10 +213,11 @@ LAB_INLINE void Chapter::measure_limits() {
   report_.limits.emplace_back("memory_clock_mhz",
                               device_attribute(cudaDevAttrMemoryClockRate) / 1000.0);
   const auto asked = [&](Limit which) {
-    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return !entry.skipped && entry.rung.timed && entry.rung.limit == which &&
-             wants(entry.rung.name);
-    });
+    return std::count(more_limits_.begin(), more_limits_.end(), which) > 0 ||
+           std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+             return !entry.skipped && entry.rung.timed && entry.rung.limit == which &&
+                    wants(entry.rung.name);
+           });
   };
   const auto measure = [&](Limit which, const char* key, const auto& how) {
     if (!asked(which)) return;
@@ -290,7 +305,7 @@ LAB_INLINE void Chapter::run_rung(const Rung& rung, Row& row) {
   mend_all_canaries();
   detail::poison(rung.outputs);
   detail::call(rung.prepare);
-  if (rung.verify().pass) {
+  if (!rung.may_do_nothing && rung.verify().pass) {
     throw Failure(
         "its check passes before the rung has run, so it proves nothing: list what the rung writes "
         "in "
@@ -300,7 +315,9 @@ LAB_INLINE void Chapter::run_rung(const Rung& rung, Row& row) {
   const std::size_t first = launch_count();
   rung.launch();
   detail::finish();
-  if (config_.backend.traces && launch_count() > first) row.counts = counts_since(first);
+  if (measuring_ && config_.backend.traces && launch_count() > first) {
+    row.counts = counts_since(first);
+  }
   if (!verify(rung, "", row)) return;
 
   const Peer* peer = nullptr;
@@ -321,9 +338,7 @@ LAB_INLINE void Chapter::run_rung(const Rung& rung, Row& row) {
     }
   }
 
-  const char* timing = std::getenv("LAB_TIMING");
-  const bool off = timing != nullptr && std::string_view(timing) == "off";
-  if (config_.backend.times && rung.timed && !off) {
+  if (detail::wants_times(config_.backend) && measuring_ && rung.timed) {
     time(rung, peer, row);
     if (!verify(rung, "after timing: ", row)) return;
   }
@@ -379,7 +394,7 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
   row.rung = rung.name;
   row.variant = rung.variant;
   row.idea = rung.idea;
-  row.size = options_.size;
+  row.size = size();
   if (entry.skipped) {
     row.status = Status::skip;
     row.reason = entry.reason;
@@ -407,7 +422,7 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
     } else {
       run_rung(rung, row);
     }
-    if (row.status != Status::skip && rung.show) {
+    if (measuring_ && row.status != Status::skip && rung.show) {
       detail::Progress().clear();
       std::printf("\n%s: %s\n", row.label().c_str(), rung.idea.c_str());
       rung.show();
@@ -440,11 +455,7 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
   return row;
 }
 
-LAB_INLINE int Chapter::run() {
-  if (options_.list) {
-    print_list();
-    return 0;
-  }
+LAB_INLINE bool Chapter::check_names() const {
   std::vector<std::string> names;
   for (const Entry& entry : entries_) names.push_back(entry.rung.name);
   for (const std::string& rung : options_.rungs) {
@@ -453,30 +464,53 @@ LAB_INLINE int Chapter::run() {
     std::fflush(stdout);
     std::fprintf(stderr, "%s: unknown rung '%s'; %s--list names them all\n", program_.c_str(),
                  one_line(rung).c_str(), near ? ("did you mean '" + *near + "'? ").c_str() : "");
-    return 2;
+    return false;
   }
+  return true;
+}
 
+LAB_INLINE void Chapter::start() {
   describe_machine();
-  std::printf("%s on %s, %s, seed %llu\n", report_.chapter.c_str(), report_.device.c_str(),
-              to_string(size()).c_str(), static_cast<unsigned long long>(seed()));
-  std::fflush(stdout);
+  if (!measuring_ || !detail::wants_times(config_.backend)) return;
   detail::Progress progress;
-  if (config_.backend.times) {
-    progress.say("measuring the machine's limits");
-    measure_limits();
-  }
+  progress.say("measuring the machine's limits");
+  measure_limits();
+}
+
+LAB_INLINE void Chapter::drop_rungs() {
+  entries_.clear();
+  peers_.clear();
+  skipped_peers_.clear();
+  checked_peers_.clear();
+}
+
+/// Runs the rungs of one size and prints its ladder.
+LAB_INLINE void Chapter::run_size() {
+  std::printf("%s%s on %s, %s, seed %llu\n", turn_ == 0 ? "" : "\n", report_.chapter.c_str(),
+              report_.device.c_str(), to_string(size()).c_str(),
+              static_cast<unsigned long long>(seed()));
+  std::fflush(stdout);
+  Report here = report_;
+  here.rows.clear();
+  report_.notes.clear();
+  detail::Progress progress;
   int done = 0;
   for (const Entry& entry : entries_) {
     ++done;
     if (!wants(entry.rung.name)) continue;
     progress.say("[" + std::to_string(done) + "/" + std::to_string(entries_.size()) + "] " +
                  entry.rung.name + " " + entry.rung.variant);
-    report_.rows.push_back(run_entry(entry));
+    here.rows.push_back(run_entry(entry));
   }
   progress.clear();
-
-  std::printf("\n%s", table(report_, config_.backend.times, config_.color).c_str());
+  here.notes = report_.notes;
+  report_.rows.insert(report_.rows.end(), here.rows.begin(), here.rows.end());
+  std::printf("\n%s", table(here, config_.backend.times, config_.color).c_str());
   std::fflush(stdout);
+}
+
+/// Writes the results file; returns the exit code.
+LAB_INLINE int Chapter::finish() {
   int code = report_.exit_code();
   if (report_.rows.empty()) {
     std::fprintf(stderr, "%s: the chapter has no rung\n", program_.c_str());
@@ -489,6 +523,96 @@ LAB_INLINE int Chapter::run() {
     }
   }
   return code;
+}
+
+LAB_INLINE int Chapter::run() {
+  if (options_.list) {
+    print_list();
+    return 0;
+  }
+  if (options_.sizes.size() > 1) usage("--size was given several times: this chapter takes one");
+  if (wants_cases()) usage("--cases: this chapter has none");
+  if (!check_names()) return 2;
+  start();
+  run_size();
+  return finish();
+}
+
+LAB_INLINE int Chapter::run(const std::function<void()>& add_rungs) {
+  for (turn_ = 0; turn_ < options_.sizes.size(); ++turn_) {
+    drop_rungs();
+    add_rungs();
+    if (options_.list) {
+      print_list();
+      return 0;
+    }
+    if (turn_ == 0) {
+      if (!check_names()) return 2;
+      start();
+    }
+    run_size();
+  }
+  turn_ = 0;
+  return finish();
+}
+
+LAB_INLINE int Chapter::run_cases(std::size_t count,
+                                  const std::function<CaseName(std::size_t)>& add_case) {
+  CaseRange range;
+  try {
+    range = parse_cases(options_.cases, count);
+  } catch (const BadInput& bad) {
+    usage(bad.what());
+  }
+  measuring_ = false;
+  const auto row_of = [&](const Entry& entry) -> Row& {
+    for (Row& row : report_.rows) {
+      if (row.rung == entry.rung.name && row.variant == entry.rung.variant) return row;
+    }
+    Row row;
+    row.rung = entry.rung.name;
+    row.variant = entry.rung.variant;
+    row.idea = entry.rung.idea;
+    row.status = Status::pass;
+    return report_.rows.emplace_back(std::move(row));
+  };
+  std::vector<std::size_t> solved;  // of each row of the report
+  detail::Progress progress;
+  for (std::size_t i = range.first; i <= range.last; ++i) {
+    drop_rungs();
+    const CaseName name = add_case(i);
+    if (i == range.first) {
+      if (!check_names()) return 2;
+      start();
+      std::printf("%s on %s, cases %zu to %zu of %zu, seed %llu\n", report_.chapter.c_str(),
+                  report_.device.c_str(), range.first, range.last, count,
+                  static_cast<unsigned long long>(seed()));
+      std::fflush(stdout);
+    }
+    progress.say("case " + std::to_string(i) + ": " + name.words);
+    for (const Entry& entry : entries_) {
+      if (!wants(entry.rung.name) || !entry.rung.expect_finding.empty()) continue;
+      Row& row = row_of(entry);
+      solved.resize(report_.rows.size());
+      if (row.status != Status::pass) continue;  // the first case that goes wrong tells
+      const Row found = run_entry(entry);
+      row.size = name.size;
+      row.status = found.status;
+      if (found.status == Status::skip) {
+        row.reason = found.reason;
+      } else if (found.status != Status::pass) {
+        row.reason = format("case %zu (%s): %s; again with --rung %s --cases %zu", i,
+                            name.words.c_str(), found.reason.c_str(), entry.rung.name.c_str(), i);
+      } else {
+        const std::size_t so_far = ++solved[static_cast<std::size_t>(&row - report_.rows.data())];
+        row.reason = std::to_string(so_far) + (so_far == 1 ? " case" : " cases");
+      }
+    }
+  }
+  progress.clear();
+  std::printf("\n%s", table(report_, false, config_.color).c_str());
+  std::fflush(stdout);
+  return finish();
 }
 
 }  // namespace lab

@@ -61,6 +61,9 @@ struct Rung {
   std::vector<Buffer*> outputs =
       {};  ///< what the rung writes: poisoned before the launches that are verified
   bool prepare_every_run = false;  ///< the rung changes its inputs: set up before each timed run
+  /// The right result is what `prepare` left, so that a rung may do nothing: its check passes before
+  /// the launch, too, and is not asked there.
+  bool may_do_nothing = false;
 };
 
 /// Somebody else's solution, timed in the same loop as the rung that names it.
@@ -73,6 +76,12 @@ struct Peer {
   std::function<void()> prepare = {};
   std::vector<Buffer*> outputs = {};
   Clock clock = Clock::device;
+};
+
+/// One of the small problems of `--cases`.
+struct CaseName {
+  Size size;
+  std::string words;  ///< all that there is to know of it, in one line
 };
 
 /// What distinguishes one chapter, or a test, from another.
@@ -98,12 +107,15 @@ class Chapter {
   Chapter& operator=(const Chapter&) = delete;
   ~Chapter();
 
-  /// The size to solve.
-  const Size& size() const { return options_.size; }
+  /// The size to solve; with several of them, the one whose turn it is.
+  const Size& size() const { return options_.sizes[turn_]; }
   /// The seed for the inputs.
   std::uint64_t seed() const { return options_.seed; }
   /// Whether the command line asks for a rung: with no `--rung`, for all.
   bool wants(std::string_view rung) const;
+  /// Whether the command line asks for `--cases`, or for `--list` alone.
+  bool wants_cases() const { return !options_.cases.empty(); }
+  bool wants_list() const { return options_.list; }
   /// Whether the kernels run on the simulator.
   bool on_simulator() const { return config_.backend.name == "simulator"; }
 
@@ -122,7 +134,11 @@ class Chapter {
   /// Says why a peer is not there: the rungs that name it run without.
   void skip_peer(std::string_view name, std::string_view reason);
 
-  /// Runs what the command line asks for, prints the ladder, and writes the results file.
+  /// Measures a limit of the machine that no rung is bound by, for the results file.
+  void measure(Limit limit) { more_limits_.push_back(limit); }
+
+  /// Runs what the command line asks for, prints the ladder, and writes the results file. A chapter
+  /// that calls this takes one size a run.
   ///
   /// Each rung: poison its outputs and prepare; its check must now fail; launch; look at the
   /// canaries; check. Then time it, round by round with its peer; in the last round, poison and
@@ -131,6 +147,19 @@ class Chapter {
   /// \return 0 where every rung is PASS or SKIP, 1 where one is FAIL or ERROR, 2 for a rung that
   ///   does not exist or a results file that cannot be written
   int run();
+
+  /// The same for a chapter that takes several sizes a run: a ladder for each, one results file.
+  /// \param add_rungs called for each size when it is its turn: adds the rungs and peers of `size()`.
+  ///   Those of the size before are gone by then.
+  int run(const std::function<void()>& add_rungs);
+
+  /// Checks the rungs on small problems, as `--cases` asks: each rung on each case, without times and
+  /// counts, and without demonstrations. A rung has one row: PASS and how many cases it solved, or the
+  /// first case that went wrong, with the option that runs it again.
+  /// \param count how many cases there are
+  /// \param add_case called for each case: adds the rungs that solve it, each with its `Rung::name`
+  ///   and `Rung::variant` alike for all cases, and says which case it is
+  int run_cases(std::size_t count, const std::function<CaseName(std::size_t)>& add_case);
 
   /// What `run` found.
   const Report& report() const { return report_; }
@@ -147,6 +176,11 @@ class Chapter {
   void print_list() const;
   void describe_machine();
   void measure_limits();
+  bool check_names() const;
+  void start();
+  void run_size();
+  int finish();
+  void drop_rungs();
 
   Row run_entry(const Entry& entry);
   void run_rung(const Rung& rung, Row& row);
@@ -164,7 +198,10 @@ class Chapter {
   std::vector<Peer> peers_;
   std::vector<std::pair<std::string, std::string>> skipped_peers_;  // name, reason
   std::vector<std::string> checked_peers_;
-  std::string lost_in_;  // the rung that cost us the CUDA context
+  std::vector<Limit> more_limits_;
+  std::string lost_in_;    // the rung that cost us the CUDA context
+  std::size_t turn_ = 0;   // which of the sizes
+  bool measuring_ = true;  // times and counts are wanted
   Report report_;
 };
 

@@ -37,22 +37,34 @@ LAB_INLINE std::optional<std::string> nearest(std::string_view typed,
   return best;
 }
 
+LAB_INLINE CaseRange parse_cases(std::string_view text, std::size_t count) {
+  if (text == "all") return {0, count - 1};
+  const std::size_t dash = text.find('-');
+  std::uint64_t first = 0, last = 0;
+  const bool good = parse_number(text.substr(0, dash), first) &&
+                    (dash == std::string_view::npos ? (last = first, true)
+                                                    : parse_number(text.substr(dash + 1), last));
+  if (!good || first > last || last >= count) {
+    throw BadInput("--cases '" + std::string(text) +
+                   "': legal is all, a number or FIRST-LAST, from 0 to " +
+                   std::to_string(count - 1));
+  }
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+}
+
 LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
                                       std::string_view default_size) {
-  enum { help = 1, list, rung, size, seed, json };
-  static const option table[] = {{"help", no_argument, nullptr, help},
-                                 {"list", no_argument, nullptr, list},
-                                 {"rung", required_argument, nullptr, rung},
-                                 {"size", required_argument, nullptr, size},
-                                 {"seed", required_argument, nullptr, seed},
-                                 {"json", required_argument, nullptr, json},
-                                 {nullptr, 0, nullptr, 0}};
+  enum { help = 1, list, rung, size, seed, json, cases };
+  const bool product = kind == SizeKind::m_n_k;
+  static const option table[] = {
+      {"help", no_argument, nullptr, help},         {"list", no_argument, nullptr, list},
+      {"rung", required_argument, nullptr, rung},   {"size", required_argument, nullptr, size},
+      {"seed", required_argument, nullptr, seed},   {"json", required_argument, nullptr, json},
+      {"cases", required_argument, nullptr, cases}, {nullptr, 0, nullptr, 0}};
   const std::string legal = "; legal are --help, --list, --rung NAME, --size " + spelling(kind) +
-                            ", --seed S, --json FILE";
+                            ", --seed S, --json FILE" + (product ? ", --cases WHICH" : "");
 
   Options options;
-  std::string size_text(default_size);
-  bool sized = !default_size.empty();
   std::vector<char*> words(argv, argv + argc);  // getopt reorders what it reads
   words.push_back(nullptr);
   optind = 0;  // starts anew, also for the second command line of one process
@@ -74,8 +86,7 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
         options.rungs.emplace_back(optarg);
         break;
       case size:
-        size_text = optarg;
-        sized = true;
+        options.sizes.push_back(parse_size(optarg, kind));
         break;
       case seed:
         if (!parse_number(optarg, options.seed)) {
@@ -86,6 +97,11 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
       case json:
         if (*optarg == '\0') throw BadInput("--json '': legal is the name of a file");
         options.json = optarg;
+        break;
+      case cases:
+        if (!product) throw BadInput("unknown option '--cases'" + legal);
+        if (*optarg == '\0') throw BadInput("--cases '': legal is all, a number or FIRST-LAST");
+        options.cases = optarg;
         break;
       case ':':
         throw BadInput(std::string(words[optind - 1]) + " lacks its value" + legal);
@@ -98,10 +114,14 @@ LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
   if (optind < argc) {
     throw BadInput("unexpected argument '" + std::string(words[optind]) + "'" + legal);
   }
-  if (sized) {
-    options.size = parse_size(size_text, kind);
-  } else if (!options.help && !options.list) {
-    throw BadInput("no size: give --size " + spelling(kind));
+  if (options.sizes.empty()) {
+    if (!default_size.empty()) {
+      options.sizes.push_back(parse_size(default_size, kind));
+    } else if (options.help || options.list) {
+      options.sizes.push_back(Size{.kind = kind});
+    } else {
+      throw BadInput("no size: give --size " + spelling(kind));
+    }
   }
   return options;
 }

@@ -21,7 +21,8 @@ struct Options {
   bool help = false;
   bool list = false;
   std::vector<std::string> rungs;  ///< only these; empty: all
-  Size size;
+  std::vector<Size> sizes;         ///< in the order given; one where none is given
+  std::string cases;               ///< what `--cases` asks for; empty: it is not there
   std::uint64_t seed = 1;
   std::string json;  ///< file for the results; empty: none
 };
@@ -32,7 +33,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The name that was probably meant, or nothing where none is near.
 std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& names);
 
-/// Reads a chapter's command line.
+/// A run of cases out of many: `first` to `last`, both included.
+struct CaseRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// Reads what `--cases` asks for: "all", a number, or "first-last".
+/// \param text what was typed
+/// \param count how many cases there are, at least 1; they are numbered from 0
+/// \throws BadInput where `text` is anything else, or names a case that does not exist
+CaseRange parse_cases(std::string_view text, std::size_t count);
+
+/// Reads a chapter's command line. `--cases` is legal for products alone (`SizeKind::m_n_k`).
 /// \param argc,argv as `main` got them
 /// \param kind which dimensions `--size` has
 /// \param default_size what holds without `--size`; where empty, `--size` is required

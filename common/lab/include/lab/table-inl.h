@@ -100,7 +100,11 @@ LAB_INLINE std::vector<std::string> footnotes(const Report& report, bool times) 
 
 LAB_INLINE std::string table(const Report& report, bool times, bool color, std::size_t width) {
   constexpr std::size_t status_width = 5;
-  const std::vector<std::string> headings = detail::headings(times);
+  const bool figures_there =
+      std::any_of(report.rows.begin(), report.rows.end(),
+                  [&](const Row& row) { return !detail::figures(row, times).empty(); });
+  const std::vector<std::string> headings =
+      figures_there ? detail::headings(times) : std::vector<std::string>{};
 
   std::vector<std::size_t> widths;
   for (const std::string& heading : headings) widths.push_back(heading.size());
@@ -135,8 +139,11 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
   };
 
   const std::string indent(label_width + 2 + status_width + 2, ' ');
-  std::string text =
-      detail::pad_right("rung", label_width + 2 + status_width) + columns(headings) + "\n";
+  std::string text = "rung";
+  if (figures_there) {
+    text = detail::pad_right(text, label_width + 2 + status_width) + columns(headings);
+  }
+  text += "\n";
   for (const Row& row : report.rows) {
     const std::string label = row.label();
     if (label.size() > label_width) {

@@ -26,7 +26,7 @@ LAB_INLINE std::string format(const char* pattern, ...) {
 
 LAB_INLINE std::string grouped(std::uint64_t value) {
   std::string text = std::to_string(value);
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
 

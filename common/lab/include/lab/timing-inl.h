@@ -125,7 +125,9 @@ LAB_INLINE std::vector<TimeStats> time_interleaved(std::span<const Contestant> c
     return ms;
   };
 
+  const double begin = detail::seconds_now();
   for (int i = 0; i < options.warmup; ++i) {
+    if (i > 0 && detail::seconds_now() - begin >= options.budget_s) break;
     for (const Contestant& contestant : contestants) run(contestant, false);
   }
 

@@ -23,7 +23,7 @@ enum class Clock {
 
 /// How long to time.
 struct TimingOptions {
-  int warmup = 3;         ///< runs of each contestant before the first that counts
+  int warmup = 3;         ///< rounds before the first that counts; fewer once the budget is spent
   int min_runs = 10;      ///< at least so many, unless they take five times the budget
   int max_runs = 200;     ///< at most so many
   double budget_s = 1.0;  ///< runs go on until this has passed

@@ -1,0 +1,321 @@
+/// \file
+/// What of chapter 02 only a GPU can show: how long the memories take to answer, and how much they
+/// deliver. naive_gemm_gpu_stub.cu stands in on the simulator.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/lab.h"
+
+/// The places that are measured.
+enum class Place { registers, shared, constant, constant_scattered, l1, l2, memory };
+
+/// Words in constant memory: 1 KiB, which the smallest of its caches holds.
+constexpr unsigned constant_words = 256;
+__constant__ std::uint32_t constant_table[constant_words];
+
+/// One link of a chain: the next value of `at` is known only when this one is.
+///
+/// @param at   a float for registers; for shared memory an address there; for constant memory bytes
+///             from the start of the table; else an address in global memory
+/// @param one  1, which the compiler cannot know
+/// @return what lies there, or for registers at * one + 0
+template <Place place, class At>
+__device__ __forceinline__ At follow(At at, float one) {
+  if constexpr (place == Place::registers) {
+    asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(at) : "f"(one), "f"(0.0f));
+  } else if constexpr (place == Place::shared) {
+    asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory");
+  } else if constexpr (place == Place::constant) {
+    at =
+        *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(constant_table) + at);
+  } else if constexpr (place == Place::l1) {
+    asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at)::"memory");
+  } else {
+    asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at)::"memory");  // past L1
+  }
+  return at;
+}
+
+/// Follows a chain of loads, or of multiply-adds, one after the other.
+///
+/// @param end     where the chain led to; written
+/// @param cycles  clock cycles of the SM that it took; written
+/// @param at      where the chain begins: see follow; for shared memory not looked at
+/// @param offsets for shared memory: a chain of offsets in bytes, each that of the next one
+/// @param words   words of that chain
+/// @param links   length of the walk, a multiple of 16
+/// @param one     1
+///
+/// Launch: one block of one thread, with 4 * words bytes of dynamic shared memory.
+/// Idea: the pointer chase of lmbench (McVoy and Staelin, 1996).
+template <Place place, class At>
+__global__ void memory_latency(At* end, long long* cycles, At at, const std::uint32_t* offsets,
+                               unsigned words, unsigned links, float one) {
+  extern __shared__ std::uint32_t chain[];
+  if constexpr (place == Place::shared) {
+    at = static_cast<std::uint32_t>(__cvta_generic_to_shared(chain));
+    for (unsigned i = 0; i < words; ++i) chain[i] = at + offsets[i];
+  }
+  const At begin = at;
+
+  const long long start = clock64();
+#pragma unroll 1
+  for (unsigned i = 0; i < links; i += 16) {
+#pragma unroll
+    for (int j = 0; j < 16; ++j) at = follow<place>(at, one);
+  }
+  *end = place == Place::registers ? at : at - begin;
+  *cycles = clock64() - start;
+}
+
+/// All threads read as much as they can and add it up, bits as unsigned integers.
+///
+/// @param sums    one word for each thread of the grid; written
+/// @param in      quads of words in global memory: 1024 for shared and l1
+/// @param quads   how many there are
+/// @param rounds  how often each thread goes round, a multiple of 8: for l2 and memory through its share
+///                of `in`; for constant memory over `rounds` words, for the others over `rounds` quads
+/// @param one     1
+///
+/// Launch: one dimension, blocks of 1024 threads, with 16 KiB of dynamic shared memory for shared.
+template <Place place>
+__global__ void __launch_bounds__(1024)
+    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t quads, unsigned rounds,
+                     float one) {
+  extern __shared__ uint4 tile[];
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned t = threadIdx.x;
+  std::uint32_t sum = 0;
+  const auto add = [&](const uint4& quad) { sum += quad.x + quad.y + quad.z + quad.w; };
+
+  if constexpr (place == Place::registers) {
+    float x[8];
+    for (int j = 0; j < 8; ++j) x[j] = one * static_cast<float>(j + 1);  // each a chain of its own
+    for (unsigned r = 0; r < rounds; r += 8) {
+#pragma unroll
+      for (int j = 0; j < 64; ++j) x[j % 8] = fmaf(x[j % 8], one, one - one);
+    }
+    for (int j = 0; j < 8; ++j) sum += static_cast<std::uint32_t>(x[j]);
+  } else if constexpr (place == Place::shared) {
+    tile[t] = in[t];
+    __syncthreads();
+#pragma unroll 8
+    for (unsigned r = 0; r < rounds; ++r) add(tile[(t + 33 * r) % 1024]);
+  } else if constexpr (place == Place::l1) {
+#pragma unroll 8
+    for (unsigned r = 0; r < rounds; ++r) add(__ldca(in + (t + 33 * r) % 1024));
+  } else if constexpr (place == Place::constant) {
+#pragma unroll 8
+    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + blockIdx.x) % constant_words];
+  } else if constexpr (place == Place::constant_scattered) {
+#pragma unroll 8
+    for (unsigned r = 0; r < rounds; ++r) sum += constant_table[(r + t) % constant_words];
+  } else {
+    const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+    for (unsigned r = 0; r < rounds; ++r) {
+#pragma unroll 4
+      for (std::size_t i = thread; i < quads; i += step) {
+        add(place == Place::l2 ? __ldcg(in + i) : __ldcs(in + i));
+      }
+    }
+  }
+  sums[thread] = sum;
+}
+
+namespace {
+
+/// A cycle through `count` places in random order, `step` apart: entry i leads to the next place.
+std::vector<std::uint32_t> cycle(std::size_t count, std::uint32_t step, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(count), next(count);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::size_t i = count - 1; i > 0; --i) {
+    std::swap(order[i], order[lab::random_bits(seed, i) % (i + 1)]);
+  }
+  for (std::size_t i = 0; i < count; ++i) next[order[i]] = order[(i + 1) % count] * step;
+  return next;
+}
+
+/// Where a walk along a cycle ends.
+std::uint64_t walk(const std::vector<std::uint32_t>& next, std::uint32_t step, unsigned links) {
+  std::uint64_t at = 0;
+  for (unsigned i = 0; i < links; ++i) at = next[at / step];
+  return at;
+}
+
+/// Adds the variant of memory_latency for one place, with a chain of `bytes`.
+template <Place place, class At>
+void add_latency(lab::Chapter& chapter, const char* variant, std::size_t bytes, unsigned links) {
+  // One link for each line of 128 bytes, but where there are no lines.
+  constexpr bool global = place == Place::l1 || place == Place::l2 || place == Place::memory;
+  constexpr std::uint32_t step = global ? 128 : 4;
+  struct State {
+    lab::DeviceBuffer<At> end{1, "end"};
+    lab::DeviceBuffer<long long> cycles{1, "cycles"};
+    lab::DeviceBuffer<std::uint64_t> chain;
+    lab::DeviceBuffer<std::uint32_t> offsets;
+    unsigned words;
+    At begin = 0, want = 0;
+    State(std::size_t bytes, std::size_t words)
+        : chain(bytes / sizeof(std::uint64_t), "chain"),
+          offsets(words, "offsets"),
+          words(static_cast<unsigned>(words)) {}
+  };
+  std::shared_ptr<State> state;
+  const auto table = std::make_shared<std::vector<std::uint32_t>>();
+  if constexpr (place == Place::registers) {
+    state = std::make_shared<State>(0, 0);
+    state->begin = state->want = 1;
+  } else {
+    const std::vector<std::uint32_t> next = cycle(bytes / step, step, chapter.seed());
+    state = std::make_shared<State>(global ? bytes : 0, global ? 0 : next.size());
+    state->want = static_cast<At>(walk(next, step, links));
+    if constexpr (global) {
+      const auto base = reinterpret_cast<std::uint64_t>(state->chain.data());
+      std::vector<std::uint64_t> addresses(state->chain.size(), 0);
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        addresses[i * step / sizeof(std::uint64_t)] = base + next[i];
+      }
+      state->chain.upload(addresses);
+      state->begin = base;
+    } else {
+      state->offsets.upload(next);
+      if (place == Place::constant) *table = next;
+    }
+  }
+  chapter.add(
+      {.name = "memory_latency",
+       .idea = "one load after the other, in each memory (GPU only)",
+       .prepare =
+           [table] {
+             if (table->empty()) return;
+             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, table->data(), 4 * table->size()));
+           },
+       .launch =
+           [state, links] {
+             memory_latency<place, At>
+                 <<<1, 1, 4 * state->words>>>(state->end.data(), state->cycles.data(), state->begin,
+                                              state->offsets.data(), state->words, links, 1.0f);
+           },
+       .verify =
+           [state] { return lab::compare(state->end.download(), std::vector<At>{state->want}); },
+       .variant = variant,
+       .show =
+           [state, links] {
+             std::printf("  %.1f cycles each, of %u\n",
+                         static_cast<double>(state->cycles.download()[0]) / links, links);
+           },
+       .outputs = {&state->end}});
+}
+
+/// Adds the variant of memory_bandwidth for one place.
+/// \param quads how much of the data it reads
+template <Place place>
+void add_bandwidth(lab::Chapter& chapter, const char* variant,
+                   const std::shared_ptr<lab::DeviceBuffer<std::uint32_t>>& data,
+                   const std::vector<std::uint32_t>& pattern, std::size_t quads, unsigned rounds,
+                   lab::Limit limit = lab::Limit::none) {
+  constexpr unsigned threads = 1024;
+  const auto blocks =
+      2 * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const std::size_t all = std::size_t{blocks} * threads;
+  const auto sums = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(all, "sums");
+
+  // What all sums make together, modulo 2^32, and the bytes that were read for them.
+  const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
+  const std::uint32_t whole = total(pattern.begin(), pattern.end());
+  const auto turns = static_cast<double>(all) * rounds;
+  std::uint32_t want = 0;
+  double bytes = 0;
+  switch (place) {
+    case Place::registers:
+      want = static_cast<std::uint32_t>(36 * all);  // 1 + 2 + ... + 8
+      bytes = 12 * 8 * turns;                       // three operands of each of 8 multiply-adds
+      break;
+    case Place::constant:
+    case Place::constant_scattered:
+      want = static_cast<std::uint32_t>(all * (rounds / constant_words)) *
+             total(pattern.begin(), pattern.begin() + constant_words);
+      bytes = 4 * turns;
+      break;
+    case Place::shared:
+    case Place::l1:
+      want = blocks * rounds * whole;
+      bytes = 16 * turns;
+      break;
+    case Place::l2:
+    case Place::memory:
+      want = static_cast<std::uint32_t>(4 * quads / pattern.size()) * rounds * whole;
+      bytes = 16.0 * static_cast<double>(quads) * rounds;
+  }
+  const auto table = std::make_shared<std::vector<std::uint32_t>>(pattern.begin(),
+                                                                  pattern.begin() + constant_words);
+  chapter.add(
+      {.name = "memory_bandwidth",
+       .idea = "all threads at once, in each memory (GPU only)",
+       .prepare =
+           [table] {
+             CUDA_CHECK(cudaMemcpyToSymbol(constant_table, table->data(), 4 * table->size()));
+           },
+       .launch =
+           [=] {
+             memory_bandwidth<place><<<blocks, threads, place == Place::shared ? 16 << 10 : 0>>>(
+                 sums->data(), reinterpret_cast<const uint4*>(data->data()), quads, rounds, 1.0f);
+           },
+       .verify =
+           [=] {
+             const std::vector<std::uint32_t> got = sums->download();
+             return lab::compare(
+                 std::vector<std::uint32_t>{std::accumulate(got.begin(), got.end(), 0u)},
+                 std::vector<std::uint32_t>{want});
+           },
+       .bytes = bytes,
+       .limit = limit,
+       .variant = variant,
+       .outputs = {sums.get()}});
+}
+
+}  // namespace
+
+void register_memories(lab::Chapter& chapter) {
+  // A small product means a run that counts or checks, not one that times.
+  const lab::Size& size = chapter.size();
+  const bool full = size.M * size.N >= std::size_t{1} << 20;
+
+  const unsigned links = full ? 1000000 : 16000;
+  add_latency<Place::registers, float>(chapter, "registers", 0, links);
+  add_latency<Place::shared, std::uint32_t>(chapter, "shared memory", 16 << 10, links);
+  add_latency<Place::constant, std::uint32_t>(chapter, "constant memory", 4 * constant_words,
+                                              links);
+  add_latency<Place::l1, std::uint64_t>(chapter, "L1 cache", 16 << 10, links);
+  add_latency<Place::l2, std::uint64_t>(chapter, "L2 cache", 512 << 10, links);
+  add_latency<Place::memory, std::uint64_t>(chapter, "global memory",
+                                            std::size_t{full ? 256u : 16u} << 20, links);
+
+  // Words that repeat after 4096 of them, so that the sum of any number of repetitions is known.
+  const std::size_t words = std::size_t{full ? 512u : 32u} << 18;
+  std::vector<std::uint32_t> pattern(4096), all(words);
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    pattern[i] = static_cast<std::uint32_t>(lab::random_bits(chapter.seed(), i));
+  }
+  for (std::size_t i = 0; i < words; ++i) all[i] = pattern[i % pattern.size()];
+  const auto data = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(all, "data");
+  const unsigned rounds = full ? 2048 : 256;
+  add_bandwidth<Place::registers>(chapter, "registers", data, pattern, 0, rounds);
+  add_bandwidth<Place::shared>(chapter, "shared memory", data, pattern, 1024, rounds);
+  add_bandwidth<Place::constant>(chapter, "constant, one word", data, pattern, 0, rounds);
+  add_bandwidth<Place::constant_scattered>(chapter, "constant, 32 words", data, pattern, 0, rounds);
+  add_bandwidth<Place::l1>(chapter, "L1 cache", data, pattern, 1024, rounds);
+  add_bandwidth<Place::l2>(chapter, "L2 cache", data, pattern, std::size_t{1} << 20, rounds / 16);
+  add_bandwidth<Place::memory>(chapter, "global memory", data, pattern, words / 4, 1,
+                               lab::Limit::copy);
+}

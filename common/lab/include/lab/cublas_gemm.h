@@ -1,0 +1,38 @@
+/// \file
+/// cuBLAS as the peer of the GEMM chapters. Only the gpu backend has its bodies (the library
+/// `lab_cublas`); a chapter calls them from its `*_peers.cu`.
+#pragma once
+
+#include <functional>
+
+#include "lab/gemm.h"
+#include "lab/verify.h"
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// C = alpha A B + beta C by `cublasSgemm`, in the default stream, on the FP32 pipes: math mode
+/// `CUBLAS_DEFAULT_MATH`, which computes in TF32 only where the environment says so. That is refused
+/// here (`NVIDIA_TF32_OVERRIDE=1`).
+///
+/// cuBLAS stores matrices by columns. A row-major matrix read by columns is its transpose, so it
+/// computes C^T = B^T A^T: operands, M and N change places, and no element moves.
+void cublas_sgemm(const Gemm& gemm);
+
+/// A `DeviceReference`: the product in double precision by `cublasDgemm`, compared on the device.
+std::function<Comparison()> cublas_reference(const Gemm& gemm, const Tolerance& tolerance);
+
+/// Whether cuBLAS keeps all 24 bits for a product of this size: with a B that has a single 1 in each
+/// column, every element of C must be exactly an element of A. TF32 and BF16 round A first and fail.
+/// \param gemm says the extents, the leading dimensions and A; B and C are made anew
+Comparison cublas_keeps_fp32(const Gemm& gemm);
+
+/// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), and
+/// `cublasDgemm` the reference of large products.
+void add_cublas(GemmLadder& ladder);
+
+/// @}
+
+}  // namespace lab

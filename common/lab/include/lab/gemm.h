@@ -1,0 +1,205 @@
+/// \file
+/// The host side of C = alpha A B + beta C in FP32: arguments, problems with their references, the
+/// small cases that every kernel must solve, and the ladder of a chapter about them.
+///
+/// All matrices are row-major: element (i, j) of A is `a[i * lda + j]`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/buffer.h"
+#include "lab/chapter.h"
+#include "lab/verify.h"
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// The arguments of one product C = alpha A B + beta C, as the launcher of every rung takes them.
+///
+/// The extents are ints, as in BLAS; an offset such as `row * lda` needs 64 bits. The pointers are
+/// aligned to 4 bytes, no more is promised: whoever loads a float4 has to look.
+struct Gemm {
+  int m = 0;                 ///< rows of A and of C, at least 1
+  int n = 0;                 ///< columns of B and of C, at least 1
+  int k = 0;                 ///< columns of A, rows of B, at least 1
+  float alpha = 1;           ///< factor of the product
+  const float* a = nullptr;  ///< m x k in device memory
+  int lda = 0;               ///< floats from a row of A to the next, at least k
+  const float* b = nullptr;  ///< k x n in device memory
+  int ldb = 0;               ///< floats from a row of B to the next, at least n
+  float beta = 0;  ///< factor of the C that was; where 0, it may hold NaN, which must not spread
+  float* c = nullptr;  ///< m x n in device memory; what lies between its rows stays as it is
+  int ldc = 0;         ///< floats from a row of C to the next, at least n
+
+  /// Floating-point operations of the product, an FMA counting as 2.
+  double flops() const { return 2.0 * m * n * k; }
+
+  /// The product of some rows of A alone: rows `first` to `first + count - 1` of C.
+  Gemm rows(int first, int count) const;
+};
+
+/// Launches a product in slices of rows, where one launch cannot have all of them: a grid has at most
+/// 65,535 blocks along y.
+/// \param gemm the product
+/// \param rows_per_block rows of C that a block along y computes
+/// \param launch called with each slice, from the first row down; nearly always once
+void for_row_slices(const Gemm& gemm, int rows_per_block,
+                    const std::function<void(const Gemm&)>& launch);
+
+/// What distinguishes one product from another but for the elements.
+struct GemmCase {
+  int m = 1, n = 1, k = 1;
+  float alpha = 1, beta = 0;
+  int lda = 0, ldb = 0, ldc = 0;                 ///< 0: the length of the row
+  int offset_a = 0, offset_b = 0, offset_c = 0;  ///< floats from an aligned address to the matrix
+
+  /// M, N and K.
+  Size size() const;
+};
+
+/// A case in one line.
+std::string to_string(const GemmCase& what);
+
+/// The cases of `--cases`: small products that a kernel may get wrong.
+///
+/// The first 144 take M, N and K from {1, 2, 3, 17, 31, 32, 33, 127, 128, 129, 255, 257}, each of the
+/// 144 pairs of M and N once, of M and K, and of N and K (a Latin square). alpha is 1 or -0.5, beta 0,
+/// 1 or -0.5. Each of the three matrices has, in turn, rows without a gap, rows whose length is a
+/// multiple of 4 floats behind an aligned address, or rows with any gap at an address that is not
+/// aligned. In the remaining nine alpha is 0, and beta runs through its values. Where beta is 0, C is
+/// full of NaN. Any dozen in a row from a multiple of 12 on has each M and each N.
+std::vector<GemmCase> gemm_cases();
+
+/// How far an element of the result may be from the reference: a sum of k products of mean magnitude
+/// 1/4, times alpha, and beta times the C that was. See `tolerance_for_sum`.
+Tolerance gemm_tolerance(const GemmCase& what);
+
+/// Makes a check of all of C, in device memory, against a reference that was computed there. It is
+/// called before the product, while C holds what beta multiplies; the check is called when C holds
+/// the result.
+using DeviceReference =
+    std::function<std::function<Comparison()>(const Gemm& gemm, const Tolerance& tolerance)>;
+
+/// One product: its inputs, its output, its reference.
+///
+/// The elements of A and B are those of `random_floats`, and the same for any leading dimension. The
+/// gaps between the rows of A and B hold NaN, those of C a pattern that has to stay. A and B end with
+/// their last element, so that a read past it is one past the buffer.
+///
+/// The reference is summed up in double precision on the host: for all of C up to 2^27 multiplications,
+/// for eight rows of larger ones, of which the first and the last are two. A `DeviceReference` checks
+/// the others.
+class GemmProblem {
+ public:
+  /// \param what the product
+  /// \param seed which elements
+  /// \param reference for products that are too large for the host, where there is a GPU; may be empty
+  GemmProblem(const GemmCase& what, std::uint64_t seed, const DeviceReference& reference = {});
+  GemmProblem(const GemmProblem&) = delete;
+  GemmProblem& operator=(const GemmProblem&) = delete;
+  ~GemmProblem();
+
+  /// The arguments.
+  Gemm gemm();
+  /// The case.
+  const GemmCase& what() const { return case_; }
+  /// Sets C up: random where beta is not 0, otherwise NaN; the pattern in the gaps.
+  void prepare();
+  /// Compares C with the reference, and looks whether the gaps are as they were.
+  Comparison verify();
+  /// What a product writes.
+  Buffer& output() { return c_; }
+
+ private:
+  Comparison verify_all();
+  Comparison verify_rows();
+
+  GemmCase case_;
+  Tolerance tolerance_;
+  DeviceBuffer<float> a_, b_, c_;
+  std::vector<float>
+      c_before_;           // C as `prepare` leaves it, gaps and all; empty where that is all NaN
+  std::vector<int> rows_;  // the rows of C that the host has computed
+  std::vector<double> expected_;  // (rows_.size(), n)
+  std::function<Comparison()> device_check_;
+};
+
+/// A rung that computes a product.
+struct GemmRung {
+  std::string name = {};  ///< the kernel's name
+  std::string idea = {};  ///< one line: what it tries
+  /// Launches the product in the default stream, whatever its arguments.
+  std::function<void(const Gemm&)> launch = {};
+  std::string variant = {};         ///< which of several launches of one name
+  std::string expect_finding = {};  ///< a demonstration: the kind of finding that it must raise
+  std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after the rung ran
+  int min_compute_capability = 0;              ///< e.g. 90 for 9.0; below it the rung is SKIP
+};
+
+/// The program of a chapter whose rungs compute products: `main` makes one, adds rungs in the order of
+/// the ladder, and returns `run()`. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
+/// C full of NaN), is verified and timed in turn with the peer; with `--cases`, it is verified on the
+/// cases.
+class GemmLadder {
+ public:
+  GemmLadder(int argc, char** argv, const char* name = LAB_CHAPTER,
+             const char* default_size = LAB_DEFAULT_SIZE);
+  /// For tests, which differ in more than the name.
+  GemmLadder(int argc, char** argv, const ChapterConfig& config);
+
+  /// The chapter, for its seed, its size and whether it runs on the simulator.
+  Chapter& chapter() { return chapter_; }
+
+  /// Adds a rung.
+  void add(const GemmRung& rung);
+  /// Adds rungs that compute no product, or none of the size that is asked for: demonstrations and
+  /// microbenchmarks.
+  /// \param add_rungs called once, for the first size, and not for `--cases`: adds them to the chapter
+  void add_with(const std::function<void(Chapter&)>& add_rungs);
+  /// Adds a rung that this build or this machine does not have.
+  void skip(const std::string& rung, const std::string& reason, const std::string& idea);
+
+  /// Adds the peer that every rung is timed beside.
+  /// \param name e.g. "cuBLAS"
+  /// \param launch computes the product
+  /// \param verify called once for each size with its arguments and the result in place, after the
+  ///   result was found right: what else a fair peer has to prove; may be empty
+  void peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
+            const std::function<Comparison(const Gemm&)>& verify = {});
+  /// Says why there is no peer.
+  void skip_peer(const std::string& name, const std::string& reason);
+  /// Checks large products as a whole.
+  void reference(const DeviceReference& reference) { reference_ = reference; }
+
+  /// Runs what the command line asks for; see `Chapter::run`.
+  int run();
+
+ private:
+  struct Item {
+    bool other;  // from `add_with`
+    std::function<void()> add;
+  };
+  void add_all(bool with_others);
+
+  Chapter chapter_;
+  std::vector<Item> items_;  // in the order of the ladder
+  std::function<void()> add_peer_;
+  std::string peer_;
+  DeviceReference reference_;
+  std::shared_ptr<GemmProblem> problem_;
+};
+
+/// @}
+
+}  // namespace lab
+
+#if !defined(LAB_COMPILED)
+#include "lab/gemm-inl.h"
+#endif

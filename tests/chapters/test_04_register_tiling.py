@@ -1,0 +1,419 @@
+"""Chapter 04 on the simulator: what it prints, what it counts, and what it refuses; what nvcc makes of it."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from chapter import ROOT, Chapter, Mutant, Run
+
+CHAPTER = Chapter("04_register_tiling")
+
+SKIPPED = {"cublas"}
+MAPS = {"thread_map"}
+LADDER = ("wide_reads", "thread_tile_1d", "thread_tile_2d", "thread_tile_float4")
+PRODUCTS = {*LADDER, "unroll_steps", "launch_bounds", "thread_orders"}
+ORDERS = ("columns", "blocks", "z-curve", "rows")
+H200 = CHAPTER.source.parent / "results" / "h200.json"
+
+# What the text says of the times on an H200: (rung, variant, key of the row, figure, as it is quoted), for M = N = K
+# = 4096. Times are in ms, rates in GFLOP/s.
+QUOTED = []
+
+M, N, K = 256, 128, 64
+WARP_MULTIPLY_ADDS = M * N * K // 32
+
+
+class DefaultRun(unittest.TestCase):
+    """The run that a reader sees first."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = CHAPTER.run()
+        cls.prose = CHAPTER.prose()
+
+    def counts(self, rung, variant=None):
+        return self.run_.row(rung, variant)["counts"]
+
+    def expect(self, rung, variant=None, **counts):
+        for name, value in counts.items():
+            self.assertEqual(self.counts(rung, variant)[name], value, f"{rung} {variant or ''}: {name}")
+
+    def test_ends_well(self):
+        self.assertEqual(self.run_.code, 0, self.run_.explain())
+        for row in self.run_.rows:
+            self.assertEqual(row["status"], "SKIP" if row["rung"] in SKIPPED else "PASS", row)
+            self.assertEqual(row["size"], {"M": M, "N": N, "K": K})
+        self.assertIn("needs a GPU", self.run_.row("cublas")["reason"])
+
+    def test_every_rung_of_the_header_is_there_in_order(self):
+        ran = list(dict.fromkeys(row["rung"] for row in self.run_.rows))
+        self.assertEqual(ran, [name for name, _ in CHAPTER.header_rungs()])
+
+    # The counts that the text quotes, for M = 256, N = 128, K = 64.
+
+    def test_wavefronts_of_a_multiply_add(self):
+        """w, and the bound that follows from it."""
+        self.assertEqual(WARP_MULTIPLY_ADDS, 65536)
+        per_second = 132 * 1.98e9 * 64 / 1e12
+        self.assertAlmostEqual(per_second, 16.7, places=1)
+        for rung, variant, loads, wavefronts, fills, w, bound in (
+                ("wide_reads", None, 81920, 98304, 4096, 1.5625, 10.7),
+                ("thread_tile_1d", None, 24576, 40960, 2048, 0.656, 25.5),
+                ("thread_tile_2d", None, 4096, 20480, 1024, 0.328, 51.0),
+                ("thread_tile_float4", None, 4096, 20480, 1024, 0.328, 51.0),
+                ("thread_orders", "columns", 4096, 69632, 1024, None, 15.5),
+                ("thread_orders", "blocks", 4096, 24576, 1024, None, 42.8),
+                ("thread_orders", "z-curve", 4096, 20480, 1024, None, 51.0),
+                ("thread_orders", "rows", 4096, 20480, 1024, None, 51.0)):
+            with self.subTest(rung=rung, variant=variant):
+                self.expect(rung, variant, shared_load_requests=loads, shared_load_wavefronts=wavefronts,
+                            shared_store_wavefronts=fills, shared_wavefronts=wavefronts + fills)
+                self.assertAlmostEqual(per_second / ((wavefronts + fills) / WARP_MULTIPLY_ADDS), bound, delta=0.06)
+                if w:
+                    self.assertAlmostEqual((wavefronts + fills) / WARP_MULTIPLY_ADDS, w, places=3)
+
+    def test_global_memory(self):
+        for rung, requests, sectors, stores, stored in (
+                ("wide_reads", 4096, 16384, 1024, 4096),
+                ("thread_tile_1d", 2048, 8192, 1024, 4096),
+                ("thread_tile_2d", 1024, 4096, 1024, 32768),
+                ("thread_tile_float4", 256, 4096, 256, 8192)):
+            self.expect(rung, global_load_requests=requests, global_load_sectors=sectors,
+                        global_store_requests=stores, global_store_sectors=stored, divergent_branches=0)
+
+    def test_rows_that_are_not_aligned(self):
+        run = CHAPTER.run("--size", "256,127,64", "--rung", "thread_tile_float4")
+        counts = run.row("thread_tile_float4")["counts"]
+        self.assertEqual((counts["global_load_requests"], counts["global_store_requests"]), (640, 1024))
+        for quote in ("It makes 640 load requests then", "Of the stores there are 1,024"):
+            self.assertIn(quote, self.prose)
+
+    def test_the_ratio_that_is_printed_is_the_one_that_is_counted(self):
+        """Computed-to-loaded, from shared and from global memory."""
+        for rung, text, shared, block in (("wide_reads", "1 x 1 elements from 1 + 1 floats: 0.5", 0.5, 16),
+                                          ("thread_tile_1d", "8 x 1 elements from 8 + 1 floats: 0.889", 8 / 9, 32),
+                                          ("thread_tile_2d", "8 x 8 elements from 8 + 8 floats: 4", 4, 64)):
+            with self.subTest(rung=rung):
+                printed = self.run_.out[self.run_.out.index(f"\n{rung}:"):].split("\n\n")[0]
+                self.assertIn(f"{text} multiply-adds for each", printed)
+                self.assertIn(f": {block} multiply-adds for each float of global memory", printed)
+                counts = self.counts(rung)
+                self.assertEqual(counts["global_load_bytes"] / 4, M * N * K / block)
+                read = sum(width * lanes for width, lanes in self.shared_lanes(rung))
+                self.assertAlmostEqual(M * N * K / read, shared)
+
+    def shared_lanes(self, rung):
+        """(floats of each load, lanes) for the lines of a kernel that load from shared memory."""
+        trace = CHAPTER.trace("--rung", rung)
+        lines = CHAPTER.source.read_text().splitlines()
+        for entry in trace["launches"][0]["lines"]:
+            if entry["counts"].get("shared_load_requests"):
+                yield 4 if "float4" in lines[entry["line"] - 1] else 1, entry["counts"]["shared_load_active_lanes"]
+
+    def test_unrolling_changes_no_count(self):
+        first, *others = [row["counts"] for row in self.run_.rows if row["rung"] == "unroll_steps"]
+        self.assertEqual(len(others), 3)
+        for other in others:
+            self.assertEqual({k: v for k, v in first.items() if "divergent" not in k},
+                             {k: v for k, v in other.items() if "divergent" not in k})
+        self.expect("unroll_steps", "nothing", shared_load_requests=16384, shared_load_wavefronts=49152)
+
+    def test_bounds_change_no_count(self):
+        for row in self.run_.rows:
+            if row["rung"] == "launch_bounds":
+                self.assertEqual(row["counts"], self.counts("thread_tile_float4"), row["variant"])
+
+    def test_wavefronts_of_a_load_in_each_order(self):
+        trace = CHAPTER.trace("--rung", "thread_orders")
+        lines = CHAPTER.source.read_text().splitlines()
+        for order, launch in zip(ORDERS, trace["launches"]):
+            per_load = {}
+            for entry in launch["lines"]:
+                counts, text = entry["counts"], lines[entry["line"] - 1]
+                if counts.get("shared_load_requests"):
+                    per_load["A" if "a_tile" in text else "B"] = (counts["shared_load_wavefronts"]
+                                                                  / counts["shared_load_requests"])
+            row = re.search(rf"\| `{order}` \| \d+ x \d+ \| \d+ \| (\d+) \| (\d+) \| ([\d,]+) \|", self.prose)
+            self.assertEqual(per_load, {"A": int(row.group(1)), "B": int(row.group(2))}, order)
+            self.assertEqual(self.counts("thread_orders", order)["shared_load_wavefronts"],
+                             int(row.group(3).replace(",", "")))
+
+    def test_the_maps(self):
+        out = self.run_.out
+        rows = out[out.index("thread_map rows:"):out.index("thread_map columns:")]
+        self.assertIn("row   1:   2   3\n", rows)
+        self.assertIn("row 127: 254 255\n", rows)
+        self.assertIn("row   7: 224 225 226 227 228 229 ... 254 255\n", rows)
+        self.assertIn("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0    16 17 18", rows)
+        z_curve = out[out.index("thread_map z-curve:"):]
+        self.assertIn("0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1    10 11 14 15 26 27 30 31", z_curve)
+
+    def test_the_figures_of_the_text(self):
+        large = 4096
+        for quote, value, figure in (
+                ("2,097,152 multiply-adds, or 65,536", M * N * K, 2097152),
+                ("81,920 loads with 98,304 wavefronts", 98304 / WARP_MULTIPLY_ADDS, 1.5),
+                ("the bound is 10.7 TFLOP/s", 16.73 / 1.5625, 10.7),
+                ("24,576 loads with 40,960", 40960 / WARP_MULTIPLY_ADDS, 0.625),
+                ("the bound 25.5 TFLOP/s", 16.73 / 0.65625, 25.5),
+                ("4.3 GB where `wide_reads` fetches 17.2 GB", 4 * large**3 / 64 / 1e9, 4.3),
+                ("fetches 17.2 GB", 4 * large**3 / 16 / 1e9, 17.2),
+                ("and the bound is at 51.0 TFLOP/s", 16.73 / 0.328125, 51.0),
+                ("In `thread_tile_2d` 94 %", 100 * 512 / 547, 94),
+                ("a block of 256 takes 40,960", 160 * 256, 40960),
+                ("With 128 it takes 32,768", 128 * 256, 32768),
+                ("needs 16 rows and 128 columns, 144 floats", 2 * 8 + 16 * 8, 144),
+                ("32 and 64, 96 floats", 4 * 8 + 8 * 8, 96),
+                ("move 294 values", 157 + 137, 294),
+                ("for 4 blocks 546", 280 + 266, 546),
+                ("computed-to-loaded ratio is 5.3", 8 * 16 / 24, 5.3)):
+            with self.subTest(quote=quote):
+                self.assertIn(quote, self.prose)
+                self.assertAlmostEqual(value, figure, delta=0.01 * figure)
+
+
+class Cases(unittest.TestCase):
+    """Every rung is right for every pair of extents."""
+
+    def passes(self, run, count, rungs=PRODUCTS):
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertEqual({row["rung"] for row in run.rows if row["status"] == "PASS"}, set(rungs))
+        for row in run.rows:
+            if row["status"] != "SKIP":
+                self.assertEqual(row["reason"], f"{count} cases")
+
+    def test_all_untraced(self):
+        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
+
+    def test_a_dozen_traced(self):
+        rungs = [argument for rung in LADDER for argument in ("--rung", rung)]
+        self.passes(CHAPTER.run("--cases", "0-11", *rungs), 12, LADDER)
+        # Case 144 on has alpha = 0; the orders differ in no more than the places.
+        self.passes(CHAPTER.run("--cases", "144-145", "--rung", "thread_orders", "--rung", "unroll_steps"), 2,
+                    ("thread_orders", "unroll_steps"))
+
+    def test_more_rows_than_a_grid_has_blocks(self):
+        # 65,535 blocks of 64 rows, and one row more.
+        run = Run(CHAPTER.fast, "--size", f"{65535 * 64 + 1},1,2", "--rung", "thread_tile_1d")
+        self.assertEqual(run.code, 0, run.explain())
+
+
+# (rung, function, text, what it becomes, what the rung then says): one program has the n-th of each rung. The text is
+# looked for in the function. Case 0 is a row of one block, case 1 has gaps and odd extents, case 2 NaN in C and rows of
+# B that are not aligned, case 4 rows of C that are aligned, with a gap.
+MUTANTS = [
+    ("wide_reads", "wide_reads", "row < m - row0 && col < n - col0", "row < m - row0", "case 1 .*: 31 of 66 elements"),
+    ("thread_tile_1d", "thread_tile_1d", "row + i < m - row0", "row < m - row0", "case 2 .*out-of-bounds"),
+    ("thread_tile_2d", "thread_tile_2d", "at + 2 < cols_left", "at < cols_left", "case 1 .*: 1 of 66 elements"),
+    ("thread_tile_float4", "store_quad", "aligned && have >= 4", "aligned && have > 0",  # the guard of a quad
+     "case 4 .*a write between the rows of C: row 0, column 129 of 129"),
+    ("unroll_steps", "unroll_steps", "left[i] * right[j]", "left[j] * right[i]", "case 0 .*: 28 of 32"),  # TM for TN
+
+    ("wide_reads", "wide_reads", "k0 += BK", "k0 += BK + 1", "case 1 .*: 66 of 66"),  # the stride of the slices
+    ("thread_tile_1d", "thread_tile_1d", "a_tile[row + i][l]", "a_tile[row + i][0]", "case 0 .*: 32 of 32"),
+    ("thread_tile_2d", "thread_tile_2d", "/ threads_across * TM", "% threads_across * TM", "case 0 .*: 32 of 32"),
+    ("thread_tile_float4", "fill_quads", "4 * i / cols, col = 4 * i % cols", "i % rows, col = i / rows",
+     "case 0 .*: 32 of 32"),
+    ("unroll_steps", "unroll_steps", "b_tile[l][col + j]", "b_tile[l][col + TN - 1 - j]", "case 0 .*: 32 of 32"),
+
+    ("wide_reads", "wide_reads", "b_tile[l + 3][col]", "b_tile[l + 2][col]", "case 0 .*: 32 of 32"),
+    ("thread_tile_1d", "thread_tile_1d", "sum[i], beta", "sum[i], 1.0f", "case 0 .*: 32 of 32"),
+    ("thread_tile_2d", "thread_tile_2d", "b + k0 * ldb + col0", "b + k0 * n + col0", "case 1 .*: 66 of 66"),
+    ("thread_tile_float4", "store_quad", "if (beta != 0)", "if (true)", "case 2 .*: nan where"),  # reads C's NaN
+    ("unroll_steps", "unroll_steps", "sum[i][j], beta", "sum[i][j], 0.0f", "case 0 .*: 32 of 32"),
+
+    ("thread_tile_1d", "thread_tile_1d", "(row0 + row + i) * ldc", "(row0 + row + i) * n",
+     "case 4 .*the first at index 129"),
+    ("thread_tile_2d", "thread_tile_2d", "row0 + row + i", "row0 + row", "case 1 .*: 66 of 66"),
+    ("thread_tile_float4", "multiply_quads", "columns_from(row + i,", "columns_from(row,", "case 2 .*out-of-bounds"),
+
+    ("thread_tile_float4", "load_quad", "quad.z = from[2];", "quad.z = from[1];", "case 1 .*: 66 of 66"),
+]
+
+# (rung, function, text, what it becomes, what the simulator finds)
+TRACED = [
+    ("thread_tile_1d", "thread_tile_1d", "__syncthreads();", "", "shared-race"),
+    ("thread_tile_2d", "thread_tile_2d", "multiply_slice(sum, a_tile, b_tile, row, col);\n    __syncthreads();",
+     "multiply_slice(sum, a_tile, b_tile, row, col);", "shared-race"),
+    ("thread_tile_float4", "multiply_quads", "k - k0, a_aligned", "k - k0, true", "misaligned-access"),
+]
+
+
+class Mutants(unittest.TestCase):
+    """A kernel with a mistake fails; the same kernel without it passes."""
+
+    def test_every_mistake_is_noticed(self):
+        rungs = {}
+        for rung, *mutant in MUTANTS:
+            rungs.setdefault(rung, []).append(mutant)  # [function, text, what it becomes, what the rung says]
+        for number in range(max(map(len, rungs.values()))):
+            mutants = {rung: those[number] for rung, those in rungs.items() if number < len(those)}
+            with Mutant(CHAPTER, [mutant[:3] for mutant in mutants.values()]) as program:
+                for rung in rungs:
+                    run = program.run("--rung", rung, "--cases", "0-23")
+                    with self.subTest(rung=rung, mutant=mutants.get(rung)):
+                        self.assertEqual(run.code, 1 if rung in mutants else 0, run.explain())
+                        if rung in mutants:
+                            self.assertEqual(run.rows[0]["status"], "FAIL")
+                            self.assertRegex(run.rows[0]["reason"], mutants[rung][3])
+
+    def test_what_the_simulator_finds(self):
+        with Mutant(CHAPTER, [mutant for _, *mutant, _ in TRACED], traced=True) as program:
+            for rung, *mutant, finding in TRACED:
+                run = program.run("--rung", rung, "--cases", "0-11")
+                with self.subTest(rung=rung, mutant=mutant):
+                    self.assertEqual(run.code, 1, run.explain())
+                    self.assertIn(finding, run.out)
+
+
+class Arguments(unittest.TestCase):
+    def test_list_is_the_header(self):
+        run = CHAPTER.run("--list", results=False)
+        listed = [tuple(line.split(None, 1)) for line in run.out.splitlines()]
+        self.assertEqual(listed, CHAPTER.header_rungs())
+
+    def test_each_rung_alone_at_any_size(self):
+        for rung, _ in CHAPTER.header_rungs():
+            with self.subTest(rung=rung):
+                run = CHAPTER.run("--rung", rung, "--size", "33,5,13")
+                self.assertEqual(run.code, 0, run.explain())
+                self.assertEqual({row["rung"] for row in run.rows}, {rung})
+
+    def test_bad_input(self):
+        for arguments in (["--size", "5"], ["--size", "0,1,1"], ["--size", "1,1,2147483648"], ["--cases", "153"],
+                          ["--rung", "thread_tile_3d"]):
+            with self.subTest(arguments=arguments):
+                run = CHAPTER.run(*arguments, results=False)
+                self.assertEqual(run.code, 2, run.explain())
+                self.assertEqual(run.err.count("\n"), 1, run.err)
+
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
+
+
+def nvcc_is_the_one_of_the_text():
+    if not NVCC:
+        return False
+    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
+
+
+@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
+class Compiled(unittest.TestCase):
+    """What nvcc makes of the kernels: the tables of sections 3, 4 and 6."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cubin = pathlib.Path(cls.folder.name) / "chapter.cubin"
+        done = subprocess.run(
+            [NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
+             f"-I{ROOT}/common/lab/include", "-o", cls.cubin, CHAPTER.source],
+            capture_output=True, text=True, check=True)
+        # kernel -> registers, bytes of the frame, of spilled stores
+        cls.made = {}
+        for entry in done.stderr.split("Compiling entry function '")[1:]:
+            cls.made[cls.readable(entry.split("'")[0])] = tuple(
+                int(re.search(pattern, entry).group(1))
+                for pattern in (r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores"))
+        cls.prose = CHAPTER.prose()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def readable(mangled):
+        """_Z12unroll_stepsILj8ELj1EEv... -> unroll_steps 8 1"""
+        match = re.match(r"_Z(\d+)", mangled)
+        name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
+        numbers = re.match(r"I((?:L(?:j|5Order)\d+E)+)E", mangled[match.end() + len(name):]) if match else None
+        return " ".join([name, *(re.findall(r"L(?:j|5Order)(\d+)E", numbers.group(1)) if numbers else [])])
+
+    def loops(self):
+        """kernel -> instructions between the two barriers of the loop over K, in order."""
+        text = subprocess.run([CUOBJDUMP, "-sass", self.cubin], capture_output=True, text=True, check=True).stdout
+        found = {}
+        for function in text.split("Function : ")[1:]:
+            code = re.findall(r"/\*([0-9a-f]{4,5})\*/\s+(?:@!?U?P\d+ )?\s*([A-Z][\w.]*)([^;]*);", function)
+            barriers = [number for number, (_, name, _) in enumerate(code) if name.startswith("BAR")]
+            if len(barriers) == 2:
+                found[self.readable(function.split()[0])] = code[barriers[0] + 1:barriers[1]]
+        return found
+
+    def test_registers(self):
+        self.assertEqual(self.made["thread_tile_2d"], (157, 0, 0))
+        self.assertEqual(self.made["thread_tile_float4"], (128, 0, 0))
+        self.assertIn("gives `thread_tile_2d` 157 registers and this kernel 128", self.prose)
+        for kernel, label in (("1 1", "nothing"), ("1 8", "the tile"), ("2 8", "the tile, 2 steps"),
+                              ("8 8", "the tile, 8 steps")):
+            registers, frame, spilled = self.made[f"unroll_steps {kernel}"]
+            self.assertEqual(spilled, 0)
+            row = re.search(rf"\| {label} \| (\d+) \| (\d+)", self.prose)
+            self.assertEqual((registers, frame), (int(row.group(1)), int(row.group(2))), label)
+        for blocks in range(1, 5):
+            registers, _, spilled = self.made[f"launch_bounds {blocks}"]
+            row = re.search(rf"\| {blocks} \| (\d+) \| (\d+) \|", self.prose)
+            self.assertEqual((registers, spilled), (int(row.group(1)), int(row.group(2))), blocks)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_instructions(self):
+        loops = self.loops()
+        count = lambda kernel, *names: sum(name.startswith(names) for _, name, _ in loops[kernel])
+        for kernel in LADDER[:3]:
+            row = re.search(rf"\| `{kernel}` \| (\d+) \| (\d+) \| (\d+) \|", self.prose)
+            self.assertEqual((len(loops[kernel]), count(kernel, "FFMA"), count(kernel, "LDS")),
+                             tuple(map(int, row.groups())), kernel)
+        self.assertEqual(count("thread_tile_2d", "LDS.128"), 32)
+        for blocks, loads, stores in ((3, 157, 137), (4, 280, 266)):
+            self.assertEqual(count(f"launch_bounds {blocks}", "LDL"), loads)
+            self.assertEqual(count(f"launch_bounds {blocks}", "STL"), stores)
+            self.assertIn(f"{loads} loads from local memory, {stores} stores", self.prose)
+        self.assertEqual(len(loops["unroll_steps 8 8"]), 549)
+        for kernel, length, multiplied, label in (("1 1", 9, 1, "nothing"), ("1 8", 80, 64, "the tile"),
+                                                  ("2 8", 146, 128, "the tile, 2 steps")):
+            code = loops[f"unroll_steps {kernel}"]
+            number = {address: at for at, (address, _, _) in enumerate(code)}
+            bodies = []
+            for at, (_, name, rest) in enumerate(code):
+                target = re.search(r"0x([0-9a-f]+)", rest)
+                if name == "BRA" and target and (begin := number.get(target.group(1).zfill(4), at)) < at:
+                    body = code[begin:at + 1]
+                    if any(inner == "FFMA" for _, inner, _ in body):
+                        bodies.append(body)
+            innermost = min(bodies, key=len)
+            self.assertEqual((len(innermost), sum(name == "FFMA" for _, name, _ in innermost)), (length, multiplied))
+            self.assertRegex(self.prose, rf"\| {label} \| \d+ \| [\w ]+ \| {length} \| {multiplied} \|")
+
+
+class Hardware(unittest.TestCase):
+    """What was recorded on an H200."""
+
+    def test_counts_are_the_simulators_or_explained(self):
+        found = CHAPTER.disagreements()
+        if found is None:
+            self.skipTest("no counts of an H200 are recorded")
+        self.assertEqual(found, [], "\n".join(found))
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_quotes_of_it(self):
+        results = json.loads(H200.read_text())
+        self.assertIn("H200", results["device"])
+        self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
+        prose = CHAPTER.prose()
+        for rung, variant, key, figure, quote in QUOTED:
+            found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
+                     and row["size"] == {"M": 4096, "N": 4096, "K": 4096}]
+            with self.subTest(rung=rung, variant=variant):
+                self.assertEqual(len(found), 1)
+                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
+                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+                self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+
+
+if __name__ == "__main__":
+    unittest.main()
