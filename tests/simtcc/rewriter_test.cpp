@@ -686,9 +686,8 @@ TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
 
 TEST(NotSimulated, PtxInDeviceCode) {
   const std::string expected = "test.cu:1: error: simt: inline PTX (asm) is not simulated";
-  EXPECT_EQ(
-      complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%pm1;\" : \"=r\"(x)); }"),
-      expected);
+  EXPECT_EQ(complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%pm1;\" : \"=r\"(x)); }"),
+            expected);
   EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 7;\"); }"), expected);
   EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 7;)\"); }"),
             expected);
@@ -731,6 +730,16 @@ TEST(Places, FollowLineMarkers) {
 TEST(Places, SurviveMultilineTokens) {
   EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { tex2D(x); }"),
             "test.cu:4: error: simt: textures (tex2D) are not simulated");
+}
+
+TEST(WideTypes, AreSeenInTheReadersCode) {
+  EXPECT_TRUE(rewrite("void f(float4* p);", "a.cu").names_wide_type);
+  EXPECT_TRUE(
+      rewrite("struct __attribute__((aligned(16))) S { int i[4]; };", "a.cu").names_wide_type);
+  EXPECT_FALSE(rewrite("void f(float2* p);", "a.cu").names_wide_type);
+  EXPECT_FALSE(rewrite("const char* s = \"float4\";", "a.cu").names_wide_type);
+  EXPECT_FALSE(
+      rewrite("# 1 \"v.h\" 1 3\nstruct float4;\n# 1 \"a.cu\" 2\nint i;\n", "a.cu").names_wide_type);
 }
 
 TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {

@@ -27,11 +27,15 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
   };
   bool found = false;
 
-  if (word.write_interval == interval_ && (word.write_bytes & bytes) &&
-      !(atomic && word.write_atomic) && unordered(word.write_thread, word.write_time)) {
-    const bool same_instruction = write && !atomic && !word.write_atomic &&
-                                  word.write_thread / 32u == warp && word.write_time == order.now;
-    race = {word.write_thread, true, word.write_pc, same_instruction};
+  for (const Write* earlier : {&word.plain, &word.atomic}) {
+    if (earlier == &word.atomic && (atomic || found)) break;
+    if (earlier->interval != interval_ || !(earlier->bytes & bytes) ||
+        !unordered(earlier->thread, earlier->time)) {
+      continue;
+    }
+    const bool same_instruction = write && !atomic && earlier == &word.plain &&
+                                  earlier->thread / 32u == warp && earlier->time == order.now;
+    race = {earlier->thread, true, earlier->pc, same_instruction};
     found = true;
   }
 
@@ -46,13 +50,10 @@ bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write
   }
 
   if (write) {
-    if (word.write_interval != interval_) word.write_bytes = 0;
-    word.write_interval = interval_;
-    word.write_time = order.now;
-    word.write_pc = pc;
-    word.write_thread = static_cast<uint16_t>(thread);
-    word.write_bytes |= bytes;
-    word.write_atomic = atomic;
+    Write& mine = atomic ? word.atomic : word.plain;
+    const auto before = mine.interval == interval_ ? mine.bytes : uint8_t{0};
+    mine = {interval_, order.now, pc, static_cast<uint16_t>(thread),
+            static_cast<uint8_t>(before | bytes)};
     if (word.block != block_) word.written = 0;
     word.block = block_;
     word.written |= bytes;

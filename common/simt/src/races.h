@@ -5,8 +5,8 @@
 // no __syncwarp that both lanes took part in. That lanes of a warp run in lock-step orders nothing:
 // CUDA promises it since Volta no more.
 //
-// For each word of shared memory the check keeps the last write and two readers of this barrier
-// interval. Intervals are numbered through all blocks of a worker, so nothing needs clearing.
+// For each word of shared memory the check keeps the last plain write, the last atomic operation and two
+// readers of this barrier interval. Intervals are numbered through all blocks of a worker, so nothing needs clearing.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,14 @@ struct Reader {
   uint16_t thread;
 };
 
+struct Write {
+  uint32_t interval, time, pc;
+  uint16_t thread;
+  uint8_t bytes;  // which of the four
+};
+
 struct SharedWord {
-  uint32_t write_interval, write_time, write_pc;
-  uint16_t write_thread;
-  uint8_t write_bytes;  // which of the four
-  bool write_atomic;
+  Write plain, atomic;
   uint32_t read_interval;
   uint8_t read_bytes;
   uint8_t readers;  // 0, 1 or 2 of the following

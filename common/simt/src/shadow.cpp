@@ -13,11 +13,6 @@
 #include "memory.h"
 
 namespace simt::engine {
-namespace {
-
-constexpr uint64_t kSector = 32;
-
-// ---- Notes --------------------------------------------------------------------------------------
 
 // Two notes, which is enough for nearly all sectors; the others have a list in `crowded`.
 struct Cell {
@@ -27,12 +22,32 @@ struct Cell {
 
   static constexpr uint32_t kKind = 3, kLocked = 4, kCrowded = 8;
 
+  // Of the first of two cells, for both. While it is held nobody else changes the tag.
   void lock() {
     while (tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked) {
     }
   }
-  void unlock() { tag[0].fetch_and(~kLocked, std::memory_order_release); }
+  void unlock() {
+    tag[0].store(tag[0].load(std::memory_order_relaxed) & ~kLocked, std::memory_order_release);
+  }
 };
+
+// The shadow of a range of addresses.
+struct Region {
+  uint64_t base = 0, size = 0;
+  Cell* cells = nullptr;
+  char* before = nullptr;      // what a sector held before the first store of the phase
+  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
+
+  bool holds(uint64_t address) const { return address - base < size; }
+};
+
+namespace {
+
+constexpr uint64_t kSector = 32, kLine = 64;
+
+// ---- Notes --------------------------------------------------------------------------------------
+
 static_assert(sizeof(Cell) == kSector, "the shadow has as many bytes as the memory");
 
 uint32_t block_of(uint64_t who) { return static_cast<uint32_t>(who >> 32); }
@@ -92,15 +107,6 @@ char* reserve(uint64_t bytes) {
   madvise(p, bytes, MADV_DONTDUMP);
   return static_cast<char*>(p);
 }
-
-struct Region {
-  uint64_t base = 0, size = 0;
-  Cell* cells = nullptr;
-  char* before = nullptr;      // what a sector held before the first store of the phase
-  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
-
-  bool holds(uint64_t address) const { return address - base < size; }
-};
 
 Region
     regions[3];  // cudaMalloc's arena, that of pinned and managed memory, the program's variables
@@ -240,8 +246,8 @@ uint64_t spread(uint32_t bytes) {
 namespace shadow {
 
 void cover_variables(uint64_t begin, uint64_t end) {
-  begin -= begin % kSector;
-  regions[2] = make_region(begin, (end - begin + kSector) / kSector * kSector, false);
+  begin -= begin % kLine;
+  regions[2] = make_region(begin, (end - begin + kLine) / kLine * kLine, false);
 }
 
 void forget(uint64_t address, uint64_t size) {
@@ -272,49 +278,67 @@ void mark_written(uint64_t address, uint64_t size) {
   }
 }
 
-uint64_t first_unwritten(uint64_t address, uint64_t size) {
+void for_each_unwritten(uint64_t address, uint64_t size,
+                        const std::function<void(uint64_t, uint64_t)>& f) {
   const Region* region = region_of(address);
-  if (!region || !region->written) return address + size;
-  for (uint64_t offset = address - region->base; offset < address - region->base + size; ++offset) {
-    if (region->written[offset / 4] == 0xf) {
-      offset |= 3;
-    } else if (!(region->written[offset / 4] >> offset % 4 & 1)) {
-      return region->base + offset;
+  if (!region || !region->written) return;
+  const uint64_t first = address - region->base, end = first + size;
+  uint64_t begin = end;  // of the run that is open; none
+  for (uint64_t offset = first; offset < end; ++offset) {
+    if (offset % 32 == 0 && begin == end && offset + 32 <= end) {
+      uint64_t nibbles;
+      std::memcpy(&nibbles, region->written + offset / 4, 8);
+      if (nibbles == 0x0f0f0f0f0f0f0f0f) {
+        offset += 31;
+        continue;
+      }
+    }
+    const bool is_written = region->written[offset / 4] >> offset % 4 & 1;
+    if (!is_written && begin == end) begin = offset;
+    if (is_written && begin != end) {
+      f(region->base + begin, region->base + offset);
+      begin = end;
     }
   }
-  return address + size;
+  if (begin != end) f(region->base + begin, region->base + end);
 }
 
-uint32_t unwritten(uint64_t sector, uint32_t bytes) {
-  const Region* region = region_of(sector);
+uint64_t unwritten(uint64_t line, uint64_t bytes) {
+  const Region* region = region_of(line);
   if (!region || !region->written) return 0;
-  uint64_t nibbles;
-  std::memcpy(&nibbles, region->written + (sector - region->base) / 4, 8);
-  const uint64_t wanted = spread(bytes);
-  if ((nibbles & wanted) == wanted) [[likely]]
-    return 0;
-  uint32_t missing = 0;
-  for (unsigned i = 0; i < 8; ++i) {
-    missing |= static_cast<uint32_t>(~nibbles >> 8 * i & 0xf) << 4 * i;
+  uint64_t missing = 0;
+  for (unsigned half = 0; half < 64; half += 32) {
+    uint64_t nibbles;
+    std::memcpy(&nibbles, region->written + (line - region->base + half) / 4, 8);
+    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
+    if ((nibbles & wanted) == wanted) [[likely]]
+      continue;
+    for (unsigned i = 0; i < 8; ++i) missing |= (~nibbles >> 8 * i & 0xf) << (half + 4 * i);
   }
   return missing & bytes;
 }
 
-void note_written(uint64_t sector, uint32_t bytes) {
-  const Region* region = region_of(sector);
+void note_written(uint64_t line, uint64_t bytes) {
+  const Region* region = region_of(line);
   if (!region || !region->written) return;
-  uint8_t* const words = region->written + (sector - region->base) / 4;
-  uint64_t nibbles;
-  std::memcpy(&nibbles, words, 8);
-  const uint64_t wanted = spread(bytes);
-  if ((nibbles & wanted) == wanted) return;
-  // Another worker may write other bytes of the sector at this moment.
-  for (unsigned i = 0; i < 8; ++i) {
-    const auto some = static_cast<uint8_t>(wanted >> 8 * i);
-    if (some == 0xf) {
-      words[i] = some;
-    } else if (some) {
-      __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
+  for (unsigned half = 0; half < 64; half += 32) {
+    uint8_t* const words = region->written + (line - region->base + half) / 4;
+    uint64_t nibbles;
+    std::memcpy(&nibbles, words, 8);
+    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
+    if ((nibbles & wanted) == wanted) continue;
+    if (wanted == 0x0f0f0f0f0f0f0f0f) {
+      std::memcpy(words, &wanted, 8);
+      continue;
+    }
+    // Another worker may write other bytes of the sector at this moment.
+    for (unsigned i = 0; i < 8; ++i) {
+      const auto some = static_cast<uint8_t>(wanted >> 8 * i);
+      if (some == 0xf) {
+        words[i] = some;
+      } else if (some) {
+        __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
+      }
     }
   }
 }
@@ -376,34 +400,66 @@ void GlobalCheck::learn(const Note& release) {
   mine.add(theirs->second);
 }
 
-bool GlobalCheck::touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc, Note& clash) {
-  const Region* region = region_of(sector);
-  if (!region) return false;
-  Cell& cell = region->cells[(sector - region->base) / kSector];
-  has_touched_ = true;
-
-  // The usual case: the block is noted in this sector, and nobody else is who matters.
-  const uint32_t base = first_block;
+// The usual case of a block that comes again: it is noted in this sector, and nobody else is who matters.
+inline bool GlobalCheck::is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const {
   const uint32_t tag = epoch_ << 4 | static_cast<uint32_t>(kind);
   for (const int i : {0, 1}) {
-    const uint64_t who = load(cell.who[i]);
-    if (block_of(who) != block_ || load(cell.tag[i]) != tag) continue;
+    uint64_t who = load(cell.who[i]);
+    if (block_of(who) != block_ || (load(cell.tag[i]) & ~Cell::kLocked) != tag) continue;
     const uint64_t other = load(cell.who[1 - i]);
     const uint32_t other_tag = load(cell.tag[1 - i]);
-    const bool is_alone = block_of(other) == block_ || block_of(other) < base;
+    const bool is_alone = block_of(other) == block_ || block_of(other) < first_block;
     const bool is_reader = kind == Touch::read && kind_of(other_tag) == Touch::read;
-    if ((!is_alone && !is_reader) || (other_tag & (Cell::kLocked | Cell::kCrowded))) break;
-    if (bytes & ~bytes_of(who)) cell.who[i].store(who | bytes, std::memory_order_relaxed);
-    return false;
+    if ((!is_alone && !is_reader) || (other_tag & Cell::kCrowded) ||
+        (load(head.tag[0]) & Cell::kLocked)) {
+      return false;
+    }
+    return !(bytes & ~bytes_of(who)) || cell.who[i].compare_exchange_strong(who, who | bytes);
   }
-  return touch_anew(sector, {block_, bytes, pc, epoch_, kind}, clash);
+  return false;
 }
 
-// Notes what a block does to a sector in which it is not noted yet, or not alone.
-bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
-  const Region& region = *region_of(sector);
-  Cell& cell = region.cells[(sector - region.base) / kSector];
-  cell.lock();
+unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
+  const Region* region = region_of(line);
+  if (!region) return 0;
+  Cell* const cells = region->cells + (line - region->base) / kSector;
+  has_touched_ = true;
+  bool is_new[2];
+  for (const int i : {0, 1}) {
+    const auto half = static_cast<uint32_t>(bytes >> 32 * i);
+    is_new[i] = half && !is_noted(cells[0], cells[i], half, kind);
+  }
+  if (!is_new[0] && !is_new[1]) return 0;
+  cells[0].lock();
+  unsigned clashes = 0;
+  for (const int i : {0, 1}) {
+    if (!is_new[i]) continue;
+    const Note mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
+    const uint64_t sector = line + kSector * static_cast<unsigned>(i);
+    clashes |= static_cast<unsigned>(add_note(*region, cells[i], sector, mine, clash[i])) << i;
+  }
+  cells[0].unlock();
+  return clashes;
+}
+
+// Notes what a block does to a sector in which it is not noted yet, or not alone. Under the lock.
+inline bool GlobalCheck::add_note(const Region& region, Cell& cell, uint64_t sector,
+                                  const Note& mine, Note& clash) {
+  const uint32_t base = first_block;
+  if (block_of(load(cell.who[0])) >= base || block_of(load(cell.who[1])) >= base ||
+      (load(cell.tag[0]) & Cell::kCrowded)) {
+    return add_to_others(region, cell, sector, mine, clash);
+  }
+  if (mine.kind == Touch::write) {  // the first store
+    std::memcpy(region.before + (sector - region.base), reinterpret_cast<const void*>(sector),
+                kSector);
+  }
+  put(cell, 0, mine);
+  return false;
+}
+
+bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
+                                Note& clash) {
   Note notes[2 + kMostNotes];
   size_t count = 0;
   const bool has_list = load(cell.tag[0]) & Cell::kCrowded;
@@ -476,7 +532,6 @@ bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
       cell.tag[0].fetch_and(~Cell::kCrowded, std::memory_order_relaxed);
     }
   }
-  cell.unlock();
   return clashes;
 }
 
@@ -484,11 +539,12 @@ void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
   const Region* region = region_of(sector);
   if (!region || !has_fences()) return;
   Cell& cell = region->cells[(sector - region->base) / kSector];
-  cell.lock();
+  Cell& head = region->cells[(sector - region->base) / kLine * 2];
+  head.lock();
   for_each_note(cell, sector, [&](const Note& note) {
     if (note.block != block_ && (note.bytes & bytes) && note.kind >= Touch::write) learn(note);
   });
-  cell.unlock();
+  head.unlock();
 }
 
 bool GlobalCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
