@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace simt {
 namespace {
@@ -40,7 +42,8 @@ class SmallSet {
 thread_local constinit SmallSet* scratch_set = nullptr;
 
 SmallSet& cleared_set() {
-  if (!scratch_set) scratch_set = new SmallSet;  // one per OS thread, for the life of the process
+  // One per OS thread, for the life of the process. (A lane may be running, whose `new` is the device's.)
+  if (!scratch_set) scratch_set = ::new (std::malloc(sizeof(SmallSet))) SmallSet;
   scratch_set->clear();
   return *scratch_set;
 }

@@ -28,33 +28,37 @@ void* allocate(size_t size, uint64_t caller) {
     used -= size;
     return nullptr;  // as on a GPU: kernels have no exceptions
   }
-  inside = true;
-  const uint64_t base = memory::allocate(memory::Kind::heap, size, caller);
-  inside = false;
-  return reinterpret_cast<void*>(base);
+  const HostScope host;
+  return reinterpret_cast<void*>(memory::allocate(memory::Kind::heap, size, caller));
 }
 
 void release(void* pointer, uint64_t caller) {
   if (!pointer) return;
   const auto base = reinterpret_cast<uint64_t>(pointer);
-  inside = true;
-  const memory::Allocation* found = memory::find(base);
-  const size_t size = found ? found->size : 0;
-  const auto freed = memory::release(base, memory::Kind::heap, caller);
-  inside = false;
+  size_t size = 0;
+  auto freed = memory::FreeResult::not_an_allocation;
+  {
+    const HostScope host;
+    if (const memory::Allocation* found = memory::find(base)) size = found->size;
+    freed = memory::release(base, memory::Kind::heap, caller);
+  }
   if (freed == memory::FreeResult::ok) {
     used -= size;
   } else {
-    detail::trap(
+    engine::trap_at(
         freed == memory::FreeResult::already_freed
             ? "free() or delete of memory that was freed before"
-            : "free() or delete of something that no malloc() or new in a kernel returned");
+            : "free() or delete of something that no malloc() or new in a kernel returned",
+        caller);
   }
 }
 
 }  // namespace
 
 void set_limit(size_t bytes) { limit = bytes; }
+
+HostScope::HostScope() : before_(inside) { inside = true; }
+HostScope::~HostScope() { inside = before_; }
 
 }  // namespace simt::heap
 
@@ -91,5 +95,11 @@ void operator delete[](void* pointer) noexcept {
   if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
   std::free(pointer);
 }
-void operator delete(void* pointer, size_t) noexcept { operator delete(pointer); }
-void operator delete[](void* pointer, size_t) noexcept { operator delete[](pointer); }
+void operator delete(void* pointer, size_t) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}
+void operator delete[](void* pointer, size_t) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}
