@@ -2184,6 +2184,10 @@ void note_access(const void* address, unsigned size, Stop what, uint64_t pc) {
   Hooks::access(address, size, what, false, reinterpret_cast<const void*>(pc));
 }
 
+void trap_at(const char* what, uint64_t pc) {
+  Hooks::trap(what, reinterpret_cast<const void*>(pc));
+}
+
 [[gnu::constructor]] static void install_crash_handler() {
   struct sigaction action {};
   action.sa_sigaction = &Hooks::on_signal;

@@ -436,6 +436,9 @@ void catch_up(uint64_t pc);
 // An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
 
+// Ends the kernel with a finding at `pc`, a return address in the kernel.
+void trap_at(const char* what, uint64_t pc);
+
 // The program's first address, from which the race check counts program counters.
 uint64_t program_base();
 
