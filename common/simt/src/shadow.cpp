@@ -13,8 +13,33 @@
 #include "memory.h"
 
 namespace simt::engine {
+namespace {
 
-// Two notes, which is enough for nearly all sectors; the others have a list in `crowded`.
+constexpr uint64_t kSector = 32, kLine = 64;
+
+}  // namespace
+
+// What one block did to whole words of a sector, where no other has been in this phase. In 64 bits, so that
+// the shadow of a matrix stays in the cache:
+//
+//   block 32 | wide 1 | busy 1 | site 14 | words stored 8 | words read 8
+//
+// All that does not fit stands in the sector's cell: then `wide` is set, and `block` is the first of the phase.
+struct Brief {
+  static constexpr uint64_t kBusy = 1u << 30, kWide = 1u << 31;  // busy: see GlobalCheck::claim()
+  static constexpr unsigned kSiteShift = 16, kFlagShift = 30;
+
+  std::atomic<uint64_t> all;
+
+  // To the words that a block has noted for itself. A store of one byte is enough, and faster than an
+  // exchange of all eight: if another block widens the sector at this moment, that stays.
+  void set_words(Touch kind, uint8_t words) {
+    auto* const bytes = reinterpret_cast<uint8_t*>(&all);
+    __atomic_store_n(bytes + (kind == Touch::write), words, __ATOMIC_RELAXED);
+  }
+};
+
+// Two notes, which is enough for nearly all other sectors; the rest have a list in `crowded`.
 struct Cell {
   std::atomic<uint64_t> who[2];  // block << 32 | bytes
   std::atomic<uint32_t> tag[2];  // epoch << 4 | flags, in the first only | kind
@@ -35,16 +60,24 @@ struct Cell {
 // The shadow of a range of addresses.
 struct Region {
   uint64_t base = 0, size = 0;
+  Brief* briefs = nullptr;
   Cell* cells = nullptr;
   char* before = nullptr;      // what a sector held before the first store of the phase
   uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
 
   bool holds(uint64_t address) const { return address - base < size; }
+
+  // The rows of a matrix often lie a power of two apart, and so would their shadows, in a few sets of the
+  // cache: so the lines of each page change places, in each page in another way.
+  static uint64_t shuffle(uint64_t offset) { return offset ^ (offset >> 6 & 0xfc0); }
+  Brief& brief(uint64_t sector) const {
+    const uint64_t offset = shuffle((sector - base) / kSector * sizeof(Brief));
+    return *reinterpret_cast<Brief*>(reinterpret_cast<char*>(briefs) + offset);
+  }
+  char* image(uint64_t sector) const { return before + shuffle(sector - base); }
 };
 
 namespace {
-
-constexpr uint64_t kSector = 32, kLine = 64;
 
 // ---- Notes --------------------------------------------------------------------------------------
 
@@ -94,6 +127,67 @@ class Guard {
   SpinLock& lock_;
 };
 
+// Where in the program, and how many fences into its block, a block came to a sector first.
+struct Site {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t load_pc = kNone, store_pc = kNone, epoch = 0;
+  bool operator==(const Site&) const = default;
+};
+
+struct SiteHash {
+  size_t operator()(const Site& site) const {
+    uint64_t x = site.load_pc * 0x9e3779b97f4a7c15;
+    x = (x ^ site.store_pc) * 0x9e3779b97f4a7c15;
+    x = (x ^ site.epoch) * 0x9e3779b97f4a7c15;
+    return x >> 32;
+  }
+};
+
+// The sites of a phase, numbered.
+struct Sites {
+  static constexpr uint32_t kMost = 1 << 14;
+  Site at[kMost];
+  SpinLock lock;
+  std::unordered_map<Site, uint32_t, SiteHash> numbers;
+  uint32_t generation = 1;  // goes up whenever the numbers are given anew
+
+  // kMost if there are too many.
+  uint32_t number(const Site& site) {
+    const Guard guard(lock);
+    const auto found = numbers.find(site);
+    if (found != numbers.end()) return found->second;
+    const auto next = static_cast<uint32_t>(numbers.size());
+    if (next == kMost) return kMost;
+    at[next] = site;
+    numbers.emplace(site, next);
+    return next;
+  }
+};
+Sites* sites;
+
+const Site& site_of(uint64_t brief) {
+  return sites->at[brief >> Brief::kSiteShift & (Sites::kMost - 1)];
+}
+
+// A bit for each byte of a line, which holds whole words, as a bit for each word.
+unsigned words_of(uint64_t bytes) {
+  uint64_t x = bytes & 0x1111111111111111;
+  x = (x | x >> 3) & 0x0303030303030303;
+  x = (x | x >> 6) & 0x000f000f000f000f;
+  x = (x | x >> 12) & 0x000000ff000000ff;
+  return static_cast<unsigned>(x | x >> 24);
+}
+bool are_whole_words(uint64_t bytes) { return (bytes & 0x1111111111111111) * 15 == bytes; }
+
+// And back, for the eight words of a sector.
+uint32_t bytes_of_words(uint32_t words) {
+  uint32_t x = words;
+  x = (x | x << 12) & 0x000f000f;
+  x = (x | x << 6) & 0x03030303;
+  x = (x | x << 3) & 0x11111111;
+  return x * 15;
+}
+
 // ---- The shadow of a range of addresses ---------------------------------------------------------
 
 // Address space without memory behind it until it is touched; zero at first.
@@ -112,13 +206,17 @@ Region
     regions[3];  // cudaMalloc's arena, that of pinned and managed memory, the program's variables
 
 Region make_region(uint64_t base, uint64_t size, bool needs_written) {
-  Region region{base, size, reinterpret_cast<Cell*>(reserve(size)), reserve(size), nullptr};
+  Region region{base, size};
+  region.briefs = reinterpret_cast<Brief*>(reserve(size / kSector * sizeof(Brief)));
+  region.cells = reinterpret_cast<Cell*>(reserve(size));
+  region.before = reserve(size);
   if (needs_written) region.written = reinterpret_cast<uint8_t*>(reserve(size / 4));
   return region;
 }
 
 // After memory.cpp's own, which it asks for the ranges.
 [[gnu::constructor(103)]] void reserve_shadow() {
+  sites = new Sites;
   regions[0] = make_region(memory::device_base, memory::kArenaBytes, true);
   regions[1] = make_region(memory::shared_base, memory::kArenaBytes, false);
 }
@@ -260,6 +358,7 @@ void forget(uint64_t address, uint64_t size) {
     if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   };
   const uint64_t offset = address - region->base;
+  discard(region->briefs + offset / kSector, size / kSector * sizeof(Brief));
   discard(reinterpret_cast<char*>(region->cells) + offset, size);
   discard(region->before + offset, size);
   if (region->written) discard(region->written + offset / 4, size / 4);
@@ -347,7 +446,9 @@ void begin_phase(uint64_t blocks) {
   Phase& p = phase();
   if (p.next > ~uint32_t{0} - blocks) {  // numbers have run out: forget all that was noted
     for (const Region& region : regions) {
-      if (region.cells) madvise(region.cells, region.size, MADV_DONTNEED);
+      if (!region.cells) continue;
+      madvise(region.briefs, region.size / kSector * sizeof(Brief), MADV_DONTNEED);
+      madvise(region.cells, region.size, MADV_DONTNEED);
     }
     p.next = 1;
   }
@@ -355,6 +456,10 @@ void begin_phase(uint64_t blocks) {
   p.next += static_cast<uint32_t>(blocks);
   p.has_fences = false;
   p.knowledge.clear();
+  if (sites->numbers.size() > Sites::kMost / 2) {  // only notes of earlier phases name them
+    sites->numbers.clear();
+    ++sites->generation;
+  }
   for (uint64_t i = 0; i < kShards; ++i) crowded(i * kSector).notes.clear();
 }
 
@@ -422,12 +527,120 @@ inline bool GlobalCheck::is_noted(const Cell& head, Cell& cell, uint32_t bytes, 
 unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
   const Region* region = region_of(line);
   if (!region) return 0;
-  Cell* const cells = region->cells + (line - region->base) / kSector;
   has_touched_ = true;
+  if (kind == Touch::atomic || !are_whole_words(bytes)) {
+    return touch_widely(*region, line, bytes, kind, pc, clash);
+  }
+  const unsigned words = words_of(bytes), first = words & 0xff, second = words >> 8;
+  uint64_t rest = 0;
+  if (first && !note_briefly(*region, line, first, kind, pc)) rest = bytes & 0xffffffff;
+  if (second && !note_briefly(*region, line + kSector, second, kind, pc)) rest |= bytes >> 32 << 32;
+  return rest ? touch_widely(*region, line, rest, kind, pc, clash) : 0;
+}
+
+// Notes words that a block reads or stores to in a sector that it has for itself; false if it has not, or if
+// that cannot be said in brief.
+inline bool GlobalCheck::note_briefly(const Region& region, uint64_t sector, uint32_t words,
+                                      Touch kind, uint32_t pc) {
+  Brief& brief = region.brief(sector);
+  const uint64_t now = brief.all.load(std::memory_order_acquire);
+  const unsigned shift = kind == Touch::write ? 8 : 0;
+  const auto noted = static_cast<uint8_t>(now >> shift);
+  if (now >> Brief::kFlagShift == uint64_t{block_} << 2 && noted &&
+      (epoch_ == 0 || site_of(now).epoch == epoch_)) [[likely]] {
+    if (!(words & ~noted)) return true;
+    if (!has_fences()) {
+      brief.set_words(kind, static_cast<uint8_t>(noted | words));
+      return true;
+    }
+    uint64_t expected = now;  // what others learn from this note must not get lost
+    return brief.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
+  }
+  return claim(region, brief, now, sector, words, kind, pc);
+}
+
+// The block's first touch of this kind.
+bool GlobalCheck::claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector,
+                        uint32_t words, Touch kind, uint32_t pc) {
+  Site site{Site::kNone, Site::kNone, epoch_};
+  uint64_t known = 0;
+  if (block_of(now) >= first_block) {
+    if (now >> Brief::kFlagShift != uint64_t{block_} << 2) return false;
+    site = site_of(now);
+    if (site.epoch != epoch_) return false;
+    known = now & 0xffff;
+  }
+  (kind == Touch::write ? site.store_pc : site.load_pc) = pc;
+  const uint32_t number = number_of(site.load_pc, site.store_pc);
+  if (number == Sites::kMost) return false;
+  const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << Brief::kSiteShift | known |
+                        uint64_t{words} << (kind == Touch::write ? 8 : 0);
+  if (kind == Touch::read) return brief.all.compare_exchange_strong(now, mine);
+  // The first store: others wait until what the sector held is saved.
+  if (!brief.all.compare_exchange_strong(now, mine | Brief::kBusy)) return false;
+  std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
+  brief.all.store(mine, std::memory_order_release);
+  if (known & words) note_test_and_set({site.load_pc, pc});
+  return true;
+}
+
+// Of the site with these addresses and the present epoch.
+uint32_t GlobalCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
+  if (generation_ != sites->generation) {
+    std::fill(std::begin(known_sites_), std::end(known_sites_), KnownSite{});
+    generation_ = sites->generation;
+  }
+  const Site site{load_pc, store_pc, epoch_};
+  KnownSite& known = known_sites_[SiteHash()(site) % std::size(known_sites_)];
+  if (known.load_pc != load_pc || known.store_pc != store_pc || known.epoch != epoch_) {
+    known = {load_pc, store_pc, epoch_, sites->number(site)};
+  }
+  return known.number;
+}
+
+void GlobalCheck::note_test_and_set(const TestAndSet& pair) {
+  if (test_and_set.size() < kMostNotes &&
+      std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
+    test_and_set.push_back(pair);
+  }
+}
+
+namespace {
+
+bool is_wide(uint64_t brief) { return (brief & Brief::kWide) && block_of(brief) >= first_block; }
+
+// From now on the cell has what is noted about a sector. Under the cell's lock.
+void widen(Brief& brief, Cell& cell) {
+  const uint64_t wide = uint64_t{first_block} << 32 | Brief::kWide;
+  uint64_t now = brief.all.load(std::memory_order_acquire);
+  do {
+    if (is_wide(now)) return;
+    if (block_of(now) < first_block) continue;
+    while (now & Brief::kBusy) now = brief.all.load(std::memory_order_acquire);
+    const Site& site = site_of(now);
+    int i = 0;
+    if (const uint32_t read = now & 0xff) {
+      put(cell, i++, {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, Touch::read});
+    }
+    if (const uint32_t stored = now >> 8 & 0xff) {
+      put(cell, i,
+          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, Touch::write});
+    }
+  } while (!brief.all.compare_exchange_strong(now, wide));
+}
+
+}  // namespace
+
+// The same as touch(), but by the cells.
+unsigned GlobalCheck::touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
+                                   uint32_t pc, Note clash[2]) {
+  Cell* const cells = region.cells + (line - region.base) / kSector;
   bool is_new[2];
   for (const int i : {0, 1}) {
     const auto half = static_cast<uint32_t>(bytes >> 32 * i);
-    is_new[i] = half && !is_noted(cells[0], cells[i], half, kind);
+    is_new[i] = half && !(is_wide(region.brief(line + kSector * static_cast<unsigned>(i))
+                                      .all.load(std::memory_order_acquire)) &&
+                          is_noted(cells[0], cells[i], half, kind));
   }
   if (!is_new[0] && !is_new[1]) return 0;
   cells[0].lock();
@@ -436,7 +649,8 @@ unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t 
     if (!is_new[i]) continue;
     const Note mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
     const uint64_t sector = line + kSector * static_cast<unsigned>(i);
-    clashes |= static_cast<unsigned>(add_note(*region, cells[i], sector, mine, clash[i])) << i;
+    widen(region.brief(sector), cells[i]);
+    clashes |= static_cast<unsigned>(add_note(region, cells[i], sector, mine, clash[i])) << i;
   }
   cells[0].unlock();
   return clashes;
@@ -451,8 +665,7 @@ inline bool GlobalCheck::add_note(const Region& region, Cell& cell, uint64_t sec
     return add_to_others(region, cell, sector, mine, clash);
   }
   if (mine.kind == Touch::write) {  // the first store
-    std::memcpy(region.before + (sector - region.base), reinterpret_cast<const void*>(sector),
-                kSector);
+    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
   }
   put(cell, 0, mine);
   return false;
@@ -473,11 +686,8 @@ bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t secto
     is_first_store &= note.kind != Touch::write;
     if (!(note.bytes & mine.bytes)) continue;
     if (note.block == block_) {
-      const TestAndSet pair{note.pc, mine.pc};
-      if (mine.kind == Touch::write && note.kind == Touch::read &&
-          test_and_set.size() < kMostNotes &&
-          std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
-        test_and_set.push_back(pair);
+      if (mine.kind == Touch::write && note.kind == Touch::read) {
+        note_test_and_set({note.pc, mine.pc});
       }
       continue;
     }
@@ -489,8 +699,7 @@ bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t secto
     }
   }
   if (mine.kind == Touch::write && is_first_store) {
-    std::memcpy(region.before + (sector - region.base), reinterpret_cast<const void*>(sector),
-                kSector);
+    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
   }
 
   // The new note takes the place of one that it makes needless: the block's own, or another block's of
@@ -541,6 +750,7 @@ void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
   Cell& cell = region->cells[(sector - region->base) / kSector];
   Cell& head = region->cells[(sector - region->base) / kLine * 2];
   head.lock();
+  widen(region->brief(sector), cell);
   for_each_note(cell, sector, [&](const Note& note) {
     if (note.block != block_ && (note.bytes & bytes) && note.kind >= Touch::write) learn(note);
   });
@@ -550,7 +760,7 @@ void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
 bool GlobalCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
   const Region* region = region_of(sector);
   if (!region) return false;
-  const char* before = region->before + (sector - region->base);
+  const char* before = region->image(sector);
   const auto* now = reinterpret_cast<const char*>(sector);
   for (uint32_t rest = bytes; rest; rest &= rest - 1) {
     const int i = std::countr_zero(rest);

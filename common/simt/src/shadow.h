@@ -11,9 +11,10 @@
 // but flags and levels are set that way in programs that work. So is a test of a word that is then set,
 // where all set the same value (`if (level[v] < 0) level[v] = next;`).
 //
-// For each sector of 32 bytes a cell notes who touched which bytes last. Workers share the cells. Two of
-// them, which fill a cache line, are locked only when a block comes to them in a new way; a block that comes
-// again to a sector where nobody else interferes finds itself noted, and goes on.
+// For each sector of 32 bytes it is noted who touched which bytes last: in eight bytes as long as one block
+// has the sector for itself, else in a cell. Workers share the cells. Two of them, which fill a cache line,
+// are locked only when a block comes to them in a new way; a block that comes again to a sector where nobody
+// else interferes finds itself noted, and goes on.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Note {
   Touch kind = Touch::none;
 };
 
+struct Brief;
 struct Cell;
 struct Region;
 
@@ -88,6 +90,17 @@ class GlobalCheck {
   std::vector<TestAndSet> test_and_set;
 
  private:
+  struct KnownSite {
+    uint32_t load_pc = 0, store_pc = 0, epoch = 0, number = 0;
+  };
+
+  bool note_briefly(const Region& region, uint64_t sector, uint32_t words, Touch kind, uint32_t pc);
+  bool claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector, uint32_t words,
+             Touch kind, uint32_t pc);
+  uint32_t number_of(uint32_t load_pc, uint32_t store_pc);
+  void note_test_and_set(const TestAndSet& pair);
+  unsigned touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
+                        uint32_t pc, Note clash[2]);
   bool is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const;
   bool add_note(const Region& region, Cell& cell, uint64_t sector, const Note& mine, Note& clash);
   bool add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
@@ -98,6 +111,8 @@ class GlobalCheck {
   uint32_t block_ = 0, epoch_ = 0;
   bool has_touched_ = false;  // since the last fence
   uint32_t last_learnt_ = 0, last_version_ = 0;
+  KnownSite known_sites_[64];
+  uint32_t generation_ = 0;  // of the known sites
 };
 
 }  // namespace simt::engine
