@@ -44,6 +44,16 @@ __global__ void add_at_moved(int* c, const int*) {
   atomicAdd(c, 1);
 }
 
+__device__ int counter;
+__device__ int counters[4];
+__global__ void add_to_variable(int* c, const int*) {
+  c[64 + threadIdx.x] = atomicAdd(&counter, 1);
+}
+__global__ void add_to_element(int*, const int* in) {
+  atomicAdd(&counters[blockIdx.x], in[threadIdx.x]);
+}
+__global__ void add_to_elements(int*, const int*) { atomicAdd(&counters[threadIdx.x / 8], 1); }
+
 class MergedAtomics : public testing::Test {
  protected:
   void SetUp() override {
@@ -77,6 +87,8 @@ TEST_F(MergedAtomics, OfOneAddress) {
   EXPECT_EQ(sectors(add_used), 1u);
   EXPECT_EQ(sectors(add_value_used), 1u);
   EXPECT_EQ(sectors(maximum), 1u);
+  EXPECT_EQ(sectors(add_to_variable), 1u);
+  EXPECT_EQ(sectors(add_to_element), 1u);
   EXPECT_EQ(counts(add_wide, reinterpret_cast<Wide*>(c_)).global_atomic_sectors, 1u);
   EXPECT_EQ(counts(add_shared, c_, in_).shared_atomic_wavefronts, 1u);
   EXPECT_EQ(counts(add, c_, in_).global_atomic_requests, 1u);
@@ -90,6 +102,7 @@ TEST_F(MergedAtomics, AreNotTheOthers) {
   EXPECT_EQ(counts(add_wide_value, reinterpret_cast<Wide*>(c_), in_).global_atomic_sectors, 32u);
   EXPECT_EQ(sectors(add_at_thread), 32u);
   EXPECT_EQ(sectors(add_at_moved), 32u);
+  EXPECT_EQ(sectors(add_to_elements), 8u);  // 8 lanes each of 4 words
 }
 
 TEST_F(MergedAtomics, StillAddForEveryLane) {

@@ -3,10 +3,12 @@
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <simt/simt.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "forms_header.cuh"
@@ -499,6 +501,54 @@ __global__ void unused_dynamic() { extern __shared__ float nobody_reads[]; }
 TEST(SharedMemory, UnusedDynamicGivesNoWarning) {
   unused_dynamic<<<1, 1>>>();
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+// ---- vectors
+
+constexpr float4 kRows[2] = {{1, 2, 3, 4}, make_float4(5, 6, 7, 8)};
+constexpr int2 kEdge = make_int2(-1, 1);
+static_assert(kRows[1].z == 7 && kEdge.x + kEdge.y == 0);
+constexpr float2 both(float2 a, float2 b) {
+  float2 sum = a;
+  sum.x += b.x;
+  sum = float2{sum.x, a.y + b.y};
+  return sum;
+}
+static_assert(both({1, 2}, {3, 4}).y == 6);
+__device__ constexpr float2 offsets[] = {{0, 1}, {2, 3}};
+
+// Each line is one load or one store of a whole vector.
+__global__ void move_vectors(float4* out, const float4* in, const short2* small) {
+  float4 v = in[threadIdx.x];
+  v.x += offsets[1].y;
+  out[threadIdx.x] = v;
+  out[threadIdx.x + 32] = in[threadIdx.x + 32];
+  auto [x, y, z, w] = in[threadIdx.x + 64];
+  const auto [a, b] = small[threadIdx.x];
+  out[threadIdx.x + 64] = make_float4(w, z, y + a, x + b);
+  out[threadIdx.x + 96] = kRows[threadIdx.x % 2];
+}
+
+TEST(Vectors, AreLiteralAndMovedAsAWhole) {
+  static_assert(std::is_trivially_copyable_v<float4> && std::is_standard_layout_v<float4>);
+  static_assert(sizeof(uchar2) == 2 && sizeof(double4) == 32 && alignof(double4) == 16);
+  Managed<float4> out(128), in(96);
+  Managed<short2> small(32);
+  for (int i = 0; i < 96; ++i) in[i] = make_float4(i, i + 1, i + 2, i + 3);
+  for (int i = 0; i < 32; ++i) small[i] = make_short2(10, 20);
+  move_vectors<<<1, 32>>>(out.data(), in.data(), small.data());
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const simt::Counts counts = simt::launch(simt::launch_count() - 1).counts;
+  EXPECT_EQ(counts.global_store_requests, 4u);
+  EXPECT_EQ(counts.global_store_bytes, 4 * 32 * sizeof(float4));
+  EXPECT_EQ(counts.global_load_requests, 4u);  // what never changes is in no request
+  EXPECT_EQ(out[3].x, 6);
+  EXPECT_EQ(out[64 + 1].x, 68);
+  EXPECT_EQ(out[64 + 1].z, 76);
+  auto& [x, y, z, w] = out[96 + 3];
+  EXPECT_EQ(x + y + z + w, 26);
+  y = 9;
+  EXPECT_EQ(out[96 + 3].y, 9);
 }
 
 // ---- variables of the device

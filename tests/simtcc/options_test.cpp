@@ -213,10 +213,23 @@ TEST_F(OptionsTest, Refusals) {
   EXPECT_EQ(refused({"-ptx", file("a.cu")}),
             "-ptx: simtcc makes programs and objects for the CPU, no GPU code");
   EXPECT_EQ(refused({"-lcublas", file("a.cu")}), "-lcublas: this library is not simulated");
-  EXPECT_EQ(refused({"-std=c++14", file("a.cu")}),
-            "-std=c++14: the simulator's headers need C++17 or later");
+  EXPECT_EQ(refused({"-std=c99", file("a.cu")}),
+            "-std=c99: the standard is c++17, c++20, c++23 or gnu++...");
   EXPECT_NE(refused({"-fsanitize=address", file("a.cu")}).find("leave -fsanitize out"),
             std::string::npos);
+}
+
+TEST_F(OptionsTest, OlderStandardsBecomeCpp17WithANote) {
+  for (const std::string old :
+       {"c++98", "c++03", "c++11", "c++0x", "c++14", "gnu++14", "gnu++1y"}) {
+    const Options o = parse({"-std=" + old, file("a.cu")});
+    const std::string instead = old.starts_with("gnu") ? "gnu++17" : "c++17";
+    EXPECT_EQ(o.common, Strings{"-std=" + instead});
+    EXPECT_EQ(o.notes, Strings{"-std=" + old + ": compiled as " + instead +
+                               ", the oldest that the simulator's headers know"});
+  }
+  EXPECT_EQ(parse({"-std=c++17", file("a.cu")}).notes, Strings{});
+  EXPECT_EQ(parse({"--std", "c++11", file("a.cu")}).common, Strings{"-std=c++17"});
 }
 
 TEST_F(OptionsTest, HelpAndVersionNeedNoFile) {

@@ -237,8 +237,10 @@ TEST(UnusedResult, IsNotWhereItIsUsed) {
 // ---- atomics of which all lanes name one address
 
 std::string address_of(const std::string& body) {
-  const std::string text =
-      rewritten("__global__ void k(int* p, A a, int n) { __shared__ int s[4]; " + body + " }\n");
+  const std::string text = rewritten(
+      "__device__ int count, sums[4]; static __device__ unsigned first = 0; __device__ int* far; "
+      "__global__ void k(int* p, A a, int n) { __shared__ int s[4]; " +
+      body + " }\n");
   const std::string mark = "::simt::detail::same_address<";
   const std::size_t at = text.find(mark);
   return at == std::string::npos
@@ -253,6 +255,10 @@ TEST(SameAddress, IsMadeOfParametersAndTheBlock) {
   EXPECT_EQ(address_of("atomicMax(p + 3, *p);"), "false>(p + 3)");
   EXPECT_EQ(address_of("if (n == 3) p[1] = atomicAdd(a.count, blockDim.x);"), "true>(a.count)");
   EXPECT_EQ(address_of("atomicOr(&s[0], threadIdx.x);"), "false>(&s[0])");
+  EXPECT_EQ(address_of("atomicAdd(&count, 1);"), "true>(&count)");
+  EXPECT_EQ(address_of("if (n) count = 0; atomicMax(&first, threadIdx.x);"), "false>(&first)");
+  EXPECT_EQ(address_of("atomicAdd(&sums[blockIdx.x], n);"), "true>(&sums[blockIdx.x])");
+  EXPECT_EQ(address_of("atomicAdd(sums + 1, count);"), "false>(sums + 1)");
 }
 
 TEST(SameAddress, IsNotClaimedOfTheRest) {
@@ -261,6 +267,8 @@ TEST(SameAddress, IsNotClaimedOfTheRest) {
         "atomicAdd(&p[p[1]], 1);", "p += threadIdx.x; atomicAdd(p, 1);",
         "p = f(p); atomicAdd(p, 1);", "++n; atomicAdd(p + n, 1);", "n--; atomicAdd(p + n, 1);",
         "{ int* p = f(); atomicAdd(p, 1); }", "atomicAdd(f(p), 1);",
+        "atomicAdd(&sums[threadIdx.x], 1);", "atomicAdd(far, 1);", "atomicAdd(&sums[count], 1);",
+        "int* count = f(); atomicAdd(count, 1);", "auto& count = p[f()]; atomicAdd(&count, 1);",
         "atomicAdd(&p[threadIdx.y], 1);", "atomicAdd(q, 1);", "atomicExch(p, 1);",
         "atomicCAS(p, 1, 2);"}) {
     SCOPED_TRACE(body);

@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 #include <device_launch_parameters.h>
 #include <simt/atomics.h>
+#include <simt/bytes.h>
 #include <simt/conversions.h>
 #include <simt/intrinsics.h>
 #include <simt/launch.h>

@@ -4,7 +4,7 @@
 
 #include <vector_types.h>
 
-#define SIMT_MAKE [[gnu::always_inline]] inline
+#define SIMT_MAKE [[gnu::always_inline]] constexpr
 #define SIMT_MAKE_FUNCTIONS(name, T)                                            \
   SIMT_MAKE name##1 make_##name##1(T x) { return name##1 {x}; }                 \
   SIMT_MAKE name##2 make_##name##2(T x, T y) { return name##2(x, y); }          \

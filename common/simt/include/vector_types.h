@@ -3,10 +3,32 @@
 ///
 /// Types whose size is 2, 4, 8 or 16 bytes are loaded and stored by the hardware in one access. Two
 /// things make the compiler do the same here, where it would otherwise split a copy into its members:
-/// the zero-width volatile bit-field keeps `float4 v = a[i];` whole, and the constructor keeps
-/// `a[i] = float4{x, y, z, w};` whole. The types stay trivially copyable. The constructor is constexpr, so
-/// that shared arrays of them need no initialisation at run time, which before C++20 they otherwise would.
+/// the volatile twin of `x`, which nobody reads, keeps `float4 v = a[i];` whole, and the constructor keeps
+/// `a[i] = float4{x, y, z, w};` whole. The types stay trivially copyable, and literal: a twin in a union,
+/// unlike a volatile member, leaves them so. get() and std::tuple_size are for `auto [x, y] = v;`, which a
+/// union rules out otherwise.
 #pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#define SIMT_VECTOR_GET(T, member)                        \
+  template <std::size_t i>                                \
+  [[gnu::always_inline]] constexpr T& get() {             \
+    return member;                                        \
+  }                                                       \
+  template <std::size_t i>                                \
+  [[gnu::always_inline]] constexpr const T& get() const { \
+    return member;                                        \
+  }
+#define SIMT_VECTOR_TUPLE(name, T, length)                                       \
+  template <>                                                                    \
+  struct std::tuple_size<name> : std::integral_constant<std::size_t, length> {}; \
+  template <std::size_t i>                                                       \
+  struct std::tuple_element<i, name> {                                           \
+    using type = T;                                                              \
+  };
 
 #define SIMT_VECTOR1(name, T) \
   struct name {               \
@@ -15,11 +37,16 @@
 
 #define SIMT_VECTOR2(name, T, alignment)                                     \
   struct alignas(alignment) name {                                           \
-    T x, y;                                                                  \
-    volatile char : 0;                                                       \
+    union {                                                                  \
+      T x;                                                                   \
+      volatile T whole_;                                                     \
+    };                                                                       \
+    T y;                                                                     \
     name() = default;                                                        \
     [[gnu::always_inline]] constexpr name(T x_, T y_ = {}) : x(x_), y(y_) {} \
-  };
+    SIMT_VECTOR_GET(T, i == 0 ? x : y)                                       \
+  };                                                                         \
+  SIMT_VECTOR_TUPLE(name, T, 2)
 
 #define SIMT_VECTOR3(name, T) \
   struct name {               \
@@ -28,12 +55,17 @@
 
 #define SIMT_VECTOR4(name, T, alignment)                                         \
   struct alignas(alignment) name {                                               \
-    T x, y, z, w;                                                                \
-    volatile char : 0;                                                           \
+    union {                                                                      \
+      T x;                                                                       \
+      volatile T whole_;                                                         \
+    };                                                                           \
+    T y, z, w;                                                                   \
     name() = default;                                                            \
     [[gnu::always_inline]] constexpr name(T x_, T y_ = {}, T z_ = {}, T w_ = {}) \
         : x(x_), y(y_), z(z_), w(w_) {}                                          \
-  };
+    SIMT_VECTOR_GET(T, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)                 \
+  };                                                                             \
+  SIMT_VECTOR_TUPLE(name, T, 4)
 
 #define SIMT_VECTOR_TYPES(name, T, alignment2, alignment4) \
   SIMT_VECTOR1(name##1, T)                                 \
@@ -54,6 +86,8 @@ SIMT_VECTOR_TYPES(ulonglong, unsigned long long, 16, 16)
 SIMT_VECTOR_TYPES(float, float, 8, 16)
 SIMT_VECTOR_TYPES(double, double, 16, 16)
 
+#undef SIMT_VECTOR_GET
+#undef SIMT_VECTOR_TUPLE
 #undef SIMT_VECTOR1
 #undef SIMT_VECTOR2
 #undef SIMT_VECTOR3

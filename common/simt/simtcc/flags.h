@@ -22,7 +22,9 @@ inline constexpr std::array kDefaults = {"-std=gnu++20"};
 /// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. (What
 /// -fsanitize=bounds adds comes after both, and so changes neither.) The
 /// layout of the code has to follow the source, since the scheduler runs the lowest program counter
-/// first; so what moves, merges or splits code is off, and the level of optimisation is fixed. One thing
+/// first; so what moves, merges or splits code is off, and the level of optimisation is fixed. Above all,
+/// no jump threading: where a condition is known on one of two ways, that way would go on beside the other
+/// instead of meeting it, and lanes of a guarded load would not come back to their warp. One thing
 /// beyond -O1 is on, since nvcc always does it: a load that both sides of a branch begin with is made once,
 /// ahead of it, and what is in a register already is not loaded again.
 inline constexpr std::array kTraced = {
@@ -37,6 +39,7 @@ inline constexpr std::array kTraced = {
     "-fno-ipa-icf",
     "-fno-ipa-cp",
     "-fcode-hoisting",
+    "-fno-thread-jumps",
 };
 
 /// Where the source names a type that needs more than 8 bytes of alignment: calls our __ubsan_* where it does
@@ -63,7 +66,8 @@ inline constexpr std::array kCudaMacros = {
     "-D__CUDACC_EXTENDED_LAMBDA__",
     "-D__CUDACC_RELAXED_CONSTEXPR__",
 };
-inline constexpr std::array kMacros = {"-D__SIMT__"};
+/// The checked memcpy() & co. of the C library would stand in the way of those of `simt/bytes.h`.
+inline constexpr std::array kMacros = {"-D__SIMT__", "-U_FORTIFY_SOURCE"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
 #ifdef __x86_64__

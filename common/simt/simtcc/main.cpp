@@ -209,6 +209,7 @@ int run(const std::vector<std::string>& arguments) {
       std::cout << "simtcc of Warp by Warp, calling " << SIMTCC_CXX << '\n';
       return 0;
     }
+    for (const std::string& note : options.notes) std::cerr << "simtcc: note: " << note << '\n';
     return Driver(std::move(options)).run();
   } catch (const UsageError& error) {
     std::cerr << "simtcc: error: " << error.message << '\n';

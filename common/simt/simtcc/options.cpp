@@ -313,8 +313,7 @@ class Parser {
       }
     }
     if (const auto standard = long_value(argument, "-std")) {
-      check_standard(*standard);
-      options_.common.push_back("-std=" + *standard);
+      options_.common.push_back("-std=" + supported(*standard));
       return true;
     }
     if (const auto library = value(argument, "-l")) {
@@ -356,15 +355,19 @@ class Parser {
     return false;
   }
 
-  static void check_standard(std::string_view standard) {
+  // The standard itself, or C++17 where the source asks for one that the simulator's headers do not know.
+  std::string supported(const std::string& standard) {
     for (const std::string_view old : {"98", "03", "11", "0x", "14", "1y"}) {
-      if (standard.ends_with("++" + std::string(old))) {
-        fail("-std=" + std::string(standard) + ": the simulator's headers need C++17 or later");
-      }
+      if (standard != "c++" + std::string(old) && standard != "gnu++" + std::string(old)) continue;
+      const std::string instead = standard.substr(0, standard.size() - 2) + "17";
+      options_.notes.push_back("-std=" + standard + ": compiled as " + instead +
+                               ", the oldest that the simulator's headers know");
+      return instead;
     }
     if (!standard.starts_with("c++") && !standard.starts_with("gnu++")) {
-      fail("-std=" + std::string(standard) + ": the standard is c++17, c++20, c++23 or gnu++...");
+      fail("-std=" + standard + ": the standard is c++17, c++20, c++23 or gnu++...");
     }
+    return standard;
   }
 
   void check() const {

@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> compile;       ///< For the compiler alone.
   std::vector<std::string> link;          ///< For the linker, after the objects.
   std::vector<std::string> optimisation;  ///< -O...
+  std::vector<std::string> notes;         ///< For the user: what is done otherwise than asked.
 
   bool dependencies = false;                    ///< -MD or -MMD
   bool user_dependencies_only = false;          ///< -MMD

@@ -679,6 +679,7 @@ class Rewriter {
     const Token& t = list_[i];
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (handled_.contains(i)) return;
+      if (t.text == "__device__" && !in_function()) note_device_variables(i + 1);
       const bool no_section = t.text == "__constant__" && declares_const(i);
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
@@ -738,8 +739,22 @@ class Rewriter {
     insert_before(start, "::simt::detail::result_unused(), ");
   }
 
-  // `atomicAdd(count, 1)` in a kernel: the address is made of parameters, blockIdx and literals alone, so
-  // it is the same for the whole warp. Variables are not followed; theirs may be, and is not said to be.
+  // What `__device__ int count, sums[8];` declares, for mark_same_address(). Of pointers, references and
+  // functions nothing is noted.
+  void note_device_variables(std::size_t i) {
+    while (is_identifier(i) || is(i, "::")) ++i;
+    while (is(i, ";") || is(i, "=") || is(i, "[") || is(i, "{") || is(i, ",")) {
+      if (is_identifier(i - 1)) device_names_.insert(list_[i - 1].text);
+      while (i < list_.size() && !is(i, ",") && !is(i, ";"))
+        i = is_opening(i) ? skip_group(i) : i + 1;
+      if (!is(i, ",") || !is_identifier(i + 1)) return;
+      i += 2;
+    }
+  }
+
+  // `atomicAdd(count, 1)` in a kernel: the address is made of parameters, blockIdx, literals and variables of the
+  // device or the block, so it is the same for the whole warp. Other variables are not followed; theirs may
+  // be, and is not said to be.
   void mark_same_address(std::size_t i, std::size_t end) {
     if (bodies_.empty() || i > bodies_.back().close) return;
     const FunctionBody& body = bodies_.back();
@@ -774,9 +789,21 @@ class Rewriter {
       if (is(j + 1, "[") && !base) return false;
       if (t.is("blockIdx") || t.is("gridDim") || t.is("blockDim")) continue;
       if (base && shared_names_.contains(t.text)) continue;
+      if (base && device_names_.contains(t.text) && !is_declared(body, t.text)) continue;
       if (!is_parameter(body, t.text)) return false;
     }
     return begin < end;
+  }
+
+  // Does the function declare the name anew, as a parameter or a local variable?
+  bool is_declared(const FunctionBody& body, std::string_view name) const {
+    for (std::size_t j = body.head; j < body.close; ++j) {
+      if (!is(j, name)) continue;
+      // A product of another variable with this one looks the same, and is taken for a declaration.
+      const bool pointer = is(j - 1, "*") || is(j - 1, "&") || is(j - 1, "&&");
+      if (declares(j, body) || (pointer && is_identifier(j - 2))) return true;
+    }
+    return false;
   }
 
   // Is `name` a parameter of the function that nothing in its body assigns or declares anew?
@@ -1254,6 +1281,7 @@ class Rewriter {
   std::set<std::size_t> local_dynamic_;  // names that `extern __shared__` declares in functions
   std::vector<FunctionBody> bodies_;
   std::set<std::string_view> shared_names_;  // of every __shared__ variable so far
+  std::set<std::string_view> device_names_;  // of every __device__ variable so far
   std::vector<NamespaceShared> namespace_shared_;
 };
 

@@ -1882,12 +1882,55 @@ struct Hooks {
     }
   }
 
-  // What memcpy and its like do.
-  static void block_access(const void* pointer, uint64_t size, Stop what, const void* pc) {
-    if (running) {
-      if (running->traced_) access_pieces(pointer, size, what, pc);
+  // memcpy(), memmove() and memset() of a kernel. All pieces of a lane are of one size, so that the lanes of a warp,
+  // whose rows mostly lie a multiple of it apart, keep in step. To the debug information a load stands a byte
+  // ahead of its store, still inside of the call.
+  static unsigned piece_of(uint64_t bits) {
+    return bits % 16 == 0 ? 16 : static_cast<unsigned>(bits & -bits);
+  }
+
+  static void copy(char* to, const char* from, size_t size, const char* pc) {
+    Worker* worker = running;
+    if (!worker) {
+      host_block(from, size, Stop::load, pc);
+      host_block(to, size, Stop::store, pc);
+    }
+    if (!worker || !worker->traced_) {
+      std::memmove(to, from, size);
       return;
     }
+    worker->warp_->has_pieces = true;
+    const bool is_padded = worker->is_partly_written(reinterpret_cast<uint64_t>(from), size);
+    const unsigned piece =
+        piece_of(reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | size);
+    const bool backwards = to > from && to < from + size;
+    for (size_t done = 0; done < size; done += piece) {
+      const size_t at = backwards ? size - done - piece : done;
+      char bytes[16];
+      access(from + at, piece, Stop::load, false, pc - 1, is_padded);
+      std::memcpy(bytes, from + at, piece);
+      access(to + at, piece, Stop::store, false, pc);
+      std::memcpy(to + at, bytes, piece);
+    }
+  }
+
+  static void fill(char* to, int value, size_t size, const void* pc) {
+    Worker* worker = running;
+    if (!worker) host_block(to, size, Stop::store, pc);
+    if (!worker || !worker->traced_) {
+      std::memset(to, value, size);
+      return;
+    }
+    worker->warp_->has_pieces = true;
+    const unsigned piece = piece_of(reinterpret_cast<uint64_t>(to) | size);
+    for (size_t done = 0; done < size; done += piece) {
+      access(to + done, piece, Stop::store, false, pc);
+      std::memset(to + done, value, piece);
+    }
+  }
+
+  // The same on the host.
+  static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     if (size && memory::in_device_arena(address)) {
       host_access(address, 0, what != Stop::load, reinterpret_cast<uint64_t>(pc));
@@ -2259,22 +2302,6 @@ void __tsan_vptr_update(void** p, void*) {
   Hooks::access(p, sizeof(void*), Stop::store, false, SIMT_PC);
 }
 void __tsan_vptr_read(void** p) { Hooks::access(p, sizeof(void*), Stop::load, false, SIMT_PC); }
-// What calls of memcpy and its like become; see simt/block_copies.h.
-void* simt_memcpy(void* to, const void* from, size_t size) noexcept {
-  Hooks::block_access(from, size, Stop::load, SIMT_PC);
-  Hooks::block_access(to, size, Stop::store, SIMT_PC);
-  return std::memcpy(to, from, size);
-}
-void* simt_memmove(void* to, const void* from, size_t size) noexcept {
-  Hooks::block_access(from, size, Stop::load, SIMT_PC);
-  Hooks::block_access(to, size, Stop::store, SIMT_PC);
-  return std::memmove(to, from, size);
-}
-void* simt_memset(void* to, int value, size_t size) noexcept {
-  Hooks::block_access(to, size, Stop::store, SIMT_PC);
-  return std::memset(to, value, size);
-}
-
 // What the compiler's own checks call: -fsanitize=bounds and -fsanitize=alignment.
 struct UbsanType {
   unsigned short kind, info;  // of integers: whether it is signed
@@ -2325,6 +2352,13 @@ void* dynamic_shared() {
 unsigned dynamic_shared_size() {
   engine::Worker* worker = engine::current_worker();
   return worker ? static_cast<unsigned>(worker->dynamic_shared_size()) : 0;
+}
+void copy_bytes(void* to, const void* from, size_t size) {
+  Hooks::copy(static_cast<char*>(to), static_cast<const char*>(from), size,
+              static_cast<const char*>(SIMT_PC));
+}
+void fill_bytes(void* to, int value, size_t size) {
+  Hooks::fill(static_cast<char*>(to), value, size, SIMT_PC);
 }
 int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
