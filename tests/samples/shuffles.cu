@@ -54,6 +54,11 @@ __global__ void shuffles(int* failed) {
   CHECK(__reduce_add_sync(kAll, lane) == 496 && __reduce_max_sync(kAll, lane) == 31);
   CHECK(__reduce_or_sync(kAll, 1u << lane) == kAll);
   CHECK(__fns(0x55555555u, 0, 3) == 4 && __brev(1u) == 0x80000000u);
+  if (lane < 5) {  // a sum over part of a warp: those who take no part add nothing
+    unsigned sum = lane + 1;
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0x1f, sum, step);
+    if (lane == 0) CHECK(sum == 15);
+  }
   if (lane < 10) CHECK(__shfl_sync(0x3ff, lane, 9) == 9);
 }
 

@@ -148,6 +148,49 @@ TEST(SharedRace, LanesThatWriteTheSameValueAgree) {
   EXPECT_EQ(kinds(), Kinds{"shared-race"});
 }
 
+// Each thread counts in bytes of its own, four of which, of threads of two warps, make a word; or, with
+// `shift`, in its neighbour's.
+__global__ void count_in_bytes(unsigned* out, unsigned shift) {
+  __shared__ unsigned char counts[4][64];
+  const unsigned t = threadIdx.x;
+  reinterpret_cast<unsigned*>(counts)[t] = 0;
+  __syncthreads();
+  const unsigned place = (t % 16) * 4 + t / 16;
+  ++counts[t % 4][place];
+  const unsigned other = place ^ shift;
+  ++counts[t % 4][other];
+  __syncthreads();
+  out[t] = reinterpret_cast<const unsigned*>(counts)[t];
+}
+
+TEST(SharedRace, BytesOfOneWordAreApart) {
+  Buffer<unsigned> out(64);
+  count_in_bytes<<<1, 64>>>(out.data(), 0);
+  EXPECT_EQ(kinds(), Kinds{});
+  count_in_bytes<<<1, 64>>>(out.data(), 2);
+  const Kinds found = kinds();
+  ASSERT_FALSE(found.empty());
+  for (const std::string& kind : found) EXPECT_EQ(kind, "shared-race");
+}
+
+// A flag that threads of all warps raise; with `who`, each leaves its own number.
+__global__ void raise_flag(int* out, bool who) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x % 3 != 0) flag = who ? threadIdx.x / 32 + 1 : 1;
+  __syncthreads();
+  out[threadIdx.x] = flag;
+}
+
+TEST(SharedRace, WarpsThatWriteTheSameValueAgree) {
+  Buffer<int> out(128);
+  raise_flag<<<1, 128>>>(out.data(), false);
+  EXPECT_EQ(kinds(), Kinds{});
+  raise_flag<<<1, 128>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{"shared-race"});
+}
+
 __global__ void half_at_the_barrier(int* out, bool all) {
   if (all || threadIdx.x < 16) __syncthreads();
   out[threadIdx.x] = 1;
@@ -256,6 +299,36 @@ TEST(UninitializedShared, AnAtomicReadsToo) {
   Buffer<unsigned> out(64);
   count_bytes<<<1, 64>>>(in.data(), out.data(), false);
   EXPECT_EQ(kinds(), Kinds{"uninitialized-shared"});
+}
+
+// A scan of the sums of four warps by a whole warp: lanes 4 to 31 read what nobody has written. A scan
+// brings that to no one below them; with a sum of all it comes to lane 0.
+__global__ void combine_warps(int* out, bool scan) {
+  __shared__ int sums[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane == 0) sums[warp] = warp;
+  __syncthreads();
+  if (warp == 0) {
+    int sum = sums[lane];
+    for (int step = 1; step < 32; step *= 2) {
+      const int other = scan ? __shfl_up_sync(~0u, sum, step) : __shfl_down_sync(~0u, sum, step);
+      if (!scan || lane >= step) sum += other;
+    }
+    sums[lane] = sum;
+  }
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sums[scan ? warp : 0];
+}
+
+TEST(UninitializedShared, OnlyWhatComesToMemoryCounts) {
+  Buffer<int> out(256);
+  combine_warps<<<2, 128>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+  combine_warps<<<2, 128>>>(out.data(), false);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "uninitialized-shared");
+  EXPECT_EQ(findings[0].thread.x, 4u);
 }
 
 TEST(UninitializedShared, IsSilentOnceWritten) {
@@ -381,6 +454,32 @@ TEST(Sample, CountsSomeBlocksAndRunsAll) {
   fill<<<64, 256>>>(out.data(), n, true);
   EXPECT_EQ(simt::launch(simt::launch_count() - 1).traced_blocks, 64u);
   EXPECT_EQ(simt::launch(simt::launch_count() - 1).counts.global_store_requests, 64u * 8);
+}
+
+__global__ void copy_index(float* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = i;
+}
+
+// After so many accesses a launch that is like the ones before counts some of its blocks; another does not.
+TEST(Sample, RepeatedLaunches) {
+  constexpr int n = 64 * 256;
+  Buffer<float> out(n);
+  const auto traced = [&](int blocks) {
+    copy_index<<<blocks, 256>>>(out.data());
+    return simt::launch(simt::launch_count() - 1).traced_blocks;
+  };
+  setenv("SIMT_FULL", "30000", 1);
+  EXPECT_EQ(traced(64), 64u);  // 16384 accesses
+  EXPECT_EQ(traced(64), 64u);
+  EXPECT_EQ(traced(64), 4u);
+  EXPECT_EQ(traced(32), 32u);
+  setenv("SIMT_BLOCKS", "all", 1);
+  EXPECT_EQ(traced(64), 64u);
+  unsetenv("SIMT_BLOCKS");
+  EXPECT_EQ(traced(64), 4u);
+  unsetenv("SIMT_FULL");
+  EXPECT_EQ(traced(64), 64u);
 }
 
 // Blocks of a sample wait for blocks that are not counted, and the reverse.

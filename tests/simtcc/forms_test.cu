@@ -248,6 +248,33 @@ TEST(Forms, FunctionPointersAndTables) {
   EXPECT_EQ(out[0], 77);
 }
 
+// In a template, g++ leaves __restrict__ in the type of the parameter.
+template <typename T, int kN>
+__global__ void takes_restricted(const T* __restrict__ in, T* __restrict__ const out,
+                                 const unsigned n) {
+  if (threadIdx.x < n) out[threadIdx.x] = in[threadIdx.x] + kN;
+}
+
+template <typename T>
+void launch_restricted(const T* in, T* out) {
+  takes_restricted<T, 3><<<1, 32>>>(in, out, 4u);
+}
+
+TEST(Forms, RestrictedParametersOfTemplates) {
+  Managed<int> in(4), out(4);
+  for (int i = 0; i < 4; ++i) in[i] = i;
+  launch_restricted(in.data(), out.data());
+  EXPECT_EQ(out[3], 6);
+  const int* from = in.data();
+  int* to = out.data();
+  unsigned n = 4;
+  void* arguments[] = {&from, &to, &n};
+  ASSERT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(&takes_restricted<int, 5>), dim3(1),
+                             dim3(32), arguments, 0, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(out[3], 8);
+}
+
 TEST(Forms, Members) {
   Managed<int> out(2);
   Owner owner;

@@ -556,25 +556,29 @@ void expect_entry(const std::string& head, const std::string& registered) {
 TEST(KernelEntry, PlainKernels) {
   expect_entry("__global__ void k()", entry("", "k"));
   expect_entry("__global__ void k(void)", entry("", "k"));
-  expect_entry("__global__ void k(const float* __restrict__ a, int n)",
-               entry("decltype(a), decltype(n)", "k"));
-  expect_entry("extern \"C\" __global__ void k(float a[], unsigned int n = 3)",
-               entry("decltype(a), decltype(n)", "k"));
+  expect_entry(
+      "__global__ void k(const float* __restrict__ a, int n)",
+      entry("::simt::detail::Parameter<decltype(a)>, ::simt::detail::Parameter<decltype(n)>", "k"));
+  expect_entry(
+      "extern \"C\" __global__ void k(float a[], unsigned int n = 3)",
+      entry("::simt::detail::Parameter<decltype(a)>, ::simt::detail::Parameter<decltype(n)>", "k"));
   expect_entry("__global__ void __attribute__((noinline)) k(ns::Pair<int, 4> p)",
-               entry("decltype(p)", "k"));
-  expect_entry("static __global__ void ns::k(struct Point p)", entry("decltype(p)", "k"));
+               entry("::simt::detail::Parameter<decltype(p)>", "k"));
+  expect_entry("static __global__ void ns::k(struct Point p)",
+               entry("::simt::detail::Parameter<decltype(p)>", "k"));
 }
 
 TEST(KernelEntry, Templates) {
   expect_entry("template <class T, int kN = 4> __global__ void k(T* a)",
-               entry("decltype(a)", "k<T, kN>"));
+               entry("::simt::detail::Parameter<decltype(a)>", "k<T, kN>"));
   expect_entry("template <typename... T> __global__ void k(T... a)",
-               entry("decltype(a)...", "k<T...>"));
+               entry("::simt::detail::Parameter<decltype(a)>...", "k<T...>"));
   expect_entry("template <template <class> class C, bool kB> __global__ void k(C<int> a)",
-               entry("decltype(a)", "k<C, kB>"));
-  expect_entry("template <> __global__ void k<float>(float* a)", entry("decltype(a)", "k<float>"));
+               entry("::simt::detail::Parameter<decltype(a)>", "k<C, kB>"));
+  expect_entry("template <> __global__ void k<float>(float* a)",
+               entry("::simt::detail::Parameter<decltype(a)>", "k<float>"));
   expect_entry("template <class T> template <int kN> __global__ void S<T>::k(int a)",
-               entry("decltype(a)", "k<kN>"));
+               entry("::simt::detail::Parameter<decltype(a)>", "k<kN>"));
 }
 
 // What has no name cannot be named.

@@ -532,7 +532,7 @@ class Rewriter {
       const std::size_t parameter = declared_name(from, to);
       if (parameter == kNone || list_[parameter].text == list_[name].text) return;
       types += (types.empty() ? "" : ", ") +
-               ("decltype(" + std::string(list_[parameter].text) + ")") +
+               ("::simt::detail::Parameter<decltype(" + std::string(list_[parameter].text) + ")>") +
                (has_pack(from, to) ? "..." : "");
     }
     insert_after(open, " (void)&::simt::detail::KernelEntry<static_cast<void (*)(" + types +

@@ -123,6 +123,7 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
       static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
   free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
+  doubts_.reserve(16);
   faults.reserve(64);
   unsettled_.reserve(kLanes);
   flags_.reserve(kLanes);
@@ -697,6 +698,7 @@ bool Worker::resolve_collectives(Warp& warp) {
       if (value) ballot |= 1u << lane;
       same += value == warp.exchange[std::countr_zero(members)].value;
     }
+    const uint32_t doubtful = warp.doubtful & members;
     for (uint32_t r = members; r; r &= r - 1) {
       const int lane = std::countr_zero(r);
       Exchange& e = warp.exchange[lane];
@@ -771,9 +773,13 @@ bool Worker::resolve_collectives(Warp& warp) {
           e.result = exclusive;
           break;
       }
-      // A lane that is not there has no value to give: the reader keeps its own.
+      // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
-        e.result = (members >> source & 1) ? warp.exchange[source].value : e.value;
+        e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
+        if (doubtful >> source & 1) [[unlikely]]
+          warp.doubt(lane, warp.doubt_number[source]);
+      } else if (doubtful && e.op != Op::sync) [[unlikely]] {
+        warp.doubt(lane, warp.doubt_number[std::countr_zero(doubtful)]);
       }
       warp.key[lane] = warp.parked_key[lane];
       warp.stop[lane] = Stop::resume;
@@ -800,6 +806,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   global.begin_block(linear_block(grid.grid, block_index));
   unsettled_.clear();
   flags_.clear();
+  doubts_.clear();
   warp_count_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 }
@@ -815,6 +822,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
+    warp.doubtful = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -1255,35 +1263,55 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     size_t word = is_dynamic ? tls_size_ / 4 + (address - dynamic) / 4 : (address - tls_base_) / 4;
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
-      if (what != Stop::store && !races_.is_written(word, bytes) && !warp.is_padded[lane])
-          [[unlikely]] {
-        add_fault(fault_at(Fault::Kind::shared_uninitialized, warp, lane));
+      if (what != Stop::store) {
+        if (!races_.is_written(word, bytes)) [[unlikely]] {
+          const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
+          if (atomic) {
+            add_fault(fault);
+          } else if (!warp.is_padded[lane]) {
+            warp.doubt(lane, note_doubt(fault));
+          }
+        } else if (const uint8_t number = races_.doubt(word)) [[unlikely]] {
+          warp.doubt(lane, number);
+        }
       }
       Race race;
-      if (!races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write, atomic,
-                         pc_offset, warp.order, race)) [[likely]] {
+      const bool races = races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
+                                       atomic, pc_offset, warp.order, race);
+      if (write) races_.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+      if (!races) [[likely]]
         continue;
-      }
-      if (race.same_instruction) {
-        // Lanes of one instruction write one word: the hardware lets one win, which is a fault only
-        // if the values differ. That is known once the lanes have written.
+      const uint64_t other_pc = race.other_pc + program_base();
+      const uint3 other_thread =
+          warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
+      if (race.same_instruction || (race.both_write && size <= 8)) {
+        // Both write one word: whichever comes last, it is a fault only if their values differ. That is
+        // known once the lanes have written.
         const uint8_t other = race.other_thread % kLanes;
         if (conflicts_.size() < conflicts_.capacity()) {
-          conflicts_.push_back({static_cast<uint8_t>(lane), other, address});
-          conflict_pc_ = pc;
-          warp.capture |= 1u << lane | 1u << other;
+          conflicts_.push_back({.lane = static_cast<uint8_t>(lane),
+                                .other_lane = other,
+                                .same_instruction = race.same_instruction,
+                                .address = address,
+                                .before = load_up_to_8(address, size),
+                                .pc = pc,
+                                .other_pc = other_pc,
+                                .other_thread = other_thread});
+          warp.capture |= 1u << lane;
+          if (race.same_instruction) warp.capture |= 1u << other;
         }
         break;
       }
       Fault fault = fault_at(Fault::Kind::shared_race, warp, lane);
-      fault.other_pc = race.other_pc + program_base();
+      fault.other_pc = other_pc;
       fault.other_store = race.other_wrote;
-      fault.other_thread = warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
+      fault.other_thread = other_thread;
       add_fault(fault);
       break;
     }
   }
   ++warp.order.now;
+  if (what == Stop::store) warp.doubtful &= ~lanes;  // what they have read has gone to memory
 
   if (atomic && lanes && warp.unit[std::countr_zero(lanes)] != SharedUnit::increment) {
     lanes = atomic_lanes(warp, lanes);
@@ -1335,16 +1363,37 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
 // The lanes have written: did those of one word write the same value?
 void Worker::settle_captures(Warp& warp) {
   for (const Conflict& conflict : conflicts_) {
-    if (warp.captured[conflict.lane] == warp.captured[conflict.other_lane]) continue;
+    const uint64_t other =
+        conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
+    if (warp.captured[conflict.lane] == other) continue;
     Fault fault = fault_at(Fault::Kind::shared_race, warp, conflict.lane);
-    fault.pc = fault.other_pc = conflict_pc_;
+    fault.pc = conflict.pc;
+    fault.other_pc = conflict.other_pc;
     fault.address = conflict.address;
     fault.store = fault.other_store = true;
-    fault.other_thread = warp.thread[conflict.other_lane];
+    fault.other_thread = conflict.other_thread;
     add_fault(fault);
   }
   conflicts_.clear();
   warp.capture = 0;
+}
+
+// A read of shared memory that nobody has written: a fault once something comes of it. The number that
+// stands for it.
+uint8_t Worker::note_doubt(const Fault& fault) {
+  for (size_t i = 0; i < doubts_.size(); ++i) {
+    if (doubts_[i].pc == fault.pc) return static_cast<uint8_t>(i + 1);
+  }
+  if (doubts_.size() < doubts_.capacity()) doubts_.push_back(fault);
+  return static_cast<uint8_t>(doubts_.size());
+}
+
+// These lanes write to global memory: perhaps what they have made of such a read.
+void Worker::settle_doubts(Warp& warp, uint32_t lanes) {
+  for (uint32_t rest = warp.doubtful & lanes; rest; rest &= rest - 1) {
+    add_fault(doubts_[warp.doubt_number[std::countr_zero(rest)] - 1u]);
+  }
+  warp.doubtful &= ~lanes;
 }
 
 // What holds these bytes of global memory: an allocation or the program's own variables; or nullptr.
@@ -1371,6 +1420,8 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
 }
 
 void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+  if (what != Stop::load && (warp.doubtful & lanes)) [[unlikely]]
+    settle_doubts(warp, lanes);
   const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
   fresh_ = 0;

@@ -196,6 +196,15 @@ struct Warp {
   // Lanes that wrote the same word in one instruction: is it the same value? See races.h.
   uint32_t capture = 0;
   uint64_t captured[kLanes];
+
+  // Lanes that have read shared memory which nobody had written, and have stored nothing since. What they
+  // store may come of it.
+  uint32_t doubtful = 0;
+  uint8_t doubt_number[kLanes];  // which such read: Worker::doubts_, from 1
+  void doubt(int lane, uint8_t number) {
+    doubtful |= 1u << lane;
+    doubt_number[lane] = number;
+  }
 };
 
 // The launch that the workers run.
@@ -355,6 +364,8 @@ class Worker {
   void report_wrong_indices(Warp& warp, int lane);
   void report_wrong_indices_of_exited(Warp& warp);
   static void note(Warp& warp, const Later& later);
+  uint8_t note_doubt(const Fault& fault);
+  void settle_doubts(Warp& warp, uint32_t lanes);
 
   [[noreturn]] void fail(const Fault& fault);
   void add_fault(const Fault& fault);
@@ -417,10 +428,14 @@ class Worker {
   bool is_in_use(const symbols::SharedVariable& variable) const;
   struct Conflict {
     uint8_t lane, other_lane;
+    bool same_instruction;
     uint64_t address;
+    uint64_t before;  // what an earlier instruction has written there
+    uint64_t pc, other_pc;
+    uint3 other_thread;
   };
-  std::vector<Conflict> conflicts_;  // same word, same instruction
-  uint64_t conflict_pc_ = 0;
+  std::vector<Conflict> conflicts_;  // two that write the same word
+  std::vector<Fault> doubts_;        // reads of shared memory that nobody in this block had written
 };
 
 // The worker of this OS thread while it runs a lane, else nullptr.

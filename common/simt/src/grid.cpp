@@ -2,10 +2,12 @@
 #include "grid.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -152,6 +154,43 @@ class Pool {
   size_t working_ = 0;
 };
 
+// How many blocks of a launch are counted. A program that measures launches one kernel hundreds of times,
+// and each time the counts are much the same: once the launches of one kernel, grid and block have been
+// counted in full for so many accesses of lanes, a few blocks of each further one have to do.
+class Sampling {
+ public:
+  static constexpr uint64_t kAccesses = uint64_t{1} << 26;
+  static constexpr uint64_t kBlocks = 4;
+
+  static Sampling& instance() {
+    static Sampling* sampling = new Sampling;
+    return *sampling;
+  }
+
+  // The number of accesses that launches like this one have made so far.
+  uint64_t& accesses(const Config& config, void (*entry)(void*)) {
+    const std::lock_guard lock(mutex_);
+    const dim3 g = config.grid, b = config.block;
+    return accesses_[{reinterpret_cast<uint64_t>(entry), reinterpret_cast<uint64_t>(config.kernel),
+                      config.shared, g.x, g.y, g.z, b.x, b.y, b.z}];
+  }
+
+  static uint64_t wanted(uint64_t blocks, uint64_t accesses) {
+    const char* text = std::getenv("SIMT_BLOCKS");
+    if (text) return environment_number("SIMT_BLOCKS", blocks);  // "all" is no number
+    return accesses < environment_number("SIMT_FULL", kAccesses) ? blocks : kBlocks;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::array<uint64_t, 9>, uint64_t> accesses_;
+};
+
+uint64_t accesses_of(const Counts& c) {
+  return c.global_load_active_lanes + c.global_store_active_lanes + c.global_atomic_active_lanes +
+         c.shared_load_active_lanes + c.shared_store_active_lanes + c.shared_atomic_active_lanes;
+}
+
 // `why` says what is wrong. Measured on an H200 with CUDA 13.0: an empty grid, and a block beyond the limits,
 // are invalid values, which older versions called an invalid configuration.
 cudaError_t check_configuration(const Config& config, std::string& why) {
@@ -251,7 +290,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const char* ahead = std::getenv("SIMT_AHEAD");
   grid.run_ahead = !ahead || std::string_view(ahead) != "0";
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = environment_number("SIMT_BLOCKS", blocks);
+  uint64_t& accesses = Sampling::instance().accesses(config, entry);
+  const uint64_t wanted = Sampling::wanted(blocks, accesses);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
@@ -307,6 +347,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       return other.kind == race && (other.pc == fault.pc || other.other_pc == fault.pc);
     });
   });
+  for (const auto& [pc, counts] : record.by_pc) accesses += accesses_of(counts);
   record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
   if (record.kernel.empty()) record.kernel = kernel_text;
   std::sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {

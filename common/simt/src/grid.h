@@ -14,7 +14,7 @@ namespace simt::engine {
 struct LaunchRecord {
   std::string kernel;
   dim3 grid, block;
-  uint64_t traced_blocks = 0;  // fewer than all where SIMT_BLOCKS asks for a sample
+  uint64_t traced_blocks = 0;  // fewer than all where a sample was counted
   std::map<uint64_t, Counts> by_pc;
   std::map<uint64_t, Example> examples;
 };

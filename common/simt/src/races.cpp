@@ -21,55 +21,77 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
 bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
                        uint32_t pc, const WarpOrder& order, Race& race) {
   SharedWord& word = words_[number];
+  const bool found = bytes == 0xf && word.split != block_
+                         ? use(word.use, thread, write, atomic, pc, order, race)
+                         : use_bytes(number, bytes, thread, write, atomic, pc, order, race);
+  if (write) {
+    if (word.block != block_) word.written = 0;
+    word.block = block_;
+    word.written |= bytes;
+  }
+  return found;
+}
+
+bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
+                          uint32_t pc, const WarpOrder& order, Race& race) {
+  SharedWord& word = words_[number];
+  SharedUse* const each = &bytes_[number * 4];
+  if (word.split != block_) {
+    word.split = block_;
+    for (int i = 0; i < 4; ++i) each[i] = word.use;
+  }
+  bool found = false;
+  for (int i = 0; i < 4; ++i) {
+    if (!(bytes >> i & 1)) continue;
+    Race of_byte;
+    if (!use(each[i], thread, write, atomic, pc, order, of_byte)) continue;
+    if (!found) race = of_byte;
+    found = true;
+  }
+  return found;
+}
+
+bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
+                    const WarpOrder& order, Race& race) {
   const unsigned warp = thread / 32;
   const auto unordered = [&](unsigned other, uint32_t time) {
     return other != thread && (other / 32 != warp || !order.ordered(thread % 32, other % 32, time));
   };
   bool found = false;
 
-  for (const Write* earlier : {&word.plain, &word.atomic}) {
-    if (earlier == &word.atomic && (atomic || found)) break;
-    if (earlier->interval != interval_ || !(earlier->bytes & bytes) ||
-        !unordered(earlier->thread, earlier->time)) {
-      continue;
-    }
-    const bool same_instruction = write && !atomic && earlier == &word.plain &&
-                                  earlier->thread / 32u == warp && earlier->time == order.now;
-    race = {earlier->thread, true, earlier->pc, same_instruction};
+  for (const Write* earlier : {&use.plain, &use.atomic}) {
+    if (earlier == &use.atomic && (atomic || found)) break;
+    if (earlier->interval != interval_ || !unordered(earlier->thread, earlier->time)) continue;
+    const bool both_write = write && !atomic && earlier == &use.plain;
+    const bool same_instruction =
+        both_write && earlier->thread / 32u == warp && earlier->time == order.now;
+    race = {earlier->thread, true, earlier->pc, both_write, same_instruction};
     found = true;
   }
 
-  if (write && !found && word.read_interval == interval_ && (word.read_bytes & bytes)) {
-    for (const Reader* reader : {&word.last, &word.other}) {
-      if (reader == &word.other && word.readers < 2) break;
+  if (write && !found && use.read_interval == interval_) {
+    for (const Reader* reader : {&use.last, &use.other}) {
+      if (reader == &use.other && use.readers < 2) break;
       if (!unordered(reader->thread, reader->time)) continue;
-      race = {reader->thread, false, reader->pc, false};
+      race = {reader->thread, false, reader->pc, false, false};
       found = true;
       break;
     }
   }
 
   if (write) {
-    Write& mine = atomic ? word.atomic : word.plain;
-    const auto before = mine.interval == interval_ ? mine.bytes : uint8_t{0};
-    mine = {interval_, order.now, pc, static_cast<uint16_t>(thread),
-            static_cast<uint8_t>(before | bytes)};
-    if (word.block != block_) word.written = 0;
-    word.block = block_;
-    word.written |= bytes;
+    (atomic ? use.atomic : use.plain) = {interval_, order.now, pc, static_cast<uint16_t>(thread)};
   } else {
-    if (word.read_interval != interval_) {
-      word.read_interval = interval_;
-      word.read_bytes = 0;
-      word.readers = 1;
-    } else if (word.last.thread != thread) {
+    if (use.read_interval != interval_) {
+      use.read_interval = interval_;
+      use.readers = 1;
+    } else if (use.last.thread != thread) {
       // Keep a reader of another warp where there is one.
-      const bool other_is_foreign = word.readers == 2 && word.other.thread / 32u != warp;
-      if (!other_is_foreign) word.other = word.last;
-      word.readers = 2;
+      const bool other_is_foreign = use.readers == 2 && use.other.thread / 32u != warp;
+      if (!other_is_foreign) use.other = use.last;
+      use.readers = 2;
     }
-    word.last = {order.now, pc, static_cast<uint16_t>(thread)};
-    word.read_bytes |= bytes;
+    use.last = {order.now, pc, static_cast<uint16_t>(thread)};
   }
   return found;
 }

@@ -6,7 +6,8 @@
 // CUDA promises it since Volta no more.
 //
 // For each word of shared memory the check keeps the last plain write, the last atomic operation and two
-// readers of this barrier interval. Intervals are numbered through all blocks of a worker, so nothing needs clearing.
+// readers of this barrier interval, and for each byte of a word whose bytes a block uses one by one. Intervals
+// are numbered through all blocks of a worker, so nothing needs clearing.
 #pragma once
 
 #include <cstdint>
@@ -45,31 +46,40 @@ struct Reader {
 struct Write {
   uint32_t interval, time, pc;
   uint16_t thread;
-  uint8_t bytes;  // which of the four
+};
+
+// The accesses to a word, or to one byte of it.
+struct SharedUse {
+  Write plain, atomic;  // the last of each
+  uint8_t readers;      // 0, 1 or 2 of the following
+  uint32_t read_interval;
+  Reader last;   // the last thread that read
+  Reader other;  // another one; of another warp if any was
 };
 
 struct SharedWord {
-  Write plain, atomic;
-  uint32_t read_interval;
-  uint8_t read_bytes;
-  uint8_t readers;  // 0, 1 or 2 of the following
+  SharedUse use;    // of the whole word, until the block uses some bytes of it alone
   uint8_t written;  // which bytes the block has written at all,
-  uint32_t block;   // if this is the block's first interval
-  Reader last;      // the last thread that read
-  Reader other;     // another one; of another warp if any was
+  uint8_t doubt;    // made of memory that nobody had written: Worker::doubts_, from 1; 0: it is not
+  uint32_t block;   // both if this is the block's first interval
+  uint32_t split;   // if this is: its bytes are kept apart
 };
 
 struct Race {
   uint16_t other_thread;
   bool other_wrote;
   uint32_t other_pc;      // relative to the program's first address
-  bool same_instruction;  // a race only if the values differ
+  bool both_write;        // and neither is atomic: a race only if the values differ
+  bool same_instruction;  // of one warp
 };
 
 class RaceCheck {
  public:
   // Words of static and dynamic shared memory have numbers from 0.
-  void resize(size_t words) { words_.assign(words, SharedWord{}); }
+  void resize(size_t words) {
+    words_.assign(words, SharedWord{});
+    bytes_.reset(static_cast<SharedUse*>(std::calloc(words * 4, sizeof(SharedUse))));
+  }
   void next_interval() { ++interval_; }
   void begin_block() { block_ = ++interval_; }
 
@@ -78,12 +88,24 @@ class RaceCheck {
     return words_[word].block == block_ && (bytes & ~words_[word].written) == 0;
   }
 
+  uint8_t doubt(size_t word) const { return words_[word].doubt; }  // of a written word
+  void set_doubt(size_t word, uint8_t number) { words_[word].doubt = number; }
+
   // Notes an access by `thread` (linear in its block) and returns true if it races.
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
               const WarpOrder& order, Race& race);
 
  private:
+  bool use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
+           const WarpOrder& order, Race& race);
+  bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
+                 const WarpOrder& order, Race& race);
+
+  struct Free {
+    void operator()(SharedUse* p) const { std::free(p); }
+  };
   std::vector<SharedWord> words_;
+  std::unique_ptr<SharedUse[], Free> bytes_;  // four for each word; no page of it that nobody uses
   uint32_t interval_ = 1;
   uint32_t block_ = 1;
 };

@@ -14,8 +14,9 @@ struct Config {
   dim3 block;
   size_t shared;
   cudaStream_t stream;
-  bool cooperative = false;  ///< all blocks at once, which may wait for each other
-  bool to_node = false;      ///< of a node of a graph that is being made
+  bool cooperative = false;      ///< all blocks at once, which may wait for each other
+  bool to_node = false;          ///< of a node of a graph that is being made
+  const void* kernel = nullptr;  ///< the kernel's address, where the launch names just one
 };
 
 }  // namespace simt

@@ -66,7 +66,9 @@ template <class Call, class... A>
 void run_now(const char* text, const Config& config, const Call& call, A&... arguments) {
   const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
   using Thread = decltype(thread);
-  run_grid(text, config, &enter_thread<Thread>,
+  Config named = config;
+  if constexpr (std::is_pointer_v<Call>) named.kernel = reinterpret_cast<const void*>(call);
+  run_grid(text, named, &enter_thread<Thread>,
            const_cast<void*>(static_cast<const void*>(&thread)));
 }
 
@@ -97,6 +99,19 @@ void run_threads(const char* text, const Config& config, const Call& call, A&...
                    [](void* work) { delete static_cast<Later*>(work); },
                    new Later{text, later, call, std::tuple<A...>(arguments...)}});
 }
+
+/// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts
+/// together in a template, and then finds no function of that type.
+template <class T>
+struct ParameterOf {
+  using Type = T;
+};
+template <class T>
+struct ParameterOf<T* __restrict__> {
+  using Type = T*;
+};
+template <class T>
+using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
 
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
 /// so every kernel, and every template that is used, is registered before main().

@@ -46,7 +46,7 @@ struct Launch {
   std::string kernel;             ///< Demangled, with its template arguments.
   dim3 grid;                      ///< Blocks.
   dim3 block;                     ///< Threads of a block.
-  uint64_t traced_blocks = 0;     ///< Blocks that were counted: all, or a sample (SIMT_BLOCKS).
+  uint64_t traced_blocks = 0;     ///< Blocks that were counted: all, or a sample.
   Counts counts;                  ///< Sum over the launch.
   std::vector<LineCounts> lines;  ///< By file and line; they sum to `counts`.
   std::vector<Finding> findings;  ///< What was found in it, taken or not.
