@@ -131,6 +131,9 @@ __global__ void naive_flat(std::size_t m, std::size_t n, std::size_t k, float al
 // for 32 lanes is a *broadcast*: the memory system looks it up once and hands it to every lane, so
 // a request for it costs one sector, the least that there is. The 384 stores fill 4 sectors each.
 //
+// **The clock** says 27.3 ms at 4096, 5.04 TFLOP/s, 9.8 % of what cuBLAS reaches. Whether that is
+// much for such a kernel, section 3 will ask.
+//
 // What if N is no multiple of 32? Then some warps span two rows, and read two elements of A at a
 // time. Try `--size 128,100,64`.
 //
@@ -338,8 +341,13 @@ __global__ void naive_along_rows(std::size_t m, std::size_t n, std::size_t k, fl
 //
 //     132 * 1.98e9 / 33 = 7.9e9 times a second: 0.51 TFLOP/s
 //
-// of the 65 that the multiply-adders could deliver. **The clock** will tell whether L1 does work
-// like this: at 4096 nothing else is near its limit.
+// of the 65 that the multiply-adders could deliver. At 4096 nothing else is near its limit, so the
+// time will tell whether L1 does work like this.
+//
+// **The clock** says 276 ms, 0.498 TFLOP/s, and at 1024, 2048 and 8192 between 0.485 and 0.502: it
+// does. In cycles, a turn takes 33.6 at 4096 and 33.3 at 8192, where 33 were predicted. It is a
+// tenth of what `naive_flat` reaches. The rung is here for this comparison, and nothing builds on
+// it.
 
 /// C = alpha A B + beta C, one thread an element of C; threadIdx.x runs along a row of C.
 ///
@@ -397,6 +405,76 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // sectors and 16 neighbours of B in 2 sectors. That makes 4 sectors a turn where the others need 5,
 // and 98,304 in all. But these lie in three lines, two of A and one of B. **Predict** which of the
 // two decides, the sectors or the lines.
+//
+// **The clock** contradicts the most natural of these predictions, that the tiles are faster than
+// the flat blocks. In TFLOP/s:
+//
+// | M = N = K | 1024 | 2048 | 4096 | 8192 |
+// |---|--:|--:|--:|--:|
+// | `naive_flat` | 5.18 | 5.03 | 5.04 | 5.18 |
+// | blocks of 32 x 32 | 4.11 | 4.99 | 2.65 | 2.50 |
+// | blocks of 32 x 8 | 4.31 | 5.35 | 2.82 | 2.62 |
+// | blocks of 16 x 16 | 4.03 | 4.72 | 2.86 | 2.85 |
+//
+// At 2048 they are level, and 32 x 8 is ahead. At 4096 and 8192 the tiles fall to half of what
+// `naive_flat` reaches, though they need less from L2, and this rung is the slower one. What
+// happened? We look for it in three steps, and this is a good habit whenever a prediction fails.
+//
+// *From times to cycles.* An SM holds 64 warps of either kernel, 2048 threads with at most 32
+// registers each. A time divided by the number of turns that an SM makes is what a turn costs it,
+// and 64 times as much goes by from one turn of a warp to its next: in between the warp waits for
+// its two loads, or for its turn to load. For `naive_flat` four turns of a warp take 850 cycles at
+// 4096, and 826 to 852 at the other sizes. For a tile of 32 x 32 they take 858 at 2048, and 1,619
+// at 4096.
+//
+// *From source to machine code.* Why four turns? Because nvcc 13.0 unrolls both loops that often,
+// as `cuobjdump -sass` shows. In `naive_flat` it has put all eight loads before the first
+// multiply-add. So a warp sends off eight requests, and waits once. In `naive_along_columns` it has
+// put the last two loads of B *behind* the second multiply-add. They cannot start before the first
+// ones have arrived, and the warp waits **twice** in four turns. Nothing in the source asks for
+// that. So 1,619 cycles are two waits of 810, and 858 are two of 429.
+//
+// *What does it wait for?* Section 7 measures how long one load takes if nobody else wants
+// anything: 282 cycles from L2, 684 from memory. In a busy machine it will be somewhat more. So the
+// waits of 810 at 4096 look like memory. At 2048 most look like L2, but in every fourth of them a
+// new sector of A is due, which lasts for eight turns and which nobody has read before: (3 * 282 +
+// 684) / 4 = 383, and 429 is a little above that, as 810 is above 684.
+//
+// Why does B come from memory at 4096? Look at who runs at the same time. 132 SMs hold 264 tiles,
+// which are two rows of tiles and a little. Together they walk down B, each tile in its own 32
+// columns, and read all of it: 64 MiB. Then the next two rows of tiles start at the top again. L2
+// has 60 MB, and what lies at the top has just been pushed out by what lies at the bottom. So B is
+// read from memory 62 times over. The bandwidth is not the point: 4.2 GB in 52 ms are 1.9 % of it.
+// But the first warp that wants a line of B waits for the memory, and the 31 others of its tile
+// need the same line. They can catch up with the first one, they cannot get past it. At 2048 B has
+// 16 MiB and stays in L2. At 1024 there are only four rounds of tiles, and in the first of them
+// everything comes from memory, as the clock starts with an empty L2.
+//
+// And `naive_flat`? It walks down B in the same way, but waits once where the tiles wait twice.
+// That it is no faster at 2048, where B stays in L2, must have another reason. A warp needs 128
+// bytes of B in each turn, 10.1 TB/s at this rate. L2 delivers 8.1 (section 7; the 5.5 above were
+// too low a guess). So a fifth or more comes from L1 after all, by the luck that was spoken of, and
+// the rest is about all that L2 can do.
+//
+// The sectors or the lines? Compare 16 x 16 with 32 x 8, which has as many threads. Where B stays
+// in L2 it is slower, by 12 % at 2048: the third line costs more than the fifth sector. But three
+// lines for two would be half as slow again if L1 did nothing else, and the best rate in the table
+// is 64 % of the 8.4 that two lines allow. At 4096 and 8192 all wait for the memory, and 16 x 16 is
+// ahead.
+//
+// What of this is known? The times, the latencies and the machine code are. That the waits are for
+// the memory is a conclusion from numbers that fit, no more. There is another suspect. At 4096 the
+// rows of A lie 16 KiB apart. If L1 chooses the place of a line, its *set*, by a few bits of the
+// address, all of them fall into the same few sets and drive each other out. If L1 kept nothing at
+// all, L2 would have to deliver 5 sectors for 64 operations, 6.6 TB/s, and it could. Against that
+// speaks `naive_along_rows`, which reads the same rows in the same tiles, and loses nothing from
+// 2048 to 4096, though it is so slow that it would notice less. Two runs would tell:
+//
+// - `--size 4128,4128,4128`: B is too large for L2, but a row has 129 lines, an odd number;
+// - `--size 4096,1024,4096`: the rows of A lie 16 KiB apart, but B has 16 MiB.
+//
+// If it is the memory, the tiles are slow in the first and fast in the second; if it is the sets,
+// the other way round.
 //
 // ## 4. Counting the reads
 //
@@ -478,10 +556,12 @@ void register_tiles(lab::GemmLadder& ladder) {
 // `naive_along_rows` 33 * 32 bytes, an intensity of 0.06. With the memory's bandwidth for a slope
 // that makes 1.7 and 0.26 TFLOP/s.
 //
-// A rate above that slope shows that the caches are at work: most of these bytes came from L1,
-// which has a slope of its own, eight times as high. There is a roofline for each level of memory,
-// and a kernel has an intensity for each. The plot at the end of this page has the bytes that are
-// asked of L1, since these are what the source says and what the counters count.
+// A rate above that slope shows that the caches are at work, and all of these kernels are above it:
+// 2.6 to 2.9 TFLOP/s where the memory would allow 1.7, and 0.5 where it would allow 0.26. Most of
+// these bytes came from L1, which has a slope of its own, eight times as high. There is a roofline
+// for each level of memory, and a kernel has an intensity for each. The plot at the end of this
+// page has the bytes that are asked of L1, since these are what the source says and what the
+// counters count.
 //
 // For the ladder this means: to get from 0.4 to the corner, a kernel has to ask for a fortieth of
 // the bytes. It must read an element once and use it forty times, from somewhere that is nearer
@@ -523,9 +603,22 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 // stays at 32, one for each lane. The requests halve each time. So the sectors in all are 2048 for
 // s = 1 to 8, the whole array of 16,384 floats, and 1024 and 512 after that.
 //
-// **The clock** is in the table. The rate there counts only the floats that were asked for: where
-// the time stays the same, it halves. Look at the step from s = 8 to s = 16, which the counters
-// call a saving of half.
+// **The clock.** (The rate in the table counts only the floats that were asked for, so it halves
+// where the time stays the same.) From s = 8 to s = 16 the counters promise a saving of half, and
+// the clock knows nothing of it: 0.0630 ms and 0.0629. So this memory has bursts of 64 bytes, and a
+// sector that was left out has been moved all the same. From s = 16 to s = 32 whole bursts are left
+// out, and the time falls to 0.0366 ms. At s = 8 the array comes in at 4.26 TB/s, which is what a
+// copy reaches.
+//
+// For small s the prediction was wrong: s = 1 takes 0.1194 ms, twice as long as s = 8, and s = 2
+// takes 0.0758 ms. All three move the whole array. But nvcc has not unrolled this loop, so each
+// thread has one load on its way at a time. For s = 1 the 2048 threads of an SM have 8 KiB on their
+// way, and these take at least 684 cycles (section 7). That is 12 bytes a cycle, 3.1 TB/s on all
+// SMs, and the memory could do more. For s = 2 and more each request brings more sectors, which
+// nobody asked for, and more is on its way. A memory is only as fast as there are bytes on their
+// way: **bandwidth times latency**, which is Little's law, and a reason to unroll loops. (That this
+// is the cause is an inference. With four loads before the first addition, s = 1 would have to be
+// as fast as s = 8.)
 
 // [hide] How this rung is registered
 void register_strides(lab::Chapter& chapter) {
@@ -602,6 +695,29 @@ void register_strides(lab::Chapter& chapter) {
 // the bandwidth, `constant, one word` and `constant, 32 words`, should lie about 32 times apart. It
 // is the wrong place for a matrix.
 //
+// **The clock**, as it was on an H200, in cycles and in TB/s:
+//
+// | memory | latency | bandwidth | predicted |
+// |---|--:|--:|--:|
+// | registers | 4.4 | 371 | 400 |
+// | shared memory | 23 | 32.6 | 33 |
+// | L1 cache | 32 | 32.5 | 33 |
+// | constant memory, one word | 53 | 16.0 | |
+// | constant memory, 32 words | | 0.52 | a 32nd |
+// | L2 cache | 282 | 8.1 | 16.7 |
+// | global memory | 684 | 4.34 | 4.8 |
+//
+// Registers, shared memory and L1 deliver what their paths are wide. L2 does half of it: the paths
+// from the SMs are not what limits it, and from outside one cannot see what does. The memory
+// reaches nine tenths of its data sheet. Its latency agrees with chapter 01, too: 684 cycles are
+// 0.35 us.
+//
+// The two variants of constant memory are 31 times apart, as predicted. But "as good as a register"
+// holds only where the index is known when the program is compiled. Then a multiply-add can have
+// the word as an operand, or it is fetched once into a register of the whole warp; parameters are
+// used in this way. This rung computes its index. So each word takes an instruction of its own, of
+// which an SM serves one in 2.1 cycles, and a wait that is longer than that for L1.
+//
 // What do the numbers mean for the product? Each multiply-add needs 8 bytes. From registers, the
 // multiply-adders can be kept busy. From shared memory, 33 TB/s / 8 bytes * 2 = 8.4 TFLOP/s, an
 // eighth of the machine: no better than L1, if each operand is fetched anew! So it will not be
@@ -639,7 +755,8 @@ int main(int argc, char** argv) {
 // - *The clock.* Both are timed in turn, in one run, with a cold L2 cache.
 //
 // The row `cublas` is the peer itself, timed as if it were a rung. It has to read 100 %; what it is
-// off by is the noise of the measurement.
+// off by is the noise of the measurement. At 4096 it takes 2.68 ms, 51.3 TFLOP/s, and that is 81 %
+// of what a loop of nothing but multiply-adds reaches. This is the figure to beat.
 //
 // ## What to take along
 //
@@ -651,7 +768,8 @@ int main(int argc, char** argv) {
 // - Caches forgive repeated sectors. They do not forgive requests with many lines.
 // - Intensity decides: operations for each byte moved, against 15 for the memory of an H200.
 // - One thread, one element: two loads for each multiply-add. It is the loads that such a kernel
-//   waits for.
+//   waits for, and where the compiler puts them decides how often.
+// - A latency is hidden by what else is on its way. What the counters count is not all that counts.
 //
 // ## What comes next
 //
@@ -679,3 +797,9 @@ int main(int argc, char** argv) {
 // 4. Put `k`, `lda` and the other parameters into one struct that is passed to the kernel. Does the
 //    machine code change? (`./learn sass`, or `cuobjdump`.) Where do parameters lie?
 // 5. With alpha = 0 the library does not read A and B at all. Is this worth a branch?
+// 6. If you have a GPU: time `naive_along_columns` at the two sizes of section 3 that tell the
+//    suspects apart. Then write `#pragma unroll 8` before its loop, and look at the machine code
+//    and at the clock.
+// 7. Blocks start in the order of `blockIdx.x`, which runs along a row of C here. Let it run down a
+//    column instead. Which 264 tiles run at the same time then? Which matrix is read over and over
+//    again, and does it stay in L2? Predict, then measure.

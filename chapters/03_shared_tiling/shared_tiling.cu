@@ -177,11 +177,16 @@ __global__ void __launch_bounds__(square(tile))
 // sectors each, so a request still costs 4. But a tile is only half as wide, and so each element is
 // fetched by twice as many blocks: 3,072 requests and 12,288 sectors.
 //
-// **The clock.** Twenty times fewer sectors; is the kernel twenty times faster? At 4096 it asks for
-// 17 GB of sectors, which an L2 that delivers 5,500 GB/s hands over in 3 ms. cuBLAS takes less than
-// that for the whole product, but we are far from there: this kernel gains about half on the naive
-// one, no more. The loads that have moved to shared memory are now what it waits for. Section 7
-// counts them.
+// **The clock.** Twenty times fewer sectors; is the kernel twenty times faster? It is three times
+// faster. At 4096 the naive kernel takes 51.98 ms, tiles of 16 take 17.07 ms, and tiles of 32 take
+// 16.70 ms. A part of the gain is the loser's doing: `naive_flat` of chapter 02 is done in 27.3 ms,
+// and at 2048, where L2 holds all three matrices, the naive kernel has 4.99 TFLOP/s and this one
+// 8.87, no more than 1.8 times as much.
+//
+// Is it still waiting for bytes? At 4096 it asks for 17 GB of sectors, which an L2 that delivers
+// 8,104 GB/s (`memory_bandwidth` in chapter 02) hands over in 2.1 ms. cuBLAS takes 2.68 ms for the
+// whole product. So it is not the bandwidth of L2 that 16.70 ms are spent on. The loads that have
+// moved to shared memory are now what it waits for. Section 7 counts them.
 
 // ## 2. Zeros at the edges
 //
@@ -396,9 +401,10 @@ void register_mistakes(lab::Chapter& chapter) {
 //
 // What does it mean for the roofline? A float of 4 bytes now serves T multiply-adds, 2 T
 // operations. So the intensity is T / 4: 8 operations a byte for T = 32, 4 for T = 16, and it was
-// 0.4. The memory's 4.2 TB/s make a roof of 34 TFLOP/s over an intensity of 8. If bytes from global
+// 0.4. The memory's 4.26 TB/s make a roof of 34 TFLOP/s over an intensity of 8. If bytes from global
 // memory were all that counts, tiles of 32 would be good for half the machine, and tiles of 64 for
-// all of it.
+// all of it. (The drawing at the end of this page has 6.4 and 3.6 instead of 8 and 4. It takes the
+// simulator's counts, with the sectors that are written, and K = 64 is short.)
 
 // [hide] The formulas, and how these rungs are registered
 /// Prints what section 4 predicts.
@@ -506,10 +512,36 @@ __global__ void __launch_bounds__(square(tile), 2048 / square(tile))
 // multiplied like any other number. Look at the shared loads. With K = 64, slices of 128 and 256
 // multiply 2 and 4 times as much as there is, 98,304 and 196,608 requests.
 //
-// **The clock** is in the table. A barrier costs as long as the slowest warp of the block lets the
-// others wait, and there is a second block on the SM that computes in the meantime. So expect
-// little of fewer barriers. Nor is anything lost by dynamic shared memory as such: the row
-// `slice=32` is `shared_tiles` with another kind of array, and should take the same time.
+// **The prediction.** A barrier costs as long as the slowest warp of the block lets the others wait,
+// and there is a second block on the SM that computes in the meantime. So expect little of fewer
+// barriers. Nor should anything be lost by dynamic shared memory as such: the row `slice=32` is
+// `shared_tiles` with another kind of array.
+//
+// **The clock** disagrees with the first half. This is at 4096:
+//
+// | depth of a slice | 32 | 64 | 128 | 256 |
+// |---|---|---|---|---|
+// | time in ms | 16.52 | 15.53 | 14.92 | 14.48 |
+// | TFLOP/s | 8.32 | 8.85 | 9.21 | 9.49 |
+//
+// From slices of 32 to slices of 256 it is a gain of 14 %. What was forgotten is the wait that
+// stands *before* the first barrier. With slices of 32 a thread has two loads under way, waits until
+// both are there, and does so 128 times. For slices of 256 nvcc puts 14 of a thread's 16 loads
+// before the first of its stores to shared memory (`cuobjdump -sass` shows it). They are under way
+// together, and the thread waits for them and once more for the other two, 32 times in all. Hardly
+// an instruction is saved: 32 steps of the walk take 101, 110, 103 and 98 of them, from the smallest
+// depth to the largest.
+//
+// Barriers and waits become fewer together, so these times cannot tell which of them costs more. But
+// at 2048, with as many barriers to a multiply-add, depth gains less: from 8.94 to 9.31 TFLOP/s, 4
+// %. There A and B have 16 MiB each, L2 keeps them, and a load takes 282 cycles (`memory_latency` in
+// chapter 02). At 4096 they have 64 MiB each, more than L2 holds, and every row of blocks walks
+// through the whole of B. What comes from memory takes 684 cycles. So most of the gain seems to be
+// the longer wait, taken less often. This is an inference: what proves it are L2's hit rate and the
+// reasons for stalls at both sizes, which Nsight Compute counts. (At 1024 depth gains 10 %. L2 is
+// emptied before each run, and a run is over after four rounds of blocks.)
+//
+// The second half of the prediction holds: 16.52 ms are 1 % less than the 16.70 of `shared_tiles`.
 
 // [hide] How these rungs are registered
 /// Bytes of shared memory that two tiles take.
@@ -595,9 +627,33 @@ void blocks_per_sm(const lab::Gemm& gemm, unsigned most) {
 //
 // Of these 600 cycles shared memory is busy for a third. So two blocks should do nearly twice as
 // much, 7.1, since one computes while the other waits, and with four of them shared memory should
-// be the limit, at 10. **The clock** says how far that holds: see from where on more blocks no
-// longer pay. *High occupancy is not a goal.* It is one way of having something to do while others
-// wait. Chapter 04 finds another.
+// be the limit, at 10.
+//
+// **The clock**, in TFLOP/s:
+//
+// | blocks on an SM | 1 | 2 | 4 | 8 |
+// |---|---|---|---|---|
+// | predicted | 3.6 | 7.1 | 10 | 10 |
+// | measured at 4096 | 1.60 | 3.10 | 6.02 | 8.03 |
+// | measured at 2048 | 2.73 | 4.55 | 7.15 | 8.11 |
+//
+// The course of it is right, and the scale is not. At 4096 a block that is alone needs 1,340 cycles
+// for a slice and not 600; at 2048 it needs 780. The 560 between the two are what it takes longer
+// until the tiles are there, if much of B has to come from memory: 402 of them are the difference
+// of the two latencies in chapter 02, and where all SMs ask at the same time a load takes longer
+// than one that is alone. The 180 by which the prediction is wrong even at 2048 are most likely the
+// "100 for addresses, stores and barriers". They leave out that 2 warps of a scheduler do not keep
+// shared memory busy to the end: when the last word has come, a chain of up to 16 multiply-adds, 4.4
+// cycles each, is still to be done. (All this is inferred from the times, too.)
+//
+// Put 1,340 into the prediction, and it is 1.6, 3.2 and 6.4, close to what was measured. A slice
+// uses shared memory for 208 of its 1,340 cycles, so it takes 1,340 / 208, more than six blocks, to
+// keep it busy, and at 4096 the step from four blocks to eight still gains a third. At 2048 it takes
+// 780 / 208, not quite four, and the same step gains 13 %.
+//
+// So a slower rung is one that has nobody to fill in while it waits, and how many it takes depends
+// on how long it waits. *High occupancy is not a goal.* It is one way of having something to do
+// while others wait. Chapter 04 finds another.
 
 // [hide] The table of occupancy, and how these rungs are registered
 /// Prints how many blocks of a kernel fit on an SM.
@@ -661,9 +717,10 @@ void register_slices(lab::GemmLadder& ladder) {
 // - `b_tile[l][tx]` are 32 neighbouring words in 32 banks: 1 wavefront for 128 bytes.
 //
 // That is as good as it can be, and the counters show no bank conflict. **It is also the limit.**
-// Each multiply-add of a warp takes two wavefronts, and an SM does one wavefront in a cycle. A
-// slice of 32 makes 64 of them for a warp, and 2 for storing what it has fetched. In these 66
-// cycles the warp does 32 multiply-adds, 2,048 operations:
+// Each multiply-add of a warp takes two wavefronts, and an SM does one wavefront in a cycle
+// (`memory_bandwidth` in chapter 02 reaches 97 % of that). A slice of 32 makes 64 of them for a
+// warp, and 2 for storing what it has fetched. In these 66 cycles the warp does 32 multiply-adds,
+// 2,048 operations:
 //
 //     132 * 1.98e9 / 66 * 2048 = 8.1 TFLOP/s
 //
@@ -671,9 +728,11 @@ void register_slices(lab::GemmLadder& ladder) {
 // It is no more than the 8.4 that bounded the naive kernel, either: L1 is the same piece of
 // hardware as shared memory, and looks up one line in a cycle, too.
 //
-// **The clock** says about 9. *A rate above a bound means that the bound is wrong*: something that
-// this arithmetic takes for granted does not hold. What the kernel really does stands in the
-// machine code (`cuobjdump -sass`). This is how the loop over a slice begins, for tiles of 32:
+// **The clock** says 8.23 TFLOP/s for `shared_tiles` at 4096 and 8.9 at 2048. Slices of 256, which
+// make the same wavefronts, are 17 % above the bound. *A rate above a bound means that the bound is
+// wrong*: something that this arithmetic takes for granted does not hold. What the kernel really
+// does stands in the machine code (`cuobjdump -sass`). This is how the loop over a slice begins, for
+// tiles of 32:
 //
 //     LDS     R26, [R4]           b_tile[0][tx]
 //     LDS.128 R12, [R7]           a_tile[ty][0] to a_tile[ty][3], into R12 to R15
@@ -689,7 +748,9 @@ void register_slices(lab::GemmLadder& ladder) {
 // nvcc has unrolled the loop, seen that four steps need four neighbouring words of A, and fetches
 // them with one instruction of 128 bits. The 102 instructions of a slice have 32 `FFMA`, 32 `LDS`
 // and only 8 `LDS.128`. These are merged accesses, and the simulator, which counts what the source
-// says, does not know of them. The next rung writes them into the source.
+// says, does not know of them. Nsight Compute does: at the end of this page its counts stand beside
+// the simulator's, and those of shared memory differ for `shared_tiles` and `sliced_tiles`. The next
+// rung writes the wide loads into the source.
 
 /// shared_tiles<32>, with four elements of A in one load from shared memory.
 ///
@@ -744,11 +805,17 @@ __global__ void __launch_bounds__(1024)
 //
 //     132 * 1.98e9 / 50 * 2048 = 10.7 TFLOP/s
 //
-// For tiles of 16 it is 24 and 2 for 16 steps, and 10.3 TFLOP/s, hardly less.
+// For tiles of 16 it is 24 and 2 for 16 steps, and 10.3 TFLOP/s, hardly less. These counts are also
+// what Nsight Compute finds, for this kernel and for `shared_tiles<32>`.
 //
 // **The clock** should agree with that of `shared_tiles` with tiles of 32, since nvcc makes a loop
-// of the same 102 instructions from both. So this is no faster kernel. It is the same kernel with
-// its counts in the open.
+// of the same 102 instructions from both. It does: 16.71 ms. So this is no faster kernel. It is the
+// same kernel with its counts in the open, and with slices of 32 it has to be slower than
+// `sliced_tiles` with slices of 256.
+//
+// Now all rates are below the bound: tiles of 32 reach 77 % of it, tiles of 16, with 8.05 TFLOP/s,
+// 78 % of theirs, slices of 256 reach 89 %. The rest is waiting for tiles, as sections 5 and 6 have
+// it.
 //
 // ### What else could be the limit?
 //
@@ -759,11 +826,12 @@ __global__ void __launch_bounds__(1024)
 // | wavefronts of shared memory | 50 | 1 | 50 |
 // | multiply-adds | 32 | 4 warps | 8 |
 // | instructions of any kind | 102 | 4 | 25.5 |
-// | sectors from L2 | 8 | 2, 64 bytes | 4 |
+// | sectors from L2 | 8 | 1 | 8 |
 //
-// Shared memory is by far the longest. The multiply-adders are busy for 8 cycles out of 50, 16 %,
-// and that is what 10.7 of 65 TFLOP/s are. No barrier that is saved and no occupancy that is gained
-// will change it. The third line is a warning as well. 102 instructions for 32 multiply-adds are
+// (L2 was measured in chapter 02: its 8,104 GB/s are one sector in a cycle for each SM.) Shared
+// memory is by far the longest. The multiply-adders are busy for 8 cycles out of 50, 16 %, and that
+// is what 10.7 of 65 TFLOP/s are. No barrier that is saved and no occupancy that is gained will lift
+// it above that. The third line is a warning as well. 102 instructions for 32 multiply-adds are
 // 25.5 cycles of issuing where 8 would do, so with shared memory out of the way the next bound is
 // at 21 TFLOP/s. What has to go is not only the wavefronts but the *instructions that are not
 // multiply-adds*.
@@ -806,12 +874,14 @@ int main(int argc, char** argv) {
 //
 // ## What a library does further
 //
-// cuBLAS has tiles of 256 x 128 elements of C in a block where we have 32 x 32, so at 4096 it
-// fetches each element of one matrix 16 times and of the other 32 times, where we fetch both 128
-// times. Its slices are only 8 deep, and three of them are in shared memory at a time, two of them
-// under way while one is multiplied. It has 8 warps on an SM, an occupancy of 12.5 %, and keeps the
-// multiply-adders busy for four fifths of the time: each warp has something to do while it waits,
-// and needs no other warp to fill in.
+// At 4096 cuBLAS runs a kernel of the generation before this GPU's, `sm80_xmma_gemm` with tiles of
+// 256 x 128 elements of C in a block where we have 32 x 32. So it fetches each element of one matrix
+// 16 times and of the other 32 times, where we fetch both 128 times. Its slices are only 8 deep, and
+// three of them are in shared memory at a time, two of them under way while one is multiplied. With
+// 254 registers a thread, there is room for one block of 256 threads on an SM, 8 warps, an occupancy
+// of 12.5 %. Yet Nsight Compute finds its multiply-adders busy for 77 % of the time, and 87 % of all
+// issue slots used: each warp has something to do while it waits, and needs no other warp to fill
+// in.
 //
 // ## Possibilities for extension
 //

@@ -43,12 +43,12 @@
 // size that stands beside them.
 
 // [hide] How a kernel is launched
-/// The threads of a block, and the elements of C that it computes.
+/// The elements of C that a block computes, and its threads, along x and along y.
 struct Blocks {
-  unsigned rows, cols, threads;
+  unsigned rows, cols, threads_x, threads_y = 1;
 };
 
-constexpr Blocks element_blocks{32, 32, 1024};
+constexpr Blocks element_blocks{32, 32, 32, 32};
 constexpr Blocks column_blocks{64, 64, 512};
 constexpr Blocks square_blocks{128, 128, 256};
 
@@ -59,8 +59,8 @@ void launch_tiles(Kernel kernel, const Blocks& blocks, const lab::Gemm& gemm) {
   lab::for_row_slices(gemm, static_cast<int>(blocks.rows), [&](const lab::Gemm& g) {
     const dim3 grid(lab::ceil_div(static_cast<unsigned>(g.n), blocks.cols),
                     lab::ceil_div(static_cast<unsigned>(g.m), blocks.rows));
-    kernel<<<grid, blocks.threads>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c,
-                                     g.ldc);
+    const dim3 block(blocks.threads_x, blocks.threads_y);
+    kernel<<<grid, block>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
   });
 }
 
@@ -69,12 +69,13 @@ template <class Kernel>
 void print_registers(Kernel kernel, const Blocks& blocks) {
   cudaFuncAttributes made{};
   int fit = 0;
+  const unsigned threads = blocks.threads_x * blocks.threads_y;
   CUDA_CHECK(cudaFuncGetAttributes(&made, kernel));
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel,
-                                                           static_cast<int>(blocks.threads), 0));
+  CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads), 0));
   std::printf(
       "  %d registers and %zu bytes of local memory a thread; %d blocks of %u fit on an SM\n",
-      made.numRegs, made.localSizeBytes, fit, blocks.threads);
+      made.numRegs, made.localSizeBytes, fit, threads);
 }
 
 /// Adds a rung that launches a kernel. A simulated thread keeps its variables on a stack, so
@@ -102,34 +103,7 @@ void register_peers(lab::GemmLadder& ladder);
 
 // ## 1. Where we stand
 //
-// This is the last kernel of chapter 03. The loop that fills a tile has become a function, since
-// all kernels of this chapter need it: thread i of the block loads element i of the tile, counted
-// along the rows, then element i + `threads`, and so on. As the number of threads is known when the
-// kernel is compiled, so is the number of turns, and nothing of the loop is left.
-
-/// Fills a tile in shared memory from a matrix, with zeros where the tile sticks out.
-///
-/// @tparam threads   threads of the block, in one dimension
-/// @param tile       rows x cols floats in shared memory; written
-/// @param from       the element of the matrix that belongs to the tile's corner
-/// @param ld         floats from a row of the matrix to the next
-/// @param rows_left  rows of the matrix from there on, at least 1
-/// @param cols_left  columns of the matrix from there on, at least 1
-template <unsigned threads, unsigned rows, unsigned cols>
-__device__ void fill(float (&tile)[rows][cols], const float* from, std::size_t ld,
-                     unsigned rows_left, unsigned cols_left) {
-  static_assert(rows * cols % threads == 0, "each thread loads as many elements as the others");
-#pragma unroll
-  for (unsigned i = threadIdx.x; i < rows * cols; i += threads) {
-    const unsigned row = i / cols, col = i % cols;
-    tile[row][col] = row < rows_left && col < cols_left ? from[row * ld + col] : 0.0f;
-  }
-}
-
-/// Writes alpha * sum + beta * out to `out`, which is not read where beta is 0.
-__device__ void store(float& out, float alpha, float sum, float beta) {
-  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
-}
+// This is the last kernel of chapter 03, word for word.
 
 /// C = alpha A B + beta C, one thread an element of C, from tiles of 32 x 32 in shared memory.
 ///
@@ -139,37 +113,41 @@ __device__ void store(float& out, float alpha, float sum, float beta) {
 /// @param b, ldb         k x n floats, and the same
 /// @param c, ldc         m x n floats, and the same; written
 ///
-/// Launch: blocks of 1024 threads in one dimension, 8 KiB of static shared memory;
-/// grid.x * 32 >= n, grid.y * 32 >= m.
+/// Launch: blocks of 32 x 32 threads, 8 KiB of static shared memory; grid.x * 32 >= n,
+/// grid.y * 32 >= m.
 /// Requires: nothing of alignment; extents below 2^31; at most 65,535 blocks along y, so the host
 /// launches slices of rows where m is larger than 65,535 * 32.
 __global__ void __launch_bounds__(1024)
     wide_reads(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
-  constexpr unsigned BM = 32, BN = 32, BK = 32, threads = BM * BN;
-  __shared__ __align__(16) float a_tile[BM][BK];                  // (BM, BK)
-  __shared__ float b_tile[BK][BN];                                // (BK, BN)
-  const unsigned row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;  // of the block's tile of C
-  const unsigned row = threadIdx.x / BN, col = threadIdx.x % BN;  // of the thread's element in it
+  constexpr unsigned tile = 32;
+  __shared__ __align__(16) float a_tile[tile][tile];  // (rows of C, slice)
+  __shared__ float b_tile[tile][tile];                // (slice, columns of C)
+  const unsigned tx = threadIdx.x, ty = threadIdx.y;
+  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += BK) {
-    fill<threads>(a_tile, a + row0 * lda + k0, lda, m - row0, k - k0);
-    fill<threads>(b_tile, b + k0 * ldb + col0, ldb, k - k0, n - col0);
+  for (unsigned k0 = 0; k0 < k; k0 += tile) {
+    float from_a = 0, from_b = 0;
+    if (row < m && k0 + tx < k) from_a = a[row * lda + k0 + tx];
+    if (k0 + ty < k && col < n) from_b = b[(k0 + ty) * ldb + col];
+    a_tile[ty][tx] = from_a;
+    b_tile[ty][tx] = from_b;
     __syncthreads();
-#pragma unroll
-    for (unsigned l = 0; l < BK; l += 4) {
-      const float4 left = *reinterpret_cast<const float4*>(&a_tile[row][l]);
-      sum += left.x * b_tile[l][col];
-      sum += left.y * b_tile[l + 1][col];
-      sum += left.z * b_tile[l + 2][col];
-      sum += left.w * b_tile[l + 3][col];
+
+    for (unsigned l = 0; l < tile; l += 4) {
+      const float4 left = *reinterpret_cast<const float4*>(&a_tile[ty][l]);
+      sum += left.x * b_tile[l][tx];
+      sum += left.y * b_tile[l + 1][tx];
+      sum += left.z * b_tile[l + 2][tx];
+      sum += left.w * b_tile[l + 3][tx];
     }
     __syncthreads();
   }
-  if (row < m - row0 && col < n - col0) {
-    store(c[(row0 + row) * ldc + col0 + col], alpha, sum, beta);
-  }
+
+  if (row >= m || col >= n) return;
+  float& out = c[row * ldc + col];
+  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
 // One number describes this kernel better than any other: *how many wavefronts of shared memory
@@ -198,6 +176,63 @@ __global__ void __launch_bounds__(1024)
 // load. A shallow slice costs nothing in reads, as chapter 03 has shown, and only makes the
 // barriers come sooner.
 //
+// Which thread loads which element? Thread t takes element t of the tile, counted along the rows,
+// and if there are more elements than threads, those after a whole number of rows as well: they lie
+// straight below the first. So each thread has a piece of a column of the tile to fetch, one
+// pointer to its top is enough, and from slice to slice the pointer moves on by an addition.
+//
+// Fetching is cut in two: `fetch` loads from global memory into registers, `put` stores from there
+// into the tile. Section 3 shows why.
+
+/// Where in a tile a thread's first element is, if the threads of a block take `width` neighbours
+/// each, one after the other along the rows.
+template <unsigned cols, unsigned width = 1>
+struct First {
+  unsigned row = threadIdx.x / (cols / width);
+  unsigned col = threadIdx.x % (cols / width) * width;
+};
+
+/// Fetches a thread's elements of a tile into registers, with zeros where the tile sticks out.
+///
+/// @tparam threads   threads of the block, in one dimension
+/// @tparam cols      columns of the tile
+/// @param share      the thread's elements, from the top to the bottom; written
+/// @param from       the first of them in the matrix
+/// @param ld         floats from a row of the matrix to the next
+/// @param rows_left  rows of the matrix from the top of the tile on
+/// @param cols_left  columns of the matrix from the left of the tile on
+template <unsigned threads, unsigned cols, unsigned count>
+__device__ void fetch(float (&share)[count], const float* from, std::size_t ld, unsigned rows_left,
+                      unsigned cols_left) {
+  constexpr int step = threads / cols;  // rows from one of them to the next
+  const First<cols> first;
+  const int below = static_cast<int>(rows_left - first.row);  // rows from the first of them on
+  const bool inside = first.col < cols_left;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    share[i] = inside && i * step < below ? from[static_cast<std::size_t>(i * step) * ld] : 0.0f;
+  }
+}
+
+/// Puts what `fetch` has fetched into the tile.
+///
+/// @tparam threads  threads of the block, in one dimension
+/// @param tile      rows x cols floats in shared memory; written
+/// @param share     the thread's elements of it
+template <unsigned threads, unsigned rows, unsigned cols, unsigned count>
+__device__ void put(float (&tile)[rows][cols], const float (&share)[count]) {
+  static_assert(threads % cols == 0 && threads / cols * count == rows,
+                "equal shares, in whole rows");
+  const First<cols> first;
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) tile[first.row + i * (threads / cols)][first.col] = share[i];
+}
+
+/// Writes alpha * sum + beta * out to `out`, which is not read where beta is 0.
+__device__ void store(float& out, float alpha, float sum, float beta) {
+  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
+}
+
 // **Predict** w once more. Four steps along K are four loads of B with 1 wavefront each, and eight
 // loads of A, 128 bits wide, with 2 wavefronts each. They serve 32 multiply-adds.
 
@@ -222,9 +257,18 @@ __global__ void __launch_bounds__(512)
   const unsigned row = threadIdx.x / BN * TM, col = threadIdx.x % BN;  // the first of its elements
 
   float sum[TM] = {};  // (TM, 1)
+  const First<BK> in_a;
+  const First<BN> in_b;
+  const float* a_from = a + (row0 + in_a.row) * lda + in_a.col;
+  const float* b_from = b + in_b.row * ldb + col0 + in_b.col;
   for (unsigned k0 = 0; k0 < k; k0 += BK) {
-    fill<threads>(a_tile, a + row0 * lda + k0, lda, m - row0, k - k0);
-    fill<threads>(b_tile, b + k0 * ldb + col0, ldb, k - k0, n - col0);
+    float a_share[BM * BK / threads], b_share[BK * BN / threads];
+    fetch<threads, BK>(a_share, a_from, lda, m - row0, k - k0);
+    fetch<threads, BN>(b_share, b_from, ldb, k - k0, n - col0);
+    put<threads>(a_tile, a_share);
+    put<threads>(b_tile, b_share);
+    a_from += BK;
+    b_from += BK * ldb;
     __syncthreads();
 #pragma unroll
     for (unsigned l = 0; l < BK; l += 4) {
@@ -258,6 +302,10 @@ __global__ void __launch_bounds__(512)
 // 0.889 multiply-adds for each, where it was 0.5. That is not much, and A is to blame, whose floats
 // are still used once each. Global memory gains as well: a tile of 64 x 64 makes 32 multiply-adds
 // of each float, where 32 x 32 made 16. 2,048 load requests are left of 4,096.
+//
+// **The prediction** for the clock: about twice as fast as `wide_reads`. Its bound is 2.4 times as
+// high, and it is no nearer to it: a slice is shallow, so a block waits for its loads and at its
+// barriers four times as often.
 //
 // (The other direction would have been worse. A thread with eight elements of a *row* would keep an
 // element of A, which was a broadcast anyway, and fetch eight different ones of B: for four steps
@@ -350,7 +398,7 @@ __device__ void multiply_slice(float4 (&sum)[TM][TN / 4], const float (&a_tile)[
 /// Launch: blocks of 256 threads in one dimension, 8 KiB of static shared memory;
 /// grid.x * 128 >= n, grid.y * 128 >= m.
 /// Requires: nothing of alignment; extents below 2^31; at most 65,535 blocks along y.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
     thread_tile_2d(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                    const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
   __shared__ __align__(16) float a_tile[BM][BK];  // (BM, BK)
@@ -360,9 +408,18 @@ __global__ void __launch_bounds__(threads)
   const unsigned col = threadIdx.x % threads_across * TN;  // the first of its columns
 
   float4 sum[TM][TN / 4] = {};  // (TM, TN)
+  const First<BK> in_a;
+  const First<BN> in_b;
+  const float* a_from = a + (row0 + in_a.row) * lda + in_a.col;
+  const float* b_from = b + in_b.row * ldb + col0 + in_b.col;
   for (unsigned k0 = 0; k0 < k; k0 += BK) {
-    fill<threads>(a_tile, a + row0 * lda + k0, lda, m - row0, k - k0);
-    fill<threads>(b_tile, b + k0 * ldb + col0, ldb, k - k0, n - col0);
+    float a_share[BM * BK / threads], b_share[BK * BN / threads];
+    fetch<threads, BK>(a_share, a_from, lda, m - row0, k - k0);
+    fetch<threads, BN>(b_share, b_from, ldb, k - k0, n - col0);
+    put<threads>(a_tile, a_share);
+    put<threads>(b_tile, b_share);
+    a_from += BK;
+    b_from += BK * ldb;
     __syncthreads();
     multiply_slice(sum, a_tile, b_tile, row, col);
     __syncthreads();
@@ -400,26 +457,52 @@ __global__ void __launch_bounds__(threads)
 //
 // Wavefronts are one bound, instructions are another. An SM issues four of them in a cycle, of any
 // kind, and has multiply-adders for four warps. So each instruction that is something else takes
-// the place of a multiply-add. Between the two barriers of the loop stand, in the machine code of
+// the place of a multiply-add. This is what a warp executes for a slice, in the machine code of
 // nvcc 13.0 for an H200 (`cuobjdump -sass`):
 //
-// | kernel | instructions | `FFMA` | loads from shared memory |
-// |---|---|---|---|
-// | `wide_reads` | 77 | 28 | 40 |
-// | `thread_tile_1d` | 84 | 58 | 24 |
-// | `thread_tile_2d` | 547 | 512 | 32 |
+// | kernel | instructions | `FFMA` | loads from shared memory | the rest |
+// |---|---|---|---|---|
+// | `wide_reads` | 102 | 32 | 40 | 30 |
+// | `thread_tile_1d` | 112 | 64 | 24 | 24 |
+// | `thread_tile_2d` | 617 | 512 | 32 | 73 |
 //
-// (The compiler has moved some multiply-adds of the first two past the second barrier. They have 32
-// and 64. What fills the tiles stands before the first.) In `thread_tile_2d` 94 % of these
-// instructions are multiply-adds: for each step 64 `FFMA` and 4 `LDS.128`, and then 3 others in
-// all. There is no address to compute and no jump. This is what the inner loop of every fast kernel
-// looks like.
+// In `thread_tile_2d` 83 % are multiply-adds, and between the barriers 94 %: for each step 64
+// `FFMA` and 4 `LDS.128`, and then 2 others in all. There is no address to compute and no jump.
+// This is what the inner loop of every fast kernel looks like. The rest stands before the first
+// barrier, and brings in 8 floats. Four instructions in a cycle, of which 83 % are multiply-adds,
+// are 55 TFLOP/s, so this bound is hardly higher than the other.
 //
-// **The clock** is nevertheless some way below both bounds. What is missing is not throughput but
-// *waiting*. All threads of a block load their floats from global memory, wait for them to arrive,
-// wait for each other at the barrier, compute, and wait for each other again. The loads of the next
-// slice could be under way meanwhile, but nobody has asked for them yet. Other blocks on the SM
-// could use the time, if there were any: see section 6.
+// ### Loads that wait for each other
+//
+// Before the first barrier, the machine code has this order:
+//
+//     LDG  LDG  LDG  LDG  LDG  LDG  LDG  LDG    8 loads, and addresses between them
+//     STS  STS  STS  STS  STS  STS  STS  STS    8 stores, the first waits for its load
+//
+// Each load takes hundreds of cycles, but the eight are under way together, so all of them are back
+// soon after the first. That is what `fetch` and `put` are for, and it does not come by itself. Our
+// first version had one function, with the loop that one writes without thinking:
+//
+//     for (unsigned i = threadIdx.x; i < rows * cols; i += threads)
+//       tile[i / cols][i % cols] = ...;
+//
+// We know that `threadIdx.x` is less than `threads`, and that the loop has 4 turns. nvcc does not
+// know it. It unrolled the loop, and left a comparison and a jump behind each turn:
+//
+//     LDG  STS  compare, jump  LDG  STS  compare, jump  LDG  STS  ...
+//
+// A load cannot be issued before the jump that decides whether it is made, and the store before the
+// jump waits for *its* load. So a slice waited for eight loads one after the other, at each of
+// which nothing else was under way. It took 157 registers as well, so that only one block of 256
+// threads fitted on an SM and no other could fill the gaps (section 6). That version was slower
+// than `thread_tile_1d`, in spite of everything that this section promises: the notes in `results/`
+// have its times. *Count the turns with a constant, and load before you store.*
+//
+// **The prediction** for the clock: clearly faster than `thread_tile_1d`, and some way below both
+// bounds. What is missing is not throughput but *waiting*. All threads of a block load their floats
+// from global memory, wait for them to arrive, wait for each other at the barrier, compute, and
+// wait for each other again. The loads of the next slice could be under way meanwhile, but nobody
+// has asked for them yet. The one other block on the SM can use the time, and that is all there is.
 //
 // Large tiles have a price as well. A C of 1024 x 1024 has 256 tiles of 64 x 64, but only 64 of 128
 // x 128, and an H200 has 132 SMs: more than half of them get no block at all. Look at the table for
@@ -461,9 +544,12 @@ void register_tiles(lab::GemmLadder& ladder) {
 // every turn of the loop. That is what `#pragma unroll` asks for, and why it stands before every
 // loop over the elements of a thread's tile.
 //
-// The rung is `thread_tile_2d` once more, this time written float by float, the way one would do it
-// first. Its loops are unrolled to four degrees: nothing; the loops over the thread's tile; these
-// and two of the eight steps along K; these and all eight steps.
+// The rung is `thread_tile_2d` once more, this time with its inner loop written float by float, the
+// way one would do it first. Its loops are unrolled to four degrees: nothing; the loops over the
+// thread's tile; these and two of the eight steps along K; these and all eight steps.
+//
+// These are four programs for the same work, and the first two of them are no step forward. They
+// are here to show what the others would be without a line that is easily forgotten.
 //
 // **Predict** which counts change.
 
@@ -480,7 +566,7 @@ void register_tiles(lab::GemmLadder& ladder) {
 /// Launch: as for thread_tile_2d.
 /// Requires: as for thread_tile_2d.
 template <unsigned steps, unsigned elements>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)
     unroll_steps(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                  const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
   __shared__ __align__(16) float a_tile[BM][BK];  // (BM, BK)
@@ -490,9 +576,18 @@ __global__ void __launch_bounds__(threads)
   const unsigned col = threadIdx.x % threads_across * TN;
 
   float sum[TM][TN] = {};  // in registers only where i and j are known to the compiler
+  const First<BK> in_a;
+  const First<BN> in_b;
+  const float* a_from = a + (row0 + in_a.row) * lda + in_a.col;
+  const float* b_from = b + in_b.row * ldb + col0 + in_b.col;
   for (unsigned k0 = 0; k0 < k; k0 += BK) {
-    fill<threads>(a_tile, a + row0 * lda + k0, lda, m - row0, k - k0);
-    fill<threads>(b_tile, b + k0 * ldb + col0, ldb, k - k0, n - col0);
+    float a_share[BM * BK / threads], b_share[BK * BN / threads];
+    fetch<threads, BK>(a_share, a_from, lda, m - row0, k - k0);
+    fetch<threads, BN>(b_share, b_from, ldb, k - k0, n - col0);
+    put<threads>(a_tile, a_share);
+    put<threads>(b_tile, b_share);
+    a_from += BK;
+    b_from += BK * ldb;
     __syncthreads();
 #pragma unroll steps
     for (unsigned l = 0; l < BK; ++l) {
@@ -526,10 +621,10 @@ __global__ void __launch_bounds__(threads)
 //
 // | unrolled | registers | local memory | instructions of the inner loop | multiply-adds in it |
 // |---|---|---|---|---|
-// | nothing | 40 | 320 bytes | 9 | 1 |
-// | the tile | 92 | 0 | 80 | 64 |
+// | nothing | 47 | 320 bytes | 9 | 1 |
+// | the tile | 102 | 0 | 81 | 64 |
 // | the tile, 2 steps | 127 | 0 | 146 | 128 |
-// | the tile, 8 steps | 142 | 0 | 549, and no loop | 512 |
+// | the tile, 8 steps | 128 | 0 | 546, and no loop | 512 |
 //
 // In the first line the sums are not in registers. 320 bytes are 64 sums and 16 factors, and they
 // lie in *local memory*. It is called local because each thread has its own; it lies where global
@@ -537,7 +632,7 @@ __global__ void __launch_bounds__(threads)
 // writes its sum back; 9 instructions, where one would do. The program runs and is right, and
 // nobody complains. Only the time does, and `localSizeBytes`, which the program prints on a GPU.
 //
-// In the second line the sums are in registers, and there are 16 instructions beside 64
+// In the second line the sums are in registers, and there are 17 instructions beside 64
 // multiply-adds: addresses, a counter, a jump, and 10 loads. These are the 8 floats of A one by
 // one, and the 8 of B as two `LDS.128`. In the last line only 4 loads are left for a step, and here
 // is why. Once *all* steps are written out, the compiler sees that four of them read four
@@ -546,6 +641,11 @@ __global__ void __launch_bounds__(threads)
 // and the hardware count differently.** The simulator counts the loads that the source spells, with
 // 49,152 wavefronts. The hardware counts the merged ones, and their number depends on the
 // unrolling. On the page of this chapter both stand side by side.
+//
+// **The prediction** for the clock: the first variant is slower by a factor of ten and more, since
+// it issues 9 instructions for a multiply-add and goes to L1 three times for it. The others get
+// faster line by line, as 79, 88 and 94 % of the instructions between the barriers are
+// multiply-adds, and the last one is as fast as `thread_tile_2d`.
 //
 // Unrolling has a price: registers, and code. 512 `FFMA` are 8 KiB of instructions, and these come
 // through a cache, too. Unroll the loops whose indices name registers, always; unroll others if
@@ -567,11 +667,12 @@ void register_unrolling(lab::GemmLadder& ladder) {
 
 // ## 5. Four floats at a time
 //
-// The loop is nearly all multiply-adds. What surrounds it is not. To fill the tiles, each thread of
-// `thread_tile_2d` loads 8 floats one by one, each with a comparison of its row and its column, an
-// address of 64 bits, and a store into shared memory. A thread can move four neighbouring floats
-// with one instruction instead, as a `float4`. One rule comes with it: *the address must be a
-// multiple of 16 bytes*. For matrices of any size that is not a given, and there are three cases.
+// Between the barriers nearly everything is a multiply-add. What stands before them is not. To fill
+// the tiles, each thread of `thread_tile_2d` loads 8 floats one by one, each with a comparison of
+// its row, an address of 64 bits, a zero in case it is not there, and a store into shared memory:
+// 73 instructions in all. A thread can move four neighbouring floats with one instruction instead,
+// as a `float4`. One rule comes with it: *the address must be a multiple of 16 bytes*. For matrices
+// of any size that is not a given, and there are three cases.
 //
 // - The matrix starts at a multiple of 16 bytes, and its leading dimension is a multiple of 4. Then
 //   every row starts at one, too, and so does every fourth float of it.
@@ -582,7 +683,7 @@ void register_unrolling(lab::GemmLadder& ladder) {
 //
 // The kernel asks for each matrix, once: `rows_aligned`. All threads get the same answer, so no
 // warp diverges. Then for each quad: is it whole? A quad that is not whole, or not aligned, goes
-// the slow way. That is three comparisons for four floats, where there were eight before.
+// the slow way.
 
 /// Whether every row of a matrix starts at a multiple of 16 bytes, as a load of a float4 asks.
 __device__ bool rows_aligned(const float* matrix, std::size_t ld) {
@@ -594,7 +695,7 @@ __device__ bool rows_aligned(const float* matrix, std::size_t ld) {
 /// @param from     the first of them
 /// @param have     how many there are; none is read where 0, and 4 are enough
 /// @param aligned  whether `from` is a multiple of 16 bytes
-__device__ float4 load_quad(const float* from, unsigned have, bool aligned) {
+__device__ float4 load_quad(const float* from, int have, bool aligned) {
   if (aligned && have >= 4) return *reinterpret_cast<const float4*>(from);
   float4 quad = {0, 0, 0, 0};
   if (have > 0) quad.x = from[0];
@@ -605,7 +706,7 @@ __device__ float4 load_quad(const float* from, unsigned have, bool aligned) {
 }
 
 /// The same for a store, of alpha * sum + beta * what is there.
-__device__ void store_quad(float* to, unsigned have, bool aligned, float alpha, const float4& sum,
+__device__ void store_quad(float* to, int have, bool aligned, float alpha, const float4& sum,
                            float beta) {
   float4 quad = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
   if (beta != 0) {
@@ -625,29 +726,38 @@ __device__ void store_quad(float* to, unsigned have, bool aligned, float alpha, 
   if (have > 3) to[3] = quad.w;
 }
 
-/// Columns that are left from `col` on, or 0 in a row that is not there.
-__device__ unsigned columns_from(unsigned row, unsigned col, unsigned rows, unsigned cols) {
-  return row < rows && col < cols ? cols - col : 0;
-}
-
-/// Fills a tile in shared memory quad by quad from a matrix, with zeros where the tile sticks out.
+/// Fetches a thread's quads of a tile into registers, with zeros where the tile sticks out.
 ///
-/// @param tile       rows x cols floats in shared memory, aligned to 16 bytes; written
+/// @tparam cols      columns of the tile
+/// @param share      the thread's quads, in the order of their rows; written
 /// @param from       the element of the matrix that belongs to the tile's corner
 /// @param ld         floats from a row of the matrix to the next
 /// @param rows_left  rows of the matrix from there on, at least 1
 /// @param cols_left  columns of the matrix from there on, at least 1
 /// @param aligned    whether all rows from there on start at multiples of 16 bytes
-template <unsigned rows, unsigned cols>
-__device__ void fill_quads(float (&tile)[rows][cols], const float* from, std::size_t ld,
-                           unsigned rows_left, unsigned cols_left, bool aligned) {
-  static_assert(rows * cols % (4 * threads) == 0, "each thread loads as many quads as the others");
+template <unsigned cols, unsigned count>
+__device__ void fetch_quads(float4 (&share)[count], const float* from, std::size_t ld,
+                            unsigned rows_left, unsigned cols_left, bool aligned) {
+  constexpr int step = 4 * threads / cols;  // rows from one of them to the next
+  const First<cols, 4> first;
+  const int below = static_cast<int>(rows_left - first.row);
+  const int right = static_cast<int>(cols_left - first.col);
 #pragma unroll
-  for (unsigned i = threadIdx.x; i < rows * cols / 4; i += threads) {
-    const unsigned row = 4 * i / cols, col = 4 * i % cols;
-    const float4 quad =
-        load_quad(from + row * ld + col, columns_from(row, col, rows_left, cols_left), aligned);
-    *reinterpret_cast<float4*>(&tile[row][col]) = quad;
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    const float* const quad = from + static_cast<std::size_t>(i * step) * ld;
+    share[i] = load_quad(quad, i * step < below ? right : 0, aligned);
+  }
+}
+
+/// Puts what `fetch_quads` has fetched into the tile, which is aligned to 16 bytes.
+template <unsigned rows, unsigned cols, unsigned count>
+__device__ void put_quads(float (&tile)[rows][cols], const float4 (&share)[count]) {
+  constexpr unsigned step = 4 * threads / cols;
+  static_assert(4 * threads % cols == 0 && step * count == rows, "equal shares, in whole rows");
+  const First<cols, 4> first;
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) {
+    *reinterpret_cast<float4*>(&tile[first.row + i * step][first.col]) = share[i];
   }
 }
 
@@ -849,9 +959,18 @@ __device__ void multiply_quads(unsigned m, unsigned n, unsigned k, float alpha, 
   const unsigned row = place.row * TM, col = place.col * TN;
 
   float4 sum[TM][TN / 4] = {};  // (TM, TN)
+  const First<BK, 4> in_a;
+  const First<BN, 4> in_b;
+  const float* a_from = a + (row0 + in_a.row) * lda + in_a.col;
+  const float* b_from = b + in_b.row * ldb + col0 + in_b.col;
   for (unsigned k0 = 0; k0 < k; k0 += BK) {
-    fill_quads(a_tile, a + row0 * lda + k0, lda, m - row0, k - k0, a_aligned);
-    fill_quads(b_tile, b + k0 * ldb + col0, ldb, k - k0, n - col0, b_aligned);
+    float4 a_share[BM * BK / 4 / threads], b_share[BK * BN / 4 / threads];
+    fetch_quads<BK>(a_share, a_from, lda, m - row0, k - k0, a_aligned);
+    fetch_quads<BN>(b_share, b_from, ldb, k - k0, n - col0, b_aligned);
+    put_quads(a_tile, a_share);
+    put_quads(b_tile, b_share);
+    a_from += BK;
+    b_from += BK * ldb;
     __syncthreads();
     multiply_slice(sum, a_tile, b_tile, row, col);
     __syncthreads();
@@ -862,8 +981,8 @@ __device__ void multiply_quads(unsigned m, unsigned n, unsigned k, float alpha, 
 #pragma unroll
     for (unsigned j = 0; j < TN / 4; ++j) {
       store_quad(c + (row0 + row + i) * ldc + col0 + col + 4 * j,
-                 columns_from(row + i, col + 4 * j, m - row0, n - col0), c_aligned, alpha,
-                 sum[i][j], beta);
+                 row + i < m - row0 ? static_cast<int>(n - col0 - col - 4 * j) : 0, c_aligned,
+                 alpha, sum[i][j], beta);
     }
   }
 }
@@ -881,7 +1000,7 @@ __device__ void multiply_quads(unsigned m, unsigned n, unsigned k, float alpha, 
 /// Requires: extents below 2^31; at most 65,535 blocks along y. A matrix whose rows all start at
 /// multiples of 16 bytes is read or written as float4, but for the ends of its rows; any other one
 /// float by float.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)
     thread_tile_float4(unsigned m, unsigned n, unsigned k, float alpha, const float* a,
                        std::size_t lda, const float* b, std::size_t ldb, float beta, float* c,
                        std::size_t ldc) {
@@ -907,20 +1026,28 @@ __global__ void __launch_bounds__(threads)
 // floats apart, so each of the four touches nearly all the sectors of the whole. The result is
 // right, and what stands between the barriers is the same as ever.
 //
-// **The clock** gains from the loads, but not from them alone. nvcc gives `thread_tile_2d` 157
-// registers and this kernel 128. That is no detail: it decides how many blocks run on an SM.
+// **The machine code.** A slice takes 574 instructions now, where `thread_tile_2d` takes 617. 512
+// of them are `FFMA` and 32 load from shared memory, so that 30 are left of the 73 others, and 89 %
+// are multiply-adds. (Counted along the way that a block takes which lies inside of the matrices.
+// The slow way for the ends of the rows is there as well, and is jumped over.)
+//
+// **The prediction** for the clock: 43 instructions less for a slice are 7 %, and two loads wait
+// less for each other than eight do. So it is somewhat faster, and not by much: the wavefronts are
+// the same, and so is the waiting between the barriers.
 //
 // ## 6. Registers are a budget
 //
 // An SM has 65,536 registers, and they are dealt out when a block is placed there, to all of its
-// threads. With 157 for each, rounded up to 160, a block of 256 takes 40,960. A second one does not
-// fit. With 128 it takes 32,768, and two fit exactly. Two blocks are worth a lot: while one of them
-// waits at its barrier, the other one computes.
+// threads. With 128 for each, a block of 256 takes 32,768, and two blocks fit exactly. With 129,
+// which are rounded up to 136, it takes 34,816. A second block does not fit, and nearly half of the
+// registers lie idle. Two blocks are worth a lot: while one of them waits at its barrier, the other
+// one computes.
 //
-// More would be better still? `__launch_bounds__(256, blocks)` tells the compiler that blocks have
-// no more than 256 threads, and that at least `blocks` of them shall fit on an SM. From this
-// follows how many registers it may use: 65,536 / 256 / blocks, in steps of 8. **Predict** what
-// happens for 3 and 4 blocks, with at most 80 and 64 registers. The sums alone are 64.
+// So something has to be said about it, and that is what the 2 has been for since section 3:
+// `__launch_bounds__(256, blocks)` tells the compiler that blocks have no more than 256 threads,
+// and that at least `blocks` of them shall fit on an SM. From this follows how many registers it
+// may use: 65,536 / 256 / blocks, in steps of 8, and never more than 255. **Predict** what happens
+// for 1 block, and for 3 and 4, with at most 80 and 64 registers. The sums alone are 64.
 
 /// thread_tile_float4, compiled so that several of its blocks fit on an SM at once.
 ///
@@ -941,29 +1068,34 @@ __global__ void __launch_bounds__(threads, blocks)
 }
 
 // What the compiler cannot keep in registers, it *spills*: it writes it to local memory and reads
-// it back later. `nvcc -Xptxas -v` tells:
+// it back later. `nvcc -Xptxas -v` and the machine code tell:
 //
-// | blocks | registers | spilled, bytes of stores | in a slice, beside the `FFMA` |
-// |---|---|---|---|
-// | 1 | 128 | 0 | 32 loads from shared memory |
-// | 2 | 128 | 0 | the same |
-// | 3 | 80 | 848 | the same, and 157 loads from local memory, 137 stores to it |
-// | 4 | 64 | 1496 | the same, and 280 loads from local memory, 266 stores to it |
+// | blocks | registers | bytes spilled | instructions of a slice | local loads | local stores |
+// |---|---|---|---|---|---|
+// | 1 | 129 | 0 | 574 | 0 | 0 |
+// | 2 | 128 | 0 | 574 | 0 | 0 |
+// | 3 | 80 | 832 | 975 | 174 | 170 |
+// | 4 | 64 | 1464 | 1258 | 316 | 312 |
 //
-// The first two lines are one kernel: with room for 255 registers, the compiler has found 128 to be
-// enough. For 3 blocks it has to move 294 values through L1 for 512 multiply-adds, for 4 blocks
-// 546. L1 and shared memory are one piece of hardware with one data path, the very one that we have
-// been taking load off since section 1. **The counters** say nothing about it: the simulator has no
-// registers to run out of, and the hardware counts local memory apart from global.
+// With room for 255 registers, the compiler has taken 129, and seen no harm in the last one. The
+// two kernels of the first two lines execute equally many instructions, and differ in one register,
+// and in whether one block runs on an SM or two. For 3 blocks the compiler has to move 344 values
+// through L1 for 512 multiply-adds, for 4 blocks 628. L1 and shared memory are one piece of
+// hardware with one data path, the very one that we have been taking load off since section 1.
+// **The counters** say nothing about it: the simulator has no registers to run out of, and the
+// hardware counts local memory apart from global.
 //
-// **The prediction** for the time: 4 blocks are slower than 2, although twice as many threads are
-// there to hide what one of them waits for. Occupancy is a means, and here it is bought with what
-// it was meant to save. cuBLAS, at 4096, has no more than 8 warps on an SM (chapter 03), half of
-// what two blocks are here.
+// **The prediction** for the time: `blocks=2` is the fastest of the four. 1 is slower, since nobody
+// fills the time in which its one block waits. 3 and 4 are slower by much more, although more
+// threads are there to hide what one of them waits for, and 4 is the slowest. Occupancy is a means,
+// and there it is bought with what it was meant to save. cuBLAS, at 4096, has no more than 8 warps
+// on an SM (chapter 03), half of what two blocks are here: it has found something else to do while
+// it waits.
 //
-// Say `__launch_bounds__` with the number of threads in any case: without it the compiler does not
-// know how many there are, and a launch of many threads may fail for want of registers. Say the
-// second number where you know it, and look at what `-Xptxas -v` says to it.
+// These rungs are no steps of the ladder, but one kernel in four versions. Say `__launch_bounds__`
+// with the number of threads in any case: without it the compiler does not know how many there are,
+// and a launch of many threads may fail for want of registers. Say the second number where you know
+// it, and look at what `-Xptxas -v` says to it.
 
 // [hide] How these rungs are registered
 void register_quads(lab::GemmLadder& ladder) {
@@ -1008,7 +1140,7 @@ void register_quads(lab::GemmLadder& ladder) {
 /// Launch: as for thread_tile_float4.
 /// Requires: as for thread_tile_float4.
 template <Order order>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 2)
     thread_orders(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
                   const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
   multiply_quads<order>(m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -1039,9 +1171,11 @@ __global__ void __launch_bounds__(threads)
 // This is not a matter of the warp's shape alone. It is the layout of the *tiles* that does not fit
 // it.
 //
-// **The prediction** for the clock follows from the bounds, for two of the four at least: `columns`
-// is bound by its wavefronts. The others have bounds far above what we have reached, and may be as
-// fast as each other.
+// **The prediction** for the clock follows from the bounds, for one of the four at least: `columns`
+// is bound by its wavefronts, and stays below 15.5. The others have bounds far above what we have
+// reached, and may be nearly as fast as each other: `blocks` a little slower than the rest, and
+// `rows` is `thread_tile_float4` itself. None of them is a step of the ladder: the step comes in
+// chapter 05, with another layout.
 
 // [hide] How this rung is registered
 void register_orders(lab::GemmLadder& ladder) {
@@ -1078,9 +1212,12 @@ int main(int argc, char** argv) {
 // - Count wavefronts for each multiply-add of a warp. Below a quarter, shared memory is no longer
 //   in the way.
 // - Count instructions. What is not an `FFMA` takes the place of one.
+// - Let all loads of a slice be under way before the first of them is waited for: fetch into
+//   registers, then store. A loop whose turns the compiler cannot count prevents it.
 // - A `float4` moves the same bytes with a quarter of the instructions. It needs an address that is
 //   a multiple of 16 bytes, and so a second path for everything else.
-// - Registers are dealt out to whole blocks. 128 for each of 256 threads, and two blocks fit.
+// - Registers are dealt out to whole blocks. 128 for each of 256 threads, and two blocks fit; 129,
+//   and one does.
 // - Spills cost more than the occupancy that they buy.
 // - Which lanes work next to each other decides what a warp reads together.
 //
@@ -1105,12 +1242,14 @@ int main(int argc, char** argv) {
 //
 // 1. Give each thread 4 x 16 elements instead of 8 x 8. What is the ratio, what does w become, and
 //    which order of the threads suits it?
-// 2. Set BK to 16. Each thread then loads two quads of each tile. What changes in the counts, and
+// 2. Write `fetch` and `put` as the one loop of section 3, from `threadIdx.x` on. Look at the
+//    machine code of `thread_tile_2d` and at its registers, and let the clock say what it costs.
+// 3. Set BK to 16. Each thread then loads two quads of each tile. What changes in the counts, and
 //    what in the number of barriers?
-// 3. Take the `#pragma unroll` away from the loop over `i` in `multiply_slice`. Does nvcc unroll it
+// 4. Take the `#pragma unroll` away from the loop over `i` in `multiply_slice`. Does nvcc unroll it
 //    all the same? `-Xptxas -v` tells.
-// 4. Let `thread_tile_1d` compute 16 elements a thread. At which number does the gain end, and why?
-// 5. Write an order with warps of 8 x 4 places. Predict the wavefronts of A and of B with the rule
+// 5. Let `thread_tile_1d` compute 16 elements a thread. At which number does the gain end, and why?
+// 6. Write an order with warps of 8 x 4 places. Predict the wavefronts of A and of B with the rule
 //    of section 7, then let `./learn explain 04` count them.
-// 6. `./learn run 04 --size 4095,4095,4095 --rung thread_tile_float4`: three rows of four are not
+// 7. `./learn run 04 --size 4095,4095,4095 --rung thread_tile_float4`: three rows of four are not
 //    aligned. How much does the second path cost?

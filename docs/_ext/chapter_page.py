@@ -179,6 +179,26 @@ def measured_table(rows: list[dict]) -> str:
     return table(apart + MEASURED_HEAD, body, "l" * len(apart) + "rrrrr")
 
 
+def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> str:
+    """The variants of a rung that reads shared memory: wavefronts on the simulator and on the hardware, and the
+    measured rate; empty where the hardware's counts are not recorded, or not launch by launch."""
+    rows = [row for row in simulated.of(name) if row.get("variant")]
+    lines = [line for line in counted.compare(simulated) if line.kernel == name] if counted else []
+    waves, requests = ([line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests"))
+    if len(rows) < 2 or not len(waves) == len(requests) == len(rows):
+        return ""
+    rates = {row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
+             for row in reversed(measured.of(name) if measured else []) if row.get("rate") is not None}
+    body = []
+    for row, wave, request in zip(rows, waves, requests):
+        if not request.simulated or not request.hardware:
+            return ""
+        body.append([f"`{escape_code(row['variant'])}`", per(wave.simulated, request.simulated),
+                     per(wave.hardware, request.hardware)] + ([rates.get(row["variant"], "–")] if rates else []))
+    head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
+    return table(head, body, "l" + "r" * (len(head) - 1))
+
+
 def lines_table(name: str, source: Path, simulated: Results) -> str:
     """Where a kernel's requests come from, line by line; empty where one line makes them all."""
     lines = simulated.lines.get(name, {})
@@ -200,20 +220,23 @@ def lines_table(name: str, source: Path, simulated: Results) -> str:
 
 
 def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
-               simulated: Results | None, measured: Results | None) -> str:
+               simulated: Results | None, measured: Results | None, counted: Counted | None = None) -> str:
     """What the page says right after a rung's function."""
     out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
     out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
     rows = simulated.of(name) if simulated else []
     if rows:
-        counted = [row for row in rows if row.get("counts") and any(row["counts"].values())]
+        traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
         size = size_text(rows[0].get("size", {}))
-        if counted:
-            out += [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(counted), ""]
-            divergent = [row["counts"].get("divergent_branches", 0) for row in counted]
+        if traced:
+            out += [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(traced), ""]
+            beside = variants_beside(name, simulated, counted, measured)
+            if beside:
+                out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
+            divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
             if any(divergent):
-                text = ", ".join(number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(counted) > 1 else "")
-                                 for d, row in zip(divergent, counted))
+                text = ", ".join(number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
+                                 for d, row in zip(divergent, traced))
                 out += [f"Divergent branches: {text}.", ""]
             by_line = lines_table(name, source, simulated)
             if by_line:
@@ -254,19 +277,34 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
     differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
     every = counted.compare(simulated)
     kernels = list(dict.fromkeys(line.kernel for line in every))
+    several = {line.kernel for line in every if line.launch}
     head = ["kernel", "count", "simulator", counted.device]
 
     def body(lines: list) -> list[list[str]]:
-        return [[f"`{line.kernel}`" + (f", launch {line.launch + 1}" if line.launch else ""),
-                 f"`{line.count}`", number(line.simulated), number(line.hardware)] for line in lines]
+        """A row for the launches, and for the counts, of which both sides say the same."""
+        launches: dict[tuple, list[int]] = {}
+        for line in lines:
+            launches.setdefault((line.kernel, line.count, line.simulated, line.hardware), []).append(line.launch + 1)
+        counts: dict[tuple, list[str]] = {}
+        for (kernel, count, here, there), those in launches.items():
+            counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
+        return [[f"`{kernel}`" + (f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                                  if kernel in several else ""),
+                 ", ".join(names), number(here), number(there)] for (kernel, those, here, there), names in counts.items()]
 
     out = ["## The simulator and the hardware", "",
            f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
            f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
            f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.", ""]
-    if differing:
-        out += [table([*head, "why"], [[*cells, escape(counted.reason(line))]
-                                       for cells, line in zip(body(differing), differing)], "llrrl"), ""]
+    # A reason for several rows stands above a table of theirs, the others share a table with a column for them.
+    rows = {reason: body([line for line in differing if counted.reason(line) == reason])
+            for reason in dict.fromkeys(map(counted.reason, differing))}
+    alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
+    if alone:
+        out += [table([*head, "why"], alone, "llrrl"), ""]
+    for reason, those in rows.items():
+        if len(those) > 1:
+            out += [f"Why these differ: {escape(reason)}".rstrip(".") + ".", "", table(head, those, "llrr"), ""]
     out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
     return "\n".join(out)
 
@@ -357,7 +395,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
             "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
 
     def panel(name: str, source: Path) -> str:
-        text = rung_panel(name, header.rungs[name], project, signatures[name], source, simulated, measured)
+        text = rung_panel(name, header.rungs[name], project, signatures[name], source, simulated, measured,
+                          counted)
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
     def render(blocks: list, source: Path) -> None:

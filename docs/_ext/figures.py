@@ -130,7 +130,9 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
     bottom = min(p.rate for p in points) / 3e3
 
     def draw(width: float, size: float) -> str:
-        rows = len(points)
+        # A narrow drawing has the figures of a point below its name.
+        between = ":\n" if width < 6 else ": "
+        rows = len(points) * (2 if width < 6 else 1)
         plot, legend = 0.62 * min(width, 7.0), 0.26 * rows + 0.1
         height = plot + legend + 0.75
         with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": prefix, "font.size": size,
@@ -145,29 +147,63 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
             for name, bandwidth in roofs:
                 ridge = peak / bandwidth
                 axes.plot([left, ridge], [left * bandwidth / 1e3, peak / 1e3], color=MUTED, linewidth=1.2)
-                x = ridge / 2.2  # written along the slope, below its upper end
+                x = ridge / 1.6  # written along the slope, below its upper end
                 (x1, y1), (x2, y2) = axes.transData.transform([(x, x * bandwidth), (2 * x, 2 * x * bandwidth)])
-                axes.annotate(f"{name} {rate(bandwidth)} GB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
+                axes.annotate(f"{name} {bandwidth / 1e3:.3g} TB/s", (x, x * bandwidth / 1e3), xytext=(0, 3),
                               textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2,
                               rotation=math.degrees(math.atan2(y2 - y1, x2 - x1)), rotation_mode="anchor")
             start = min(peak / bandwidth for _, bandwidth in roofs)
             axes.plot([start, right], [peak / 1e3] * 2, color=MUTED, linewidth=1.2)
             axes.annotate(f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", (right, peak / 1e3), xytext=(-4, 4),
                           textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=size - 2)
-            labels: list[tuple[Point, list[str]]] = []  # those that lie on one another share a label
+            dots = [tuple(axes.transData.transform((point.intensity, point.rate / 1e3))) for point in points]
+            labels: list[list[int]] = []  # those that lie on one another, as drawn, share a label
             for number, point in enumerate(points, start=1):
-                near = next((numbers for other, numbers in labels
-                             if abs(math.log(point.intensity / other.intensity)) < 0.06
-                             and abs(math.log(point.rate / other.rate)) < 0.12), None)
+                x, y = dots[number - 1]
+                near = next((numbers for numbers in labels
+                             if any(abs(dots[n - 1][0] - x) < 5 and abs(dots[n - 1][1] - y) < 11 for n in numbers)), None)
                 if near is None:
-                    labels.append((point, near := []))
-                near.append(str(number))
+                    labels.append(near := [])
+                near.append(number)
                 axes.plot(point.intensity, point.rate / 1e3, marker="o", markersize=7, color=ACCENT, linewidth=0)
-                figure.text(0.02 / width, (legend - 0.26 * number) / height,
-                            f"{number}  {point.label}: {point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
+                figure.text(0.02 / width, (legend - 0.26 * (number - 0.5) * rows / len(points)) / height,
+                            f"{number}  {point.label}{between}{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s",
                             color=FOREGROUND, fontsize=size - 1, ha="left", va="center")
-            for point, numbers in labels:
-                axes.annotate(", ".join(numbers), (point.intensity, point.rate / 1e3), xytext=(6, 4),
+            # A label stands in the first of four places where it covers no point, no other label and no slope, which is
+            # higher by its name where that begins, and from there on.
+            slopes = []
+            for name, bandwidth in roofs:
+                (ax, ay), (bx, by) = (axes.transData.transform((x, x * bandwidth / 1e3)) for x in (left, peak / bandwidth / 1.6))
+                long = 0.55 * (size - 2) * len(f"{name} {bandwidth / 1e3:.3g} TB/s")
+                slopes.append((ax, ay, (by - ay) / (bx - ax), bx - long * (bx - ax) / math.hypot(bx - ax, by - ay)))
+            used: list[tuple[float, float, float, float]] = []
+            for numbers in labels:
+                text = ", ".join(map(str, numbers))
+                x, y = dots[numbers[0] - 1]
+
+                def box(dx: int, dy: int) -> tuple[float, float, float, float]:
+                    long = 0.62 * (size - 1) * len(text)
+                    x0 = x + dx if dx > 0 else x + dx - long
+                    return x0, y + dy, x0 + long, y + dy + size - 3  # as high as a digit
+
+                def free(place: tuple[int, int]) -> bool:
+                    x0, y0, x1, y1 = box(*place)
+                    # Right above another point it would seem to be that one's.
+                    others = used + [(a - 3.5, b - 3.5, a + 3.5, b + (3.5 if n in numbers else 14))
+                                     for n, (a, b) in enumerate(dots, start=1)]
+                    if any(x0 < c and a < x1 and y0 < d and b < y1 for a, b, c, d in others):
+                        return False
+                    for ax, ay, rise, named in slopes:
+                        low, high = (ay + (at - ax) * rise for at in (x0, x1))
+                        if low < y1 and high + (size if x1 > named else 0) > y0:
+                            return False
+                    return True
+
+                places = [(-6, 4), (6, 4), (6, -13), (-6, -13)]
+                dx, dy = next(filter(free, places), places[0])
+                used.append(box(dx, dy))
+                point = points[numbers[0] - 1]
+                axes.annotate(text, (point.intensity, point.rate / 1e3), xytext=(dx, dy), ha="left" if dx > 0 else "right",
                               textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")

@@ -13,10 +13,69 @@ DEMONSTRATIONS = {"naive_unguarded": "out-of-bounds"}
 PRODUCTS = {"naive_flat", "naive_along_rows", "naive_along_columns"}
 SHAPES = ("block=32x32", "block=32x8", "block=16x16")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
+COUNTS = H200.with_name("h200_counts.json")
 
-# What the text says of the times on an H200: (rung, variant, key of the row, figure, as it is quoted), for M = N = K
-# = 4096. Times are in ms, rates in GFLOP/s or GB/s.
-QUOTED = []
+# What the text says of the times on an H200: (M = N = K, rung, variant, key, figure, as it is quoted). `measured`
+# says what the keys are.
+TILE, FLAT, ROWS = ("naive_along_columns", "block=32x32"), ("naive_flat", None), ("naive_along_rows", None)
+QUOTED = [
+    (4096, *FLAT, "ms", 27.3, "says 27.3 ms at 4096, 5.04 TFLOP/s"),
+    (4096, *FLAT, "tera", 5.04, "at 4096, 5.04 TFLOP/s, 9.8 % of what cuBLAS"),
+    (4096, *FLAT, "peer", 0.098, "9.8 % of what cuBLAS reaches"),
+    (4096, *ROWS, "ms", 276, "says 276 ms, 0.498 TFLOP/s"),
+    (4096, *ROWS, "tera", 0.498, "276 ms, 0.498 TFLOP/s, and at 1024"),
+    (1024, *ROWS, "tera", 0.485, "between 0.485 and 0.502"),
+    (2048, *ROWS, "tera", 0.486, "1024, 2048 and 8192 between 0.485 and"),
+    (8192, *ROWS, "tera", 0.502, "0.485 and 0.502: it does"),
+    (4096, *ROWS, "turn", 33.6, "a turn takes 33.6 at 4096"),
+    (8192, *ROWS, "turn", 33.3, "at 4096 and 33.3 at 8192"),
+    (4096, *FLAT, "four turns", 850, "four turns of a warp take 850 cycles"),
+    (1024, *FLAT, "four turns", 827, "850 cycles at 4096, and 826 to 852"),
+    (2048, *FLAT, "four turns", 852, "826 to 852 at the other sizes"),
+    (8192, *FLAT, "four turns", 826, "and 826 to 852 at"),
+    (2048, *TILE, "four turns", 858, "they take 858 at 2048"),
+    (4096, *TILE, "four turns", 1619, "858 at 2048, and 1,619 at 4096"),
+    (4096, *TILE, "four turns", 2 * 810, "1,619 cycles are two waits of 810"),
+    (2048, *TILE, "four turns", 2 * 429, "858 are two of 429"),
+    (4096, *TILE, "ms", 52, "4.2 GB in 52 ms"),
+    (4096, "read_strided", "stride=8", "ms", 0.0630, "knows nothing of it: 0.0630 ms"),
+    (4096, "read_strided", "stride=16", "ms", 0.0629, "0.0630 ms and 0.0629"),
+    (4096, "read_strided", "stride=32", "ms", 0.0366, "falls to 0.0366 ms"),
+    (4096, "read_strided", "stride=1", "ms", 0.1194, "s = 1 takes 0.1194 ms"),
+    (4096, "read_strided", "stride=2", "ms", 0.0758, "s = 2 takes 0.0758 ms"),
+    (4096, "cublas", None, "ms", 2.68, "takes 2.68 ms, 51.3"),
+    (4096, "cublas", None, "tera", 51.3, "2.68 ms, 51.3 TFLOP/s"),
+    (4096, "cublas", None, "limit", 0.81, "that is 81 % of what a loop"),
+    (4096, "memory_latency", "L2 cache", "cycles", 282, "anything: 282 cycles from L2"),
+    (4096, "memory_latency", "global memory", "cycles", 684, "282 cycles from L2, 684 from memory"),
+    (4096, "memory_latency", "global memory", "cycles", 684, "take at least 684 cycles"),
+    (4096, "memory_latency", "global memory", "cycles", 0.35 * 1980, "684 cycles are 0.35 us"),
+    (4096, "memory_bandwidth", "L2 cache", "tera", 8.1, "L2 delivers 8.1 (section 7"),
+]
+for rung, variant, figures in ((*FLAT, (5.18, 5.03, 5.04, 5.18)), (*TILE, (4.11, 4.99, 2.65, 2.50)),
+                               (TILE[0], "block=32x8", (4.31, 5.35, 2.82, 2.62)),
+                               (TILE[0], "block=16x16", (4.03, 4.72, 2.86, 2.85))):
+    row = "| " + " | ".join(f"{figure:.2f}" for figure in figures) + " |"
+    QUOTED += [(size, rung, variant, "tera", figure, row) for size, figure in zip((1024, 2048, 4096, 8192), figures)]
+for variant, cycles, rate in (("registers", "4.4", "371"), ("shared memory", "23", "32.6"), ("L1 cache", "32", "32.5"),
+                              ("L2 cache", "282", "8.1"), ("global memory", "684", "4.34")):
+    row = f"| {variant} | {cycles} | {rate} |"
+    QUOTED += [(4096, "memory_latency", variant, "cycles", float(cycles), row),
+               (4096, "memory_bandwidth", variant, "tera", float(rate), row)]
+QUOTED += [(4096, "memory_latency", "constant memory", "cycles", 53, "| constant memory, one word | 53 | 16.0 |"),
+           (4096, "memory_bandwidth", "constant, one word", "tera", 16.0, "| constant memory, one word | 53 | 16.0 |"),
+           (4096, "memory_bandwidth", "constant, 32 words", "tera", 0.52, "| constant memory, 32 words | | 0.52 |")]
+
+
+def measured(results, row, key):
+    """A figure of a row: ms; TFLOP/s or TB/s ("tera"); parts of the peer or of the limit; the cycles of one of the
+    million steps of memory_latency; the cycles that an SM takes for a turn of one warp, and all its 64 warps for four."""
+    ms, mhz = row["time_ms"]["median"], results["limits"]["sm_clock_mhz"]
+    if key in ("turn", "four turns"):
+        turns = row["size"]["M"] * row["size"]["N"] * row["size"]["K"] / 32 / 132
+        return ms * 1e3 * mhz / turns * {"turn": 1, "four turns": 4 * 64}[key]
+    return {"ms": lambda: ms, "tera": lambda: row["rate"] / 1e3, "cycles": lambda: ms * mhz / 1e3,
+            "peer": lambda: row["ratio_to_peer"], "limit": lambda: row["fraction_of_limit"]}[key]()
 
 
 def requests(m, n, k, width=32):
@@ -134,6 +193,27 @@ class DefaultRun(unittest.TestCase):
                 ("= 33 TB/s", cycles * 128 / 1e12, 33),
                 ("400 TB/s, from registers", cycles * 128 * 12 / 1e12, 400),
                 ("16.7 TB/s", cycles * 64 / 1e12, 16.7),
+                # What section 3 concludes from the times.
+                ("(3 * 282 + 684) / 4 = 383", (3 * 282 + 684) / 4, 383),
+                ("read all of it: 64 MiB", 4 * large**2 / 2**20, 64),
+                ("read from memory 62 times over", large / 32 / (2 * 132 / (large / 32)), 62),
+                ("4.2 GB in 52 ms", 62 * 4 * large**2 / 1e9, 4.2),
+                ("52 ms are 1.9 % of it", 62 * 4 * large**2 / 52e-3 / copy * 100, 1.9),
+                ("10.1 TB/s at this rate", 5.04 * 4 / 2, 10.1),
+                ("So a fifth or more comes from L1", 1 - 8.1 / 10.1, 0.2),
+                ("by 12 % at 2048", 100 * (1 - 4.72 / 5.35), 12),
+                ("the table is 64 % of the 8.4", 100 * 5.35 / 8.4, 64),
+                ("half as slow again", 3 / 2, 1.5),
+                ("64 operations, 6.6 TB/s", 5 * 32 / 64 * 2.65, 6.6),
+                ("a row has 129 lines", 4128 * 4 / 128, 129),
+                ("B has 16 MiB.", 4 * 4096 * 1024 / 2**20, 16),
+                # Section 6 and 7.
+                ("an SM have 8 KiB on their way", 2048 * 4 / 1024, 8),
+                ("is 12 bytes a cycle", 2048 * 4 / 684, 12),
+                ("3.1 TB/s on all SMs", 2048 * 4 / 684 * cycles / 1e12, 3.1),
+                ("comes in at 4.26 TB/s", 4 * 2**26 / 0.0630e-3 / 1e12, 4.26),
+                ("are 31 times apart", 16.0 / 0.52, 31),
+                ("an SM serves one in 2.1 cycles", cycles / (16.0e12 / 128), 2.1),
                 ("Here 43 % of the threads", 100 * (1 - 7000 / (12 * 1024)), 43)):
             with self.subTest(quote=quote):
                 self.assertIn(quote, prose)
@@ -271,19 +351,26 @@ class Hardware(unittest.TestCase):
             self.skipTest("no counts of an H200 are recorded")
         self.assertEqual(found, [], "\n".join(found))
 
+    @unittest.skipUnless(COUNTS.exists(), "no counts of an H200 are recorded")
+    def test_strides_cost_the_same_sectors_a_request(self):
+        # What differences.json says of the launches that are too large for the simulator.
+        counts = [launch["counts"] for launch in json.loads(COUNTS.read_text())["launches"]
+                  if launch["kernel"] == "read_strided"]
+        self.assertEqual([each["global_load_sectors"] / each["global_load_requests"] for each in counts],
+                         [4, 8, 16, 32, 32, 32])
+
     @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
     def test_what_the_text_quotes_of_it(self):
         results = json.loads(H200.read_text())
         self.assertIn("H200", results["device"])
         self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
         prose = CHAPTER.prose()
-        for rung, variant, key, figure, quote in QUOTED:
+        for size, rung, variant, key, figure, quote in QUOTED:
             found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
-                     and row["size"] == {"M": 4096, "N": 4096, "K": 4096}]
-            with self.subTest(rung=rung, variant=variant):
+                     and row["size"] == {"M": size, "N": size, "K": size}]
+            with self.subTest(rung=rung, variant=variant, quote=quote):
                 self.assertEqual(len(found), 1)
-                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
-                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+                self.assertAlmostEqual(measured(results, found[0], key), figure, delta=0.025 * figure)
                 self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
 
 

@@ -19,9 +19,101 @@ SLICES = (32, 64, 128, 256)
 BLOCKS = ("at most 1", "at most 2", "at most 4", "all that fit")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
 
-# What the text says of the times on an H200: (rung, variant, key of the row, figure, as it is quoted), for M = N = K
-# = 4096. Times are in ms, rates in GFLOP/s.
-QUOTED = []
+H200_02 = CHAPTER.source.parents[1] / "02_naive_gemm" / "results" / "h200.json"
+
+# What the text says of the times on an H200: (rung, variant, M = N = K, key of the row, figure, as it is quoted). Times
+# are in ms, rates in GFLOP/s.
+QUOTED = [
+    ("naive_along_columns", None, 4096, "time_ms", 51.98, "the naive kernel takes 51.98 ms"),
+    ("shared_tiles", "tile=16", 4096, "time_ms", 17.07, "tiles of 16 take 17.07 ms"),
+    ("shared_tiles", "tile=32", 4096, "time_ms", 16.70, "tiles of 32 take 16.70 ms"),
+    ("naive_along_columns", None, 2048, "rate", 4990, "the naive kernel has 4.99 TFLOP/s"),
+    ("shared_tiles", "tile=32", 2048, "rate", 8870, "and this one 8.87, no more than 1.8 times"),
+    ("cublas", None, 4096, "time_ms", 2.68, "cuBLAS takes 2.68 ms"),
+    ("sliced_tiles", "slice=32", 4096, "time_ms", 16.52, "| time in ms | 16.52 |"),
+    ("sliced_tiles", "slice=64", 4096, "time_ms", 15.53, "| 16.52 | 15.53 |"),
+    ("sliced_tiles", "slice=128", 4096, "time_ms", 14.92, "| 15.53 | 14.92 |"),
+    ("sliced_tiles", "slice=256", 4096, "time_ms", 14.48, "| 14.92 | 14.48 |"),
+    ("sliced_tiles", "slice=32", 4096, "rate", 8320, "| TFLOP/s | 8.32 |"),
+    ("sliced_tiles", "slice=64", 4096, "rate", 8850, "| 8.32 | 8.85 |"),
+    ("sliced_tiles", "slice=128", 4096, "rate", 9210, "| 8.85 | 9.21 |"),
+    ("sliced_tiles", "slice=256", 4096, "rate", 9490, "| 9.21 | 9.49 |"),
+    ("sliced_tiles", "slice=32", 2048, "rate", 8940, "from 8.94 to"),
+    ("sliced_tiles", "slice=256", 2048, "rate", 9310, "to 9.31 TFLOP/s, 4 %"),
+    ("sliced_tiles", "slice=32", 4096, "time_ms", 16.52, "16.52 ms are 1 % less than the 16.70 of `shared_tiles`"),
+    ("blocks_per_sm", "at most 1", 4096, "rate", 1600, "| measured at 4096 | 1.60 |"),
+    ("blocks_per_sm", "at most 2", 4096, "rate", 3100, "| 1.60 | 3.10 |"),
+    ("blocks_per_sm", "at most 4", 4096, "rate", 6020, "| 3.10 | 6.02 |"),
+    ("blocks_per_sm", "all that fit", 4096, "rate", 8030, "| 6.02 | 8.03 |"),
+    ("blocks_per_sm", "at most 1", 2048, "rate", 2730, "| measured at 2048 | 2.73 |"),
+    ("blocks_per_sm", "at most 2", 2048, "rate", 4550, "| 2.73 | 4.55 |"),
+    ("blocks_per_sm", "at most 4", 2048, "rate", 7150, "| 4.55 | 7.15 |"),
+    ("blocks_per_sm", "all that fit", 2048, "rate", 8110, "| 7.15 | 8.11 |"),
+    ("shared_tiles", "tile=32", 4096, "rate", 8230, "says 8.23 TFLOP/s for `shared_tiles` at 4096"),
+    ("shared_tiles", "tile=32", 2048, "rate", 8900, "at 4096 and 8.9 at 2048"),
+    ("wide_reads", None, 4096, "time_ms", 16.71, "It does: 16.71 ms"),
+    ("shared_tiles", "tile=16", 4096, "rate", 8050, "tiles of 16, with 8.05 TFLOP/s"),
+]
+
+# The same of chapter 02's results.
+QUOTED_02 = [
+    ("naive_flat", None, 4096, "time_ms", 27.3, "is done in 27.3 ms"),
+    ("memory_bandwidth", "L2 cache", 4096, "rate", 8104, "8,104 GB/s (`memory_bandwidth` in chapter 02)"),
+    ("memory_latency", "L2 cache", 4096, "time_ms", 282 / 1.98, "a load takes 282 cycles"),  # of a million, one by one
+    ("memory_latency", "global memory", 4096, "time_ms", 684 / 1.98, "from memory takes 684 cycles"),
+    ("memory_latency", "registers", 4096, "time_ms", 4.45 / 1.98, "multiply-adds, 4.4 cycles each"),
+    ("memory_bandwidth", "shared memory", 4096, "rate", 0.97 * 132 * 128 * 1.98, "reaches 97 % of that"),
+]
+
+CYCLES = 132 * 1.98e9  # of all SMs of an H200 in a second, as the text states it
+
+
+def percent(a, b):
+    """By how many per cent a is more than b."""
+    return 100 * (a / b - 1)
+
+
+def slice_cycles(ms, edge):
+    """Of one block alone on each SM, for a slice of 16 of a tile of 16 x 16."""
+    return ms / 1e3 * CYCLES / (edge / 16) ** 3
+
+
+def of_bound(ms, steps, cycles):
+    """What per cent of a bound is reached at 4096: `steps` multiply-adds of a warp in so many cycles of an SM."""
+    return 100 * 2 * 4096**3 / (ms / 1e3) / (64 * steps * CYCLES / cycles)
+
+
+# What the text computes from such rows: (quote, what it is, of times in ms, the figure, the digits it is rounded to).
+DERIVED = [
+    ("It is three times faster", lambda ms: ms("naive_along_columns") / ms("shared_tiles", "tile=32"), 3, 0),
+    ("no more than 1.8 times as much",
+     lambda ms: ms("naive_along_columns", None, 2048) / ms("shared_tiles", "tile=32", 2048), 1.8, 1),
+    ("a gain of 14 %", lambda ms: percent(ms("sliced_tiles", "slice=32"), ms("sliced_tiles", "slice=256")), 14, 0),
+    ("TFLOP/s, 4 %",
+     lambda ms: percent(ms("sliced_tiles", "slice=32", 2048), ms("sliced_tiles", "slice=256", 2048)), 4, 0),
+    ("At 1024 depth gains 10 %",
+     lambda ms: percent(ms("sliced_tiles", "slice=32", 1024), ms("sliced_tiles", "slice=256", 1024)), 10, 0),
+    ("are 1 % less", lambda ms: percent(ms("sliced_tiles", "slice=32"), ms("shared_tiles", "tile=32")), -1, 0),
+    ("needs 1,340 cycles", lambda ms: slice_cycles(ms("blocks_per_sm", "at most 1"), 4096), 1340, -1),
+    ("at 2048 it needs 780", lambda ms: slice_cycles(ms("blocks_per_sm", "at most 1", 2048), 2048), 780, -1),
+    ("eight still gains a third",
+     lambda ms: percent(ms("blocks_per_sm", "at most 4"), ms("blocks_per_sm", "all that fit")), 33, 0),
+    ("same step gains 13 %",
+     lambda ms: percent(ms("blocks_per_sm", "at most 4", 2048), ms("blocks_per_sm", "all that fit", 2048)), 13, 0),
+    ("are 17 % above the bound", lambda ms: of_bound(ms("sliced_tiles", "slice=256"), 32, 66), 117, 0),
+    ("tiles of 32 reach 77 %", lambda ms: of_bound(ms("shared_tiles", "tile=32"), 32, 50), 77, 0),
+    ("78 % of theirs", lambda ms: of_bound(ms("shared_tiles", "tile=16"), 16, 26), 78, 0),
+    ("slices of 256 reach 89 %", lambda ms: of_bound(ms("sliced_tiles", "slice=256"), 32, 50), 89, 0),
+]
+
+
+def measured(results, rung, variant, edge, key="time_ms"):
+    """The one row of M = N = K = edge: its median in ms, or another of its figures."""
+    found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
+             and row["size"] == {"M": edge, "N": edge, "K": edge}]
+    if len(found) != 1:
+        raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
+    return found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
 
 
 def up(a, b):
@@ -131,7 +223,7 @@ class DefaultRun(unittest.TestCase):
             self.assertRegex(self.run_.out, rf"16 x 16 threads, {most} +{kib}.0 KiB a block: {blocks} fit")
 
     def test_the_figures_of_the_text(self):
-        cycles, large = 132 * 1.98e9, 4096  # an H200, as the text states it
+        cycles, large = CYCLES, 4096
         bank = 2048 * cycles / 1e12
         prose = CHAPTER.prose()
         for quote, value, figure in (
@@ -142,9 +234,10 @@ class DefaultRun(unittest.TestCase):
                 ("6,144 sectors where the naive kernel asks for 122,880, a twentieth", 122880 / 6144, 20),
                 ("3,072 requests and 12,288 sectors", sectors(128, 96, 64, 16), 12288),
                 ("asks for 17 GB of sectors", 32 * sectors(large, large, large, 32) / 1e9, 17),
-                ("hands over in 3 ms", 32 * sectors(large, large, large, 32) / 5.5e9, 3.1),
+                ("hands over in 2.1 ms", 32 * sectors(large, large, large, 32) / 8.104e9, 2.1),
                 ("8 operations a byte for T = 32, 4 for T = 16", 2 * 128 * 96 * 64 / (32 * 6144), 8),
-                ("a roof of 34 TFLOP/s", 8 * 4.2, 34),
+                ("a roof of 34 TFLOP/s", 8 * 4.26, 34),
+                ("has 6.4 and 3.6 instead of 8 and 4", 2 * 128 * 96 * 64 / (32 * (6144 + 1536)), 6.4),
                 ("98,304 and 196,608 requests", 4 * 49152, 196608),
                 ("113 KiB each, slices of 452", 113 * 1024 / (8 * 32), 452),
                 ("26 passes through shared memory", 16 / 4 * (2 + 4) + 2, 26),
@@ -152,6 +245,21 @@ class DefaultRun(unittest.TestCase):
                 ("a slice of 8,192 operations", 2 * 16**3, 8192),
                 ("= 3.6 TFLOP/s", cycles / 600 * 8192 / 1e12, 3.6),
                 ("nearly twice as much, 7.1", 2 * cycles / 600 * 8192 / 1e12, 7.1),
+                ("does so 128 times", large / 32, 128),
+                ("the other two, 32 times in all", 2 * large / 256, 32),
+                ("A and B have 16 MiB each", 2048**2 * 4 / 2**20, 16),
+                ("At 4096 they have 64 MiB each", large**2 * 4 / 2**20, 64),
+                ("over after four rounds of blocks", (1024 / 32)**2 / (2 * 132), 3.9),
+                ("The 560 between the two", 1340 - 780, 560),
+                ("402 of them are the difference", 684 - 282, 402),
+                ("The 180 by which the prediction is wrong", 780 - 600, 180),
+                ("it is 1.6, 3.2 and 6.4", 4 * cycles / 1340 * 8192 / 1e12, 6.4),
+                ("more than six blocks", 1340 / 208, 6.4),
+                ("780 / 208, not quite four", 780 / 208, 3.75),
+                ("its 8,104 GB/s are one sector in a cycle", 8104e9 / cycles / 32, 0.97),
+                ("each element of one matrix 16 times", large / 256, 16),
+                ("and of the other 32 times", large / 128, 32),
+                ("an occupancy of 12.5 %", 100 * 256 / 2048, 12.5),
                 ("16 steps, and 10.3 TFLOP/s", cycles / 26 * 1024 / 1e12, 10.3),
                 ("= 8.1 TFLOP/s", bank / 66, 8.1),
                 ("= 10.7 TFLOP/s", bank / 50, 10.7),
@@ -311,20 +419,35 @@ class Hardware(unittest.TestCase):
             self.skipTest("no counts of an H200 are recorded")
         self.assertEqual(found, [], "\n".join(found))
 
-    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
-    def test_what_the_text_quotes_of_it(self):
-        results = json.loads(H200.read_text())
+    def check_quotes(self, file, quoted):
+        results = json.loads(file.read_text())
         self.assertIn("H200", results["device"])
         self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
         prose = CHAPTER.prose()
-        for rung, variant, key, figure, quote in QUOTED:
-            found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
-                     and row["size"] == {"M": 4096, "N": 4096, "K": 4096}]
-            with self.subTest(rung=rung, variant=variant):
-                self.assertEqual(len(found), 1)
-                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
-                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+        for rung, variant, edge, key, figure, quote in quoted:
+            with self.subTest(rung=rung, variant=variant, edge=edge):
+                self.assertAlmostEqual(measured(results, rung, variant, edge, key), figure, delta=0.005 * figure)
                 self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_quotes_of_it(self):
+        self.check_quotes(H200, QUOTED)
+
+    @unittest.skipUnless(H200_02.exists(), "no results of chapter 02 on an H200 are recorded")
+    def test_what_the_text_quotes_of_chapter_02(self):
+        self.check_quotes(H200_02, QUOTED_02)
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_computes_from_it(self):
+        results, prose = json.loads(H200.read_text()), CHAPTER.prose()
+
+        def ms(rung, variant=None, edge=4096):
+            return measured(results, rung, variant, edge)
+
+        for quote, value, figure, digits in DERIVED:
+            with self.subTest(quote=quote):
+                self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+                self.assertEqual(round(value(ms), digits), figure)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,12 @@ class DefaultRun(unittest.TestCase):
             self.assertEqual(row["size"], {"M": M, "N": N, "K": K})
         self.assertIn("needs a GPU", self.run_.row("cublas")["reason"])
 
+    def test_the_first_kernel_is_the_last_of_chapter_03(self):
+        kernel = r"__global__ void __launch_bounds__\(1024\)\s+wide_reads\(.*?\n}\n"
+        before = CHAPTER.source.parents[1] / "03_shared_tiling" / "shared_tiling.cu"
+        theirs, ours = (re.search(kernel, source.read_text(), re.DOTALL) for source in (before, CHAPTER.source))
+        self.assertEqual(theirs.group(0), ours.group(0))
+
     def test_every_rung_of_the_header_is_there_in_order(self):
         ran = list(dict.fromkeys(row["rung"] for row in self.run_.rows))
         self.assertEqual(ran, [name for name, _ in CHAPTER.header_rungs()])
@@ -163,13 +169,20 @@ class DefaultRun(unittest.TestCase):
                 ("4.3 GB where `wide_reads` fetches 17.2 GB", 4 * large**3 / 64 / 1e9, 4.3),
                 ("fetches 17.2 GB", 4 * large**3 / 16 / 1e9, 17.2),
                 ("and the bound is at 51.0 TFLOP/s", 16.73 / 0.328125, 51.0),
-                ("In `thread_tile_2d` 94 %", 100 * 512 / 547, 94),
-                ("a block of 256 takes 40,960", 160 * 256, 40960),
-                ("With 128 it takes 32,768", 128 * 256, 32768),
+                ("In `thread_tile_2d` 83 %", 100 * 512 / 617, 83),
+                ("between the barriers 94 %", 100 * 512 / 546, 94),
+                ("are 55 TFLOP/s", 132 * 4 * 1.98e9 * 64 / 1e12 * 512 / 617, 55),
+                ("as 79, 88 and 94 %", 100 * 64 / 81, 79),
+                ("79, 88 and", 100 * 128 / 146, 88),
+                ("and 89 % are multiply-adds", 100 * 512 / 574, 89),
+                ("43 instructions less", 617 - 574, 43),
+                ("for a slice are 7 %", 100 * 43 / 617, 7),
+                ("With 128 for each, a block of 256 takes 32,768", 128 * 256, 32768),
+                ("rounded up to 136, it takes 34,816", 136 * 256, 34816),
                 ("needs 16 rows and 128 columns, 144 floats", 2 * 8 + 16 * 8, 144),
                 ("32 and 64, 96 floats", 4 * 8 + 8 * 8, 96),
-                ("move 294 values", 157 + 137, 294),
-                ("for 4 blocks 546", 280 + 266, 546),
+                ("move 344 values", 174 + 170, 344),
+                ("for 4 blocks 628", 316 + 312, 628),
                 ("computed-to-loaded ratio is 5.3", 8 * 16 / 24, 5.3)):
             with self.subTest(quote=quote):
                 self.assertIn(quote, self.prose)
@@ -206,30 +219,29 @@ class Cases(unittest.TestCase):
 # looked for in the function. Case 0 is a row of one block, case 1 has gaps and odd extents, case 2 NaN in C and rows of
 # B that are not aligned, case 4 rows of C that are aligned, with a gap; behind the C of case 6 a page ends.
 MUTANTS = [
-    ("wide_reads", "wide_reads", "row < m - row0 && col < n - col0", "row < m - row0", "case 1 .*: 31 of 66 elements"),
+    ("wide_reads", "wide_reads", "row >= m || col >= n", "row >= m", "case 1 .*: 31 of 66 elements"),
     ("thread_tile_1d", "thread_tile_1d", "row + i < m - row0", "row < m - row0", "case 6 .*out-of-bounds"),
     ("thread_tile_2d", "thread_tile_2d", "at + 2 < cols_left", "at < cols_left", "case 1 .*: 1 of 66 elements"),
     ("thread_tile_float4", "store_quad", "aligned && have >= 4", "aligned && have > 0",  # the guard of a quad
      "case 4 .*a write between the rows of C: row 0, column 129 of 129"),
     ("unroll_steps", "unroll_steps", "left[i] * right[j]", "left[j] * right[i]", "case 0 .*: 28 of 32"),  # TM for TN
 
-    ("wide_reads", "wide_reads", "k0 += BK", "k0 += BK + 1", "case 1 .*: 66 of 66"),  # the stride of the slices
+    ("wide_reads", "wide_reads", "k0 += tile", "k0 += tile + 1", "case 1 .*: 66 of 66"),  # the stride of the slices
     ("thread_tile_1d", "thread_tile_1d", "a_tile[row + i][l]", "a_tile[row + i][0]", "case 0 .*: 32 of 32"),
     ("thread_tile_2d", "thread_tile_2d", "/ threads_across * TM", "% threads_across * TM", "case 0 .*: 32 of 32"),
-    ("thread_tile_float4", "fill_quads", "4 * i / cols, col = 4 * i % cols", "i % rows, col = i / rows",
-     "case 0 .*: 32 of 32"),
+    ("thread_tile_float4", "put_quads", "tile[first.row + i * step]", "tile[first.row ^ 1]", "case 0 .*: 32 of 32"),
     ("unroll_steps", "unroll_steps", "b_tile[l][col + j]", "b_tile[l][col + TN - 1 - j]", "case 0 .*: 32 of 32"),
 
-    ("wide_reads", "wide_reads", "b_tile[l + 3][col]", "b_tile[l + 2][col]", "case 0 .*: 32 of 32"),
+    ("wide_reads", "wide_reads", "b_tile[l + 3][tx]", "b_tile[l + 2][tx]", "case 0 .*: 32 of 32"),
     ("thread_tile_1d", "thread_tile_1d", "sum[i], beta", "sum[i], 1.0f", "case 0 .*: 32 of 32"),
-    ("thread_tile_2d", "thread_tile_2d", "b + k0 * ldb + col0", "b + k0 * n + col0", "case 1 .*: 66 of 66"),
+    ("thread_tile_2d", "thread_tile_2d", "b_from += BK * ldb", "b_from += BK * n", "case 1 .*: 66 of 66"),
     ("thread_tile_float4", "store_quad", "if (beta != 0)", "if (true)", "case 2 .*: nan where"),  # reads C's NaN
     ("unroll_steps", "unroll_steps", "sum[i][j], beta", "sum[i][j], 0.0f", "case 0 .*: 32 of 32"),
 
     ("thread_tile_1d", "thread_tile_1d", "(row0 + row + i) * ldc", "(row0 + row + i) * n",
      "case 4 .*the first at index 129"),
     ("thread_tile_2d", "thread_tile_2d", "row0 + row + i", "row0 + row", "case 1 .*: 66 of 66"),
-    ("thread_tile_float4", "multiply_quads", "columns_from(row + i,", "columns_from(row,", "case 6 .*out-of-bounds"),
+    ("thread_tile_float4", "multiply_quads", "row + i < m - row0", "row < m - row0", "case 6 .*out-of-bounds"),
 
     ("thread_tile_float4", "load_quad", "quad.z = from[2];", "quad.z = from[1];", "case 1 .*: 66 of 66"),
 ]
@@ -243,8 +255,25 @@ TRACED = [
 ]
 
 
+# (function, text, what it becomes, what the rungs say), where several kernels share the function.
+SHARED = [
+    ("fetch", "i * step < below", "true", r"case \d+ .*out-of-bounds"),
+    ("fetch", "inside &&", "true &&", "case 1 .*: 33 of 66 .*nan where"),  # NaN from between the rows
+    ("put", "[first.row + i * (threads / cols)]", "[first.row]", "case 0 .*: 32 of 32"),
+]
+
+
 class Mutants(unittest.TestCase):
     """A kernel with a mistake fails; the same kernel without it passes."""
+
+    def test_mistakes_in_what_several_kernels_share(self):
+        for function, text, becomes, said in SHARED:
+            with Mutant(CHAPTER, [(function, text, becomes)]) as program:
+                for rung in ("thread_tile_2d", "unroll_steps"):
+                    run = program.run("--rung", rung, "--cases", "0-23")
+                    with self.subTest(function=function, text=text, rung=rung):
+                        self.assertEqual(run.code, 1, run.explain())
+                        self.assertRegex(run.rows[0]["reason"], said)
 
     def test_every_mistake_is_noticed(self):
         rungs = {}
@@ -334,21 +363,51 @@ class Compiled(unittest.TestCase):
         numbers = re.match(r"I((?:L(?:j|5Order)\d+E)+)E", mangled[match.end() + len(name):]) if match else None
         return " ".join([name, *(re.findall(r"L(?:j|5Order)(\d+)E", numbers.group(1)) if numbers else [])])
 
-    def loops(self):
-        """kernel -> instructions between the two barriers of the loop over K, in order."""
+    def functions(self):
+        """kernel -> its instructions: (address, predicate, name, operands)."""
         text = subprocess.run([CUOBJDUMP, "-sass", self.cubin], capture_output=True, text=True, check=True).stdout
-        found = {}
-        for function in text.split("Function : ")[1:]:
-            code = re.findall(r"/\*([0-9a-f]{4,5})\*/\s+(?:@!?U?P\d+ )?\s*([A-Z][\w.]*)([^;]*);", function)
-            barriers = [number for number, (_, name, _) in enumerate(code) if name.startswith("BAR")]
-            if len(barriers) == 2:
-                found[self.readable(function.split()[0])] = code[barriers[0] + 1:barriers[1]]
-        return found
+        pattern = r"/\*([0-9a-f]{4,5})\*/\s+(@!?U?P\d+ )?\s*([A-Z][\w.]*)([^;]*);"
+        return {self.readable(function.split()[0]): [(int(at, 16), *rest) for at, *rest in re.findall(pattern, function)]
+                for function in text.split("Function : ")[1:]}
+
+    @staticmethod
+    def target(instruction):
+        """The address that an instruction may jump to, or None."""
+        found = re.search(r"0x([0-9a-f]+)", instruction[3]) if instruction[2] == "BRA" else None
+        return int(found.group(1), 16) if found else None
+
+    @staticmethod
+    def barriers(code):
+        return [number for number, instruction in enumerate(code) if instruction[2].startswith("BAR")]
+
+    def slice_of(self, code):
+        """What a warp executes for a slice: the shortest way round the loop that has both barriers. Where there are
+        two ways to fetch, that is the one without the ends of rows."""
+        number = {instruction[0]: at for at, instruction in enumerate(code)}
+        first, last = self.barriers(code)
+        end = next(at for at in range(last, len(code))
+                   if (to := self.target(code[at])) is not None and number[to] < first)
+        head = number[self.target(code[end])]
+        before, queue = {head: None}, [head]
+        for at in queue:
+            _, predicate, name, operands = code[at]
+            nexts = [] if name in ("BRA", "EXIT") and not predicate and "P" not in operands else [at + 1]
+            if self.target(code[at]) is not None:
+                nexts.append(number[self.target(code[at])])
+            for to in nexts:
+                if to not in before:
+                    before[to] = at
+                    queue.append(to)
+        way = [end]
+        while before[way[-1]] is not None:
+            way.append(before[way[-1]])
+        return [code[at] for at in reversed(way)]
 
     def test_registers(self):
-        self.assertEqual(self.made["thread_tile_2d"], (157, 0, 0))
+        self.assertEqual(self.made["thread_tile_2d"], (128, 0, 0))
         self.assertEqual(self.made["thread_tile_float4"], (128, 0, 0))
-        self.assertIn("gives `thread_tile_2d` 157 registers and this kernel 128", self.prose)
+        for order in range(4):
+            self.assertEqual(self.made[f"thread_orders {order}"], (128, 0, 0))
         for kernel, label in (("1 1", "nothing"), ("1 8", "the tile"), ("2 8", "the tile, 2 steps"),
                               ("8 8", "the tile, 8 steps")):
             registers, frame, spilled = self.made[f"unroll_steps {kernel}"]
@@ -361,32 +420,53 @@ class Compiled(unittest.TestCase):
             self.assertEqual((registers, spilled), (int(row.group(1)), int(row.group(2))), blocks)
 
     @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
-    def test_instructions(self):
-        loops = self.loops()
-        count = lambda kernel, *names: sum(name.startswith(names) for _, name, _ in loops[kernel])
+    def test_the_instructions_of_a_slice(self):
+        functions = self.functions()
+        count = lambda code, *names: sum(name.startswith(names) for _, _, name, _ in code)
         for kernel in LADDER[:3]:
-            row = re.search(rf"\| `{kernel}` \| (\d+) \| (\d+) \| (\d+) \|", self.prose)
-            self.assertEqual((len(loops[kernel]), count(kernel, "FFMA"), count(kernel, "LDS")),
+            code = self.slice_of(functions[kernel])
+            row = re.search(rf"\| `{kernel}` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", self.prose)
+            multiplied, loads = count(code, "FFMA"), count(code, "LDS")
+            self.assertEqual((len(code), multiplied, loads, len(code) - multiplied - loads),
                              tuple(map(int, row.groups())), kernel)
-        self.assertEqual(count("thread_tile_2d", "LDS.128"), 32)
-        for blocks, loads, stores in ((3, 157, 137), (4, 280, 266)):
-            self.assertEqual(count(f"launch_bounds {blocks}", "LDL"), loads)
-            self.assertEqual(count(f"launch_bounds {blocks}", "STL"), stores)
-            self.assertIn(f"{loads} loads from local memory, {stores} stores", self.prose)
-        self.assertEqual(len(loops["unroll_steps 8 8"]), 549)
-        for kernel, length, multiplied, label in (("1 1", 9, 1, "nothing"), ("1 8", 80, 64, "the tile"),
+        self.assertEqual(len(self.slice_of(functions["thread_tile_float4"])), 574)
+        self.assertIn("A slice takes 574 instructions now, where `thread_tile_2d` takes 617", self.prose)
+        for blocks in range(1, 5):
+            code = self.slice_of(functions[f"launch_bounds {blocks}"])
+            self.assertEqual((count(code, "FFMA"), count(code, "LDS.128"), count(code, "LDG.E.128")), (512, 32, 2))
+            self.assertIn(f"| {len(code)} | {count(code, 'LDL')} | {count(code, 'STL')} |", self.prose)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_loads_do_not_wait_for_each_other(self):
+        """All loads of a slice are issued before the first store to shared memory, without a jump in between but for
+        the two ways to fetch a quad."""
+        functions = self.functions()
+        for kernel, loads in (("thread_tile_1d", 2), ("thread_tile_2d", 8), ("thread_tile_float4", 2),
+                              ("unroll_steps 8 8", 8), ("thread_orders 0", 2)):
+            names = [name for _, _, name, _ in self.slice_of(functions[kernel])]
+            kinds = [name[:3] for name in names if name.startswith(("LDG", "STS"))]
+            self.assertEqual(kinds, ["LDG"] * loads + ["STS"] * loads, kernel)
+            if kernel in LADDER[:3]:
+                self.assertEqual([name for name in names if name.startswith(("BRA", "BSSY"))], ["BRA"], kernel)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_the_inner_loops(self):
+        functions = self.functions()
+        tile = functions["thread_tile_2d"]
+        first, last = self.barriers(tile)
+        self.assertEqual([sum(name.startswith(what) for _, _, name, _ in tile[first + 1:last])
+                          for what in ("", "FFMA", "LDS.128")], [512 + 32 + 2, 512, 32])
+        first, last = self.barriers(functions["unroll_steps 8 8"])
+        self.assertEqual(last - first - 1, 546)
+        for kernel, length, multiplied, label in (("1 1", 9, 1, "nothing"), ("1 8", 81, 64, "the tile"),
                                                   ("2 8", 146, 128, "the tile, 2 steps")):
-            code = loops[f"unroll_steps {kernel}"]
-            number = {address: at for at, (address, _, _) in enumerate(code)}
-            bodies = []
-            for at, (_, name, rest) in enumerate(code):
-                target = re.search(r"0x([0-9a-f]+)", rest)
-                if name == "BRA" and target and (begin := number.get(target.group(1).zfill(4), at)) < at:
-                    body = code[begin:at + 1]
-                    if any(inner == "FFMA" for _, inner, _ in body):
-                        bodies.append(body)
-            innermost = min(bodies, key=len)
-            self.assertEqual((len(innermost), sum(name == "FFMA" for _, name, _ in innermost)), (length, multiplied))
+            code = functions[f"unroll_steps {kernel}"]
+            number = {instruction[0]: at for at, instruction in enumerate(code)}
+            first, last = self.barriers(code)
+            bodies = [code[number[to]:at + 1] for at in range(first, last)
+                      if (to := self.target(code[at])) is not None and first < number[to] < at]
+            innermost = min((body for body in bodies if any(name == "FFMA" for _, _, name, _ in body)), key=len)
+            self.assertEqual((len(innermost), sum(name == "FFMA" for _, _, name, _ in innermost)), (length, multiplied))
             self.assertRegex(self.prose, rf"\| {label} \| \d+ \| [\w ]+ \| {length} \| {multiplied} \|")
 
 

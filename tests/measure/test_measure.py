@@ -50,7 +50,9 @@ class Scripts(unittest.TestCase):
                         "date": "2026-01-02", "commit": "0123", "program_exit_code": 0,
                         "arguments": ["--size", "8,8,8"],
                         "launches": [dict(launch, kernel=kernel)
-                                     for kernel in ("near", "tiled", "tiled", "declared", "not_this", "sgemm")]}
+                                     for kernel in ("near(float *, int)", "void tiled<16>(const float *, T1 *)", "tiled",
+                                                    "declared(int)", "not_this", "lab::<unnamed>::pick(int)",
+                                                    "void sgemm<1>(int)")]}
             source = pathlib.Path(name) / "counters.json"
             source.write_text(json.dumps(measured))
             done = run("record_counts.py", source, folder)

@@ -66,6 +66,15 @@ class Drawings(unittest.TestCase):
                       "one bank, in 32 banks. each[2 * lane]: 2 wavefronts: at most 2 words in one bank, in 16 banks.",
                       drawing.alt)
 
+    def test_lane_map(self):
+        places = [(lane // 2 % 2 + lane // 16 * 2, lane % 2 + lane // 4 % 4 * 2) for lane in range(32)]
+        drawing = figures.lane_map([("in pairs", places, set(range(16)))])
+        root = self.check(drawing.svg)
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+        self.assertEqual([r.get("fill") for r in rects], ["var(--draw-soft)"] * 16 + ["none"] * 16)
+        self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (61, 30))
+        self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
+
     def test_graph(self):
         chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
         drawing = figures.chapter_graph(chapters)
@@ -96,13 +105,42 @@ class Drawings(unittest.TestCase):
         points = [figures.Point("far", 0.06, 500.0), figures.Point("near", 0.4, 6200.0),
                   figures.Point("nearly the same", 0.41, 6100.0)]
         drawing = figures.roofline(points, 65000.0, [("memory", 4200.0), ("L2", 9000.0)], "p", "The roofline")
-        for svg in (drawing.svg, drawing.narrow):
+        figures_of = ("0.06 FLOP/byte, 0.5 TFLOP/s", "0.4 FLOP/byte, 6.2 TFLOP/s")
+        for svg, legend in ((drawing.svg, (f"1  far: {figures_of[0]}", f"2  near: {figures_of[1]}")),
+                            (drawing.narrow, ("1  far:", "2  near:", *figures_of))):
             self.check(svg.replace("xlink:", ""))
-            for text in ("1", "2, 3", "1  far: 0.06 FLOP/byte, 0.5 TFLOP/s", "2  near: 0.4 FLOP/byte, 6.2 TFLOP/s",
-                         "memory 4,200 GB/s", "L2 9,000 GB/s", "FP32 FMA 65.0 TFLOP/s"):
+            for text in ("1", "2, 3", *legend, "memory 4.2 TB/s", "L2 9 TB/s", "FP32 FMA 65.0 TFLOP/s"):
                 self.assertIn(f">{text}</text>", svg)
         self.assertIn("near 0.4 FLOP per byte, 6.2 TFLOP/s; nearly the same 0.41 FLOP per byte, 6.1 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
                       drawing.alt)
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_numbers_of_a_roofline_keep_apart(self):
+        points = [figures.Point("left", 0.4, 2650.0), figures.Point("right", 0.45, 2860.0)]
+        drawing = figures.roofline(points, 65000.0, [("memory", 4200.0)], "p", "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            dots = [float(x) for x in re.findall(r'<use [^>]*? x="([\d.]+)" y="[\d.]+" style="fill: var\(--draw-accent\)', svg)]
+            numbers = [float(x) for x in re.findall(r'fill: var\(--draw-foreground\)" x="([\d.]+)"[^>]*>\d</text>', svg)]
+            self.assertEqual((len(dots), len(numbers)), (2, 2))
+            self.assertLess(numbers[0], dots[0])
+            self.assertGreater(numbers[1], dots[1])
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_numbers_of_a_roofline_are_not_written_over_one_another(self):
+        at = [(3.56, 8050), (6.4, 8230), (6.4, 8850), (6.4, 9490), (3.56, 6020), (3.56, 8030), (6.4, 8226)]
+        points = [figures.Point(f"p{i}", *where) for i, where in enumerate(at)] + [figures.Point("naive", 0.395, 2640.0)]
+        drawing = figures.roofline(points, 63000.0, [("memory", 4260.0)], "p", "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            boxes = []
+            for anchor, x, y, text in re.findall(r'text-anchor: (\w+); fill: var\(--draw-foreground\)" x="([\d.]+)" y="([\d.]+)"'
+                                                 r'[^>]*>(\d+(?:, \d+)*)</text>', svg):
+                long = 6.5 * len(text)
+                start = float(x) - (long if anchor == "end" else 0)
+                boxes.append((start, start + long, float(y) - 10, float(y), text))
+            self.assertIn("2, 3, 4, 7", [box[4] for box in boxes])
+            for i, (a, b, c, d, text) in enumerate(boxes):
+                for e, f, g, h, other in boxes[i + 1:]:
+                    self.assertFalse(a < f and e < b and c < h and g < d, (text, other))
 
 
 if __name__ == "__main__":

@@ -324,14 +324,75 @@ class Results(Temporary):
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_page.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
-        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged by the compiler |", page)
+        self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
+        self.assertIn("\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page)
+        one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
+        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_page.agreement(one, simulated))
+        # Launches and counts that say the same are one row, and what is why for several rows is said once.
+        mine = {"counts": dict.fromkeys(("global_load_requests", "shared_wavefronts", "shared_wavefronts_ideal"), 8)}
+        many = results.parse(json.dumps(sample.results()), "r.json")
+        many.trace = {"launches": [dict(launch, **mine)] * 3}
+        merged = [dict(theirs, counts=dict.fromkeys(mine["counts"], count)) for count in (4, 4, 2)]
+        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        self.assertIn("all but 9 are", page)
+        names = "`global_load_requests`, `shared_wavefronts`, `shared_wavefronts_ideal`"
+        self.assertIn(f"| `f`, launches 1, 2 | {names} | 8 | 4 |\n| `f`, launch 3 | {names} | 8 | 2 |\n", page)
+        self.assertEqual(page.count("merged by the compiler"), 1)
+        merged[0], merged[2] = merged[2], merged[0]
+        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        self.assertIn(f"| `f`, launch 1 | {names} | 8 | 2 |\n| `f`, launches 2, 3 | {names} | 8 | 4 |\n", page)
         self.assertIn("all are those of the simulator", chapter_page.agreement(self.counted([theirs]), simulated))
         self.assertEqual(chapter_page.agreement(None, simulated), "")
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
-            with self.assertRaisesRegex(results.ResultsError, message):
-                self.counted([dict(theirs, **change)]).compare(simulated)
+            for why in ({}, {"*": "a larger array"}):
+                with self.assertRaisesRegex(results.ResultsError, message):
+                    self.counted([dict(theirs, **change)], f=why).compare(simulated)
+        larger = dict(theirs, grid=[6, 2, 1])
+        explained = self.counted([larger], f={"blocks": "a larger array"})
+        lines = explained.compare(simulated)
+        self.assertEqual([(line.count, line.simulated, line.hardware) for line in lines], [("blocks", 2, 12)])
+        self.assertIn("| `f` | `blocks` | 2 | 12 | a larger array |", chapter_page.agreement(explained, simulated))
+        with self.assertRaisesRegex(results.ResultsError, "another grid"):
+            self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
             self.counted([theirs, theirs]).compare(simulated)
+
+    def test_variants_beside_the_hardware(self):
+        def row(variant, rate=None):
+            return {"rung": "f", "variant": variant, "status": "PASS", "rate": rate, "rate_unit": "GB/s"}
+
+        def launch(wavefronts):
+            return {"kernel": "f", "grid": [1, 1, 1], "block": [32, 1, 1],
+                    "counts": {"shared_load_requests": 8, "shared_load_wavefronts": wavefronts}}
+
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        simulated.rows = [row("one"), row("two")]
+        simulated.trace = {"launches": [launch(8), launch(16)]}
+        measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
+        measured.rows = [row("one", 27463.4), row("two", 15097.2)]
+        counted = self.counted([launch(8), launch(20)])
+        drawn = chapter_page.variants_beside("f", simulated, counted, measured)
+        self.assertIn("| `one` | 1 | 1 | 27,463 GB/s |", drawn)
+        self.assertIn("| `two` | 2 | 2.5 | 15,097 GB/s |", drawn)
+        self.assertIn("| `two` | 2 | 2.5 |\n", chapter_page.variants_beside("f", simulated, counted, None) + "\n")
+        self.assertEqual(chapter_page.variants_beside("f", simulated, None, measured), "")
+        simulated.rows = [row("one")]  # not a row for each launch: nobody knows which is whose
+        self.assertEqual(chapter_page.variants_beside("f", simulated, counted, measured), "")
+
+    def test_examples(self):
+        source = self.root / "k.cu"
+        source.write_text("a;\nb = words[i];\n")
+
+        def launch(kernel, address):
+            return {"kernel": kernel, "lines": [{"file": str(source), "line": 2, "examples": [{"addresses": [address]}]}]}
+
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        simulated.trace = {"launches": [launch("f(int)", 1), launch("g(int)", 2), launch("f(int)", 3)]}
+        for given, address in (({}, 3), ({"launch": 0}, 1), ({"launch": 1}, 3)):
+            self.assertEqual(results.examples_of(simulated, "f", source, "words[i]", **given), [{"addresses": [address]}])
+        for kernel, line, which in (("f", "words[i]", 2), ("f", "words[j]", -1), ("h", "words[i]", -1)):
+            with self.assertRaisesRegex(results.ResultsError, "the trace has no request of"):
+                results.examples_of(simulated, kernel, source, line, which)
 
     def test_rows_of_a_table(self):
         table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]

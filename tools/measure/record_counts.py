@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records what h200.sh counted of a chapter: record_counts.py NN_name.counters.json chapters/NN_name
 
-Writes chapters/NN_name/results/h200_counts.json: the launches of the chapter's own kernels, in order, without the
-metrics behind the counts. The site and the tests compare the simulator's counts with it; where nvcc has changed an
+Writes chapters/NN_name/results/h200_counts.json: the launches of the chapter's own kernels, in order and under the
+kernels' bare names, without the metrics behind the counts. The site and the tests compare the simulator's counts with it; where nvcc has changed an
 access, results/differences.json says so: {"kernel": {"count, or * for all": "why"}}.
 """
 
@@ -10,6 +10,9 @@ import json
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_ext"))
+from results import kernel_base  # noqa: E402  the name that the site and the tests look for
 
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 
@@ -31,8 +34,8 @@ def main() -> int:
         print(f"record_counts: the program failed, exit code {measured['program_exit_code']}", file=sys.stderr)
         return 1
     own = kernels_of(folder)
-    launches = [{key: launch[key] for key in ("kernel", "grid", "block", "counts")}
-                for launch in measured["launches"] if launch["kernel"].split("(")[0] in own]
+    launches = [{"kernel": kernel_base(launch["kernel"]), **{key: launch[key] for key in ("grid", "block", "counts")}}
+                for launch in measured["launches"] if kernel_base(launch["kernel"]) in own]
     if not launches:
         print(f"record_counts: no launch of a kernel of {folder}", file=sys.stderr)
         return 1

@@ -1,0 +1,581 @@
+/// \file
+/// The last two rungs of chapter 05: warps that only load, warps that only compute, and an even share
+/// of the work for every SM. They need compute capability 9.0; bank_conflicts_sm90_stub.cu stands in
+/// on the simulator.
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cuda/ptx>
+#include <memory>
+
+#include "lab/gemm.h"
+#include "lab/lab.h"
+
+// The last two rungs need what the Hopper generation has, compute capability 9.0. The simulator has no part
+// of it, so there are no counts from here on, only the clock.
+//
+// ## 14. Warps that only load
+//
+// In `grouped_tiles` each warp does everything: it works out addresses, starts copies, waits for them, meets
+// the other warps at a barrier, reads fragments, multiplies. Each instruction that is no multiply-add takes a
+// place in a scheduler, and each wait is one for all warps: the slowest decides. Two things can be seen in a
+// profile. Reads of fragments queue up behind the warp's own copies, and between two slices the
+// multiply-adders stand still.
+//
+// So the work is divided. Of 12 warps in a block, 8 *compute* and do nothing else, and 4 *load*. Each of the
+// four schedulers has two of the former and one of the latter. Between them lies a ring of eight stages in
+// shared memory, each a slice of A and one of B. The loading warps go round and fill them, the computing warps
+// go round and use them up. `__syncthreads()` would bring back all that we want to get rid of, since it makes
+// everybody wait for everybody. What is needed here is less:
+//
+// - a computing warp must not read a stage before its copies have arrived, *all* of them;
+// - a loading warp must not fill a stage again before *all* computing warps have left it.
+//
+// That is what an *mbarrier* is for, a barrier that lies in shared memory as 8 bytes. It knows how many are
+// to arrive. To arrive does not mean to wait, and who waits need not arrive. When all have arrived, the
+// barrier's *phase* is complete and the next one begins, in which again as many have to arrive. Who waits
+// asks whether a phase is complete, and names it by its *parity*, 0 for the first phase, 1 for the second, 0 for
+// the third: that is enough, since nobody can be two phases behind. So each stage has two barriers:
+//
+// - `full` waits for 128 arrivals, one of each loading thread. The thread does not arrive by itself, it
+//   lets the hardware do that as soon as all its copies have landed (`cp_async_mbarrier_arrive_noinc`).
+// - `empty` waits for 8 arrivals, one of each computing warp.
+//
+// Each side goes round the ring with a parity of its own, which changes with every turn. The loading side
+// begins with parity 1: it asks for the phase *before* the first one, which counts as complete. So the eight
+// stages are empty in the beginning, without anybody having to say so.
+
+namespace {
+
+namespace ptx = cuda::ptx;
+
+constexpr int BM = 128, BN = 256, BK = 16;  // the tile of a block, and a slice of it along K
+constexpr int TM = 16, TN = 8;              // the tile of a thread
+constexpr int computing_warps = 8, loading_warps = 4;
+constexpr int computing_threads = 32 * computing_warps;
+constexpr int block_threads = 32 * (computing_warps + loading_warps);
+constexpr int stages = 8;           // slices in shared memory
+constexpr int lda_shared = BM + 4;  // A lies transposed, (BK, BM), padded
+constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
+constexpr unsigned stage_bytes = a_bytes + b_bytes;
+constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
+constexpr int group = 8;          // rows of tiles that are computed side by side, for L2
+constexpr int fewest_slices = 8;  // of a tile that is cut along K, for each block
+constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
+
+// [hide] Addresses in shared memory, barriers and copies
+/// What lies at an address of shared memory.
+template <class T>
+__device__ __forceinline__ T* in_shared(std::uint32_t address) {
+  return static_cast<T*>(__cvta_shared_to_generic(address));
+}
+
+/// Hides from the compiler where a value comes from, or it would compute it anew for each slice rather
+/// than keep it in a register.
+__device__ __forceinline__ void hide(std::uint32_t& value) { asm volatile("" : "+r"(value)); }
+
+/// Waits until a barrier has completed the phase of this parity.
+__device__ __forceinline__ void wait_for(std::uint32_t barrier, std::uint32_t parity) {
+  while (!ptx::mbarrier_try_wait_parity(in_shared<std::uint64_t>(barrier), parity)) {
+  }
+}
+
+/// Copies floats to shared memory past the registers, and zeros for those that do not exist.
+/// @param bytes  how many of the `size` bytes exist
+template <int size>
+__device__ __forceinline__ void copy(std::uint32_t to, const float* from, int bytes = size) {
+  __pipeline_memcpy_async(in_shared<float>(to), from, size, size - bytes);
+}
+
+// [/hide]
+
+// **A block stays.** A block for each tile would begin with an empty ring and end with one that drains, and at
+// its end the loading warps would have nothing to do while the sums are written. So there are only as many
+// blocks as there are SMs, and each computes one tile after the other: these are *persistent* blocks. When the
+// computing warps write out a tile, the loading warps have long begun with the next one. Which tile is when
+// whose is a matter of arithmetic, which both sides do for themselves; tile number t is where `grouped_tiles`
+// has put it, in groups of 8 rows. (Where `kShare` is true we shall need it for the last rung only.)
+
+/// The order in which a block takes on its share of the product.
+///
+/// The tiles that make whole waves over all blocks are computed as a whole. Of the tiles that are left,
+/// with `kShare`, all blocks get the same number of slices along K, next to each other; a block then may
+/// have the end of one tile and the beginning of the next. Without, the first blocks get one each.
+/// Source of the idea: Osama et al., Stream-K, 2023 (its data-parallel hybrid).
+template <bool kShare>
+struct Schedule {
+  int tiles_m, tiles_n, slices;  // of the product
+  int whole;                     // tiles that are not cut
+  int workers;                   // blocks that have a share of the others
+  int tile;                      // the next whole tile of this block
+  long long at, end;             // its slices of the others, counted from tile `whole` on
+
+  __device__ Schedule(int m, int n, int k)
+      : tiles_m((m + BM - 1) / BM), tiles_n((n + BN - 1) / BN), slices((k + BK - 1) / BK) {
+    const int blocks = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
+    whole = kShare ? tiles - tiles % blocks : tiles;
+    workers =
+        static_cast<int>(max(1LL, min(static_cast<long long>(blocks), left() / fewest_slices)));
+    tile = static_cast<int>(blockIdx.x);
+    at = begin(tile);
+    end = begin(tile + 1);
+  }
+  /// Slices of the tiles that are cut.
+  __device__ long long left() const {
+    return static_cast<long long>(tiles_m * tiles_n - whole) * slices;
+  }
+  /// The first slice that a worker has of them.
+  __device__ long long begin(int worker) const {
+    return worker >= workers ? left() : left() * worker / workers;
+  }
+  __device__ bool more() const { return tile < whole || at < end; }
+  /// The next piece: `count` slices of tile `t` from `first` on.
+  __device__ bool next(int& t, int& first, int& count) {
+    if (tile < whole) {
+      t = tile, first = 0, count = slices;
+      tile += static_cast<int>(gridDim.x);
+      return true;
+    }
+    if (!kShare || at >= end) return false;
+    t = whole + static_cast<int>(at / slices), first = static_cast<int>(at % slices);
+    count = static_cast<int>(min(static_cast<long long>(slices - first), end - at));
+    at += count;
+    return true;
+  }
+  /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
+  __device__ void place(int t, int& row, int& col) const {
+    const int in_group = group * tiles_n, g = t / in_group, high = min(group, tiles_m - g * group);
+    row = (g * group + t % in_group % high) * BM, col = t % in_group / high * BN;
+  }
+};
+
+// **What a loading warp does.** The copies are those of `async_copy`. A is transposed on the way, which takes
+// copies of 4 bytes. A warp takes 8 neighbours along K of each of 4 rows, so that it reads whole sectors; (k,
+// row) goes to bank (4 k + row) mod 32, which is another one for each lane.
+
+/// What a loading warp does: fills the ring of stages, as long as there are slices.
+///
+/// A lane copies of A, in a slice (BM, BK), k = lane % 8 and 8 + lane % 8 of the rows
+/// 16 i + 4 warp + lane / 8: 32 bytes of each of four rows for a request, and no two lanes that write
+/// to the same bank. Of B it copies 16 bytes of rows 4 warp to 4 warp + 3, at columns 4 lane and
+/// 128 + 4 lane.
+template <bool kAligned, class Work>
+__device__ void load(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
+                     std::uint32_t empty) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32 - computing_warps;
+  const std::uint32_t a_to = base + 4 * (lane % 8 * lda_shared + 4 * warp + lane / 8);
+  const std::uint32_t b_to = base + a_bytes + 4 * (4 * warp * BN + 4 * lane);
+  int stage = 0, tile, first, count;
+  std::uint32_t parity = 1;  // of a barrier that nobody has arrived at: the stages are empty
+  while (work.next(tile, first, count)) {
+    int row, col;
+    work.place(tile, row, col);
+    row += 4 * warp + lane / 8, col += 4 * lane;
+    const float* a = g.a + static_cast<std::size_t>(row) * g.lda + first * BK + lane % 8;
+    const float* b = g.b + static_cast<std::size_t>(first * BK + 4 * warp) * g.ldb + col;
+    const bool inside =
+        kAligned && row - 4 * warp - lane / 8 + BM <= g.m && col - 4 * lane + BN <= g.n;
+    for (int t = first; t < first + count; ++t) {
+      wait_for(empty + 8 * stage, parity);
+      const std::uint32_t to_a = a_to + stage * stage_bytes, to_b = b_to + stage * stage_bytes;
+      if (inside && (t + 1) * BK <= g.k) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          const float* from = a + static_cast<std::size_t>(16 * i) * g.lda;
+          copy<4>(to_a + 64 * i, from);
+          copy<4>(to_a + 64 * i + 32 * lda_shared, from + 8);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float* from = b + static_cast<std::size_t>(i) * g.ldb;
+          copy<16>(to_b + 4 * BN * i, from);
+          copy<16>(to_b + 4 * BN * i + 512, from + 128);
+        }
+      } else {
+        const int k_a = t * BK + lane % 8, k_b = t * BK + 4 * warp;
+#pragma unroll 1
+        for (int i = 0; i < 16; ++i) {
+          const int k = i % 2 * 8;
+          const bool exists = row + i / 2 * 16 < g.m && k_a + k < g.k;
+          const float* from = a + static_cast<std::size_t>(i / 2 * 16) * g.lda + k;
+          copy<4>(to_a + 64 * (i / 2) + 4 * k * lda_shared, exists ? from : g.a, exists ? 4 : 0);
+        }
+#pragma unroll 1
+        for (int i = 0; i < 8; ++i) {
+          const int c = i % 2 * 128;
+          const int exist = k_b + i / 2 < g.k ? max(0, min(4, g.n - col - c)) : 0;
+          const float* from = exist > 0 ? b + static_cast<std::size_t>(i / 2) * g.ldb + c : g.b;
+          const std::uint32_t to = to_b + 4 * (i / 2 * BN + c);
+          if constexpr (kAligned) {
+            copy<16>(to, from, 4 * exist);
+          } else {
+            for (int e = 0; e < 4; ++e)
+              copy<4>(to + 4 * e, e < exist ? from + e : g.b, e < exist ? 4 : 0);
+          }
+        }
+      }
+      ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(full + 8 * stage));
+      a += BK, b += static_cast<std::size_t>(BK) * g.ldb;
+      if (++stage == stages) stage = 0, parity ^= 1;
+    }
+  }
+}
+
+// **What a computing warp does.** The loop over a slice is the one of `serpentine`, with less around it: no
+// copies, no addresses but those of the next stage, no barrier but a look at `full` and an arrival at `empty`.
+// Of its 2173 instructions 2048 are multiply-adds, 94 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
+// read fragments. That leaves 28.
+//
+// At this point the compiler's choice of *registers* decides about everything, and there are three places
+// where the source looks odd on its behalf:
+//
+// - The order of the multiply-adds, down one column and up the next. Other orders that we tried were worse by 0.5
+//   to 3 TFLOP/s.
+// - `hide` makes a value look as if it came from nowhere. Otherwise the compiler saves a register
+//   and computes the address of shared memory again for each slice.
+// - The four elements of a float4 that is stored must be in four registers in a row, the first number divisible by
+//   four. If the sums themselves were stored, this would bind them in the loop already, and with
+//   them which bank each one is in. What is stored are their products by alpha, and the sums stay free. For
+//   the same reason partial sums, in the next section, are stored one by one.
+
+/// What the computing warps do: each computes 64 x 64 elements of C for each piece of the work.
+template <bool kAligned, class Work>
+__device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
+                        float* partials, int* ready) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  // Lanes in pairs: 4 rows x 8 columns, bit 0 a column, bit 1 a row.
+  const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2),
+            lane_col = (lane & 1) | ((lane >> 1) & 6);
+  const int row_in_tile = warp % 2 * 64 + lane_row * 4, col_in_tile = warp / 2 * 64 + lane_col * 4;
+  const std::uint32_t a_start = base + 4 * row_in_tile;
+  std::uint32_t a_to_b = a_bytes + 4 * (col_in_tile - row_in_tile);
+  hide(a_to_b);
+  const std::uint32_t last = full + 8 * (stages - 1);
+
+  float a[2][TM], b[2][TN], c[TM][TN];
+  const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
+#pragma unroll
+    for (int i = 0; i < TM / 4; ++i) {
+      *reinterpret_cast<float4*>(&a[which][4 * i]) = *in_shared<const float4>(from_a + 64 * i);
+    }
+#pragma unroll
+    for (int j = 0; j < TN / 4; ++j) {
+      *reinterpret_cast<float4*>(&b[which][4 * j]) = *in_shared<const float4>(from_b + 128 * j);
+    }
+  };
+
+  std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
+  if (work.more()) {
+    wait_for(full, 0);
+    fragments(at_a, at_b, 0);
+  }
+  int tile, first, count;
+  while (work.next(tile, first, count)) {
+    const bool more = work.more();
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+#pragma unroll
+      for (int j = 0; j < TN; ++j) c[i][j] = 0;
+    }
+#pragma unroll 1
+    for (int t = count; t > 0; --t) {
+      const bool wrap = barrier == last, next_exists = more || t > 1;
+      const std::uint32_t next = wrap ? full : barrier + 8;
+      const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
+      if (wrap) parity ^= 1;
+#pragma unroll
+      for (int k = 0; k < BK; ++k) {
+        // The fragments of step k + 1 are read while step k computes; the last step reads ahead into
+        // the next stage.
+        if (k == BK - 1 && next_exists) wait_for(next, parity);
+        fragments(k + 1 < BK ? at_a + (k + 1) * 4 * lda_shared : next_a,
+                  k + 1 < BK ? at_b + (k + 1) * 4 * BN : next_b, (k + 1) % 2);
+#pragma unroll
+        for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
+          const int j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+          c[i][j] += a[k % 2][i] * b[k % 2][j];
+        }
+      }
+      __syncwarp();  // what the other lanes have read counts, too
+      if (lane == 0) ptx::mbarrier_arrive(in_shared<std::uint64_t>(barrier + 8 * stages));
+      barrier = next, at_a = next_a, at_b = next_b;
+    }
+
+    if (first > 0) {
+      // Not the beginning of a tile: what is here goes to the block that has it.
+      float* mine = partials + static_cast<std::size_t>(blockIdx.x) * (BM * BN) + thread;
+#pragma unroll
+      for (int x = 0; x < TM * TN; ++x) __stcg(mine + x * computing_threads, c[x / TN][x % TN]);
+      __threadfence();
+      __barrier_sync_count(1, computing_threads);
+      if (thread == 0) atomicExch(ready + blockIdx.x, 1);
+      continue;
+    }
+    // The beginning, but not all of it: the blocks after this one have the rest, and computed it first.
+    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.slices; ++other) {
+      if (thread == 0) {
+        while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(64);
+        __threadfence();
+      }
+      __barrier_sync_count(1, computing_threads);
+      const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
+#pragma unroll
+      for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
+      done += static_cast<int>(work.begin(other + 1) - work.begin(other));
+    }
+
+    int row, col;
+    work.place(tile, row, col);
+    row += row_in_tile, col += col_in_tile;
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      const int r = row + i / 4 * 16 + i % 4;
+      float* out = g.c + static_cast<std::size_t>(r) * g.ldc + col;
+#pragma unroll
+      for (int j = 0; j < TN; j += 4) {
+        // The products by alpha leave the compiler free in which registers it sums up: a float4 that
+        // is stored needs four in a row.
+        float v[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[e] = g.alpha * c[i][j + e];
+        const int c_to = 8 * j, exist = r < g.m ? g.n - col - c_to : 0;
+        if (kAligned && exist >= 4) {
+          float4* to = reinterpret_cast<float4*>(out + c_to);
+          if (g.beta != 0) {
+            const float4 was = *to;
+            v[0] += g.beta * was.x, v[1] += g.beta * was.y;
+            v[2] += g.beta * was.z, v[3] += g.beta * was.w;
+          }
+          *to = make_float4(v[0], v[1], v[2], v[3]);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            if (e < exist) out[c_to + e] = v[e] + (g.beta != 0 ? g.beta * out[c_to + e] : 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+// **A budget of registers.** A kernel gives the same number of registers to each thread. Of 65,536, 384 threads get
+// 168 each, or 64,512 in all. A loading thread needs far fewer, and a computing thread has 128 sums and
+// 48 floats of fragments and cannot do with 168. `setmaxnreg` deals them out anew while the
+// kernel runs: the loading warps give back all but 40, the computing warps take up to 232, and 128 * 40 + 256 *
+// 232 is 64,512 again. If they asked for 240, they would wait for registers that never come. Four warps in
+// a row have to execute it together, so that there cannot be fewer than four that load.
+
+/// Sets up the ring of stages, and parts the warps.
+template <bool kAligned, bool kShare>
+__device__ __forceinline__ void run(const lab::Gemm& g, float* partials, int* ready) {
+  extern __shared__ float4 memory[];
+  std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
+  hide(base);
+  const std::uint32_t full = base + stages * stage_bytes, empty = full + 8 * stages;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < stages; ++s) {
+      ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
+      ptx::mbarrier_init(in_shared<std::uint64_t>(empty + 8 * s), computing_warps);
+    }
+  }
+  __syncthreads();
+  const Schedule<kShare> work(g.m, g.n, g.k);
+  if (threadIdx.x >= computing_threads) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    load<kAligned>(g, work, base, full, empty);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
+    compute<kAligned>(g, work, base, full, partials, ready);
+  }
+}
+
+}  // namespace
+
+/// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
+///
+/// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
+/// @param g         the product
+///
+/// Launch: as many blocks of 384 threads as there are SMs, with shared_bytes of shared memory.
+/// Requires: compute capability 9.0 (mbarrier, setmaxnreg).
+template <bool aligned>
+__global__ void __launch_bounds__(block_threads, 1) producer_warps(const lab::Gemm g) {
+  run<aligned, false>(g, nullptr, nullptr);
+}
+
+// ## 15. An even share for every SM
+//
+// 4096 x 4096 elements are 512 tiles. 132 SMs compute them in *waves*: 132 at a time, three times, and in a
+// fourth wave the 116 that are left. 16 SMs have nothing to do then. 512 tiles in the time of 528 are 97 %. For 2048 and
+// for 8192 it is 97 % as well, by chance, and 3 % is more than we have gained in some of the sections above.
+//
+// For 1024 it is a disaster. 32 tiles are 32 busy SMs and 100 idle ones. **Predict** the rate of `producer_warps`: a
+// quarter of what it is at 4096, if what counts is how many SMs are busy. See the tables below.
+//
+// Smaller tiles would help, at the cost of all that large tiles are good for. *Stream-K* (Osama et al., 2023) does
+// without. A tile is a sum over slices along K, 64 of them for 1024, and a sum can be cut. So what is
+// dealt out are not tiles but slices. For 1024 there are 32 tiles of 64 slices, 2,048 in all, and each of 132
+// blocks gets 15 or 16 *in a row*: the end of one tile, or a piece from its middle, or the beginning of one, or two of
+// these. For 4096 the first three waves remain as they are, whole tiles without any extra work. The 116 tiles
+// after them have 256 slices each, 29,696 in all, and each block gets 224 or 225.
+//
+// Somebody has to add up the pieces of a tile. That is the block which has its *beginning*. The others write their
+// sums to global memory, 128 KiB each, which stay in the L2 cache, and raise a flag. It waits for the flags and adds
+// what lies there to its own. This is the *fix-up*, in `compute` above. Three questions have to be asked about
+// such a scheme:
+//
+// - *Can it wait for ever?* A block waits only for those after it, and only with the last piece of its share. The
+//   piece that it waits for is the first of the other block's share, which is written without waiting for anyone. So it
+//   ends, if all blocks are on the GPU at the same time: one for each SM, with nothing else running.
+// - *Is what it reads complete?* The threads write, `__threadfence()`, and meet at a barrier of the computing warps;
+//   then one of them raises the flag. On the other side one thread sees the flag, a fence, a barrier, then all read.
+//   The partial sums go past L1 (`__stcg`, `__ldcg`), which would not notice that another SM has
+//   written.
+// - *Is the result always the same?* Floating-point sums depend on the order. Had each block added its piece
+//   to C with `atomicAdd`, the order would be that of their arrival, another one in each run. Here the pieces are
+//   added in the order of the blocks, and the same call gives the same bits.
+//
+// A piece of fewer than eight slices would cost more than it brings, so that small products are cut for fewer blocks.
+
+/// The same, with an even share of the slices along K for each block where the tiles do not make whole
+/// waves.
+///
+/// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
+/// @param g         the product
+/// @param partials  (blocks, 128 x 256) floats for sums of parts of a tile
+/// @param ready     a flag for each block, 0; they are 0 again afterwards
+///
+/// Launch: as many blocks of 384 threads as there are SMs, and not more than fit at once, with
+/// shared_bytes of shared memory.
+/// Requires: compute capability 9.0 (mbarrier, setmaxnreg).
+/// Source of the idea: Osama et al., Stream-K, 2023.
+template <bool aligned>
+__global__ void __launch_bounds__(block_threads, 1)
+    even_shares(const lab::Gemm g, float* partials, int* ready) {
+  run<aligned, true>(g, partials, ready);
+}
+
+// [hide] How the rungs are registered
+namespace {
+
+/// Whether each row of a matrix starts at a multiple of 16 bytes.
+bool aligned(const float* matrix, int ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld % 4 == 0;
+}
+
+/// Launches one of two kernels, by the alignment of the rows of B and C.
+template <class Kernel, class... Arguments>
+void launch(const lab::Gemm& g, int blocks, Kernel if_aligned, Kernel otherwise,
+            Arguments... more) {
+  const Kernel kernel = aligned(g.b, g.ldb) && aligned(g.c, g.ldc) ? if_aligned : otherwise;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes)));
+  kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes>>>(g, more...);
+}
+
+int multiprocessors() {
+  int count = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return count;
+}
+
+/// What even_shares needs besides the matrices.
+struct Workspace {
+  explicit Workspace(int blocks)
+      : partials(static_cast<std::size_t>(blocks) * BM * BN, "partials"),
+        ready(static_cast<std::size_t>(blocks), "ready") {
+    CUDA_CHECK(cudaMemset(ready.data(), 0, static_cast<std::size_t>(blocks) * sizeof(int)));
+  }
+  lab::DeviceBuffer<float> partials;
+  lab::DeviceBuffer<int> ready;
+};
+
+}  // namespace
+
+void register_sm90(lab::GemmLadder& ladder) {
+  ladder.add({.name = "producer_warps",
+              .idea = "four warps load, eight compute; a block stays for many tiles",
+              .launch =
+                  [](const lab::Gemm& g) {
+                    launch(g, multiprocessors(), producer_warps<true>, producer_warps<false>);
+                  },
+              .min_compute_capability = 90});
+  const auto workspace = std::make_shared<std::unique_ptr<Workspace>>();
+  ladder.add({.name = "even_shares",
+              .idea = "the tiles that make no whole wave are cut along K, evenly",
+              .launch =
+                  [workspace](const lab::Gemm& g) {
+                    const int blocks = multiprocessors();
+                    if (!*workspace) *workspace = std::make_unique<Workspace>(blocks);
+                    launch(g, blocks, even_shares<true>, even_shares<false>,
+                           (*workspace)->partials.data(), (*workspace)->ready.data());
+                  },
+              .min_compute_capability = 90});
+}
+// [/hide]
+
+// ## What to take along
+//
+// - 32 banks, one word of each in a wavefront. Different words of one bank cost a wavefront each; the same
+//   word costs nothing more.
+// - 64 bits go by halves of a warp, 128 bits by quarters, and loads merge two of them where lanes agree with
+//   their neighbours (i ^ 1), or with the next but one (i ^ 2).
+// - Count wavefronts for a step along K, and compare them with the cycles that its multiply-adds take. No
+//   conflicts is not yet few wavefronts.
+// - A tile need not be in one piece. Four of 4 x 4 are as good as one of 8 x 8, and can be read without a
+//   conflict.
+// - Store what is stored once in the order in which it is read often. Pad for both.
+// - Number the lanes so that those that read the same are those that the hardware compares.
+// - When shared memory is quiet, what is left is waiting: ask earlier, into registers, then past them.
+// - Then count instructions: what is no multiply-add takes the place of one. Larger tiles for the threads, other
+//   warps for the rest.
+// - Registers are in banks, too. Which ones the compiler takes can be worth more than an algorithm, and only
+//   the clock knows.
+// - Deal out equal *work*, not equal tiles, and add up what was cut in a fixed order.
+//
+// ## What a library does further
+//
+// The kernel that cuBLAS takes at 4096 is, by its name, one of the generation before: tiles of 256 x 128 x 8, three
+// stages of `cp.async`, 254 registers, no warps that only load. That is where the room came from. What a library
+// does besides:
+//
+// - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one by the
+//   shape from what has been measured beforehand. Tiles of 128 x 256 are a waste for a C of 130 x 130.
+// - Its kernels are written in the machine's own language, so that the registers are whichever the author wants. That
+//   is what our three odd places are a substitute for.
+// - It uses the tensor cores where it may, which multiply matrices of a shorter type many times as fast. FP32 products
+//   are then put together from several products of TF32 or BF16. This chapter stays with FP32 multiply-adds, and so
+//   does the cuBLAS that it is compared with.
+// - For tensor cores, Hopper's TMA copies whole tiles with one instruction of one thread. We tried it. It
+//   cannot transpose, so A lies along K in shared memory, and its fragments cost more reads than the copies had
+//   cost instructions: 42.0 to 48.7 TFLOP/s, see the notes.
+//
+// ## What comes next
+//
+// Of the issue slots 12 % are still unused. Half of it are stalls that come from the banks of the registers, mostly
+// where a scheduler goes from one warp to the other. That is out of reach of C++. The product ends here: from a kernel
+// that waited for DRAM through one that waited for shared memory to one that waits for its own multiply-adders.
+// The chapters to come are about the opposite kind of problem, those that have hardly any arithmetic, and whose
+// only question is how to move bytes. Banks, tiles and pieces that are added in a fixed order come back in all
+// of them.
+//
+// ## Possibilities for extension
+//
+// 1. Give `padded_a` a padding of 1, 2, 8 and 16 instead of 4. Predict the conflicts of the stores first. Which
+//    of them still allow float4?
+// 2. Instead of padding, let row k of `as` begin at another place: element (k, row) at row ^ (k / 4 * 16). This is
+//    a *swizzle*. Are there conflicts? What has happened to the unused 128 bytes?
+// 3. What would a 16 x 2 warp cost, in rows and in pairs? Which different elements does it need?
+// 4. Let the block of `async_copy` have 3 or 5 stages. When does the second block on the SM get lost?
+// 5. Transpose A in global memory first, with a kernel of its own, and copy 16 bytes at a time. For which sizes
+//    does it pay?
+// 6. In `bank_conflicts_sm90.cu`, turn the order of the multiply-adds round: along rows instead of columns. Look at
+//    `nvcc -Xptxas -v`, then measure. Can you tell from the one what the other will be?
+// 7. Let the loading warps prefetch, for the first slice of the next tile, into L2. Does it matter which rows of A
+//    they are?
+// 8. `even_shares` deals out the slices of the last wave only. Deal out all of them, as the first version of Stream-K
+//    does. What becomes of the L2 cache, and of 4096?

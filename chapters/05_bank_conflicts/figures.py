@@ -1,0 +1,55 @@
+"""The drawings of chapter 05: which banks its reads and stores want, and how the lanes of a warp stand."""
+
+import figures
+import results
+from learn import maps
+
+STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the launches of read_words
+
+
+def draw(simulated, source):
+    """(rung, name, drawing, caption) of each."""
+
+    def examples(kernel, line, launch=-1):
+        return results.examples_of(simulated, kernel, source, line, launch)
+
+    strides = figures.bank_map([
+        (f"words[{stride} * lane]", maps.of_example(examples("read_words", "words[lane * stride + r]",
+                                                             STRIDES.index(stride))[0])) for stride in (2, 8, 33)])
+    strides_caption = ("One read for strides of 2, 8 and 33: 32 banks, and below each the words that are wanted of it, with "
+                       "the lanes that want them. As many words as lie on top of each other, so many wavefronts it takes.")
+
+    quads = "*reinterpret_cast<const float4*>(from + q * step)"
+    thread = figures.bank_map([
+        ("as[row + i][k]", maps.of_example(examples("thread_tile", "a[i] = as[row + i][k]")[0])),
+        ("float4 at bs[k][col]", maps.of_example(examples("thread_tile", quads)[0]))])
+    thread_caption = ("A read of A and one of B. The two words of A are in one bank. Of B half of the banks are left out, and "
+                      "the others are asked for two float4.")
+
+    stores = figures.bank_map([(f"as[a_k][a_row] of {kernel}",
+                                maps.of_example(examples(kernel, "as[reader.a_k][reader.a_row] = a4.x")[0]))
+                               for kernel in ("transposed_a", "padded_a")])
+    stores_caption = "A store of the slice of A, without padding and with it."
+
+    def places(kernel):
+        """Row and column of each lane of a warp, in units of 4 x 4 elements, from where it stores to C."""
+        row_bytes = 4 * simulated.rows[0]["size"]["N"]
+        at = examples(kernel, "*to = sum;")[0]["addresses"]
+        return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
+
+    def read_of_b(kernel):
+        return maps.of_example({"space": "shared", "access": "load", "size": 16,
+                                "addresses": [16 * col for _, col in places(kernel)]})
+
+    split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])
+    split_caption = "A read of B now: no bank is left out, and none is asked twice."
+
+    warps = figures.lane_map([("2 x 16, in rows: split_tile", places("split_tile"), set(range(8))),
+                              ("4 x 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
+    warps_caption = ("The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
+                     "in pairs 16.")
+    clean = figures.bank_map([("float4 at bs[k][col]", read_of_b("warp_tile"))])
+    clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
+    return [("read_words", "strides", strides, strides_caption), ("thread_tile", "reads", thread, thread_caption),
+            ("padded_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
+            ("warp_shapes", "lanes", warps, warps_caption), ("warp_tile", "clean", clean, clean_caption)]

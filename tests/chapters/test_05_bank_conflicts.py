@@ -1,0 +1,346 @@
+"""Chapter 05 on the simulator: what it prints, what it counts, and what it refuses; what nvcc makes of it."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from chapter import ROOT, Chapter, Mutant, Run
+
+CHAPTER = Chapter("05_bank_conflicts")
+SM90 = CHAPTER.source.with_name("bank_conflicts_sm90.cu")
+H200 = CHAPTER.source.parent / "results" / "h200.json"
+
+# What the text says of the times on an H200: (rung, M = N = K, key of the row, figure, as it is quoted).
+QUOTED = []
+
+SKIPPED = {"cublas", "producer_warps", "even_shares"}
+SLICED = ["thread_tile", "transposed_a", "padded_a", "split_tile", "warp_tile", "register_buffer"]
+PIPELINED = ["async_copy", "wide_tile", "serpentine", "grouped_tiles"]
+PRODUCTS = SLICED + PIPELINED
+
+M, N, K = 256, 512, 48  # the simulator's size
+STEPS = M // 128 * (N // 128) * 8 * K  # steps along K of all warps, with blocks of 128 x 128
+TURNS = 8  # reads of each lane in read_words and its like
+
+
+def prose():
+    """The comment lines of both sources as one text."""
+    return " ".join(line[2:].strip() for source in (CHAPTER.source, SM90)
+                    for line in source.read_text().splitlines() if line.startswith("//"))
+
+
+class DefaultRun(unittest.TestCase):
+    """The run that a reader sees first, and the counts that the text quotes of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.run_ = CHAPTER.run()
+
+    def counts(self, rung, variant=None):
+        return self.run_.row(rung, variant)["counts"]
+
+    def test_ends_well(self):
+        self.assertEqual(self.run_.code, 0, self.run_.explain())
+        for row in self.run_.rows:
+            self.assertEqual(row["status"], "SKIP" if row["rung"] in SKIPPED else "PASS", row)
+            self.assertEqual(row["size"], {"M": M, "N": N, "K": K})
+
+    def test_every_rung_of_the_header_is_there_in_order(self):
+        ran = list(dict.fromkeys(row["rung"] for row in self.run_.rows))
+        self.assertEqual(ran, [name for name, _ in CHAPTER.header_rungs()])
+
+    def test_strides(self):
+        """Section 1: wavefronts of one read, by the size of a word and the stride."""
+        for rung, least, expected in (
+                ("read_words", 1, {0: 1, 1: 1, 2: 2, 4: 4, 8: 8, 16: 16, 32: 32, 33: 1}),
+                ("read_pairs", 2, {0: 1, 1: 2, 2: 4, 4: 8, 8: 16, 16: 32, 17: 2}),
+                ("read_quads", 4, {0: 2, 1: 4, 2: 8, 4: 16, 8: 32, 9: 4})):
+            for stride, wavefronts in expected.items():
+                with self.subTest(rung=rung, stride=stride):
+                    counts = self.counts(rung, f"stride={stride}" if stride else "one word")
+                    self.assertEqual(counts["shared_load_requests"], TURNS)
+                    self.assertEqual(counts["shared_load_wavefronts"], TURNS * wavefronts)
+                    self.assertEqual(counts["shared_load_bank_conflicts"], TURNS * max(0, wavefronts - least))
+        self.assertEqual(self.counts("read_words", "stride=32")["shared_load_bank_conflicts"], 248)
+
+    def test_wavefronts_of_a_step(self):
+        """What the ladder is about: 32, 20, 20, 12 and 8 wavefronts, and no conflicts in the end."""
+        self.assertEqual(STEPS, 3072)
+        for rung, requests, wavefronts, load_conflicts, store_conflicts in (
+                ("thread_tile", 10, 32, 49152, 0), ("transposed_a", 4, 20, 24576, 1536), ("padded_a", 4, 20, 24576, 0),
+                ("split_tile", 4, 12, 0, 0), ("warp_tile", 4, 8, 0, 0), ("register_buffer", 4, 8, 0, 0)):
+            with self.subTest(rung=rung):
+                counts = self.counts(rung)
+                self.assertEqual(counts["shared_load_requests"], requests * STEPS)
+                self.assertEqual(counts["shared_load_wavefronts"], wavefronts * STEPS)
+                self.assertEqual(counts["shared_load_bank_conflicts"], load_conflicts)
+                self.assertEqual(counts["shared_store_bank_conflicts"], store_conflicts)
+        self.assertEqual((32 * STEPS, 8 * STEPS), (98304, 24576))
+
+    def test_pipelined(self):
+        """Sections 9 to 12: one step more for each block, and three quarters of the reads with the wide tile."""
+        for rung, warps, wavefronts in (("async_copy", 64, 8), ("wide_tile", 32, 12), ("serpentine", 32, 12),
+                                        ("grouped_tiles", 32, 12)):
+            with self.subTest(rung=rung):
+                counts = self.counts(rung)
+                self.assertEqual(counts["shared_load_wavefronts"], warps * (K + 1) * wavefronts)
+                self.assertEqual(counts["shared_load_bank_conflicts"], 0)
+                self.assertEqual(counts["shared_store_bank_conflicts"], 0)
+        self.assertEqual(self.counts("wide_tile")["shared_load_wavefronts"] /
+                         self.counts("async_copy")["shared_load_wavefronts"], 0.75)
+
+    def test_shapes(self):
+        """The table of section 6."""
+        for shape, expected in (("1x32 in rows", 12), ("2x16 in rows", 12), ("4x8 in rows", 12), ("8x4 in rows", 12),
+                                ("2x16 in pairs", 8), ("4x8 in pairs", 8), ("8x4 in pairs", 8)):
+            counts = self.counts("warp_shapes", shape)
+            self.assertEqual((counts["shared_load_requests"], counts["shared_load_wavefronts"]), (4, expected), shape)
+        prose = CHAPTER.prose()
+        for rows, different, line in ((1, 264, "| 1 x 32 | 264 | 12 | |"), (2, 144, "| 2 x 16 | 144 | 12 | 8 |"),
+                                      (4, 96, "| 4 x 8 | 96 | 12 | 8 |"), (8, 96, "| 8 x 4 | 96 | 12 | 8 |")):
+            self.assertEqual(8 * rows + 8 * (32 // rows), different)
+            self.assertIn(line, prose)
+
+    def test_stores_of_c(self):
+        for rung, sectors in (("padded_a", 32), ("split_tile", 16), ("warp_tile", 16), ("wide_tile", 16)):
+            counts = self.counts(rung)
+            self.assertEqual(counts["global_store_sectors"], sectors * counts["global_store_requests"], rung)
+
+    def test_the_text_quotes_these(self):
+        prose = CHAPTER.prose()
+        for quote in ("3,072 steps of a warp", "98,304 wavefronts for 3,072 steps: 32 for each", "that is 20. It was 32.",
+                      "1,536 bank conflicts", "all 1,536 of them", "The 24,576 that are left", "12 for a step",
+                      "8 wavefronts for a step, 24,576 in all; we came from 98,304", "248 for a stride of 32",
+                      "16 sectors for each store, where it was 32"):
+            self.assertEqual(prose.count(quote), 1, quote)
+
+
+class Cases(unittest.TestCase):
+    """Every rung is right for every pair of extents."""
+
+    def passes(self, run, count):
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertEqual([row["rung"] for row in run.rows if row["status"] == "PASS"], PRODUCTS)
+        for row in run.rows:
+            self.assertIn(f"{count} cases" if row["rung"] in PRODUCTS else "needs a GPU", row["reason"])
+
+    def test_all_untraced(self):
+        self.passes(Run(CHAPTER.fast, "--cases", "all"), 153)
+
+    def test_a_dozen_traced(self):
+        self.passes(CHAPTER.run("--cases", "0-11"), 12)
+
+    def test_whole_blocks(self):
+        # The short way of the copies, with every number of steps in the first slice, and fewer slices than stages.
+        sizes = [f"128,256,{k}" for k in (1, 15, 16, 17, 48, 49, 64, 65, 96)] + ["1280,512,20", "128,2304,33"]
+        run = Run(CHAPTER.fast, *(word for size in sizes for word in ("--size", size)))
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_more_rows_than_a_grid_has_blocks(self):
+        for rung in ("warp_tile", "async_copy"):
+            run = Run(CHAPTER.fast, "--size", f"{65535 * 128 + 1},1,1", "--rung", rung)
+            self.assertEqual(run.code, 0, run.explain())
+
+
+# Programs with one mistake for each of some rungs: (function that has it, text, what it becomes, rung that has to fail).
+MUTANTS = [
+    [("thread_tile", "as[row + i][k]", "as[row + i][(k + 1) % BK]", "thread_tile"),
+     ("transposed_a", "a4.y", "a4.z", "transposed_a"),
+     ("padded_a", "read_quads_of(b, &bs[k][col], 4)", "read_quads_of(b, &bs[k][col], 0)", "padded_a"),
+     ("split_tile", "row0 + row, 64,", "row0 + row, 4,", "split_tile"),
+     ("warp_tile", "place.warp_col * 64", "place.warp_col * 32", "warp_tile"),
+     ("register_buffer", "k + 1 < BK", "k + 2 < BK", "register_buffer"),
+     ("run", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
+     ("grouped_place", "in_group / height", "in_group % cols", "grouped_tiles"),
+     ("serpentine_product", "a[ii] * b[j]", "a[i] * b[j]", "serpentine")],
+    [("run", "j < cols_there", "j + 1 < cols_there", "wide_tile"),
+     ("read", "b_left_ > 0 ? b_there_ : 0", "b_there_", "padded_a")],
+    [("run", "g.k - (slices - 1) * BK", "BK", "async_copy"),
+     ("load4", "there > 2", "there > 3", "thread_tile")],
+    [("update4", "if (beta != 0) {", "if (false) {", "warp_tile"),
+     ("write_tile", "if (r >= g.m) continue;", "if (r > g.m) continue;", "split_tile")],
+    [("update4", "if (there > 1) c[1] = beta == 0 ? sum.y : ", "if (there > 1) c[1] = ", "serpentine"),
+     ("place_in_pairs", "rest % pairs * 2", "rest / pairs * 2", "warp_tile")],
+]
+
+# Without one of their barriers: the simulator has to find the race.
+UNGUARDED = [
+    ("thread_tile", "__syncthreads();  // nobody", "// nobody", "thread_tile"),
+    ("register_buffer", "    __syncthreads();\n\n", "\n", "register_buffer"),
+    ("run", "          __syncthreads();\n", "", "async_copy"),
+]
+
+
+class Mutants(unittest.TestCase):
+    """A kernel with a mistake fails; without one it passes, as `Cases` shows."""
+
+    def test_every_mistake_is_noticed(self):
+        for mutants in MUTANTS:
+            with Mutant(CHAPTER, [mutant[:3] for mutant in mutants]) as program:
+                for mutant in mutants:
+                    with self.subTest(mutant=mutant):
+                        run = program.run("--rung", mutant[3], "--cases", "0-23")
+                        self.assertEqual(run.code, 1, run.explain())
+                        self.assertIn("FAIL", run.out)
+
+    def test_a_missing_barrier_is_found(self):
+        with Mutant(CHAPTER, [mutant[:3] for mutant in UNGUARDED], traced=True) as program:
+            for mutant in UNGUARDED:
+                with self.subTest(mutant=mutant):
+                    run = program.run("--rung", mutant[3], "--size", "128,128,80")
+                    self.assertEqual(run.code, 1, run.explain())
+                    self.assertIn("race", run.out + run.err)
+
+
+class Arguments(unittest.TestCase):
+    def test_list_is_the_header(self):
+        run = CHAPTER.run("--list", results=False)
+        listed = [tuple(line.split(None, 1)) for line in run.out.splitlines()]
+        self.assertEqual(listed, CHAPTER.header_rungs())
+
+    def test_each_rung_alone(self):
+        for rung, _ in CHAPTER.header_rungs():
+            with self.subTest(rung=rung):
+                run = CHAPTER.run("--rung", rung, "--size", "33,5,70")
+                self.assertEqual(run.code, 0, run.explain())
+                self.assertEqual({row["rung"] for row in run.rows}, {rung})
+
+
+class Arithmetic(unittest.TestCase):
+    """What the text works out by hand, for 132 SMs and tiles of 128 x 256."""
+
+    def test_blocks_at_work(self):
+        """Section 12: floats for a step along K, blocks along rows and in groups of 8 rows."""
+        rows, columns = 132 // (8192 // 256), 8192 // 256
+        self.assertEqual(rows * 128 + columns * 256, 8704)
+        self.assertEqual(8 * 128 + 132 / 8 * 256, 5248)
+        self.assertIn("8,704 in", prose())
+        self.assertIn("5,248 floats", prose())
+
+    def test_waves(self):
+        """Section 15."""
+        for size, tiles in ((1024, 32), (2048, 128), (4096, 512), (8192, 2048)):
+            self.assertEqual(size // 128 * (size // 256), tiles)
+            if size > 1024:
+                self.assertEqual(round(tiles / (-(-tiles // 132) * 132), 2), 0.97)
+        left, slices = 512 % 132, 4096 // 16
+        self.assertEqual((left, left * slices), (116, 29696))
+        self.assertEqual([left * slices * (i + 1) // 132 - left * slices * i // 132 for i in (0, 1)], [224, 225])
+        self.assertEqual((32 * 64, 32 * 64 // 132, -(-32 * 64 // 132)), (2048, 15, 16))
+        for quote in ("the 116 that are left", "29,696 in all", "224 or 225", "2,048 in all", "15 or 16 *in a row*"):
+            self.assertEqual(prose().count(quote), 1, quote)
+
+    def test_registers(self):
+        """Section 14."""
+        self.assertEqual((65536 // 384 // 8 * 8, 384 * 168, 128 * 40 + 256 * 232), (168, 64512, 64512))
+
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
+
+
+def nvcc_is_the_one_of_the_text():
+    if not NVCC:
+        return False
+    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
+
+
+@unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
+class Compiled(unittest.TestCase):
+    """What nvcc makes of the kernels. The last rungs are fast for one allocation of registers only: a change of their
+    source that gives another one has to be measured again."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cubins, cls.made = [], {}  # kernel -> registers, bytes of spilled stores, of spilled loads
+        for source in (CHAPTER.source, SM90):
+            cls.cubins.append(pathlib.Path(cls.folder.name) / f"{source.stem}.cubin")
+            done = subprocess.run([NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
+                                   f"-I{ROOT}/common/lab/include", "-o", cls.cubins[-1], source],
+                                  capture_output=True, text=True, check=True)
+            for entry in done.stderr.split("Compiling entry function '")[1:]:
+                cls.made[cls.readable(entry.split("'")[0])] = tuple(
+                    int(re.search(pattern, entry).group(1))
+                    for pattern in (r"Used (\d+) registers", r"(\d+) bytes spill stores", r"(\d+) bytes spill loads"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def readable(mangled):
+        """_Z11even_sharesILb1EEv... -> even_shares true"""
+        match = re.match(r"_Z(\d+)", mangled)
+        name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
+        flag = re.match(r"ILb([01])E", mangled[match.end() + len(name):]) if match else None
+        return name + (" true" if flag.group(1) == "1" else " false") if flag else name
+
+    def test_registers(self):
+        for kernel, made in self.made.items():
+            self.assertEqual(made[1:], (24, 0) if kernel == "even_shares true" else (0, 0), kernel)
+        for kernel in ("register_buffer", "async_copy"):
+            self.assertEqual(self.made[kernel][0], 128)
+        for kernel in ("producer_warps", "even_shares"):
+            self.assertEqual(self.made[f"{kernel} true"][0], 168)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_the_loop_over_slices(self):
+        """Instructions, and how many of them are multiply-adds or reads of fragments."""
+        found = {}
+        for cubin in self.cubins:
+            text = subprocess.run([CUOBJDUMP, "-sass", cubin], capture_output=True, text=True, check=True).stdout
+            for function in text.split("Function : ")[1:]:
+                code = re.findall(r"/\*([0-9a-f]{4,5})\*/\s+(?:@!?U?P[T\d]+ )?\s*([A-Z][\w.]*)([^;]*);", function)
+                at = {int(address, 16): number for number, (address, _, _) in enumerate(code)}
+                bodies = []
+                for number, (_, name, rest) in enumerate(code):
+                    target = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
+                    begin = at.get(int(target.group(1), 16), number) if target else number
+                    body = [inner for _, inner, _ in code[begin:number + 1]]
+                    if body.count("FFMA") >= 512:
+                        bodies.append(body)
+                if bodies:
+                    body = min(bodies, key=len)
+                    found[self.readable(function.split()[0])] = (
+                        len(body), body.count("FFMA"), sum(name.startswith("LDS.128") for name in body))
+        self.assertEqual(found["async_copy"], (1221, 1024, 64))
+        for kernel in ("wide_tile", "serpentine"):
+            self.assertEqual(found[kernel], (2274, 2048, 96), kernel)
+        for kernel in ("producer_warps true", "even_shares true"):
+            self.assertEqual(found[kernel], (2173, 2048, 96), kernel)
+        self.assertEqual([round(100 * a / b) for a, b in ((1024, 1221), (2048, 2274), (2048, 2173))], [84, 90, 94])
+        for quote in ("has 1221 instructions for a slice, of which 1024 are multiply-adds, or 84 %", "2048 are multiply-adds, "
+                      "or 90 %", "Of its 2173 instructions 2048 are multiply-adds, 94 %"):
+            self.assertEqual(prose().count(quote), 1, quote)
+
+
+class Hardware(unittest.TestCase):
+    """What was recorded on an H200."""
+
+    def test_counts_are_the_simulators_or_explained(self):
+        found = CHAPTER.disagreements()
+        if found is None:
+            self.skipTest("no counts of an H200 are recorded")
+        self.assertEqual(found, [], "\n".join(found))
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_quotes_of_it(self):
+        results = json.loads(H200.read_text())
+        self.assertIn("H200", results["device"])
+        self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
+        for rung, size, key, figure, quote in QUOTED:
+            found = [row for row in results["rows"] if row["rung"] == rung and row["size"] == dict.fromkeys("MNK", size)]
+            with self.subTest(rung=rung, size=size):
+                self.assertEqual(len(found), 1)
+                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
+                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+                self.assertEqual(prose().count(quote), 1, quote)
+
+
+if __name__ == "__main__":
+    unittest.main()
