@@ -38,7 +38,7 @@ def draw(simulated, source):
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
 
     def read_of_b(kernel):
-        return maps.of_example({"space": "shared", "access": "load", "size": 16,
+        return maps.of_example({"space": "shared", "access": "load", "size": 16, "phase_lanes": 8,
                                 "addresses": [16 * col for _, col in places(kernel)]})
 
     split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])

@@ -81,7 +81,9 @@ def ladder(bars: list[dict], unit: str, limit: float | None, prefix: str, title:
             for i, bar in enumerate(bars):
                 axes.barh(i + 0.16, bar["value"], height=0.34, color=ACCENT, linewidth=0)
                 axes.text(0, i - 0.1, bar["label"], ha="left", va="bottom", color=FOREGROUND)
-                axes.text(most * 1.0, i - 0.1, rate(bar["value"]), ha="right", va="bottom", color=MUTED)
+                # A little to the left of the limit's line.
+                axes.annotate(rate(bar["value"]), (most, i - 0.1), xytext=(-5, 0), textcoords="offset points", ha="right",
+                              va="bottom", color=MUTED)
                 if bar["peer"]:
                     axes.plot([bar["peer"]] * 2, [i - 0.07, i + 0.39], color=SECOND, linewidth=2.2,
                               solid_capstyle="butt")
@@ -315,6 +317,31 @@ def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Draw
     svg = (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width: {width:.0f}px" '
            f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
     return Drawing(_page_colours(svg), alt)
+
+
+def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawing:
+    """How the lanes of a warp stand. Each warp: words above it, row and column of each lane from 0 on, and the lanes
+    that are marked."""
+    cell, shapes, y, widest, sentences = 30, [], 0.0, 0, []
+    for text, places, marked in warps:
+        y += 15
+        shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{_escape(text)}</text>')
+        y += 8
+        for lane, (row, col) in enumerate(places):
+            x1, y1 = 1 + col * cell, y + row * cell
+            shapes.append(f'<rect x="{x1}" y="{y1:g}" width="{cell - 3}" height="{cell - 3}" rx="3" stroke="{LINE}" '
+                          f'fill="{SOFT if lane in marked else "none"}"/>'
+                          f'<text x="{x1 + (cell - 3) / 2:g}" y="{y1 + 18:g}" font-size="12" text-anchor="middle" '
+                          f'fill="{FOREGROUND if lane in marked else MUTED}">{lane}</text>')
+        rows = [[lane for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places) if r == row)]
+                for row in sorted({row for row, _ in places})]
+        y += len(rows) * cell + 10
+        widest = max(widest, *(col + 1 for _, col in places))
+        sentences.append(f"{text}: row by row, lanes " + "; ".join(" ".join(map(str, row)) for row in rows) + ".")
+    width = widest * cell + 1
+    svg = (f'<svg viewBox="0 0 {width} {y - 8:g}" style="max-width: {width}px" '
+           f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+    return Drawing(_page_colours(svg), "How the lanes of a warp stand. " + " ".join(sentences))
 
 
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:

@@ -113,6 +113,7 @@ def _shared(lanes, size, access, width, total):
         label = "" if width == 32 else "lanes %d-%d" % (first, first + width - 1)
         groups.append({"label": label, "stacks": stacks})
     worst = max(passes)
+    total = sum(passes) if total is None else total  # without a trace: what the phases take one by one
     if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
         caption = "at most %d lane%s in one bank" % (worst, "" if worst == 1 else "s")
     else:
