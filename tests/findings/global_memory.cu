@@ -205,7 +205,8 @@ void constant_written(bool fixed) {
 __global__ void sort_digits(const int* digits, int* out, int n) {
   int bins[8];
   for (int i = 0; i < 8; ++i) bins[i] = 0;
-  for (int i = 0; i < n; ++i) ++bins[digits[i]];  // fault: local_far_past_end
+  for (int i = 0; i < n; ++i)
+    ++bins[digits[i]];  // fault: local_far_past_end // fault: local_past_end
   for (int i = 0; i < 8; ++i) out[i] = bins[i];
 }
 
@@ -216,8 +217,7 @@ void local_far_past_end(bool fixed) {
   sort_digits<<<1, 1>>>(in.data(), out.data(), 16);
 }
 
-// One element past it hits a neighbour on the thread's own stack, which neither the hardware's tools nor the
-// simulator see.
+// One element past it hits a neighbour on the thread's own stack.
 void local_past_end(bool fixed) {
   std::vector<int> digits(16);
   for (int i = 0; i < 16; ++i) digits[i] = i % (fixed ? 8 : 9);
@@ -282,7 +282,7 @@ const std::vector<Planted> kGlobalMemory = {
     {"constant_past_end", "out-of-bounds", constant_past_end},
     {"constant_written", "constant-write", constant_written},
     {"local_far_past_end", "out-of-bounds", local_far_past_end},
-    {"local_past_end", "none", local_past_end},
+    {"local_past_end", "out-of-bounds", local_past_end},
     {"use_after_free_async", "use-after-free", use_after_free_async},
     {"pinned_after_free", "use-after-free", pinned_after_free},
     {"assert_fails", "trap", assert_fails},

@@ -1,6 +1,7 @@
 // Every finding: a kernel that must raise it, and its corrected twin that must not.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
+#include <curand_kernel.h>
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
@@ -656,7 +657,30 @@ TEST(Heap, IsCheckedAsOtherMemory) {
             std::string::npos)
       << findings[0].allocation;
   use_heap<<<1, 1>>>(out.data(), 0, true);
-  EXPECT_EQ(kinds(), Kinds{"trap"});
+  findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "trap");
+  EXPECT_GT(findings[0].line, 0);
+}
+
+// The simulator's own memory is not the kernel's.
+__global__ void fill_heap(unsigned* out) {
+  curandState state;
+  curand_init(1, 1, 1, &state);  // makes tables
+  void* most = malloc((8 << 20) - 4096);
+  out[0] = curand(&state) != 0 && most != nullptr;
+  out[1] = malloc(8192) == nullptr;
+  free(most);
+}
+
+TEST(Heap, IsAsLargeAsItsLimit) {
+  Buffer<unsigned> out(2);
+  fill_heap<<<1, 1>>>(out.data());
+  unsigned seen[2] = {0, 0};
+  EXPECT_EQ(cudaMemcpy(seen, out.data(), sizeof(seen), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(seen[0], 1u);
+  EXPECT_EQ(seen[1], 1u);
+  EXPECT_TRUE(kinds().empty());
 }
 
 // Freed between two launches that run on the same thread of the CPU.
@@ -701,3 +725,193 @@ TEST(Assertion, FailsTheProcessUnlessTheProgramIsTold) {
 }
 
 }  // namespace
+
+// ---- What must stay silent ----------------------------------------------------------------------
+
+// A running sum over blocks: each publishes its sum, and adds up what those before it have published.
+__global__ void look_back(const int* in, int* out, int* sums, volatile int* state) {
+  if (threadIdx.x != 0) return;
+  const int b = blockIdx.x;
+  sums[b] = in[b];
+  __threadfence();
+  state[b] = 1;
+  int before = 0;
+  for (int p = b - 1; p >= 0; --p) {
+    while (state[p] == 0) {
+    }
+    __threadfence();
+    before += sums[p];
+  }
+  out[b] = before + in[b];
+}
+
+TEST(Silent, OnLookBack) {
+  Buffer<int> in(64), out(64), sums(64), state(64);
+  const std::vector<int> ones(64, 1);
+  cudaMemcpy(in.data(), ones.data(), 64 * sizeof(int), cudaMemcpyHostToDevice);
+  look_back<<<64, 32>>>(in.data(), out.data(), sums.data(), state.data());
+  std::vector<int> host(64);
+  cudaMemcpy(host.data(), out.data(), 64 * sizeof(int), cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(host[i], i + 1);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// Row and column k are stored to while other blocks read them, and keep their values.
+__global__ void floyd_warshall_step(int* d, int n, int k) {
+  const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && j < n) d[i * n + j] = min(d[i * n + j], d[i * n + k] + d[k * n + j]);
+}
+
+TEST(Silent, OnFloydWarshall) {
+  constexpr int kN = 40;
+  std::vector<int> host(kN * kN);
+  for (int i = 0; i < kN * kN; ++i) host[i] = i % (kN + 1) == 0 ? 0 : 1 + i * 7919 % 101;
+  Buffer<int> d(kN * kN);
+  cudaMemcpy(d.data(), host.data(), host.size() * sizeof(int), cudaMemcpyHostToDevice);
+  for (int k = 0; k < kN; ++k) {
+    floyd_warshall_step<<<dim3(3, 3), dim3(16, 16)>>>(d.data(), kN, k);
+  }
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// Many find the same vertex and give it the same level.
+__global__ void next_level(const int* first, const int* edges, int* level, int n, int now) {
+  const int v = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v >= n || level[v] != now) return;
+  for (int e = first[v]; e < first[v + 1]; ++e) {
+    if (level[edges[e]] < 0) level[edges[e]] = now + 1;
+  }
+}
+
+TEST(Silent, OnBreadthFirstSearch) {
+  constexpr int kN = 500, kDegree = 8;
+  std::vector<int> first(kN + 1), edges(kN * kDegree), level(kN, -1);
+  for (int v = 0; v <= kN; ++v) first[v] = v * kDegree;
+  for (int e = 0; e < kN * kDegree; ++e) edges[e] = (e * 37 + e / kDegree) % kN;
+  level[0] = 0;
+  Buffer<int> f(first.size()), g(edges.size()), l(level.size());
+  cudaMemcpy(f.data(), first.data(), first.size() * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(g.data(), edges.data(), edges.size() * sizeof(int), cudaMemcpyHostToDevice);
+  cudaMemcpy(l.data(), level.data(), level.size() * sizeof(int), cudaMemcpyHostToDevice);
+  for (int now = 0; now < 6; ++now) {
+    next_level<<<8, 64>>>(f.data(), g.data(), l.data(), kN, now);
+  }
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+struct Padded {
+  double a;
+  double b;
+  int c;  // and four bytes that nobody writes
+};
+
+__global__ void write_members(Padded* out) {
+  out[threadIdx.x].a = out[threadIdx.x].b = 1.0;
+  out[threadIdx.x].c = 1;
+}
+__global__ void copy_structs(const Padded* in, Padded* out) { out[threadIdx.x] = in[threadIdx.x]; }
+__global__ void copy_bytes(const char* in, char* out, size_t n) {
+  memcpy(out + threadIdx.x * n, in + threadIdx.x * n, n);
+}
+
+TEST(Silent, OnPaddingAndCopiesInKernels) {
+  Padded *a, *b, *c;
+  for (Padded** p : {&a, &b, &c}) ASSERT_EQ(cudaMalloc(p, 32 * sizeof(Padded)), cudaSuccess);
+  write_members<<<1, 32>>>(a);
+  copy_structs<<<1, 32>>>(a, b);
+  copy_bytes<<<1, 32>>>(reinterpret_cast<const char*>(a), reinterpret_cast<char*>(c),
+                        sizeof(Padded));
+  copy_structs<<<1, 32>>>(c, b);
+  for (Padded* p : {a, b, c}) cudaFree(p);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// The rows of a tile lie one behind the other.
+__global__ void fill_tile_as_a_whole(int* out) {
+  __shared__ int tile[8][33];
+  for (int i = threadIdx.x; i < 8 * 33; i += blockDim.x) tile[0][i] = i;
+  __syncthreads();
+  out[threadIdx.x] = tile[7][threadIdx.x];
+}
+
+TEST(Silent, OnATileThatIsFilledAsAWhole) {
+  Buffer<int> out(32);
+  fill_tile_as_a_whole<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__device__ int* ones() {
+  __shared__ int array[32];
+  array[threadIdx.x] = 1;
+  return array;
+}
+__device__ int* twos() {
+  __shared__ int array[32];
+  array[threadIdx.x] = 2;
+  return array;
+}
+__global__ void choose(int* out) {
+  const int *a = ones(), *b = twos();
+  __syncthreads();
+  out[threadIdx.x] = (threadIdx.x % 2 ? a : b)[31 - threadIdx.x];
+}
+
+TEST(Silent, WhereOneInstructionReadsArraysOfTwoFunctions) {
+  Buffer<int> out(32);
+  choose<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// Not all that is copied need be written, only what is read.
+TEST(Silent, OnAPartOfABufferThatNobodyReads) {
+  int* some = nullptr;
+  ASSERT_EQ(cudaMalloc(&some, 64 * sizeof(int)), cudaSuccess);
+  cudaMemset(some, 0, 32 * sizeof(int));
+  std::vector<int> host(64);
+  cudaMemcpy(host.data(), some, 64 * sizeof(int), cudaMemcpyDeviceToHost);
+  EXPECT_EQ(std::accumulate(host.begin(), host.begin() + 32, 0), 0);
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_EQ(host[32], -1);  // what fresh memory holds
+  EXPECT_EQ(kinds(), Kinds{"uninitialized-global"});
+  cudaFree(some);
+}
+
+// ---- Calls that fail ----------------------------------------------------------------------------
+
+TEST(ApiError, IsAFindingUnlessTheProgramTakesIt) {
+  Buffer<int> out(4);
+  const std::vector<int> host(5);
+  cudaMemcpy(out.data(), host.data(), 5 * sizeof(int), cudaMemcpyHostToDevice);
+  auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "api-error");
+  EXPECT_NE(findings[0].message.find("cudaMemcpy at "), std::string::npos) << findings[0].message;
+  EXPECT_NE(findings[0].message.find("4 bytes past the end of the 16-byte"), std::string::npos)
+      << findings[0].message;
+
+  cudaMemcpy(out.data(), host.data(), 5 * sizeof(int), cudaMemcpyHostToDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST(UseAfterFree, BetweenTwoLaunches) {
+  float* out = nullptr;
+  ASSERT_EQ(cudaMalloc(&out, 64 * sizeof(float)), cudaSuccess);
+  fill<<<1, 64>>>(out, 64, true);
+  EXPECT_EQ(kinds(), Kinds{});
+  cudaFree(out);
+  fill<<<1, 64>>>(out, 64, true);
+  EXPECT_EQ(kinds(), Kinds{"use-after-free"});
+}
+
+__global__ void copy_quads(const float4* in, float4* out) { out[threadIdx.x] = in[threadIdx.x]; }
+
+TEST(OutOfBounds, AcrossTheEnd) {
+  Buffer<float> in(5), out(8);
+  copy_quads<<<1, 2>>>(reinterpret_cast<const float4*>(in.data()),
+                       reinterpret_cast<float4*>(out.data()));
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find(": across the end of the 20-byte"), std::string::npos)
+      << findings[0].message;
+}

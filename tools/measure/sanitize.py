@@ -36,7 +36,7 @@ TOGETHER = 10  # corrected programs in one process
 # What stands in the first line of an error, and is no error by itself.
 NO_ERROR = re.compile(r"COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|LEAK SUMMARY|Target application returned"
                       r"|Error: process didn't terminate|No attachable process|were not printed|Saved host backtrace"
-                      r"|Host Frame|Device Frame|^and |^at |^by |^in |^Access |^Address |^Thread|^Value|^Barrier|^$")
+                      r"|Host Frame|Device Frame|^and |^at |^by |^in |^Access |^Address |^Thread|^Value|^Barrier (?!error)|^$")
 SOURCE_LINE = re.compile(r"\bin (?:[^\s:]*/)?([\w.]+\.cuh?):(\d+)")
 
 

@@ -19,7 +19,8 @@ inline constexpr std::array kAlways = {
 /// Ahead of the reader's flags: what holds unless they say otherwise.
 inline constexpr std::array kDefaults = {"-std=gnu++20"};
 
-/// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. The
+/// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. (What
+/// -fsanitize=bounds adds comes after both, and so changes neither.) The
 /// layout of the code has to follow the source, since the scheduler runs the lowest program counter
 /// first; so what moves, merges or splits code is off, and the level of optimisation is fixed. Above all,
 /// no jump threading: where a condition is known on one of two ways, that way would go on beside the other
@@ -32,6 +33,7 @@ inline constexpr std::array kTraced = {
     "-Wno-tsan",  // fences are not lost on our hooks
     "--param=tsan-distinguish-volatile=1",
     "-fsanitize-coverage=trace-pc",
+    "-fsanitize=bounds",  // calls our __ubsan_* where an index is wrong
     "-fno-reorder-blocks",
     "-fno-reorder-blocks-and-partition",
     "-fno-ipa-icf",
@@ -39,6 +41,11 @@ inline constexpr std::array kTraced = {
     "-fcode-hoisting",
     "-fno-thread-jumps",
 };
+
+/// Where the source names a type that needs more than 8 bytes of alignment: calls our __ubsan_* where it does
+/// not have it. (Up to 8 bytes the size of the access says it.) Only there, because with this g++ no longer
+/// makes a load once that both sides of a branch begin with.
+inline constexpr std::array kWide = {"-fsanitize=alignment"};
 
 /// --fast: no tracing. -O2 unless the reader says otherwise. A barrier that is called last must still return to
 /// the kernel: by that address the threads of a block tell which barrier they wait at.

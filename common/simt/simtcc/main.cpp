@@ -143,22 +143,27 @@ class Driver {
     if (const int status = step(command)) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
+    bool names_wide_type = false;
     if (!options_.dry_run) {
-      if (const int status = rewrite_file(preprocessed, input.path, rewritten)) return status;
+      if (const int status = rewrite_file(preprocessed, input.path, rewritten, names_wide_type)) {
+        return status;
+      }
     }
     if (options_.print_rewritten) return 0;
 
     command = with_common(input);
     add_code_generation(command);
+    if (names_wide_type && !options_.fast) append(command, flags::kWide);
     append(command, Command{"-x", "c++-cpp-output", "-c", rewritten, "-o", object});
     return step(command);
   }
 
-  int rewrite_file(const std::string& from, const std::string& source,
-                   const std::string& to) const {
+  int rewrite_file(const std::string& from, const std::string& source, const std::string& to,
+                   bool& names_wide_type) const {
     std::ifstream in(from, std::ios::binary);
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     const Rewritten result = rewrite(text, source);
+    names_wide_type = result.names_wide_type;
     for (const Diagnostic& diagnostic : result.diagnostics) std::cerr << diagnostic.text() << '\n';
     if (!result.diagnostics.empty()) return 1;
     if (options_.print_rewritten) {

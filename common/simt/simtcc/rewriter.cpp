@@ -98,7 +98,7 @@ class Rewriter {
     match_brackets();
     for (at_ = 0; at_ < list_.size(); ++at_) visit(at_);
     for (const NamespaceShared& shared : namespace_shared_) use_namespace_shared(shared);
-    return {apply(), std::move(diagnostics_)};
+    return {apply(), std::move(diagnostics_), names_wide_type()};
   }
 
  private:
@@ -131,6 +131,16 @@ class Rewriter {
     std::string declaration;
     std::size_t after;  // only functions that come later see it
   };
+
+  bool names_wide_type() const {
+    static const std::set<std::string_view> names = {
+        "float4",    "int4",       "uint4",   "double2",    "long2",      "ulong2",
+        "longlong2", "ulonglong2", "double4", "longlong4",  "ulonglong4", "long4",
+        "ulong4",    "alignas",    "aligned", "__aligned__"};
+    return std::any_of(list_.begin(), list_.end(), [](const Token& t) {
+      return t.is_identifier() && !t.in_system_header && names.contains(t.text);
+    });
+  }
 
   // ---- the text around a token
 

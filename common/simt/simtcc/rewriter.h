@@ -34,6 +34,7 @@ struct Diagnostic {
 struct Rewritten {
   std::string text;
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
+  bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
 };
 
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says

@@ -8,12 +8,18 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "api_errors.h"
 #include "device.h"
 #include "heap.h"
+#include "host_copies.h"
 #include "memory.h"
 #include "streams.h"
+#include "symbols.h"
 
+using simt::device::explain;
 using simt::device::result;
 using simt::graphs::enqueue;
 using simt::memory::Kind;
@@ -190,6 +196,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize() { return result(cudaSuccess); }
 
 cudaError_t cudaDeviceReset() {
+  simt::device::report_leaks();
   simt::memory::reset();
   simt::device::clear_errors();
   return cudaSuccess;
@@ -311,6 +318,12 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   *pointer = nullptr;
   if (size == 0) return result(cudaSuccess);
+  if (size > uint64_t{1} << 62) {
+    explain(std::to_string(size) +
+            " bytes are more than any device has. Usual cause: a size that was "
+            "negative before it became a size_t");
+    return result(cudaErrorMemoryAllocation);
+  }
   const uint64_t base = simt::memory::allocate(kind, size, caller);
   if (!base) return result(cudaErrorMemoryAllocation);
   *pointer = reinterpret_cast<void*>(base);
@@ -321,15 +334,50 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (!pointer) return result(cudaSuccess);
   const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
-  return result(freed == simt::memory::FreeResult::ok ? cudaSuccess : cudaErrorInvalidValue);
+  if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
+  if (!found) {
+    explain("no call that allocates memory returned this pointer");
+  } else if (found->freed) {
+    explain("it names " + simt::memory::describe(*found) + ", which is freed already");
+  } else if (reinterpret_cast<uint64_t>(pointer) != found->base) {
+    explain("the pointer lies " +
+            std::to_string(reinterpret_cast<uint64_t>(pointer) - found->base) + " bytes into " +
+            simt::memory::describe(*found) + "; to free it takes its first address");
+  } else {
+    static constexpr const char* kTakers[] = {"cudaFree", "cudaFreeHost", "cudaFree",
+                                              "free or delete in a kernel", "cudaHostUnregister"};
+    explain("to free " + simt::memory::describe(*found) + " takes " +
+            kTakers[static_cast<size_t>(found->kind)]);
+  }
+  return result(cudaErrorInvalidValue);
 }
 
-// An end of a copy. What cudaMalloc and its like returned must hold all of it.
-bool is_legal(const void* pointer, size_t size) {
+// One end of a copy. What cudaMalloc and its like returned, or a variable, must hold all of it. Empty if it
+// does, else what is wrong.
+std::string wrong_with(const char* end, const void* pointer, size_t size) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  if (!simt::memory::in_arena(address)) return pointer != nullptr;
-  const simt::memory::Allocation* found = simt::memory::find(address);
-  return found && !found->freed && address + size <= found->end();
+  const std::string what = "the " + std::string(end);
+  if (!pointer) return what + " is a null pointer";
+  std::string place;
+  uint64_t holds_until = 0;
+  if (simt::memory::in_arena(address)) {
+    const simt::memory::Allocation* found = simt::memory::find(address);
+    if (!found) return what + " is an address that no allocation holds";
+    place = simt::memory::describe(*found);
+    if (found->freed) return what + " lies in " + place;
+    holds_until = found->end();
+  } else if (const simt::symbols::Variable* variable = simt::symbols::find_variable(address)) {
+    place =
+        "the " + std::to_string(variable->end - variable->begin) + " bytes of " + variable->name;
+    holds_until = variable->end;
+  } else {
+    return {};  // the host's
+  }
+  if (size <= holds_until - address) return {};
+  const uint64_t past = size - (holds_until - address);
+  return what + " reaches " + std::to_string(past) + (past == 1 ? " byte" : " bytes") +
+         " past the end of " + place;
 }
 
 bool is_device(const void* pointer) {
@@ -366,12 +414,24 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
                       size_t height, cudaMemcpyKind kind) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
-  if (to_pitch < width || from_pitch < width) return result(cudaErrorInvalidPitchValue);
+  if (to_pitch < width || from_pitch < width) {
+    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
+            std::to_string(std::min(to_pitch, from_pitch)));
+    return result(cudaErrorInvalidPitchValue);
+  }
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return result(cudaErrorInvalidMemcpyDirection);
   }
-  if (!direction_fits(to, from, kind) || !is_legal(to, (height - 1) * to_pitch + width) ||
-      !is_legal(from, (height - 1) * from_pitch + width)) {
+  if (!direction_fits(to, from, kind)) {
+    explain(is_device(to) && kind != cudaMemcpyHostToDevice
+                ? "the target lies in device memory, and the direction says that it is the host's"
+                : "the source lies in device memory, and the direction says that it is the host's");
+    return result(cudaErrorInvalidValue);
+  }
+  std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
+  if (wrong.empty()) wrong = wrong_with("source", from, (height - 1) * from_pitch + width);
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
   auto* target = static_cast<char*>(to);
@@ -380,6 +440,11 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
   }
   mark_rows_written(to, to_pitch, width, height);
+  if (!is_device(to)) {
+    for (size_t row = 0; row < height; ++row) {
+      simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
+    }
+  }
   return result(cudaSuccess);
 }
 
@@ -393,10 +458,17 @@ bool is_variable(const void* pointer) {
 cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
-  if (pitch < width) return result(cudaErrorInvalidPitchValue);
+  if (pitch < width) {
+    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
+            std::to_string(pitch));
+    return result(cudaErrorInvalidPitchValue);
+  }
   const bool is_known =
       simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) || is_variable(pointer);
-  if (!is_known || !is_legal(pointer, (height - 1) * pitch + width)) {
+  std::string wrong = is_known ? wrong_with("range", pointer, (height - 1) * pitch + width)
+                               : "this is not device memory";
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
   for (size_t row = 0; row < height; ++row) {

@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "api_errors.h"
 #include "grid.h"
 #include "lab/json_writer.h"
 #include "memory.h"
@@ -202,7 +203,7 @@ std::string plural(uint64_t n, const char* thing) {
 }
 
 // Where an address lies, seen from the allocations.
-std::string describe_address(uint64_t address, unsigned size, std::string& allocation) {
+std::string describe_address(uint64_t address, std::string& allocation) {
   if (address < 4096) return "address " + std::to_string(address) + ", a null pointer";
   if (!memory::in_arena(address)) {
     allocation = "host memory";
@@ -214,10 +215,12 @@ std::string describe_address(uint64_t address, unsigned size, std::string& alloc
     allocation = memory::describe(*below);
     return plural(address - below->base, "byte") + " into " + allocation;
   }
-  if (below && address + size > below->end() &&
-      (!above || address - below->end() <= above->base - address)) {
+  if (below && address < below->end()) {
     allocation = memory::describe(*below);
-    if (address < below->end()) return "across the end of " + allocation;
+    return "across the end of " + allocation;
+  }
+  if (below && (!above || address - below->end() <= above->base - address)) {
+    allocation = memory::describe(*below);
     const uint64_t past = address - below->end();
     return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") +
            " of " + allocation;
@@ -239,7 +242,10 @@ cudaError_t result(cudaError_t error) {
   State& s = state();
   if (s.sticky == cudaErrorAssert) s.assertion_told = true;
   if (s.sticky != cudaSuccess) return s.sticky;
-  if (error != cudaSuccess) s.last = error;
+  if (error != cudaSuccess) {
+    s.last = error;
+    note_api_error(error);
+  }
   return error;
 }
 
@@ -294,16 +300,21 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
   f.thread = fault.thread;
   f.launch = launch;
   f.address = fault.address;
-  const std::string access = (fault.store ? "write of " : "read of ") + plural(fault.size, "byte");
+  const std::string access = (fault.atomic  ? "atomic operation on "
+                              : fault.store ? "write of "
+                                            : "read of ") +
+                             plural(fault.size, "byte");
   const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
                             ", thread " + text(fault.thread);
-  const std::string others =
-      fault.lanes > 1 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)" : "";
+  const std::string others = fault.lanes <= 1 ? ""
+                             : fault.lanes <= engine::kLanes
+                                 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
+                                 : " (and " + std::to_string(fault.lanes - 1) + " times more)";
   switch (fault.kind) {
     case Kind::none:
       break;
     case Kind::out_of_bounds: {
-      const std::string place = describe_address(fault.address, fault.size, f.allocation);
+      const std::string place = describe_address(fault.address, f.allocation);
       const memory::Allocation* found = memory::find(fault.address);
       if (fault.address >= 4096 && !memory::in_arena(fault.address)) {
         f.kind = "device-access";
@@ -318,7 +329,10 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.kind = "out-of-bounds";
         f.message =
             access + where + others + ": " + place +
-            ". Usual cause: a guard such as `if (i < n)` is missing or tests another bound.";
+            (fault.address < 4096
+                 ? ". Usual cause: a pointer that was never set, or a cudaMalloc that failed."
+                 : ". Usual cause: a guard such as `if (i < n)` is missing or tests another "
+                   "bound.");
       }
       break;
     }
@@ -347,6 +361,24 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + others + ": byte " + std::to_string(fault.address) +
           " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
           "says how many bytes there are.";
+      break;
+    case Kind::array_out_of_bounds: {
+      const auto index = static_cast<int64_t>(fault.address);
+      f.kind = "out-of-bounds";
+      f.address = 0;
+      f.allocation = "an array of type " + std::string(fault.text);
+      f.message = "index " + std::to_string(index) + " of " + f.allocation + where +
+                  ": it has the " + plural(fault.size, "element") + " from 0 to " +
+                  std::to_string(fault.size - 1) +
+                  ". Usual cause: an index that is one too large, or data that is no valid index.";
+      break;
+    }
+    case Kind::constant_write:
+      f.kind = "constant-write";
+      f.message =
+          access + where +
+          ": a __constant__ variable cannot be written by a kernel. The host sets it with "
+          "cudaMemcpyToSymbol() before the launch; what kernels write is a __device__ variable.";
       break;
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
@@ -393,9 +425,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       break;
     case Kind::shared_race:
       f.kind = "shared-race";
-      f.message = std::string(fault.store ? "write" : "read") + where + " races with the " +
-                  (fault.other_store ? "write" : "read") + " at " + other.text() + " by thread " +
-                  text(fault.other_thread) +
+      f.message = std::string(fault.atomic  ? "atomic operation"
+                              : fault.store ? "write"
+                                            : "read") +
+                  where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+                  other.text() + " by thread " + text(fault.other_thread) +
                   " of the same block: nothing orders the two accesses to the same shared memory. "
                   "Usual cause: "
                   "a missing __syncthreads(), or within a warp __syncwarp().";
@@ -456,8 +490,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       } else {
         f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
                                                                            : "out-of-bounds";
-        f.message =
-            "access" + where + ": " + describe_address(fault.address, 1, f.allocation) + ".";
+        f.message = "access" + where + ": " + describe_address(fault.address, f.allocation) + ".";
       }
       break;
   }
@@ -491,6 +524,8 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);
         break;
+      case Kind::constant_write:
+      case Kind::array_out_of_bounds:
       case Kind::out_of_bounds:
         set_sticky_error(cudaErrorIllegalAddress);
         break;
@@ -540,12 +575,11 @@ void write_trace() {
   }
 }
 
-namespace {
-
-// What was never freed, as compute-sanitizer's --leak-check reports it: when it is asked for.
+// As compute-sanitizer's --leak-check reports it: when it is asked for. Once a kernel has failed nothing
+// can be freed any more, and nothing counts as leaked.
 void report_leaks() {
   const char* wanted = std::getenv("SIMT_LEAKS");
-  if (!wanted || std::string_view(wanted) == "0" || !*wanted) return;
+  if (!wanted || std::string_view(wanted) == "0" || !*wanted || sticky_error()) return;
   for (const memory::Allocation& allocation : memory::live()) {
     const symbols::Location& at = symbols::locate(allocation.allocated_at);
     Finding f;
@@ -554,13 +588,20 @@ void report_leaks() {
     f.line = at.line;
     f.address = allocation.base;
     f.allocation = memory::describe(allocation);
-    f.message = f.allocation + " were never freed. Every cudaMalloc needs its cudaFree.";
+    f.message = f.allocation + " were never freed. Every " +
+                (allocation.kind == memory::Kind::pinned ? "cudaMallocHost needs its cudaFreeHost."
+                 : allocation.kind == memory::Kind::heap
+                     ? "malloc or new in a kernel needs its free or delete there."
+                     : "cudaMalloc needs its cudaFree.");
     if (allocation.name.empty()) f.message.replace(f.message.find(" were "), 6, " was ");
     report(std::move(f));
   }
 }
 
-void at_exit() {
+namespace {
+
+void at_exit(int status, void*) {
+  for (Finding& finding : take_api_errors(status == 0)) report(std::move(finding));
   report_leaks();
   write_trace();
   const size_t findings = state().pending.size();
@@ -572,7 +613,7 @@ void at_exit() {
   _exit(kFindingsExitCode);
 }
 
-[[gnu::constructor(102)]] void install() { std::atexit(at_exit); }
+[[gnu::constructor(102)]] void install() { on_exit(at_exit, nullptr); }
 
 }  // namespace
 }  // namespace device
@@ -627,6 +668,7 @@ Counts counts_since(std::size_t first) {
 
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
+  for (Finding& finding : device::take_api_errors(true)) device::report(std::move(finding));
   device::clear_errors();
   state().asserted = 0;
   return std::exchange(state().pending, {});
@@ -643,6 +685,7 @@ bool set_recording(bool on) { return std::exchange(state().recording, on); }
 cudaError_t cudaGetLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
+  simt::device::api_error_taken(s.last);
   return std::exchange(s.last, cudaSuccess);
 }
 

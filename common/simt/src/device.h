@@ -33,6 +33,9 @@ void allow_dynamic_shared(size_t bytes);
 // Records a finding, prints it, and makes the process fail unless somebody takes it.
 void report(Finding finding);
 
+// Records what was never freed, if SIMT_LEAKS asks for it.
+void report_leaks();
+
 // A fault of a lane in words.
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch);
 

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include "heap.h"
+#include "host_copies.h"
 #include "memory.h"
 #include "symbols.h"
 
@@ -276,6 +279,8 @@ int Worker::schedule(Warp& warp) {
   if (warp.group && traced_) {
     settle_script(warp);
     if (aborted_) return -1;
+    if (warp.has_wrong_index) [[unlikely]]
+      report_wrong_indices_of_exited(warp);
   }
   for (;;) {
     const int first = form_group(warp);
@@ -284,6 +289,7 @@ int Worker::schedule(Warp& warp) {
     const uint32_t here = warp.group & ~ahead;
     if (ahead) [[unlikely]] {
       advance(warp, ahead);
+      if (warp.has_wrong_index) report_wrong_indices_of_exited(warp);
       if (!here) {
         follow_trails(warp);
         continue;
@@ -466,14 +472,16 @@ void Worker::replay_in_step(Warp& warp) {
   uint64_t key[kLanes], address[kLanes];
   Stop stop[kLanes];
   uint8_t size[kLanes];
-  bool is_volatile[kLanes];
+  bool is_volatile[kLanes], is_padded[kLanes];
   std::memcpy(key, warp.key, sizeof(key));
   std::memcpy(address, warp.address, sizeof(address));
   std::memcpy(stop, warp.stop, sizeof(stop));
   std::memcpy(size, warp.size, sizeof(size));
   std::memcpy(is_volatile, warp.is_volatile, sizeof(is_volatile));
+  std::memcpy(is_padded, warp.is_padded, sizeof(is_padded));
   std::fill_n(warp.stop, kLanes, Stop::load);
   std::fill_n(warp.is_volatile, kLanes, false);
+  std::fill_n(warp.is_padded, kLanes, false);
   for (unsigned load = 0; load < loads; ++load) {
     const Script::Event& event = warp.script.event[warp.script.load[load]];
     std::fill_n(warp.key, kLanes, event.key);
@@ -484,13 +492,14 @@ void Worker::replay_in_step(Warp& warp) {
     warp.group_key = event.key;
     count_access(warp, group);
     if (aborted_) return;
-    if (!warp.prints.empty()) print(warp, group, load);
+    if (!warp.later.empty()) settle_later(warp, group, load);
   }
   std::memcpy(warp.key, key, sizeof(key));
   std::memcpy(warp.address, address, sizeof(address));
   std::memcpy(warp.stop, stop, sizeof(stop));
   std::memcpy(warp.size, size, sizeof(size));
   std::memcpy(warp.is_volatile, is_volatile, sizeof(is_volatile));
+  std::memcpy(warp.is_padded, is_padded, sizeof(is_padded));
 }
 
 // Otherwise every lane goes back to its first load, and the scheduler moves them on from there.
@@ -505,6 +514,7 @@ void Worker::go_back(Warp& warp) {
                          warp.stop[lane],
                          warp.size[lane],
                          warp.is_volatile[lane],
+                         warp.is_padded[lane],
                          warp.script_end[lane],
                          0,
                          static_cast<uint8_t>(loads)};
@@ -523,7 +533,7 @@ void Worker::stand_at_load(Warp& warp, int lane) {
   warp.path[lane] = event.path;
   warp.stop[lane] = Stop::load;
   warp.size[lane] = event.size;
-  warp.is_volatile[lane] = false;
+  warp.is_volatile[lane] = warp.is_padded[lane] = false;
   warp.script_end[lane] = static_cast<uint8_t>(place);
 }
 
@@ -532,7 +542,7 @@ void Worker::advance(Warp& warp, uint32_t lanes) {
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     Future& future = warp.future[lane];
-    if (!warp.prints.empty()) print(warp, 1u << lane, future.load);
+    if (!warp.later.empty()) settle_later(warp, 1u << lane, future.load);
     warp.script_begin[lane] = static_cast<uint8_t>(warp.script.load[future.load] + 1);
     if (++future.load < future.loads) {
       stand_at_load(warp, lane);
@@ -544,18 +554,23 @@ void Worker::advance(Warp& warp, uint32_t lanes) {
     warp.stop[lane] = future.stop;
     warp.size[lane] = future.size;
     warp.is_volatile[lane] = future.is_volatile;
+    warp.is_padded[lane] = future.is_padded;
     warp.script_end[lane] = future.script_end;
     warp.ahead &= ~(1u << lane);
     if (future.key == kNotWaiting) warp.live &= ~(1u << lane);
   }
 }
 
-// These lanes have done a load of the script: what they printed after it comes out.
-void Worker::print(Warp& warp, uint32_t lanes, unsigned load) {
-  std::erase_if(warp.prints, [&](const Print& print) {
-    if (print.load != load || !(lanes >> print.lane & 1)) return false;
-    std::fputs(print.text, stdout);
-    std::free(print.text);
+// These lanes have done a load of the script: what they did after it is known now.
+void Worker::settle_later(Warp& warp, uint32_t lanes, unsigned load) {
+  std::erase_if(warp.later, [&](const Later& later) {
+    if (later.load != load || !(lanes >> later.lane & 1)) return false;
+    if (later.text) {
+      std::fputs(later.text, stdout);
+      std::free(later.text);
+    } else {
+      note(warp, later);
+    }
     return true;
   });
 }
@@ -816,6 +831,8 @@ void Worker::begin_warps() {
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
+    warp.has_wrong_index = warp.has_misaligned = 0;
+    warp.has_pieces = false;
     for (unsigned i = 0; i < kLanes; ++i) {
       warp.key[i] = i < lanes ? make_key(0, 1) : kNotWaiting;
       warp.stop[i] = Stop::resume;
@@ -842,8 +859,11 @@ void Worker::begin_warps() {
 // After a fault: the lanes are dropped where they stand.
 void Worker::abandon_block() {
   for (unsigned w = 0; w < warp_count_; ++w) {
-    for (const Print& print : warps_[w]->prints) std::free(print.text);
-    warps_[w]->prints.clear();
+    for (uint32_t rest = warps_[w]->has_wrong_index; rest; rest &= rest - 1) {
+      report_wrong_indices(*warps_[w], std::countr_zero(rest));
+    }
+    for (const Later& later : warps_[w]->later) std::free(later.text);
+    warps_[w]->later.clear();
     for (Fiber*& fiber : warps_[w]->fiber) {
       if (!fiber) continue;
       rebuild(*fiber);
@@ -1058,6 +1078,26 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const uint64_t pc = key_pc(warp.group_key);
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
 
+  if (warp.has_pieces) [[unlikely]] {
+    uint32_t others = 0;
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (warp.size[lane] != size || warp.stop[lane] != what) others |= 1u << lane;
+    }
+    if (others) {
+      count_access(warp, group & ~others);
+      if (!aborted_) count_access(warp, others);
+      return;
+    }
+  }
+  if (const uint32_t wrong = group & warp.has_wrong_index; wrong) [[unlikely]] {
+    for (uint32_t rest = wrong; rest; rest &= rest - 1) {
+      if (settle_wrong_index(warp, std::countr_zero(rest), size)) continue;
+      aborted_ = true;
+      return;
+    }
+  }
+
   // Generic addresses may point anywhere, lane by lane; nearly always they agree.
   uint32_t shared = 0;
   const Span span = span_of(warp.address, group);
@@ -1112,9 +1152,13 @@ void Worker::count_access(Warp& warp, uint32_t group) {
     const auto end = reinterpret_cast<uint64_t>(simt_constant_end);
     for (uint32_t rest = global; rest; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
-      if (warp.address[lane] - begin < end - begin) global &= ~(1u << lane);
+      if (warp.address[lane] - begin >= end - begin) continue;
+      global &= ~(1u << lane);
+      if (what == Stop::load) continue;
+      add_fault(fault_at(Fault::Kind::constant_write, warp, lane));
+      aborted_ = true;
     }
-    if (!global) return;
+    if (aborted_ || !global) return;
   }
 
   check_global(warp, global, size, what, pc);
@@ -1167,6 +1211,16 @@ uint32_t Worker::atomic_lanes(const Warp& warp, uint32_t lanes) {
   return merged ? std::bit_floor(lanes) : lanes;
 }
 
+// Has the block written to it?
+bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
+  for (uint64_t word = variable.begin / 4; word * 4 < variable.end; ++word) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      if (races_.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
+    }
+  }
+  return false;
+}
+
 void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
                           Counts& counts) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
@@ -1187,10 +1241,10 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       return;
     }
     if (!is_dynamic && !variables_.empty()) {
-      // One instruction means one array. Where a lane falls into an array of another function, which
-      // happens to lie beside it here, hardware would have none there.
+      // One instruction means one array. Where a lane falls into an array of another function that the
+      // block does not use, and which happens to lie beside it here, hardware would have none there.
       const symbols::SharedVariable* const hit = shared_variable(address - tls_base_, size);
-      if (!hit || (array && hit != array && hit->owner != array->owner)) {
+      if (!hit || (array && hit != array && hit->owner != array->owner && !is_in_use(*hit))) {
         Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
         fault.address = address - tls_base_;
         fault.text = "static";
@@ -1201,7 +1255,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
       if (!array) array = hit;
     }
-    if (address % std::min(size, 8u) != 0) {
+    if (address % std::min(size, 8u) != 0 || warp.is_misaligned(lane)) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));
       aborted_ = true;
       return;
@@ -1214,7 +1268,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
           const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
           if (atomic) {
             add_fault(fault);
-          } else {
+          } else if (!warp.is_padded[lane]) {
             warp.doubt(lane, note_doubt(fault));
           }
         } else if (const uint8_t number = races_.doubt(word)) [[unlikely]] {
@@ -1371,7 +1425,8 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
   const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
   fresh_ = 0;
-  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0) [[likely]] {
+  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0 &&
+      !(lanes & warp.has_misaligned)) [[likely]] {
     if (!range->written) fresh_ = lanes;
     return;
   }
@@ -1384,9 +1439,12 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       range = global_range(address, size);
       if (!range) kind = Fault::Kind::out_of_bounds;
     }
-    // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8.
-    if (kind == Fault::Kind::none && address % std::min(size, 8u) != 0)
+    // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8; whether
+    // the type allows that, the compiler's check knows.
+    if (kind == Fault::Kind::none &&
+        (address % std::min(size, 8u) != 0 || warp.is_misaligned(lane))) {
       kind = Fault::Kind::misaligned;
+    }
     if (kind == Fault::Kind::none) {
       if (!range->written) fresh_ |= 1u << lane;
       continue;
@@ -1405,40 +1463,57 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
 
 namespace {
 
-// Calls f(sector, bytes, first lane, last lane) for each sector that the lanes touch, in their order;
-// neighbours that share a sector are one call.
+// Calls f(line, bytes, first lane, last lane) for each line of 64 bytes that the lanes touch, in their order;
+// neighbours that share a line are one call.
 template <class F>
-void for_each_sector(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
-  uint64_t sector = ~uint64_t{0};
-  uint32_t bytes = 0;
+void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
+  constexpr unsigned kLine = 64;
+  const uint64_t all = (uint64_t{1} << size) - 1;
+  if (lanes == ~0u) {
+    uint64_t differences = 0;
+    for (unsigned i = 0; i < kLanes; ++i) differences |= address[i] ^ (address[0] + i * size);
+    if (!differences) {  // one element after another
+      const uint64_t begin = address[0], end = begin + kLanes * size;
+      for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
+        uint64_t bytes = ~uint64_t{0};
+        if (line < begin) bytes <<= begin - line;
+        if (end - line < kLine) bytes &= (uint64_t{1} << (end - line)) - 1;
+        const uint64_t first = std::max(line, begin), last = std::min(line + kLine, end) - 1;
+        f(line, bytes, static_cast<int>((first - begin) / size),
+          static_cast<int>((last - begin) / size));
+      }
+      return;
+    }
+  }
+  uint64_t line = ~uint64_t{0};
+  uint64_t bytes = 0;
   int first = 0, last = 0;
-  const uint32_t all = size == 32 ? ~0u : (1u << size) - 1;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const uint64_t at = address[lane];
-    const unsigned offset = at % 32;
-    if (at - offset != sector) {
-      if (bytes) f(sector, bytes, first, last);
-      sector = at - offset;
+    const unsigned offset = at % kLine;
+    if (at - offset != line) {
+      if (bytes) f(line, bytes, first, last);
+      line = at - offset;
       bytes = 0;
       first = lane;
     }
     bytes |= all << offset;
     last = lane;
-    if (offset + size > 32) [[unlikely]] {  // two sectors: see check_global()
-      f(sector, bytes, first, last);
-      sector += 32;
-      bytes = all >> (32 - offset);
+    if (offset + size > kLine) [[unlikely]] {  // two lines: see check_global()
+      f(line, bytes, first, last);
+      line += kLine;
+      bytes = all >> (kLine - offset);
       first = lane;
     }
   }
-  if (bytes) f(sector, bytes, first, last);
+  if (bytes) f(line, bytes, first, last);
 }
 
-uint32_t bytes_in_sector(uint64_t address, unsigned size, uint64_t sector) {
-  uint32_t bytes = 0;
+uint64_t bytes_in_line(uint64_t address, unsigned size, uint64_t line) {
+  uint64_t bytes = 0;
   for (uint64_t at = address; at < address + size; ++at) {
-    if (at - sector < 32) bytes |= 1u << (at - sector);
+    if (at - line < 64) bytes |= uint64_t{1} << (at - line);
   }
   return bytes;
 }
@@ -1447,27 +1522,47 @@ uint32_t bytes_in_sector(uint64_t address, unsigned size, uint64_t sector) {
 
 // Memory that nobody has written, and what is written now.
 void Worker::check_written(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
-  for_each_sector(warp.address, lanes, size,
-                  [&](uint64_t sector, uint32_t bytes, int first, int last) {
-                    if (what == Stop::store) return shadow::note_written(sector, bytes);
-                    const uint32_t missing = shadow::unwritten(sector, bytes);
-                    if (what == Stop::atomic) shadow::note_written(sector, bytes);
-                    if (!missing) [[likely]]
-                      return;
-                    for (int lane = first; lane <= last; ++lane) {
-                      if (!(lanes >> lane & 1)) continue;
-                      // Padding within a struct is read along with its members: only what is all unwritten counts.
-                      const uint32_t mine = bytes_in_sector(warp.address[lane], size, sector);
-                      if (mine == 0 || (mine & ~missing) ||
-                          static_cast<unsigned>(std::popcount(mine)) != size) {
-                        continue;
-                      }
-                      Fault fault = fault_at(Fault::Kind::global_uninitialized, warp, lane);
-                      fault.pc = pc;
-                      fault.lanes = 1;
-                      add_fault(fault);
-                    }
-                  });
+  for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+    if (what == Stop::store) return shadow::note_written(line, bytes);
+    const uint64_t missing = shadow::unwritten(line, bytes);
+    if (what == Stop::atomic) shadow::note_written(line, bytes);
+    if (!missing) [[likely]]
+      return;
+    for (int lane = first; lane <= last; ++lane) {
+      if (!(lanes >> lane & 1) || warp.is_padded[lane]) continue;
+      // Padding within a struct is read along with its members: only what is all unwritten counts.
+      const uint64_t mine = bytes_in_line(warp.address[lane], size, line);
+      if (mine == 0 || (mine & ~missing) || static_cast<unsigned>(std::popcount(mine)) != size) {
+        continue;
+      }
+      Fault fault = fault_at(Fault::Kind::global_uninitialized, warp, lane);
+      fault.pc = pc;
+      fault.lanes = 1;
+      add_fault(fault);
+    }
+  });
+}
+
+// Have some of the bytes been written, and others not?
+bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
+  const heap::HostMemory bookkeeping;
+  const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  const bool is_dynamic = address - dynamic < kMaxDynamicShared;
+  if (!is_dynamic && address - tls_base_ >= tls_size_) {
+    bool partly = false;
+    shadow::for_each_unwritten(address, size, [&](uint64_t begin, uint64_t end) {
+      partly |= begin != address || end != address + size;
+    });
+    return partly;
+  }
+  const uint64_t first = is_dynamic ? tls_size_ / 4 * 4 + (address - dynamic) : address - tls_base_;
+  bool some = false, all = true;
+  for (uint64_t byte = first; byte < first + size; ++byte) {
+    const bool is_written = races_.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
+    some |= is_written;
+    all &= is_written;
+  }
+  return some && !all;
 }
 
 // Other blocks that touch the same bytes.
@@ -1478,37 +1573,53 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
-  for_each_sector(
-      warp.address, lanes, size, [&](uint64_t sector, uint32_t bytes, int first, int last) {
-        if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({sector, bytes});
-        if (is_volatile && what == Stop::load) return;
-        Note clash;
-        if (!global.touch(sector, bytes, kind, pc_offset, clash)) [[likely]]
-          return;
-        for (int lane = first; lane <= last; ++lane) {
-          if (!(lanes >> lane & 1)) continue;
-          const uint32_t both = bytes_in_sector(warp.address[lane], size, sector) & clash.bytes;
-          if (!both) continue;
-          BlockRace race;
-          race.fault = fault_at(Fault::Kind::global_race, warp, lane);
-          race.fault.pc = pc;
-          race.fault.other_pc = clash.pc + program_base();
-          race.fault.other_store = clash.kind != Touch::read;
-          race.fault.other_block = GlobalCheck::linear(clash.block);
-          race.value = load_up_to_8(warp.address[lane], size);
-          if (kind == Touch::write) {
-            unsettled_.push_back({race, race.value});
-          } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
-            add_block_race(race);
-          }
-          return;
-        }
-      });
+  for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+    if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
+    if (is_volatile && what == Stop::load) return;
+    Note clash[2];
+    const unsigned clashes = global.touch(line, bytes, kind, pc_offset, clash);
+    if (!clashes) [[likely]]
+      return;
+    for (const unsigned half : {0u, 1u}) {
+      if (clashes >> half & 1)
+        report_clash(warp, lanes, kind, pc, clash[half], line + 32 * half, first, last);
+    }
+  });
+}
+
+// What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
+void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
+                          uint64_t sector, int first, int last) {
+  for (int lane = first; lane <= last; ++lane) {
+    if (!(lanes >> lane & 1)) continue;
+    const uint64_t address = warp.address[lane];
+    const unsigned size = warp.size[lane];
+    const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;
+    if (!both) continue;
+    BlockRace race;
+    race.fault = fault_at(Fault::Kind::global_race, warp, lane);
+    race.fault.pc = pc;
+    race.fault.other_pc = clash.pc + program_base();
+    race.fault.other_store = clash.kind != Touch::read;
+    race.fault.other_block = GlobalCheck::linear(clash.block);
+    race.value = load_up_to_8(address, size);
+    if (kind == Touch::write) {
+      unsettled_.push_back({race, race.value});
+    } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
+      add_block_race(race);
+    }
+    return;
+  }
 }
 
 // The lanes have run: did the stores that clash change anything?
 void Worker::settle_global() {
-  for (const Flag& flag : flags_) global.acquire(flag.sector, flag.bytes);
+  for (const Flag& flag : flags_) {
+    for (unsigned half = 0; half < 64; half += 32) {
+      const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
+      if (bytes) global.acquire(flag.line + half, bytes);
+    }
+  }
   flags_.clear();
   for (Unsettled& store : unsettled_) {
     store.race.value = load_up_to_8(store.race.fault.address, store.race.fault.size);
@@ -1526,6 +1637,121 @@ void Worker::add_block_race(const BlockRace& race) {
   if (block_races.size() < block_races.capacity()) block_races.push_back(race);
 }
 
+// ---- Indices outside their array ----------------------------------------------------------------
+
+namespace {
+
+// What "'float [8][33]'" says: the size of an element in bytes, 0 if that is unknown, and their number.
+struct ArrayType {
+  uint64_t element = 0, count = 0;
+
+  explicit ArrayType(std::string_view text) {
+    const size_t open = text.find(" [");
+    if (open == std::string_view::npos) return;
+    const std::string_view name = text.substr(text.starts_with("'"), open - text.starts_with("'"));
+    element = name.ends_with("*")                                          ? 8
+              : name.ends_with("char") || name == "bool"                   ? 1
+              : name.find("short") != name.npos                            ? 2
+              : name.find("long") != name.npos || name == "double"         ? 8
+              : name == "int" || name == "unsigned int" || name == "float" ? 4
+                                                                           : 0;
+    bool first = true;
+    for (size_t at = open + 1; at < text.size() && text[at] == '['; at = text.find(']', at) + 1) {
+      const uint64_t extent = std::strtoull(text.data() + at + 1, nullptr, 10);
+      (first ? count : element) = first ? extent : element * extent;
+      first = false;
+    }
+  }
+};
+
+}  // namespace
+
+// An access by a lane that has computed an index outside its array. Is it the access with that index? Then
+// it may still hit what was meant: `tile[0][i]` walks over all rows of a tile. False if it does not.
+bool Worker::settle_wrong_index(Warp& warp, int lane, unsigned size) {
+  const uint64_t address = warp.address[lane];
+  const uint64_t offset = address - tls_base_;
+  std::vector<WrongIndex>& open = warp.wrong_index[lane];
+  for (size_t i = 0; i < open.size(); ++i) {
+    const ArrayType type(open[i].array);
+    const uint64_t element = type.element ? type.element : size;
+    const uint64_t shift = static_cast<uint64_t>(open[i].index) * element;
+    if (offset < tls_size_) {
+      for (const symbols::SharedVariable& meant : variables_) {
+        if (offset - shift - meant.begin >= meant.end - meant.begin) continue;
+        if (offset < meant.begin || offset + size > meant.end) {
+          Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
+          fault.address = offset;
+          fault.text = "static";
+          fault.missed = &meant;
+          add_fault(fault);
+          open.clear();
+          warp.has_wrong_index &= ~(1u << lane);
+          return false;
+        }
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+        if (open.empty()) warp.has_wrong_index &= ~(1u << lane);
+        return true;
+      }
+    } else if (address - segments().data_begin < segments().data_end - segments().data_begin) {
+      // A __device__ or __constant__ array, or a row of one.
+      const symbols::Variable* meant = symbols::find_variable(address - shift);
+      if (meant && address >= meant->begin && address + size <= meant->end) {
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+        if (open.empty()) warp.has_wrong_index &= ~(1u << lane);
+        return true;
+      }
+      if (meant && meant->end - meant->begin == type.count * element) {
+        report_wrong_indices(warp, lane);
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// A lane has computed an index outside its array, or an address that is not aligned; the access comes next.
+void Worker::note(Warp& warp, const Later& later) {
+  const int lane = later.lane;
+  if (!later.index.array) {
+    warp.misaligned[lane] = later.misaligned;
+    warp.has_misaligned |= 1u << lane;
+    return;
+  }
+  constexpr size_t kMostOpen = 8;
+  std::vector<WrongIndex>& open = warp.wrong_index[lane];
+  // Still open when the lane comes there again: nobody saw the access.
+  const auto same = std::find_if(open.begin(), open.end(), [&](const WrongIndex& known) {
+    return known.pc == later.index.pc;
+  });
+  if (same != open.end()) {
+    *same = later.index;
+  } else if (open.size() < kMostOpen) {
+    open.push_back(later.index);
+  }
+  warp.has_wrong_index |= 1u << lane;
+}
+
+void Worker::report_wrong_indices_of_exited(Warp& warp) {
+  for (uint32_t rest = warp.has_wrong_index & ~warp.live; rest; rest &= rest - 1) {
+    report_wrong_indices(warp, std::countr_zero(rest));
+  }
+}
+
+// No access to memory that all can see had those indices: the arrays are the thread's own.
+void Worker::report_wrong_indices(Warp& warp, int lane) {
+  for (const WrongIndex& wrong : warp.wrong_index[lane]) {
+    Fault fault = fault_at(Fault::Kind::array_out_of_bounds, warp, lane);
+    fault.pc = wrong.pc;
+    fault.address = static_cast<uint64_t>(wrong.index);
+    fault.text = wrong.array;
+    fault.size = static_cast<unsigned>(ArrayType(wrong.array).count);
+    add_fault(fault);
+  }
+  warp.wrong_index[lane].clear();
+  warp.has_wrong_index &= ~(1u << lane);
+}
+
 // ---- Faults -------------------------------------------------------------------------------------
 
 Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
@@ -1535,6 +1761,7 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.address = warp.address[lane];
   fault.size = warp.size[lane];
   fault.store = warp.stop[lane] == Stop::store || warp.stop[lane] == Stop::atomic;
+  fault.atomic = warp.stop[lane] == Stop::atomic;
   fault.block = block_index_;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;
@@ -1565,12 +1792,15 @@ void host_access(uint64_t address, unsigned size, bool store, uint64_t pc);  // 
 
 struct Hooks {
   [[gnu::always_inline]] static inline void access(const void* pointer, unsigned size, Stop what,
-                                                   bool is_volatile, const void* pc) {
+                                                   bool is_volatile, const void* pc,
+                                                   bool is_padded = false) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     Worker* worker = running;
     if (!worker) {
       if (memory::in_device_arena(address)) [[unlikely]] {
         host_access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+      } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
+        host_copies::access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
       }
       return;
     }
@@ -1585,7 +1815,7 @@ struct Hooks {
     const int lane = worker->lane_;
     const Calls& calls = warp.calls[lane];
     const uint64_t key = make_key(calls.depth, reinterpret_cast<uint64_t>(pc));
-    if (what == Stop::load && !is_volatile) {
+    if (what == Stop::load && !is_volatile && !is_padded) {
       if (worker->cursor_ != worker->script_end_) {
         const Script::Event& event = warp.script.event[worker->cursor_];
         if (event.key == key && event.size == size && event.path == calls.path &&
@@ -1604,6 +1834,7 @@ struct Hooks {
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
+    warp.is_padded[lane] = is_padded;
     worker->stop_and_return(warp, lane);
   }
 
@@ -1690,40 +1921,44 @@ struct Hooks {
   static void access_pieces(const void* pointer, uint64_t size, Stop what, const void* pc) {
     auto address = reinterpret_cast<uint64_t>(pointer);
     const uint64_t end = address + size;
+    if (running && running->traced_) running->warp_->has_pieces = true;
+    // A struct may have padding, which nobody writes.
+    const bool is_padded = what == Stop::load && running && running->traced_ &&
+                           running->is_partly_written(address, size);
     while (address < end) {
       unsigned piece = address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
       while (piece > end - address) piece /= 2;
-      access(reinterpret_cast<const void*>(address), piece, what, false, pc);
+      access(reinterpret_cast<const void*>(address), piece, what, false, pc, is_padded);
       address += piece;
     }
   }
 
-  // memcpy(), memmove() and memset() of a kernel. All pieces are of one size, so that the lanes of a warp, whose
-  // rows mostly lie a multiple of it apart, keep in step. To the debug information a load stands a byte
+  // memcpy(), memmove() and memset() of a kernel. All pieces of a lane are of one size, so that the lanes of a warp,
+  // whose rows mostly lie a multiple of it apart, keep in step. To the debug information a load stands a byte
   // ahead of its store, still inside of the call.
   static unsigned piece_of(uint64_t bits) {
     return bits % 16 == 0 ? 16 : static_cast<unsigned>(bits & -bits);
   }
 
-  // On the host, a hook that sees memory of the device says so.
-  static bool sees(const void* pointer) {
-    Worker* worker = running;
-    if (worker) return worker->traced_;
-    return memory::in_device_arena(reinterpret_cast<uint64_t>(pointer));
-  }
-
   static void copy(char* to, const char* from, size_t size, const char* pc) {
-    if (!sees(to) && !sees(from)) {
+    Worker* worker = running;
+    if (!worker) {
+      host_block(from, size, Stop::load, pc);
+      host_block(to, size, Stop::store, pc);
+    }
+    if (!worker || !worker->traced_) {
       std::memmove(to, from, size);
       return;
     }
+    worker->warp_->has_pieces = true;
+    const bool is_padded = worker->is_partly_written(reinterpret_cast<uint64_t>(from), size);
     const unsigned piece =
         piece_of(reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | size);
     const bool backwards = to > from && to < from + size;
     for (size_t done = 0; done < size; done += piece) {
       const size_t at = backwards ? size - done - piece : done;
       char bytes[16];
-      access(from + at, piece, Stop::load, true, pc - 1);
+      access(from + at, piece, Stop::load, false, pc - 1, is_padded);
       std::memcpy(bytes, from + at, piece);
       access(to + at, piece, Stop::store, false, pc);
       std::memcpy(to + at, bytes, piece);
@@ -1731,14 +1966,27 @@ struct Hooks {
   }
 
   static void fill(char* to, int value, size_t size, const void* pc) {
-    if (!sees(to)) {
+    Worker* worker = running;
+    if (!worker) host_block(to, size, Stop::store, pc);
+    if (!worker || !worker->traced_) {
       std::memset(to, value, size);
       return;
     }
+    worker->warp_->has_pieces = true;
     const unsigned piece = piece_of(reinterpret_cast<uint64_t>(to) | size);
     for (size_t done = 0; done < size; done += piece) {
       access(to + done, piece, Stop::store, false, pc);
       std::memset(to + done, value, piece);
+    }
+  }
+
+  // The same on the host.
+  static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc) {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    if (size && memory::in_device_arena(address)) {
+      host_access(address, 0, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+    } else if (what == Stop::store && host_copies::extent) {
+      host_copies::note(pointer, nullptr, size);
     }
   }
 
@@ -1805,6 +2053,30 @@ struct Hooks {
     warp.trail[place][lane] = key;
     warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
     warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+  }
+
+  static void wrong_index(const char* array, int64_t index, const void* pc) {
+    note_for_access(
+        {.lane = 0, .load = 0, .index = {reinterpret_cast<uint64_t>(pc), index, array}});
+  }
+
+  static void misaligned(uint64_t address) {
+    note_for_access({.lane = 0, .load = 0, .misaligned = address});
+  }
+
+  // What the compiler's checks say ahead of an access of the running lane.
+  static void note_for_access(Later later) {
+    Worker* worker = running;
+    if (!worker || !worker->traced_) return;
+    const heap::HostMemory bookkeeping;
+    Warp& warp = *worker->warp_;
+    later.lane = worker->lane_;
+    if (const unsigned loads = loads_ahead()) {
+      later.load = loads - 1;
+      warp.later.push_back(later);
+    } else {
+      Worker::note(warp, later);
+    }
   }
 
   static void function_entry(const void* caller, const void* pc) {
@@ -1932,7 +2204,7 @@ struct Hooks {
 
   static void print_later(char* text) {
     const heap::HostMemory bookkeeping;
-    running->warp_->prints.push_back({running->lane_, loads_ahead() - 1, text});
+    running->warp_->later.push_back({running->lane_, loads_ahead() - 1, text});
   }
 
   static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap) {
@@ -1955,6 +2227,18 @@ struct Hooks {
     Worker* worker = fiber_worker();
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
+    {
+      const heap::HostMemory bookkeeping;
+      for (const Later& later : warp.later) {
+        if (later.lane == lane && !later.text) Worker::note(warp, later);
+      }
+    }
+    if (warp.has_wrong_index >> lane & 1) {  // that is why
+      const WrongIndex& wrong = warp.wrong_index[lane].back();
+      note(warp, lane, Stop::resume, reinterpret_cast<const void*>(wrong.pc));
+      worker->aborted_ = true;
+      worker->leave_to_main();  // abandon_block() reports it
+    }
     note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc_ + 1));
     Fault fault = worker->fault_at(crash_misaligned_ ? Fault::Kind::misaligned : Fault::Kind::crash,
                                    warp, lane);
@@ -1992,6 +2276,10 @@ struct Hooks {
 
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc) {
   Hooks::access(address, size, what, false, reinterpret_cast<const void*>(pc));
+}
+
+void trap_at(const char* what, uint64_t pc) {
+  Hooks::trap(what, reinterpret_cast<const void*>(pc));
 }
 
 [[gnu::constructor]] static void install_crash_handler() {
@@ -2065,6 +2353,26 @@ void __tsan_vptr_update(void** p, void*) {
   Hooks::access(p, sizeof(void*), Stop::store, false, SIMT_PC);
 }
 void __tsan_vptr_read(void** p) { Hooks::access(p, sizeof(void*), Stop::load, false, SIMT_PC); }
+// What the compiler's own checks call: -fsanitize=bounds and -fsanitize=alignment.
+struct UbsanType {
+  unsigned short kind, info;  // of integers: whether it is signed
+  char name[];
+};
+struct UbsanOutOfBounds {
+  const char* file;
+  unsigned line, column;
+  const UbsanType *array, *index;
+};
+void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* what, unsigned long index) {
+  // As wide as its type, and signed if that is.
+  const unsigned bits = 1u << (what->index->info >> 1);
+  auto value = static_cast<int64_t>(index);
+  if (bits < 64 && (what->index->info & 1)) value = value << (64 - bits) >> (64 - bits);
+  Hooks::wrong_index(what->array->name, value, SIMT_PC);
+}
+void __ubsan_handle_type_mismatch_v1(const void*, unsigned long address) {
+  Hooks::misaligned(address);
+}
 void __sanitizer_cov_trace_pc() { Hooks::block_entry(SIMT_PC); }
 }
 

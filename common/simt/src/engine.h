@@ -111,16 +111,26 @@ struct Future {
   uint32_t path;
   Stop stop;
   uint8_t size;
-  bool is_volatile;
+  bool is_volatile, is_padded;
   uint8_t script_end;
   uint8_t load, loads;  // where it is, and how many there are
 };
 
-// What a lane printed after a load that it ran ahead of.
-struct Print {
+// An index outside its array, as the compiler's check saw it ahead of the access.
+struct WrongIndex {
+  uint64_t pc;
+  int64_t index;
+  const char* array;  // "'int [8]'"
+};
+
+// What a lane did after a load that it ran ahead of, and what must not be known before that one is counted:
+// it printed `text`, or computed an index outside its array, or an address that is not aligned.
+struct Later {
   int lane;
   unsigned load;  // its place in the script
-  char* text;
+  char* text = nullptr;
+  WrongIndex index = {};
+  uint64_t misaligned = 0;
 };
 
 // Arrays over lanes, because the scheduler reads one field of all 32.
@@ -131,6 +141,7 @@ struct Warp {
   Stop stop[kLanes];
   uint8_t size[kLanes];
   bool is_volatile[kLanes];
+  bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
   Fiber* fiber[kLanes] = {};
@@ -151,7 +162,7 @@ struct Warp {
   uint32_t together = 0;  // the lanes of the group, if all came the same way
   uint32_t ahead = 0;     // lanes that stand at a load of the script, and have run to their future
   Future future[kLanes];
-  std::vector<Print> prints;  // still to come out, in the order of the lanes
+  std::vector<Later> later;  // in the order of the lanes
 
   SharedUnit unit[kLanes];      // of lanes that stopped at an atomic: how shared memory would do it
   uint32_t unused = 0;          // lanes whose next atomic's old value nobody looks at
@@ -171,6 +182,16 @@ struct Warp {
   int index = 0;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
   WarpOrder order;          // what __syncwarp has ordered, for the race check
+
+  // Indices whose accesses are still to come. Nobody sees the accesses to a thread's own arrays.
+  uint32_t has_wrong_index = 0;
+  std::vector<WrongIndex> wrong_index[kLanes];
+  bool has_pieces = false;  // one place may load, store, and in different sizes: access_pieces()
+  uint32_t has_misaligned = 0;
+  uint64_t misaligned[kLanes];  // an address that is no multiple of what its type needs
+  bool is_misaligned(int lane) const {
+    return (has_misaligned >> lane & 1) && misaligned[lane] == address[lane];
+  }
 
   // Lanes that wrote the same word in one instruction: is it the same value? See races.h.
   uint32_t capture = 0;
@@ -223,6 +244,8 @@ struct Fault {
     grid_barrier,  // that another block never reaches
     global_race,
     global_uninitialized,
+    array_out_of_bounds,
+    constant_write,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -230,7 +253,8 @@ struct Fault {
       0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
   uint64_t address = 0;
   unsigned size = 0;
-  bool store = false;
+  bool store = false;  // atomic operations among them
+  bool atomic = false;
   bool other_store = false;
   uint3 block{};
   uint3 thread{};
@@ -295,7 +319,7 @@ class Worker {
   void go_back(Warp& warp);
   void advance(Warp& warp, uint32_t lanes);
   void stand_at_load(Warp& warp, int lane);
-  void print(Warp& warp, uint32_t lanes, unsigned load);
+  void settle_later(Warp& warp, uint32_t lanes, unsigned load);
   void learn(Warp& warp, uint64_t key, uint32_t group, Stop what);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
@@ -328,11 +352,18 @@ class Worker {
   void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
+                    uint64_t sector, int first, int last);
   void add_block_race(const BlockRace& race);
+  bool is_partly_written(uint64_t address, uint64_t size) const;
   void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
   void settle_captures(Warp& warp);
+  bool settle_wrong_index(Warp& warp, int lane, unsigned size);
+  void report_wrong_indices(Warp& warp, int lane);
+  void report_wrong_indices_of_exited(Warp& warp);
+  static void note(Warp& warp, const Later& later);
   uint8_t note_doubt(const Fault& fault);
   void settle_doubts(Warp& warp, uint32_t lanes);
 
@@ -384,8 +415,7 @@ class Worker {
     uint64_t before;
   };
   struct Flag {
-    uint64_t sector;
-    uint32_t bytes;
+    uint64_t line, bytes;
   };
   std::vector<Unsettled> unsettled_;
   std::vector<Flag> flags_;
@@ -395,6 +425,7 @@ class Worker {
       variables_;  // read before there are lanes: they have no room
   const symbols::SharedVariable* variable_ = nullptr;  // hit last
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
+  bool is_in_use(const symbols::SharedVariable& variable) const;
   struct Conflict {
     uint8_t lane, other_lane;
     bool same_instruction;
@@ -419,6 +450,9 @@ void catch_up(uint64_t pc);
 
 // An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
+
+// Ends the kernel with a finding at `pc`, a return address in the kernel.
+void trap_at(const char* what, uint64_t pc);
 
 // The program's first address, from which the race check counts program counters.
 uint64_t program_base();

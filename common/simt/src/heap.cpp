@@ -26,8 +26,7 @@ void* allocate(size_t size, uint64_t caller) {
     return nullptr;  // as on a GPU: kernels have no exceptions
   }
   const HostMemory bookkeeping;
-  const uint64_t base = memory::allocate(memory::Kind::heap, size, caller);
-  return reinterpret_cast<void*>(base);
+  return reinterpret_cast<void*>(memory::allocate(memory::Kind::heap, size, caller));
 }
 
 void release(void* pointer, uint64_t caller) {
@@ -35,7 +34,7 @@ void release(void* pointer, uint64_t caller) {
   engine::catch_up(caller);  // what was loaded from there has been checked first
   const auto base = reinterpret_cast<uint64_t>(pointer);
   size_t size = 0;
-  memory::FreeResult freed;
+  auto freed = memory::FreeResult::not_an_allocation;
   {
     const HostMemory bookkeeping;
     if (const memory::Allocation* found = memory::find(base)) size = found->size;
@@ -44,10 +43,11 @@ void release(void* pointer, uint64_t caller) {
   if (freed == memory::FreeResult::ok) {
     used -= size;
   } else {
-    detail::trap(
+    engine::trap_at(
         freed == memory::FreeResult::already_freed
             ? "free() or delete of memory that was freed before"
-            : "free() or delete of something that no malloc() or new in a kernel returned");
+            : "free() or delete of something that no malloc() or new in a kernel returned",
+        caller);
   }
 }
 
@@ -90,5 +90,11 @@ void operator delete[](void* pointer) noexcept {
   if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
   std::free(pointer);
 }
-void operator delete(void* pointer, size_t) noexcept { operator delete(pointer); }
-void operator delete[](void* pointer, size_t) noexcept { operator delete[](pointer); }
+void operator delete(void* pointer, size_t) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}
+void operator delete[](void* pointer, size_t) noexcept {
+  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
+  std::free(pointer);
+}

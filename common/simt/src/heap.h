@@ -1,4 +1,7 @@
 // The heap of the device: malloc, free, new and delete in kernels.
+//
+// The simulator works on the lanes' stacks, too: what it allocates there must not be the kernel's. It uses
+// HostAllocator (trace.h), malloc, or a HostMemory.
 #pragma once
 
 #include <cstddef>

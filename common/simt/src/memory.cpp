@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "host_copies.h"
 #include "shadow.h"
 #include "symbols.h"
 
@@ -105,7 +106,8 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
 
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
   constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
-  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned), 0xff);
+  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned),
+              host_copies::kPoison);
   return base;
 }
 

@@ -59,12 +59,13 @@ bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, ui
   };
   bool found = false;
 
-  if (use.write_interval == interval_ && !(atomic && use.write_atomic) &&
-      unordered(use.write_thread, use.write_time)) {
-    const bool both_write = write && !atomic && !use.write_atomic;
+  for (const Write* earlier : {&use.plain, &use.atomic}) {
+    if (earlier == &use.atomic && (atomic || found)) break;
+    if (earlier->interval != interval_ || !unordered(earlier->thread, earlier->time)) continue;
+    const bool both_write = write && !atomic && earlier == &use.plain;
     const bool same_instruction =
-        both_write && use.write_thread / 32u == warp && use.write_time == order.now;
-    race = {use.write_thread, true, use.write_pc, both_write, same_instruction};
+        both_write && earlier->thread / 32u == warp && earlier->time == order.now;
+    race = {earlier->thread, true, earlier->pc, both_write, same_instruction};
     found = true;
   }
 
@@ -79,11 +80,7 @@ bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, ui
   }
 
   if (write) {
-    use.write_interval = interval_;
-    use.write_time = order.now;
-    use.write_pc = pc;
-    use.write_thread = static_cast<uint16_t>(thread);
-    use.write_atomic = atomic;
+    (atomic ? use.atomic : use.plain) = {interval_, order.now, pc, static_cast<uint16_t>(thread)};
   } else {
     if (use.read_interval != interval_) {
       use.read_interval = interval_;

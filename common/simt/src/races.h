@@ -5,8 +5,9 @@
 // no __syncwarp that both lanes took part in. That lanes of a warp run in lock-step orders nothing:
 // CUDA promises it since Volta no more.
 //
-// For each word of shared memory the check keeps the last write and two readers of this barrier
-// interval, and for each byte of a word whose bytes a block uses one by one. Intervals are numbered through all blocks of a worker, so nothing needs clearing.
+// For each word of shared memory the check keeps the last plain write, the last atomic operation and two
+// readers of this barrier interval, and for each byte of a word whose bytes a block uses one by one. Intervals
+// are numbered through all blocks of a worker, so nothing needs clearing.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +43,15 @@ struct Reader {
   uint16_t thread;
 };
 
+struct Write {
+  uint32_t interval, time, pc;
+  uint16_t thread;
+};
+
 // The accesses to a word, or to one byte of it.
 struct SharedUse {
-  uint32_t write_interval, write_time, write_pc;
-  uint16_t write_thread;
-  bool write_atomic;
-  uint8_t readers;  // 0, 1 or 2 of the following
+  Write plain, atomic;  // the last of each
+  uint8_t readers;      // 0, 1 or 2 of the following
   uint32_t read_interval;
   Reader last;   // the last thread that read
   Reader other;  // another one; of another warp if any was

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "heap.h"
+
 namespace simt::random {
 namespace {
 
@@ -37,6 +39,7 @@ Words times(const Matrix& matrix, const Words& v) {
 // [k]: 2^k steps
 const std::vector<Matrix>& xorwow_powers() {
   static const auto* powers = [] {
+    const heap::HostMemory bookkeeping;  // a kernel is running
     auto* made = new std::vector<Matrix>;
     Matrix one(160);
     for (unsigned bit = 0; bit < 160; ++bit) {

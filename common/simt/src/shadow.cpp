@@ -15,11 +15,31 @@
 namespace simt::engine {
 namespace {
 
-constexpr uint64_t kSector = 32;
+constexpr uint64_t kSector = 32, kLine = 64;
 
-// ---- Notes --------------------------------------------------------------------------------------
+}  // namespace
 
-// Two notes, which is enough for nearly all sectors; the others have a list in `crowded`.
+// What one block did to whole words of a sector, where no other has been in this phase. In 64 bits, so that
+// the shadow of a matrix stays in the cache:
+//
+//   block 32 | wide 1 | busy 1 | site 14 | words stored 8 | words read 8
+//
+// All that does not fit stands in the sector's cell: then `wide` is set, and `block` is the first of the phase.
+struct Brief {
+  static constexpr uint64_t kBusy = 1u << 30, kWide = 1u << 31;  // busy: see GlobalCheck::claim()
+  static constexpr unsigned kSiteShift = 16, kFlagShift = 30;
+
+  std::atomic<uint64_t> all;
+
+  // To the words that a block has noted for itself. A store of one byte is enough, and faster than an
+  // exchange of all eight: if another block widens the sector at this moment, that stays.
+  void set_words(Touch kind, uint8_t words) {
+    auto* const bytes = reinterpret_cast<uint8_t*>(&all);
+    __atomic_store_n(bytes + (kind == Touch::write), words, __ATOMIC_RELAXED);
+  }
+};
+
+// Two notes, which is enough for nearly all other sectors; the rest have a list in `crowded`.
 struct Cell {
   std::atomic<uint64_t> who[2];  // block << 32 | bytes
   std::atomic<uint32_t> tag[2];  // epoch << 4 | flags, in the first only | kind
@@ -27,12 +47,40 @@ struct Cell {
 
   static constexpr uint32_t kKind = 3, kLocked = 4, kCrowded = 8;
 
+  // Of the first of two cells, for both. While it is held nobody else changes the tag.
   void lock() {
     while (tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked) {
     }
   }
-  void unlock() { tag[0].fetch_and(~kLocked, std::memory_order_release); }
+  void unlock() {
+    tag[0].store(tag[0].load(std::memory_order_relaxed) & ~kLocked, std::memory_order_release);
+  }
 };
+
+// The shadow of a range of addresses.
+struct Region {
+  uint64_t base = 0, size = 0;
+  Brief* briefs = nullptr;
+  Cell* cells = nullptr;
+  char* before = nullptr;      // what a sector held before the first store of the phase
+  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
+
+  bool holds(uint64_t address) const { return address - base < size; }
+
+  // The rows of a matrix often lie a power of two apart, and so would their shadows, in a few sets of the
+  // cache: so the lines of each page change places, in each page in another way.
+  static uint64_t shuffle(uint64_t offset) { return offset ^ (offset >> 6 & 0xfc0); }
+  Brief& brief(uint64_t sector) const {
+    const uint64_t offset = shuffle((sector - base) / kSector * sizeof(Brief));
+    return *reinterpret_cast<Brief*>(reinterpret_cast<char*>(briefs) + offset);
+  }
+  char* image(uint64_t sector) const { return before + shuffle(sector - base); }
+};
+
+namespace {
+
+// ---- Notes --------------------------------------------------------------------------------------
+
 static_assert(sizeof(Cell) == kSector, "the shadow has as many bytes as the memory");
 
 uint32_t block_of(uint64_t who) { return static_cast<uint32_t>(who >> 32); }
@@ -79,6 +127,67 @@ class Guard {
   SpinLock& lock_;
 };
 
+// Where in the program, and how many fences into its block, a block came to a sector first.
+struct Site {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t load_pc = kNone, store_pc = kNone, epoch = 0;
+  bool operator==(const Site&) const = default;
+};
+
+struct SiteHash {
+  size_t operator()(const Site& site) const {
+    uint64_t x = site.load_pc * 0x9e3779b97f4a7c15;
+    x = (x ^ site.store_pc) * 0x9e3779b97f4a7c15;
+    x = (x ^ site.epoch) * 0x9e3779b97f4a7c15;
+    return x >> 32;
+  }
+};
+
+// The sites of a phase, numbered.
+struct Sites {
+  static constexpr uint32_t kMost = 1 << 14;
+  Site at[kMost];
+  SpinLock lock;
+  std::unordered_map<Site, uint32_t, SiteHash> numbers;
+  uint32_t generation = 1;  // goes up whenever the numbers are given anew
+
+  // kMost if there are too many.
+  uint32_t number(const Site& site) {
+    const Guard guard(lock);
+    const auto found = numbers.find(site);
+    if (found != numbers.end()) return found->second;
+    const auto next = static_cast<uint32_t>(numbers.size());
+    if (next == kMost) return kMost;
+    at[next] = site;
+    numbers.emplace(site, next);
+    return next;
+  }
+};
+Sites* sites;
+
+const Site& site_of(uint64_t brief) {
+  return sites->at[brief >> Brief::kSiteShift & (Sites::kMost - 1)];
+}
+
+// A bit for each byte of a line, which holds whole words, as a bit for each word.
+unsigned words_of(uint64_t bytes) {
+  uint64_t x = bytes & 0x1111111111111111;
+  x = (x | x >> 3) & 0x0303030303030303;
+  x = (x | x >> 6) & 0x000f000f000f000f;
+  x = (x | x >> 12) & 0x000000ff000000ff;
+  return static_cast<unsigned>(x | x >> 24);
+}
+bool are_whole_words(uint64_t bytes) { return (bytes & 0x1111111111111111) * 15 == bytes; }
+
+// And back, for the eight words of a sector.
+uint32_t bytes_of_words(uint32_t words) {
+  uint32_t x = words;
+  x = (x | x << 12) & 0x000f000f;
+  x = (x | x << 6) & 0x03030303;
+  x = (x | x << 3) & 0x11111111;
+  return x * 15;
+}
+
 // ---- The shadow of a range of addresses ---------------------------------------------------------
 
 // Address space without memory behind it until it is touched; zero at first.
@@ -93,26 +202,21 @@ char* reserve(uint64_t bytes) {
   return static_cast<char*>(p);
 }
 
-struct Region {
-  uint64_t base = 0, size = 0;
-  Cell* cells = nullptr;
-  char* before = nullptr;      // what a sector held before the first store of the phase
-  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
-
-  bool holds(uint64_t address) const { return address - base < size; }
-};
-
 Region
     regions[3];  // cudaMalloc's arena, that of pinned and managed memory, the program's variables
 
 Region make_region(uint64_t base, uint64_t size, bool needs_written) {
-  Region region{base, size, reinterpret_cast<Cell*>(reserve(size)), reserve(size), nullptr};
+  Region region{base, size};
+  region.briefs = reinterpret_cast<Brief*>(reserve(size / kSector * sizeof(Brief)));
+  region.cells = reinterpret_cast<Cell*>(reserve(size));
+  region.before = reserve(size);
   if (needs_written) region.written = reinterpret_cast<uint8_t*>(reserve(size / 4));
   return region;
 }
 
 // After memory.cpp's own, which it asks for the ranges.
 [[gnu::constructor(103)]] void reserve_shadow() {
+  sites = new Sites;
   regions[0] = make_region(memory::device_base, memory::kArenaBytes, true);
   regions[1] = make_region(memory::shared_base, memory::kArenaBytes, false);
 }
@@ -240,8 +344,8 @@ uint64_t spread(uint32_t bytes) {
 namespace shadow {
 
 void cover_variables(uint64_t begin, uint64_t end) {
-  begin -= begin % kSector;
-  regions[2] = make_region(begin, (end - begin + kSector) / kSector * kSector, false);
+  begin -= begin % kLine;
+  regions[2] = make_region(begin, (end - begin + kLine) / kLine * kLine, false);
 }
 
 void forget(uint64_t address, uint64_t size) {
@@ -254,6 +358,7 @@ void forget(uint64_t address, uint64_t size) {
     if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   };
   const uint64_t offset = address - region->base;
+  discard(region->briefs + offset / kSector, size / kSector * sizeof(Brief));
   discard(reinterpret_cast<char*>(region->cells) + offset, size);
   discard(region->before + offset, size);
   if (region->written) discard(region->written + offset / 4, size / 4);
@@ -272,49 +377,67 @@ void mark_written(uint64_t address, uint64_t size) {
   }
 }
 
-uint64_t first_unwritten(uint64_t address, uint64_t size) {
+void for_each_unwritten(uint64_t address, uint64_t size,
+                        const std::function<void(uint64_t, uint64_t)>& f) {
   const Region* region = region_of(address);
-  if (!region || !region->written) return address + size;
-  for (uint64_t offset = address - region->base; offset < address - region->base + size; ++offset) {
-    if (region->written[offset / 4] == 0xf) {
-      offset |= 3;
-    } else if (!(region->written[offset / 4] >> offset % 4 & 1)) {
-      return region->base + offset;
+  if (!region || !region->written) return;
+  const uint64_t first = address - region->base, end = first + size;
+  uint64_t begin = end;  // of the run that is open; none
+  for (uint64_t offset = first; offset < end; ++offset) {
+    if (offset % 32 == 0 && begin == end && offset + 32 <= end) {
+      uint64_t nibbles;
+      std::memcpy(&nibbles, region->written + offset / 4, 8);
+      if (nibbles == 0x0f0f0f0f0f0f0f0f) {
+        offset += 31;
+        continue;
+      }
+    }
+    const bool is_written = region->written[offset / 4] >> offset % 4 & 1;
+    if (!is_written && begin == end) begin = offset;
+    if (is_written && begin != end) {
+      f(region->base + begin, region->base + offset);
+      begin = end;
     }
   }
-  return address + size;
+  if (begin != end) f(region->base + begin, region->base + end);
 }
 
-uint32_t unwritten(uint64_t sector, uint32_t bytes) {
-  const Region* region = region_of(sector);
+uint64_t unwritten(uint64_t line, uint64_t bytes) {
+  const Region* region = region_of(line);
   if (!region || !region->written) return 0;
-  uint64_t nibbles;
-  std::memcpy(&nibbles, region->written + (sector - region->base) / 4, 8);
-  const uint64_t wanted = spread(bytes);
-  if ((nibbles & wanted) == wanted) [[likely]]
-    return 0;
-  uint32_t missing = 0;
-  for (unsigned i = 0; i < 8; ++i) {
-    missing |= static_cast<uint32_t>(~nibbles >> 8 * i & 0xf) << 4 * i;
+  uint64_t missing = 0;
+  for (unsigned half = 0; half < 64; half += 32) {
+    uint64_t nibbles;
+    std::memcpy(&nibbles, region->written + (line - region->base + half) / 4, 8);
+    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
+    if ((nibbles & wanted) == wanted) [[likely]]
+      continue;
+    for (unsigned i = 0; i < 8; ++i) missing |= (~nibbles >> 8 * i & 0xf) << (half + 4 * i);
   }
   return missing & bytes;
 }
 
-void note_written(uint64_t sector, uint32_t bytes) {
-  const Region* region = region_of(sector);
+void note_written(uint64_t line, uint64_t bytes) {
+  const Region* region = region_of(line);
   if (!region || !region->written) return;
-  uint8_t* const words = region->written + (sector - region->base) / 4;
-  uint64_t nibbles;
-  std::memcpy(&nibbles, words, 8);
-  const uint64_t wanted = spread(bytes);
-  if ((nibbles & wanted) == wanted) return;
-  // Another worker may write other bytes of the sector at this moment.
-  for (unsigned i = 0; i < 8; ++i) {
-    const auto some = static_cast<uint8_t>(wanted >> 8 * i);
-    if (some == 0xf) {
-      words[i] = some;
-    } else if (some) {
-      __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
+  for (unsigned half = 0; half < 64; half += 32) {
+    uint8_t* const words = region->written + (line - region->base + half) / 4;
+    uint64_t nibbles;
+    std::memcpy(&nibbles, words, 8);
+    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
+    if ((nibbles & wanted) == wanted) continue;
+    if (wanted == 0x0f0f0f0f0f0f0f0f) {
+      std::memcpy(words, &wanted, 8);
+      continue;
+    }
+    // Another worker may write other bytes of the sector at this moment.
+    for (unsigned i = 0; i < 8; ++i) {
+      const auto some = static_cast<uint8_t>(wanted >> 8 * i);
+      if (some == 0xf) {
+        words[i] = some;
+      } else if (some) {
+        __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
+      }
     }
   }
 }
@@ -323,7 +446,9 @@ void begin_phase(uint64_t blocks) {
   Phase& p = phase();
   if (p.next > ~uint32_t{0} - blocks) {  // numbers have run out: forget all that was noted
     for (const Region& region : regions) {
-      if (region.cells) madvise(region.cells, region.size, MADV_DONTNEED);
+      if (!region.cells) continue;
+      madvise(region.briefs, region.size / kSector * sizeof(Brief), MADV_DONTNEED);
+      madvise(region.cells, region.size, MADV_DONTNEED);
     }
     p.next = 1;
   }
@@ -331,6 +456,10 @@ void begin_phase(uint64_t blocks) {
   p.next += static_cast<uint32_t>(blocks);
   p.has_fences = false;
   p.knowledge.clear();
+  if (sites->numbers.size() > Sites::kMost / 2) {  // only notes of earlier phases name them
+    sites->numbers.clear();
+    ++sites->generation;
+  }
   for (uint64_t i = 0; i < kShards; ++i) crowded(i * kSector).notes.clear();
 }
 
@@ -376,34 +505,174 @@ void GlobalCheck::learn(const Note& release) {
   mine.add(theirs->second);
 }
 
-bool GlobalCheck::touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc, Note& clash) {
-  const Region* region = region_of(sector);
-  if (!region) return false;
-  Cell& cell = region->cells[(sector - region->base) / kSector];
-  has_touched_ = true;
-
-  // The usual case: the block is noted in this sector, and nobody else is who matters.
-  const uint32_t base = first_block;
+// The usual case of a block that comes again: it is noted in this sector, and nobody else is who matters.
+inline bool GlobalCheck::is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const {
   const uint32_t tag = epoch_ << 4 | static_cast<uint32_t>(kind);
   for (const int i : {0, 1}) {
-    const uint64_t who = load(cell.who[i]);
-    if (block_of(who) != block_ || load(cell.tag[i]) != tag) continue;
+    uint64_t who = load(cell.who[i]);
+    if (block_of(who) != block_ || (load(cell.tag[i]) & ~Cell::kLocked) != tag) continue;
     const uint64_t other = load(cell.who[1 - i]);
     const uint32_t other_tag = load(cell.tag[1 - i]);
-    const bool is_alone = block_of(other) == block_ || block_of(other) < base;
+    const bool is_alone = block_of(other) == block_ || block_of(other) < first_block;
     const bool is_reader = kind == Touch::read && kind_of(other_tag) == Touch::read;
-    if ((!is_alone && !is_reader) || (other_tag & (Cell::kLocked | Cell::kCrowded))) break;
-    if (bytes & ~bytes_of(who)) cell.who[i].store(who | bytes, std::memory_order_relaxed);
-    return false;
+    if ((!is_alone && !is_reader) || (other_tag & Cell::kCrowded) ||
+        (load(head.tag[0]) & Cell::kLocked)) {
+      return false;
+    }
+    return !(bytes & ~bytes_of(who)) || cell.who[i].compare_exchange_strong(who, who | bytes);
   }
-  return touch_anew(sector, {block_, bytes, pc, epoch_, kind}, clash);
+  return false;
 }
 
-// Notes what a block does to a sector in which it is not noted yet, or not alone.
-bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
-  const Region& region = *region_of(sector);
-  Cell& cell = region.cells[(sector - region.base) / kSector];
-  cell.lock();
+unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
+  const Region* region = region_of(line);
+  if (!region) return 0;
+  has_touched_ = true;
+  if (kind == Touch::atomic || !are_whole_words(bytes)) {
+    return touch_widely(*region, line, bytes, kind, pc, clash);
+  }
+  const unsigned words = words_of(bytes), first = words & 0xff, second = words >> 8;
+  uint64_t rest = 0;
+  if (first && !note_briefly(*region, line, first, kind, pc)) rest = bytes & 0xffffffff;
+  if (second && !note_briefly(*region, line + kSector, second, kind, pc)) rest |= bytes >> 32 << 32;
+  return rest ? touch_widely(*region, line, rest, kind, pc, clash) : 0;
+}
+
+// Notes words that a block reads or stores to in a sector that it has for itself; false if it has not, or if
+// that cannot be said in brief.
+inline bool GlobalCheck::note_briefly(const Region& region, uint64_t sector, uint32_t words,
+                                      Touch kind, uint32_t pc) {
+  Brief& brief = region.brief(sector);
+  const uint64_t now = brief.all.load(std::memory_order_acquire);
+  const unsigned shift = kind == Touch::write ? 8 : 0;
+  const auto noted = static_cast<uint8_t>(now >> shift);
+  if (now >> Brief::kFlagShift == uint64_t{block_} << 2 && noted &&
+      (epoch_ == 0 || site_of(now).epoch == epoch_)) [[likely]] {
+    if (!(words & ~noted)) return true;
+    if (!has_fences()) {
+      brief.set_words(kind, static_cast<uint8_t>(noted | words));
+      return true;
+    }
+    uint64_t expected = now;  // what others learn from this note must not get lost
+    return brief.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
+  }
+  return claim(region, brief, now, sector, words, kind, pc);
+}
+
+// The block's first touch of this kind.
+bool GlobalCheck::claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector,
+                        uint32_t words, Touch kind, uint32_t pc) {
+  Site site{Site::kNone, Site::kNone, epoch_};
+  uint64_t known = 0;
+  if (block_of(now) >= first_block) {
+    if (now >> Brief::kFlagShift != uint64_t{block_} << 2) return false;
+    site = site_of(now);
+    if (site.epoch != epoch_) return false;
+    known = now & 0xffff;
+  }
+  (kind == Touch::write ? site.store_pc : site.load_pc) = pc;
+  const uint32_t number = number_of(site.load_pc, site.store_pc);
+  if (number == Sites::kMost) return false;
+  const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << Brief::kSiteShift | known |
+                        uint64_t{words} << (kind == Touch::write ? 8 : 0);
+  if (kind == Touch::read) return brief.all.compare_exchange_strong(now, mine);
+  // The first store: others wait until what the sector held is saved.
+  if (!brief.all.compare_exchange_strong(now, mine | Brief::kBusy)) return false;
+  std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
+  brief.all.store(mine, std::memory_order_release);
+  if (known & words) note_test_and_set({site.load_pc, pc});
+  return true;
+}
+
+// Of the site with these addresses and the present epoch.
+uint32_t GlobalCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
+  if (generation_ != sites->generation) {
+    std::fill(std::begin(known_sites_), std::end(known_sites_), KnownSite{});
+    generation_ = sites->generation;
+  }
+  const Site site{load_pc, store_pc, epoch_};
+  KnownSite& known = known_sites_[SiteHash()(site) % std::size(known_sites_)];
+  if (known.load_pc != load_pc || known.store_pc != store_pc || known.epoch != epoch_) {
+    known = {load_pc, store_pc, epoch_, sites->number(site)};
+  }
+  return known.number;
+}
+
+void GlobalCheck::note_test_and_set(const TestAndSet& pair) {
+  if (test_and_set.size() < kMostNotes &&
+      std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
+    test_and_set.push_back(pair);
+  }
+}
+
+namespace {
+
+bool is_wide(uint64_t brief) { return (brief & Brief::kWide) && block_of(brief) >= first_block; }
+
+// From now on the cell has what is noted about a sector. Under the cell's lock.
+void widen(Brief& brief, Cell& cell) {
+  const uint64_t wide = uint64_t{first_block} << 32 | Brief::kWide;
+  uint64_t now = brief.all.load(std::memory_order_acquire);
+  do {
+    if (is_wide(now)) return;
+    if (block_of(now) < first_block) continue;
+    while (now & Brief::kBusy) now = brief.all.load(std::memory_order_acquire);
+    const Site& site = site_of(now);
+    int i = 0;
+    if (const uint32_t read = now & 0xff) {
+      put(cell, i++, {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, Touch::read});
+    }
+    if (const uint32_t stored = now >> 8 & 0xff) {
+      put(cell, i,
+          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, Touch::write});
+    }
+  } while (!brief.all.compare_exchange_strong(now, wide));
+}
+
+}  // namespace
+
+// The same as touch(), but by the cells.
+unsigned GlobalCheck::touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
+                                   uint32_t pc, Note clash[2]) {
+  Cell* const cells = region.cells + (line - region.base) / kSector;
+  bool is_new[2];
+  for (const int i : {0, 1}) {
+    const auto half = static_cast<uint32_t>(bytes >> 32 * i);
+    is_new[i] = half && !(is_wide(region.brief(line + kSector * static_cast<unsigned>(i))
+                                      .all.load(std::memory_order_acquire)) &&
+                          is_noted(cells[0], cells[i], half, kind));
+  }
+  if (!is_new[0] && !is_new[1]) return 0;
+  cells[0].lock();
+  unsigned clashes = 0;
+  for (const int i : {0, 1}) {
+    if (!is_new[i]) continue;
+    const Note mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
+    const uint64_t sector = line + kSector * static_cast<unsigned>(i);
+    widen(region.brief(sector), cells[i]);
+    clashes |= static_cast<unsigned>(add_note(region, cells[i], sector, mine, clash[i])) << i;
+  }
+  cells[0].unlock();
+  return clashes;
+}
+
+// Notes what a block does to a sector in which it is not noted yet, or not alone. Under the lock.
+inline bool GlobalCheck::add_note(const Region& region, Cell& cell, uint64_t sector,
+                                  const Note& mine, Note& clash) {
+  const uint32_t base = first_block;
+  if (block_of(load(cell.who[0])) >= base || block_of(load(cell.who[1])) >= base ||
+      (load(cell.tag[0]) & Cell::kCrowded)) {
+    return add_to_others(region, cell, sector, mine, clash);
+  }
+  if (mine.kind == Touch::write) {  // the first store
+    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
+  }
+  put(cell, 0, mine);
+  return false;
+}
+
+bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
+                                Note& clash) {
   Note notes[2 + kMostNotes];
   size_t count = 0;
   const bool has_list = load(cell.tag[0]) & Cell::kCrowded;
@@ -417,11 +686,8 @@ bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
     is_first_store &= note.kind != Touch::write;
     if (!(note.bytes & mine.bytes)) continue;
     if (note.block == block_) {
-      const TestAndSet pair{note.pc, mine.pc};
-      if (mine.kind == Touch::write && note.kind == Touch::read &&
-          test_and_set.size() < kMostNotes &&
-          std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
-        test_and_set.push_back(pair);
+      if (mine.kind == Touch::write && note.kind == Touch::read) {
+        note_test_and_set({note.pc, mine.pc});
       }
       continue;
     }
@@ -433,8 +699,7 @@ bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
     }
   }
   if (mine.kind == Touch::write && is_first_store) {
-    std::memcpy(region.before + (sector - region.base), reinterpret_cast<const void*>(sector),
-                kSector);
+    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
   }
 
   // The new note takes the place of one that it makes needless: the block's own, or another block's of
@@ -476,7 +741,6 @@ bool GlobalCheck::touch_anew(uint64_t sector, const Note& mine, Note& clash) {
       cell.tag[0].fetch_and(~Cell::kCrowded, std::memory_order_relaxed);
     }
   }
-  cell.unlock();
   return clashes;
 }
 
@@ -484,17 +748,19 @@ void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
   const Region* region = region_of(sector);
   if (!region || !has_fences()) return;
   Cell& cell = region->cells[(sector - region->base) / kSector];
-  cell.lock();
+  Cell& head = region->cells[(sector - region->base) / kLine * 2];
+  head.lock();
+  widen(region->brief(sector), cell);
   for_each_note(cell, sector, [&](const Note& note) {
     if (note.block != block_ && (note.bytes & bytes) && note.kind >= Touch::write) learn(note);
   });
-  cell.unlock();
+  head.unlock();
 }
 
 bool GlobalCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
   const Region* region = region_of(sector);
   if (!region) return false;
-  const char* before = region->before + (sector - region->base);
+  const char* before = region->image(sector);
   const auto* now = reinterpret_cast<const char*>(sector);
   for (uint32_t rest = bytes; rest; rest &= rest - 1) {
     const int i = std::countr_zero(rest);

@@ -11,12 +11,14 @@
 // but flags and levels are set that way in programs that work. So is a test of a word that is then set,
 // where all set the same value (`if (level[v] < 0) level[v] = next;`).
 //
-// For each sector of 32 bytes a cell notes who touched which bytes last. Workers share the cells. A cell
-// is locked only when a block comes to it in a new way; a block that comes again to a sector where nobody
+// For each sector of 32 bytes it is noted who touched which bytes last: in eight bytes as long as one block
+// has the sector for itself, else in a cell. Workers share the cells. Two of them, which fill a cache line,
+// are locked only when a block comes to them in a new way; a block that comes again to a sector where nobody
 // else interferes finds itself noted, and goes on.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace simt::engine {
@@ -32,6 +34,10 @@ struct Note {
   Touch kind = Touch::none;
 };
 
+struct Brief;
+struct Cell;
+struct Region;
+
 namespace shadow {
 
 // The program's variables get a shadow as well; the arenas of memory.h have theirs from the start.
@@ -41,11 +47,12 @@ void forget(uint64_t address, uint64_t size);
 
 // These bytes have been written, by a copy or by a kernel.
 void mark_written(uint64_t address, uint64_t size);
-// The same for some bytes of the sector at `sector`, a multiple of 32, and which of them have never been.
-void note_written(uint64_t sector, uint32_t bytes);
-uint32_t unwritten(uint64_t sector, uint32_t bytes);
-// The first byte of [address, address + size) that has never been written; the end if there is none.
-uint64_t first_unwritten(uint64_t address, uint64_t size);
+// The same for some bytes of the 64 at `line`, and which of them have never been.
+void note_written(uint64_t line, uint64_t bytes);
+uint64_t unwritten(uint64_t line, uint64_t bytes);
+// Calls f(begin, end) for each run of bytes in [address, address + size) that have never been written.
+void for_each_unwritten(uint64_t address, uint64_t size,
+                        const std::function<void(uint64_t, uint64_t)>& f);
 
 // A launch begins, or all blocks of one have met at a barrier of the whole grid: what was done before is
 // ordered before what comes. No block may be running.
@@ -59,9 +66,10 @@ class GlobalCheck {
   void begin_block(uint64_t linear);
   void fence();  // some thread of the block has executed one
 
-  // Notes what the block does to some bytes of the sector at `sector`, a multiple of 32. True if that
-  // clashes with what another block did: `clash` says what.
-  bool touch(uint64_t sector, uint32_t bytes, Touch kind, uint32_t pc, Note& clash);
+  // Notes what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
+  // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]
+  // stand for the second.
+  unsigned touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]);
 
   // The block has read these bytes by an atomic operation or a volatile load: it knows now what those knew
   // who stored there.
@@ -82,13 +90,29 @@ class GlobalCheck {
   std::vector<TestAndSet> test_and_set;
 
  private:
-  bool touch_anew(uint64_t sector, const Note& mine, Note& clash);
+  struct KnownSite {
+    uint32_t load_pc = 0, store_pc = 0, epoch = 0, number = 0;
+  };
+
+  bool note_briefly(const Region& region, uint64_t sector, uint32_t words, Touch kind, uint32_t pc);
+  bool claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector, uint32_t words,
+             Touch kind, uint32_t pc);
+  uint32_t number_of(uint32_t load_pc, uint32_t store_pc);
+  void note_test_and_set(const TestAndSet& pair);
+  unsigned touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
+                        uint32_t pc, Note clash[2]);
+  bool is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const;
+  bool add_note(const Region& region, Cell& cell, uint64_t sector, const Note& mine, Note& clash);
+  bool add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
+                     Note& clash);
   bool is_ordered(const Note& earlier) const;
   void learn(const Note& release);
 
   uint32_t block_ = 0, epoch_ = 0;
   bool has_touched_ = false;  // since the last fence
   uint32_t last_learnt_ = 0, last_version_ = 0;
+  KnownSite known_sites_[64];
+  uint32_t generation_ = 0;  // of the known sites
 };
 
 }  // namespace simt::engine

@@ -40,13 +40,6 @@ Dwfl* self() {
   return dwfl;
 }
 
-// Not the reader's code: the simulator's headers and the system's.
-bool is_library_file(std::string_view file) {
-  return file.find("/simt/include/") != std::string_view::npos ||
-         file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
-         file.find("/include/simt/") != std::string_view::npos;
-}
-
 Location locate_in(uint64_t address) {
   Location found;
   Dwfl* dwfl = self();
@@ -122,6 +115,31 @@ std::string strip_signature(std::string name) {
   return name;
 }
 
+std::vector<Variable> read_variables() {
+  std::vector<Variable> found;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module =
+      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_variables)) : nullptr;
+  const int count = module ? dwfl_module_getsymtab(module) : 0;
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    const char* mangled =
+        dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
+    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+    std::string name = status == 0 && demangled ? demangled.get() : mangled;
+    for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
+      name.erase(at, 23);
+    found.push_back({address, address + symbol.st_size, std::move(name)});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return found;
+}
+
 std::vector<SharedVariable> read_shared_variables() {
   std::vector<SharedVariable> found;
   Dwfl* dwfl = self();
@@ -157,6 +175,12 @@ std::vector<SharedVariable> read_shared_variables() {
 
 }  // namespace
 
+bool is_library_file(std::string_view file) {
+  return file.find("/simt/include/") != std::string_view::npos ||
+         file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/simt/") != std::string_view::npos;
+}
+
 std::string Location::text() const {
   if (line <= 0) return "an unknown line";
   // Relative to the working directory where the file is below it, as compilers say it.
@@ -186,6 +210,21 @@ const std::vector<SharedVariable>& shared_variables() {
     return read_shared_variables();
   }());
   return found;
+}
+
+const Variable* find_variable_below(uint64_t address) {
+  static const auto& all = *new auto([] {
+    const std::lock_guard lock(mutex);
+    return read_variables();
+  }());
+  const auto after = std::upper_bound(all.begin(), all.end(), address,
+                                      [](uint64_t a, const Variable& v) { return a < v.begin; });
+  return after == all.begin() ? nullptr : &after[-1];
+}
+
+const Variable* find_variable(uint64_t address) {
+  const Variable* below = find_variable_below(address);
+  return below && address < below->end ? below : nullptr;
 }
 
 std::string function_name(uint64_t address) {

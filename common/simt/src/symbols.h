@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace simt::symbols {
@@ -19,6 +20,9 @@ struct Location {
 // inlined from the simulator's headers or from the system's counts for the line that uses it.
 const Location& locate(uint64_t return_address);
 
+// Not the reader's code: the simulator's headers and the system's.
+bool is_library_file(std::string_view file);
+
 // The function that holds `address`, without its return type and parameters: "reduce<float, 256>".
 std::string function_name(uint64_t address);
 
@@ -31,5 +35,16 @@ struct SharedVariable {
 
 // All of them in the order of their offsets; none where the program was stripped of its symbols.
 const std::vector<SharedVariable>& shared_variables();
+
+// A variable of the program with an address of its own, __device__ and __constant__ ones among them.
+struct Variable {
+  uint64_t begin = 0, end = 0;
+  std::string name;
+};
+
+// The one that holds `address`, or nullptr.
+const Variable* find_variable(uint64_t address);
+// The one that begins at `address` or last before it, or nullptr.
+const Variable* find_variable_below(uint64_t address);
 
 }  // namespace simt::symbols

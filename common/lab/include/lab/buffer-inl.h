@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "lab/buffer.h"
@@ -27,7 +26,7 @@ constexpr std::uint8_t canary(std::uint8_t salt, std::size_t i) {
 LAB_INLINE Buffer::Buffer(Memory memory, std::size_t elements, std::size_t element_size,
                           std::string_view name, std::size_t guard)
     : memory_(memory), guard_((guard + 255) / 256 * 256), name_(name) {
-  const std::size_t most = std::numeric_limits<std::size_t>::max() - 2 * guard_;
+  const std::size_t most = (std::size_t{1} << 62) - 2 * guard_;  // more than any device has
   if (elements > most / element_size) detail::fail(name_ + ": its size overflows");
   bytes_ = elements * element_size;
   const std::size_t total = std::max<std::size_t>(bytes_ + 2 * guard_, 1);
