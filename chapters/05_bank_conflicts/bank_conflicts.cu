@@ -6,23 +6,24 @@
 // Size simulator: 256,512,48
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
 // Run: ./learn run 05
-//   ./learn run 05 --rung cublas           the vendor's library: what all others are compared with
-//   ./learn run 05 --rung read_words       32 lanes read 32-bit words, so many words apart
-//   ./learn run 05 --rung read_pairs       the same with 64 bits a lane
-//   ./learn run 05 --rung read_quads       the same with 128 bits a lane
-//   ./learn run 05 --rung thread_tile      8 x 8 elements a thread as in chapter 04, A float by float
-//   ./learn run 05 --rung transposed_a     A is stored transposed, so that a fragment is two float4
-//   ./learn run 05 --rung padded_a         rows of A are 132 floats long: no conflicts of the stores
-//   ./learn run 05 --rung split_tile       the 8 x 8 tile as four of 4 x 4: no conflicts of the loads
-//   ./learn run 05 --rung warp_shapes      wavefronts of a step along K, for several warps
-//   ./learn run 05 --rung warp_tile        a warp computes 32 x 64, its lanes numbered in pairs
-//   ./learn run 05 --rung register_buffer  what comes next is already on its way to registers
-//   ./learn run 05 --rung async_copy       four slices on their way to shared memory, past the registers
-//   ./learn run 05 --rung wide_tile        16 x 8 elements a thread, 128 x 256 a block
-//   ./learn run 05 --rung serpentine       the same multiply-adds in another order
-//   ./learn run 05 --rung grouped_tiles    blocks that run at the same time share their rows and columns
-//   ./learn run 05 --rung producer_warps   four warps load, eight compute; a block stays for many tiles
-//   ./learn run 05 --rung even_shares      the tiles that make no whole wave are cut along K, evenly
+//   ./learn run 05 --rung cublas              the vendor's library: what all others are compared with
+//   ./learn run 05 --rung read_words          32 lanes read 32-bit words, so many words apart
+//   ./learn run 05 --rung read_pairs          the same with 64 bits a lane
+//   ./learn run 05 --rung read_quads          the same with 128 bits a lane
+//   ./learn run 05 --rung thread_tile_float4  8 x 8 elements a thread: the last kernel of chapter 04
+//   ./learn run 05 --rung thread_tile         the same with a fragment of A for each step, float by float
+//   ./learn run 05 --rung transposed_a        A is stored transposed, so that a fragment is two float4
+//   ./learn run 05 --rung padded_a            rows of A are 132 floats long: no conflicts of the stores
+//   ./learn run 05 --rung split_tile          the 8 x 8 tile as four of 4 x 4: no conflicts of the loads
+//   ./learn run 05 --rung warp_shapes         wavefronts of a step along K, for several warps
+//   ./learn run 05 --rung warp_tile           a warp computes 32 x 64, its lanes numbered in pairs
+//   ./learn run 05 --rung register_buffer     what comes next is already on its way to registers
+//   ./learn run 05 --rung async_copy          four slices on their way to shared memory, past the registers
+//   ./learn run 05 --rung wide_tile           16 x 8 elements a thread, 128 x 256 a block
+//   ./learn run 05 --rung serpentine          the same multiply-adds in another order
+//   ./learn run 05 --rung grouped_tiles       blocks that run at the same time share their rows and columns
+//   ./learn run 05 --rung producer_warps      four warps load, eight compute; a block stays for many tiles
+//   ./learn run 05 --rung even_shares         the tiles that make no whole wave are cut along K, evenly
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -313,22 +314,75 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 
 // ## 2. Where we start
 //
-// This is the kernel of chapter 04 in its simplest form. A block of 256 threads computes 128 x 128
-// elements of C. It walks along K in slices of 8. The threads fetch a slice of A and one of B, a float4
-// each (`SliceReader` above, which returns zeros outside of the matrices), and leave them in shared
-// memory as they are. Then each thread multiplies: thread (y, x) of 16 x 16 has rows 8y to 8y + 7 and
-// columns 8x to 8x + 7 of the block.
-//
-// One thing is simpler than where chapter 04 ended. There a thread reads a float4 *along K* of each of its 8 rows of A,
-// for four steps at once, and keeps the 32 floats in registers. Here it reads what a step needs, when the step
-// needs it. That is slower, and it shows best what is wrong with how A lies in shared memory.
+// This is the last kernel of chapter 04. A block of 256 threads computes 128 x 128 elements of C. It walks
+// along K in slices of 8. The threads fetch a slice of A and one of B, a float4 each (`SliceReader` above,
+// which returns zeros outside of the matrices), and leave them in shared memory as they are. Then each
+// thread multiplies: thread (y, x) of 16 x 16 has rows 8y to 8y + 7 and columns 8x to 8x + 7 of the block.
+// What it needs of the slices for a step along K are its *fragments*: 8 elements of A and 8 of B. Those of B
+// are two float4. Those of A lie in a column of the slice, so it reads a float4 *along K* of each of its 8
+// rows, which has what four steps need.
 //
 // **Predict.** A warp is 32 threads in a row: y takes two values and x takes all 16, a *2 x 16 warp*.
-// How many wavefronts does a step along K take? Eight reads of `as[row + i][k]`, and two float4 of
-// `bs[k]`. What are the addresses?
+// How many wavefronts do the reads of four steps take: eight float4 of A, and eight of B, two for each
+// step? What are the addresses?
 
-/// C = alpha A B + beta C, 8 x 8 elements a thread; the slice of A lies in shared memory as it does
-/// in A.
+/// C = alpha A B + beta C, 8 x 8 elements a thread; the slices lie in shared memory as they do in A and
+/// in B.
+///
+/// @param g  the product
+///
+/// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
+/// Requires: nothing; rows that do not start at multiples of 16 bytes are moved float by float.
+__global__ void __launch_bounds__(256, 2) thread_tile_float4(lab::Gemm g) {
+  __shared__ __align__(16) float as[BM][BK];
+  __shared__ __align__(16) float bs[BK][BN];
+  const int tid = static_cast<int>(threadIdx.x);
+  const int row0 = static_cast<int>(blockIdx.y) * BM, col0 = static_cast<int>(blockIdx.x) * BN;
+  SliceReader reader(g, row0, col0);
+  const int row = tid / 16 * 8, col = tid % 16 * 8;  // the first of the 8 x 8 that it computes
+
+  float acc[8][8] = {};
+  for (int k0 = 0; k0 < g.k; k0 += BK) {
+    float4 a4, b4;
+    reader.read(a4, b4);
+    __syncthreads();  // nobody reads the slice before any more
+    *reinterpret_cast<float4*>(&as[reader.a_row][reader.a_k]) = a4;
+    *reinterpret_cast<float4*>(&bs[reader.b_k][reader.b_col]) = b4;
+    __syncthreads();  // the slice is complete
+
+#pragma unroll 1
+    for (int k = 0; k < BK; k += 4) {
+      float along[4][8];  // what four steps need of A
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float4 four = *reinterpret_cast<const float4*>(&as[row + i][k]);
+        along[0][i] = four.x, along[1][i] = four.y, along[2][i] = four.z, along[3][i] = four.w;
+      }
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {
+        float b[8];
+        read_quads_of(b, &bs[k + step][col], 4);
+        outer_product(acc, along[step], b);
+      }
+    }
+  }
+  write_tile(g, acc, row0 + row, 4, col0 + col, 4);
+}
+
+// **The counters** say 61,440 wavefronts for 3,072 steps: 20 for each, where we can afford 16.
+//
+// - *B.* The lanes want 16 different float4, with a stride of two float4 from one x to the next: 8
+//   wavefronts as we have seen in section 1, twice, instead of 4 and 4.
+// - *A.* The lanes want two different float4, one for each y. All 16 lanes of a half agree, so that phases
+//   merge: 2 wavefronts for each read, 16 for four steps, or 4 for one. Hardly anything can be said against
+//   that, it seems. But look at what it takes: 32 registers for elements of A, of which a step uses eight.
+//   A thread has 128 for everything, and we shall need them.
+//
+// Let us do without, and see what is wrong with how A lies in shared memory: for each step a thread reads
+// the eight elements that the step needs, one by one. *This is a step back*, and it will be slower. **Predict**
+// by how many wavefronts.
+
+/// thread_tile_float4 with a fragment of A for each step, read float by float.
 ///
 /// @param g  the product
 ///
@@ -340,7 +394,7 @@ __global__ void __launch_bounds__(256) thread_tile(lab::Gemm g) {
   const int tid = static_cast<int>(threadIdx.x);
   const int row0 = static_cast<int>(blockIdx.y) * BM, col0 = static_cast<int>(blockIdx.x) * BN;
   SliceReader reader(g, row0, col0);
-  const int row = tid / 16 * 8, col = tid % 16 * 8;  // the first of the 8 x 8 that it computes
+  const int row = tid / 16 * 8, col = tid % 16 * 8;
 
   float acc[8][8] = {};
   for (int k0 = 0; k0 < g.k; k0 += BK) {
@@ -362,18 +416,15 @@ __global__ void __launch_bounds__(256) thread_tile(lab::Gemm g) {
   write_tile(g, acc, row0 + row, 4, col0 + col, 4);
 }
 
-// **The counters** say 98,304 wavefronts for 3,072 steps: 32 for each, twice what we can afford.
-//
-// - *A.* The lanes want one element of row 8y + i, for two values of y. The other 15 lanes with the same
-//   y want the same word, which is a broadcast. But the two words lie 8 rows of 8 floats apart: 64
-//   floats, so both are in the same bank. Each of the eight reads takes 2 wavefronts, 16 in all, where 8
-//   would do.
-// - *B.* The lanes want 16 different float4, with a stride of two float4 from one x to the next: 8
-//   wavefronts as we have seen in section 1, twice, instead of 4 and 4.
+// **The counters** say 98,304 wavefronts: 32 for a step, twice what we can afford. B takes 16 as before, and
+// A takes the other 16. In each of its eight reads the lanes want one element of row 8y + i, for two values of
+// y. The other 15 lanes with the same y want the same word, which is a broadcast. But the two words lie 8 rows
+// of 8 floats apart: 64 floats, so both are in the same bank. Each of the eight reads takes 2 wavefronts, 16 in
+// all, where 8 would do.
 //
 // (The loop over k is kept rolled up with `#pragma unroll 1`. Unrolled, nvcc sees that four steps read
-// four neighbours `as[row + i][k]`, and fetches them as one float4, before we do it ourselves in a better
-// way. So the machine code has one instruction for each access of the source, and the counts agree.)
+// four neighbours `as[row + i][k]`, and fetches them as one float4: it makes the kernel before of this one. So the
+// machine code has one instruction for each access of the source, and the counts agree.)
 
 // ## 3. A transposed
 //
@@ -425,9 +476,8 @@ __global__ void __launch_bounds__(256) transposed_a(lab::Gemm g) {
 
 // **The counters.** The reads of A now are two float4, each of them one address for the 16 lanes of a
 // half: neighbouring lanes agree, the phases merge, 2 wavefronts each. A step takes 4 for A and 16 for
-// B, that is 20. It was 32. (The last kernel of chapter 04 has 20, too: 8 float4 along K with 2 wavefronts each for
-// four steps. But a thread needs 8 registers for the elements of A now, where it needed 32, and we have
-// plans for them.)
+// B, that is 20. It was 32. The kernel of chapter 04 has 20, too, but a thread needs 8 registers for the
+// elements of A now, where it needed 32.
 //
 // But now the *stores* conflict: 1,536 bank conflicts. In one of the four stores a lane writes
 // `as[a_k + c][a_row]`, where a_k is 0 or 4. Sixteen lanes write 16 neighbours of one row, the other
@@ -1161,8 +1211,11 @@ int main(int argc, char** argv) {
   lab::GemmLadder ladder(argc, argv);
   register_peers(ladder);           // rung 0, and the peer of all others
   ladder.add_with(register_reads);  // 1. what a bank is
+  ladder.add(blocks_rung("thread_tile_float4",
+                         "8 x 8 elements a thread: the last kernel of chapter 04",
+                         thread_tile_float4));
   ladder.add(blocks_rung(
-      "thread_tile", "8 x 8 elements a thread as in chapter 04, A float by float", thread_tile));
+      "thread_tile", "the same with a fragment of A for each step, float by float", thread_tile));
   ladder.add(blocks_rung("transposed_a", "A is stored transposed, so that a fragment is two float4",
                          transposed_a));
   ladder.add(blocks_rung("padded_a", "rows of A are 132 floats long: no conflicts of the stores",
