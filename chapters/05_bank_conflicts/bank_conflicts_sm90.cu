@@ -212,11 +212,8 @@ __device__ void load(const lab::Gemm& g, Work work, std::uint32_t base, std::uin
           const int exist = k_b + i / 2 < g.k ? max(0, min(4, g.n - col - c)) : 0;
           const float* from = exist > 0 ? b + static_cast<std::size_t>(i / 2) * g.ldb + c : g.b;
           const std::uint32_t to = to_b + 4 * (i / 2 * BN + c);
-          if constexpr (kAligned) {
-            copy<16>(to, from, 4 * exist);
-          } else {
-            for (int e = 0; e < 4; ++e)
-              copy<4>(to + 4 * e, e < exist ? from + e : g.b, e < exist ? 4 : 0);
+          for (int e = 0; e < 4; ++e) {
+            copy<4>(to + 4 * e, e < exist ? from + e : g.b, e < exist ? 4 : 0);
           }
         }
       }
