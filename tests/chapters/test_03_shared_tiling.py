@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from chapter import Chapter, Mutant, Run
+from chapter import Chapter, Mutant, Run, measured
 
 CHAPTER = Chapter("03_shared_tiling")
 
@@ -105,15 +105,6 @@ DERIVED = [
     ("78 % of theirs", lambda ms: of_bound(ms("shared_tiles", "tile=16"), 16, 26), 78, 0),
     ("slices of 256 reach 89 %", lambda ms: of_bound(ms("sliced_tiles", "slice=256"), 32, 50), 89, 0),
 ]
-
-
-def measured(results, rung, variant, edge, key="time_ms"):
-    """The one row of M = N = K = edge: its median in ms, or another of its figures."""
-    found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
-             and row["size"] == {"M": edge, "N": edge, "K": edge}]
-    if len(found) != 1:
-        raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
-    return found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
 
 
 def up(a, b):
