@@ -127,7 +127,8 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    left = min(p.intensity for p in points) / 2
+    # The steepest roof needs room for its name below its upper end.
+    left = min([p.intensity / 2 for p in points] + [peak / bandwidth / 10 for _, bandwidth in roofs])
     right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
     bottom = min(p.rate for p in points) / 3e3
 

@@ -182,6 +182,15 @@ class DefaultRun(unittest.TestCase):
             self.expect(rung, global_load_requests=requests, global_load_sectors=sectors,
                         global_store_requests=stores, global_store_sectors=stored, divergent_branches=0)
 
+    def test_the_bytes_of_another_size(self):
+        """The site's roofline takes them from this run's counts."""
+        size = {"M": 128, "N": 384, "K": 512}
+        run = CHAPTER.run("--size", ",".join(map(str, size.values())), *(f"--rung={rung}" for rung in LADDER))
+        for rung in LADDER:
+            counts = run.row(rung)["counts"]
+            self.assertEqual(site_results.product_bytes(self.run_.row(rung), size),
+                             32 * (counts["global_load_sectors"] + counts["global_store_sectors"]), rung)
+
     def test_rows_that_are_not_aligned(self):
         run = CHAPTER.run("--size", "256,127,64", "--rung", "thread_tile_float4")
         counts = run.row("thread_tile_float4")["counts"]

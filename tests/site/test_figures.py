@@ -1,5 +1,6 @@
 """The drawings: what they show is what the counts say, and everyone can read them."""
 
+import math
 import re
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -141,6 +142,17 @@ class Drawings(unittest.TestCase):
             for i, (a, b, c, d, text) in enumerate(boxes):
                 for e, f, g, h, other in boxes[i + 1:]:
                     self.assertFalse(a < f and e < b and c < h and g < d, (text, other))
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_roofs_far_left_of_all_points_have_their_names(self):
+        points = [figures.Point("a", 8, 8200.0), figures.Point("b", 31, 32800.0)]
+        drawing = figures.roofline(points, 62900.0, [("memory", 4260.0), ("L2 cache", 8104.0), ("L1 cache", 32500.0)], "p",
+                                   "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            names = re.findall(r'<text [^>]*?text-anchor: end[^>]*? x="([\d.]+)"[^>]*?rotate\(-([\d.]+)[^>]*>([^<]* TB/s)<', svg)
+            self.assertEqual([name for _, _, name in names], ["memory 4.26 TB/s", "L2 cache 8.1 TB/s", "L1 cache 32.5 TB/s"])
+            for x, turned, name in names:
+                self.assertGreater(float(x) - 5.5 * len(name) * math.cos(math.radians(float(turned))), 30, name)
 
 
 if __name__ == "__main__":
