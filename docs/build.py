@@ -13,6 +13,7 @@ import functools
 import http.server
 import importlib.util
 import json
+import math
 import os
 import runpy
 import shutil
@@ -214,11 +215,10 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
                 continue
             counted = next((r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")),
                            None)
-            moved = 32 * sum(counted["counts"].get(f"global_{access}_sectors", 0) for access in ("load", "store")) \
-                if counted else 0
-            if not moved or set(counted["size"]) != {"M", "N", "K"}:
+            moved = results.product_bytes(counted, row["size"]) if counted else 0
+            if not moved:
                 continue
-            flops = 2 * counted["size"]["M"] * counted["size"]["N"] * counted["size"]["K"]
+            flops = 2 * math.prod(size)
             variant = f" {row['variant']}" if row.get("variant") else ""
             points.append(figures.Point(name + variant, flops / moved, row["rate"]))
     if len(points) < 2:
@@ -229,7 +229,7 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
     drawing = figures.roofline(points, peak, roofs, f"{chapter.folder}-roofline", title)
     caption = (f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
-               "moves between an SM and the memory system, in whole sectors, as the simulator counts them. Up: the "
+               "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
                "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
                "A point above a slope has its bytes from a level nearer by.")
     return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]

@@ -403,8 +403,7 @@ void register_mistakes(lab::Chapter& chapter) {
 // operations. So the intensity is T / 4: 8 operations a byte for T = 32, 4 for T = 16, and it was
 // 0.4. The memory's 4.26 TB/s make a roof of 34 TFLOP/s over an intensity of 8. If bytes from global
 // memory were all that counts, tiles of 32 would be good for half the machine, and tiles of 64 for
-// all of it. (The drawing at the end of this page has 6.4 and 3.6 instead of 8 and 4. It takes the
-// simulator's counts, with the sectors that are written, and K = 64 is short.)
+// all of it. (The drawing at the end of this page has 7.97 instead of 8, since C is written, too.)
 
 // [hide] The formulas, and how these rungs are registered
 /// Prints what section 4 predicts.

@@ -164,6 +164,9 @@ __global__ void __launch_bounds__(1024)
 // **The counters** say 81,920 loads with 98,304 wavefronts, which is 1.5 each for 65,536. There are
 // 4,096 more for filling the tiles, and w is 1.5625 in all. So the bound is 10.7 TFLOP/s.
 //
+// **The clock** says 8.24 TFLOP/s, 77 % of the bound. That is at 4096, as is every rate below that
+// has no other size beside it. cuBLAS has 51.4 in the same run.
+//
 // ## 2. A column for each thread
 //
 // Who needs the same floats? All threads of a column of C multiply with the same element of B, and
@@ -306,6 +309,9 @@ __global__ void __launch_bounds__(512)
 // **The prediction** for the clock: about twice as fast as `wide_reads`. Its bound is 2.4 times as
 // high, and it is no nearer to it: a slice is shallow, so a block waits for its loads and at its
 // barriers four times as often.
+//
+// **The clock** agrees. 16.8 TFLOP/s are 2.04 times as much, and 66 % of the bound. At the other
+// three sizes it is 1.97 to 2.04 times as much.
 //
 // (The other direction would have been worse. A thread with eight elements of a *row* would keep an
 // element of A, which was a broadcast anyway, and fetch eight different ones of B: for four steps
@@ -504,9 +510,16 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // wait for each other again. The loads of the next slice could be under way meanwhile, but nobody
 // has asked for them yet. The one other block on the SM can use the time, and that is all there is.
 //
+// **The clock** says 32.1 TFLOP/s, 1.9 times as much as `thread_tile_1d`. That is 63 % of the one
+// bound and 58 % of the other. Whether the rest is waiting, the clock alone does not say. Section 6
+// puts it to the test, with one block on an SM instead of two.
+//
 // Large tiles have a price as well. A C of 1024 x 1024 has 256 tiles of 64 x 64, but only 64 of 128
-// x 128, and an H200 has 132 SMs: more than half of them get no block at all. Look at the table for
-// 1024 before you call one of these kernels the fastest.
+// x 128, and an H200 has 132 SMs: more than half of them get no block at all. So at 1024 this rung
+// is slower than the one before. There `thread_tile_1d` has 16.6 TFLOP/s, and `thread_tile_2d`, on
+// 64 SMs, has 10.4. With the 256 blocks of a C of 2048 x 2048 it is 17.5 against 31.0. No tile is
+// the best for all sizes, which is one reason why libraries have many kernels: cuBLAS has 34.0 at
+// 1024.
 
 // [hide] The ratio, and how these rungs are registered
 /// Prints how many multiply-adds a kernel makes of each float that it reads, in whole tiles.
@@ -637,15 +650,43 @@ __global__ void __launch_bounds__(threads, 2)
 // one, and the 8 of B as two `LDS.128`. In the last line only 4 loads are left for a step, and here
 // is why. Once *all* steps are written out, the compiler sees that four of them read four
 // neighbours, `a_tile[row + i][l]` to `[l + 3]`, and merges them, as it did in chapter 03. So it
-// arrives at what `thread_tile_2d` says in the source. **This is the one place where the simulator
-// and the hardware count differently.** The simulator counts the loads that the source spells, with
-// 49,152 wavefronts. The hardware counts the merged ones, and their number depends on the
-// unrolling. On the page of this chapter both stand side by side.
+// arrives at what `thread_tile_2d` says in the source. **This is the one place where the compiler
+// makes the hardware read something else than the source says.** The simulator counts the loads
+// that the source spells, with 49,152 wavefronts. The hardware counts the merged ones, and their
+// number depends on the unrolling. On the page of this chapter both stand side by side.
 //
 // **The prediction** for the clock: the first variant is slower by a factor of ten and more, since
 // it issues 9 instructions for a multiply-add and goes to L1 three times for it. The others get
 // faster line by line, as 79, 88 and 94 % of the instructions between the barriers are
 // multiply-adds, and the last one is as fast as `thread_tile_2d`.
+//
+// **The clock**, in TFLOP/s:
+//
+// | unrolled | 1024 | 2048 | 4096 | 8192 |
+// |---|---|---|---|---|
+// | nothing | 0.73 | 1.25 | 0.94 | 1.00 |
+// | the tile | 8.68 | 25.0 | 25.7 | 25.8 |
+// | the tile, 2 steps | 9.13 | 28.1 | 28.7 | 29.1 |
+// | the tile, 8 steps | 10.5 | 31.9 | 33.2 | 33.1 |
+//
+// The order is the predicted one. The first line is behind the last by a factor of 35 at 4096, far
+// more than the instructions account for. Look at 1024. There 64 SMs have a block each and make
+// 0.73 TFLOP/s, so 132 would make 1.5. At 4096 five blocks share an SM, and together they do *less*
+// than one does alone. The local memory of one is 80 KiB, that of five 400 KiB, and L1 and shared
+// memory together have 256. So the sums probably go to the L2 cache and back there, which is an
+// inference: the hit rate of local memory in L1, in Nsight Compute, would show it.
+//
+// Between the other three lines, not only the share of multiply-adds grows. Merged loads also take
+// fewer wavefronts. The hardware counts 33,792, 25,600 and 21,504 of them, which are bounds of
+// 32.4, 42.8 and 51.0 TFLOP/s, and `the tile` is at 79 % of its own.
+//
+// The last line should be as fast as `thread_tile_2d`, and it is 3.6 % faster, 33.2 against 32.1.
+// At 8192 it is 2.3 %, at 2048 3.0 %, and 0.3 % at 1024. That is no noise, for the two are not the
+// same program. A slice takes 619 instructions in one and 617 in the other. Both have the same 512
+// `FFMA` and 32 `LDS.128` among them, but in another order and with other registers. Nothing that
+// we could count in the machine code favours one of them. So take it as a measure: *the compiler's
+// order of instructions alone is worth a few per cent*, and a difference of that size between two
+// kernels may be no more than that.
 //
 // Unrolling has a price: registers, and code. 512 `FFMA` are 8 KiB of instructions, and these come
 // through a cache, too. Unroll the loops whose indices name registers, always; unroll others if
@@ -1035,6 +1076,12 @@ __global__ void __launch_bounds__(threads, 2)
 // less for each other than eight do. So it is somewhat faster, and not by much: the wavefronts are
 // the same, and so is the waiting between the barriers.
 //
+// **The clock** agrees, with 32.8 TFLOP/s, 64 % of what cuBLAS has. It is faster than
+// `thread_tile_2d` by 2 % at 4096, by 1 % at 8192 and by 4 % at 2048. At 1024, where each block is
+// alone on its SM and nobody fills the time before its barrier, it is 6 %. Only the last of them is
+// clearly more than the order of instructions makes: `unroll_steps` with all steps unrolled, which
+// loads float by float, takes 1 % less time than this kernel at 4096, and 6 % more at 1024.
+//
 // ## 6. Registers are a budget
 //
 // An SM has 65,536 registers, and they are dealt out when a block is placed there, to all of its
@@ -1083,7 +1130,9 @@ __global__ void __launch_bounds__(threads, blocks)
 // through L1 for 512 multiply-adds, for 4 blocks 628. L1 and shared memory are one piece of
 // hardware with one data path, the very one that we have been taking load off since section 1.
 // **The counters** say nothing about it: the simulator has no registers to run out of, and the
-// hardware counts local memory apart from global.
+// hardware counts local memory apart from global. (With 3 and 4 blocks its count of the wavefronts
+// of shared memory is 2 and 6 % too high, for the same loads: local memory disturbs it, as the
+// notes in `results/` show.)
 //
 // **The prediction** for the time: `blocks=2` is the fastest of the four. 1 is slower, since nobody
 // fills the time in which its one block waits. 3 and 4 are slower by much more, although more
@@ -1091,6 +1140,30 @@ __global__ void __launch_bounds__(threads, blocks)
 // and there it is bought with what it was meant to save. cuBLAS, at 4096, has no more than 8 warps
 // on an SM (chapter 03), half of what two blocks are here: it has found something else to do while
 // it waits.
+//
+// **The clock**, in TFLOP/s:
+//
+// | blocks | 1024 | 2048 | 4096 | 8192 |
+// |---|---|---|---|---|
+// | 1 | 11.0 | 22.7 | 22.4 | 22.7 |
+// | 2 | 11.1 | 32.2 | 32.8 | 32.7 |
+// | 3 | 4.33 | 6.03 | 6.14 | 6.62 |
+// | 4 | 2.28 | 3.23 | 3.18 | 3.19 |
+//
+// One register costs nearly a third of the speed. And it is the second block that makes the
+// difference, as 1024 shows: there no SM has more than one, and the two kernels are within 1 % of
+// each other. 11.0 TFLOP/s on 64 SMs would be 22.6 on 132, which is just what `blocks=1` makes of
+// the larger sizes. So this is what a block can do alone. At 1.98 GHz it takes 2,960 cycles for a
+// slice, and its 8 warps have work for the multiply-adders for 1,024 of them. The rest is the
+// waiting of section 3. With a second block, two slices take 4,060 cycles. That fills some of it,
+// and by far not all.
+//
+// With spills the time grows by much more than the instructions, of which a slice has 1.7 and 2.2
+// times as many: it is 5.3 and 10.3 times as long as that of `blocks=2`. Here, too, a block is
+// faster alone. 4.33 TFLOP/s on 64 SMs would be 8.9 on 132, and with three blocks on each it is
+// 6.14. What they have spilled is 264 KiB, with four blocks 624 KiB, and has to leave L1. That this
+// is the reason is an inference again, and not all of it: at 2048 an SM has two blocks at most,
+// with 176 KiB, and `blocks=3` is no faster.
 //
 // These rungs are no steps of the ladder, but one kernel in four versions. Say `__launch_bounds__`
 // with the number of threads in any case: without it the compiler does not know how many there are,
@@ -1176,6 +1249,22 @@ __global__ void __launch_bounds__(threads, 2)
 // reached, and may be nearly as fast as each other: `blocks` a little slower than the rest, and
 // `rows` is `thread_tile_float4` itself. None of them is a step of the ladder: the step comes in
 // chapter 05, with another layout.
+//
+// **The clock** gives `columns` 12.7 TFLOP/s, 82 % of its bound, `blocks` 29.9, `z-curve` 30.1, and
+// `rows` 32.8. Half of the prediction was wrong. `z-curve` has the wavefronts of `rows`, and is as
+// slow as `blocks`, which has a fifth more. These two even execute the same 575 instructions for a
+// slice, with the same registers. So far below the bound the *number* of wavefronts does not
+// decide.
+//
+// It may be *when* they come. The machine code loads A's quads at the beginning of each half of a
+// slice, since they serve for four steps, and B's bit by bit. So right after the barrier all 8
+// warps ask for 8 quads of A and 2 of B, and have nothing to compute before the first of them
+// arrive. That makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row for `z-curve`, 384 for `blocks`,
+// and 256 for `rows`: 288 and 128 more than for `rows`. A block that is alone on its SM, at 1024,
+// takes 280 cycles more for a slice in `z-curve` than in `rows`, and 150 more in `blocks`. It fits,
+// and remains an inference. Nsight Compute's stall reasons at the first `FFMA` behind the barrier
+// would show it. Whoever has the operands of a step in registers before the step begins need not
+// care. That, too, is chapter 05.
 
 // [hide] How this rung is registered
 void register_orders(lab::GemmLadder& ladder) {
@@ -1217,17 +1306,19 @@ int main(int argc, char** argv) {
 // - A `float4` moves the same bytes with a quarter of the instructions. It needs an address that is
 //   a multiple of 16 bytes, and so a second path for everything else.
 // - Registers are dealt out to whole blocks. 128 for each of 256 threads, and two blocks fit; 129,
-//   and one does.
+//   and one does, at two thirds of the speed.
 // - Spills cost more than the occupancy that they buy.
 // - Which lanes work next to each other decides what a warp reads together.
+// - A few per cent may come from nothing but the compiler's order of instructions.
 //
 // ## What comes next
 //
-// The loads of a step should take 4 wavefronts each, or fewer where lanes share an address. Instead
-// B takes 8 with one order of the threads, and A takes 32 with another. These are *bank conflicts*,
-// and they come from where the tiles put their elements. Chapter 05 takes the banks apart, changes
-// the layout of the tiles, gives the warps tiles of their own, and then turns to what is left: the
-// waiting between the barriers.
+// We are at four times the rate of chapter 03, and at 64 % of cuBLAS. The loads of a step should
+// take 4 wavefronts each, or fewer where lanes share an address. Instead B takes 8 with one order
+// of the threads, and A takes 32 with another. These are *bank conflicts*, and they come from where
+// the tiles put their elements. Chapter 05 takes the banks apart, changes the layout of the tiles,
+// gives the warps tiles of their own, and then turns to what is left: the waiting between the
+// barriers.
 //
 // ## What a library does further
 //

@@ -121,13 +121,24 @@ class Point:
     rate: float  # GFLOP/s
 
 
+def number_runs(numbers: list[int]) -> list[str]:
+    """1, 2, 4, 5, 6 -> "1", "2", "4–6"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if not runs or number != runs[-1][-1] + 1:
+            runs.append([])
+        runs[-1].append(number)
+    return [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
+
+
 def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], prefix: str, title: str) -> Drawing:
     """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s."""
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    left = min(p.intensity for p in points) / 2
+    # The steepest roof needs room for its name below its upper end.
+    left = min([p.intensity / 2 for p in points] + [peak / bandwidth / 10 for _, bandwidth in roofs])
     right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
     bottom = min(p.rate for p in points) / 3e3
 
@@ -178,22 +189,28 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
                 (ax, ay), (bx, by) = (axes.transData.transform((x, x * bandwidth / 1e3)) for x in (left, peak / bandwidth / 1.6))
                 long = 0.55 * (size - 2) * len(f"{name} {bandwidth / 1e3:.3g} TB/s")
                 slopes.append((ax, ay, (by - ay) / (bx - ax), bx - long * (bx - ax) / math.hypot(bx - ax, by - ay)))
+            edge, roof = axes.transData.transform((right, peak / 1e3))
             used: list[tuple[float, float, float, float]] = []
             for numbers in labels:
-                text = ", ".join(map(str, numbers))
-                x, y = dots[numbers[0] - 1]
+                parts = number_runs(numbers)
+                halves = [(", ".join(parts[:i]) + ",", ", ".join(parts[i:])) for i in range(1, len(parts))]
+                texts = [", ".join(parts)]  # in one line, else in two
+                if halves:
+                    texts.append("\n".join(min(halves, key=lambda lines: max(map(len, lines)))))
+                x0s, y = [dots[n - 1][0] for n in numbers], dots[numbers[0] - 1][1]
 
-                def box(dx: int, dy: int) -> tuple[float, float, float, float]:
-                    long = 0.62 * (size - 1) * len(text)
-                    x0 = x + dx if dx > 0 else x + dx - long
-                    return x0, y + dy, x0 + long, y + dy + size - 3  # as high as a digit
+                def box(text: str, dx: int, dy: int) -> tuple[float, float, float, float]:
+                    lines = text.split("\n")
+                    long = 0.62 * (size - 1) * max(map(len, lines))
+                    x0 = max(x0s) + dx if dx > 0 else min(x0s) + dx - long
+                    return x0, y + dy, x0 + long, y + dy + size - 3 + 1.2 * (size - 1) * (len(lines) - 1)
 
-                def free(place: tuple[int, int]) -> bool:
+                def free(place: tuple[str, int, int]) -> bool:
                     x0, y0, x1, y1 = box(*place)
                     # Right above another point it would seem to be that one's.
                     others = used + [(a - 3.5, b - 3.5, a + 3.5, b + (3.5 if n in numbers else 14))
                                      for n, (a, b) in enumerate(dots, start=1)]
-                    if any(x0 < c and a < x1 and y0 < d and b < y1 for a, b, c, d in others):
+                    if x1 > edge or y0 < roof < y1 or any(x0 < c and a < x1 and y0 < d and b < y1 for a, b, c, d in others):
                         return False
                     for ax, ay, rise, named in slopes:
                         low, high = (ay + (at - ax) * rise for at in (x0, x1))
@@ -201,12 +218,13 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], p
                             return False
                     return True
 
-                places = [(-6, 4), (6, 4), (6, -13), (-6, -13)]
-                dx, dy = next(filter(free, places), places[0])
-                used.append(box(dx, dy))
-                point = points[numbers[0] - 1]
-                axes.annotate(text, (point.intensity, point.rate / 1e3), xytext=(dx, dy), ha="left" if dx > 0 else "right",
-                              textcoords="offset points", color=FOREGROUND, fontsize=size - 1)
+                places = [(text, *at) for text in texts for at in ((-6, 4), (6, 4), (6, -13), (-6, -13))]
+                text, dx, dy = next(filter(free, places), places[0])
+                used.append(box(text, dx, dy))
+                at = (max if dx > 0 else min)(numbers, key=lambda n: dots[n - 1][0])
+                axes.annotate(text, (points[at - 1].intensity, points[numbers[0] - 1].rate / 1e3), xytext=(dx, dy),
+                              ha="left" if dx > 0 else "right", textcoords="offset points", color=FOREGROUND,
+                              fontsize=size - 1, linespacing=1.2)
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.xaxis.set_minor_formatter("")

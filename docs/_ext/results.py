@@ -104,6 +104,19 @@ def run_program(program: Path, work: Path, commit: str = "unknown", timeout: flo
     return results
 
 
+def product_bytes(row: dict, size: dict[str, int]) -> float:
+    """What a matrix product moves between the SMs and the memory system at a larger size than it was counted at, in
+    bytes; 0 where a row is no product or moves nothing. Both sizes are whole tiles, so each multiply-add has its
+    share of the sectors that are read, and each element of C its share of those that are written. The small size has
+    a short K, and would have far too many of the latter."""
+    counts, small = row["counts"], row["size"]
+    if set(small) != {"M", "N", "K"}:
+        return 0
+    elements = size["M"] * size["N"] / (small["M"] * small["N"])
+    return 32 * elements * (counts.get("global_load_sectors", 0) * size["K"] / small["K"]
+                            + counts.get("global_store_sectors", 0))
+
+
 def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
     """Fills `shown`: runs each rung by itself, if the program printed anything beyond its table."""
     if not before_table(results.output):

@@ -112,6 +112,15 @@ class Chapter:
         return found
 
 
+def measured(results, rung, variant, edge, key="time_ms"):
+    """The one row of M = N = K = edge: its median in ms, or another of its figures."""
+    found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
+             and row["size"] == {"M": edge, "N": edge, "K": edge}]
+    if len(found) != 1:
+        raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
+    return found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
+
+
 class Mutant:
     """A chapter with mistakes, compiled to a program: (rung, text, what it becomes), the text being looked for
     behind the rung's name. It is compiled fast: verification has to notice, not the simulator."""

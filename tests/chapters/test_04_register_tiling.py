@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from chapter import ROOT, Chapter, Mutant, Run
+from chapter import ROOT, Chapter, Mutant, Run, measured, site_results
 
 CHAPTER = Chapter("04_register_tiling")
 
@@ -19,9 +19,100 @@ PRODUCTS = {*LADDER, "unroll_steps", "launch_bounds", "thread_orders"}
 ORDERS = ("columns", "blocks", "z-curve", "rows")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
 
-# What the text says of the times on an H200: (rung, variant, key of the row, figure, as it is quoted), for M = N = K
-# = 4096. Times are in ms, rates in GFLOP/s.
-QUOTED = []
+# What the text says of the rates on an H200: (rung, variant, M = N = K, TFLOP/s, as it is quoted).
+QUOTED = [
+    ("wide_reads", None, 4096, 8.24, "**The clock** says 8.24 TFLOP/s"),
+    ("cublas", None, 4096, 51.4, "cuBLAS has 51.4 in the same run"),
+    ("thread_tile_1d", None, 4096, 16.8, "agrees. 16.8 TFLOP/s are 2.04 times"),
+    ("thread_tile_2d", None, 4096, 32.1, "**The clock** says 32.1 TFLOP/s"),
+    ("thread_tile_1d", None, 1024, 16.6, "`thread_tile_1d` has 16.6 TFLOP/s"),
+    ("thread_tile_2d", None, 1024, 10.4, "on 64 SMs, has 10.4"),
+    ("thread_tile_1d", None, 2048, 17.5, "it is 17.5 against"),
+    ("thread_tile_2d", None, 2048, 31.0, "against 31.0"),
+    ("cublas", None, 1024, 34.0, "cuBLAS has 34.0 at 1024"),
+    ("unroll_steps", "the tile, 8 steps", 4096, 33.2, "33.2 against"),
+    ("thread_tile_2d", None, 4096, 32.1, "33.2 against 32.1"),
+    ("thread_tile_float4", None, 4096, 32.8, "with 32.8 TFLOP/s, 64 %"),
+    ("launch_bounds", "blocks=1", 1024, 11.0, "11.0 TFLOP/s on 64 SMs"),
+    ("launch_bounds", "blocks=3", 1024, 4.33, "4.33 TFLOP/s on 64 SMs"),
+    ("launch_bounds", "blocks=3", 4096, 6.14, "with three blocks on each it is 6.14"),
+    ("unroll_steps", "nothing", 1024, 0.73, "and make 0.73 TFLOP/s, so 132"),
+    ("thread_orders", "columns", 4096, 12.7, "gives `columns` 12.7 TFLOP/s"),
+    ("thread_orders", "blocks", 4096, 29.9, "`blocks` 29.9, "),
+    ("thread_orders", "z-curve", 4096, 30.1, "`z-curve` 30.1, "),
+    ("thread_orders", "rows", 4096, 32.8, "and `rows` 32.8."),
+]
+TABLES = {
+    ("unroll_steps", "nothing"): "| nothing | 0.73 | 1.25 | 0.94 | 1.00 |",
+    ("unroll_steps", "the tile"): "| the tile | 8.68 | 25.0 | 25.7 | 25.8 |",
+    ("unroll_steps", "the tile, 2 steps"): "| the tile, 2 steps | 9.13 | 28.1 | 28.7 | 29.1 |",
+    ("unroll_steps", "the tile, 8 steps"): "| the tile, 8 steps | 10.5 | 31.9 | 33.2 | 33.1 |",
+    ("launch_bounds", "blocks=1"): "| 1 | 11.0 | 22.7 | 22.4 | 22.7 |",
+    ("launch_bounds", "blocks=2"): "| 2 | 11.1 | 32.2 | 32.8 | 32.7 |",
+    ("launch_bounds", "blocks=3"): "| 3 | 4.33 | 6.03 | 6.14 | 6.62 |",
+    ("launch_bounds", "blocks=4"): "| 4 | 2.28 | 3.23 | 3.18 | 3.19 |",
+}
+for (rung_, variant_), line in TABLES.items():
+    QUOTED += [(rung_, variant_, edge_, float(figure_), line)
+               for edge_, figure_ in zip((1024, 2048, 4096, 8192), re.findall(r"\d+\.\d+", line))]
+
+PEAK = 132 * 1.98e9 * 64 / 1e12  # TFLOP/s of a kernel with one wavefront of shared memory for each multiply-add
+TILE_1D, TILE_2D, FLOAT4 = ("thread_tile_1d", None), ("thread_tile_2d", None), ("thread_tile_float4", None)
+NOTHING, ONE_STEP, ALL_STEPS = (("unroll_steps", variant) for variant in ("nothing", "the tile", "the tile, 8 steps"))
+ALONE, IN_PAIRS, IN_THREES, IN_FOURS = (("launch_bounds", f"blocks={blocks}") for blocks in range(1, 5))
+
+
+def slice_cycles(ms, edge, blocks):
+    """How long an SM takes at 1.98 GHz for a slice of each of its blocks; `blocks` come to it one after the other."""
+    return ms / 1e3 * 1.98e9 / (blocks * edge / 8)
+
+
+def later_than_rows(tera, order):
+    """By how many cycles a slice of a block alone takes longer than in the order `rows`."""
+    ours, rows = (slice_cycles(2 * 1024**3 / 1e9 / tera(("thread_orders", name), 1024), 1024, 1)
+                  for name in (order, "rows"))
+    return ours - rows
+
+
+# What the text computes from these rates: (as it is quoted, the value, as it is rounded, digits).
+DERIVED = [
+    ("77 % of the bound. That is", lambda tera: 100 * tera(("wide_reads", None)) / (PEAK / 1.5625), 77, 0),
+    ("are 2.04 times as much", lambda tera: tera(TILE_1D) / tera(("wide_reads", None)), 2.04, 2),
+    ("and 66 % of the bound", lambda tera: 100 * tera(TILE_1D) / (PEAK / 0.65625), 66, 0),
+    ("it is 1.97 to", lambda tera: tera(TILE_1D, 2048) / tera(("wide_reads", None), 2048), 1.97, 2),
+    ("to 2.04 times as much", lambda tera: tera(TILE_1D, 1024) / tera(("wide_reads", None), 1024), 2.04, 2),
+    ("1.9 times as much as `thread_tile_1d`", lambda tera: tera(TILE_2D) / tera(TILE_1D), 1.9, 1),
+    ("63 % of the one bound", lambda tera: 100 * tera(TILE_2D) / (PEAK / 0.328125), 63, 0),
+    ("58 % of the other", lambda tera: 100 * tera(TILE_2D) / (4 * PEAK * 512 / 617), 58, 0),
+    ("by a factor of 35 at 4096", lambda tera: tera(ALL_STEPS) / tera(NOTHING), 35, 0),
+    ("so 132 would make 1.5", lambda tera: tera(NOTHING, 1024) * 132 / 64, 1.5, 1),
+    ("at 79 % of its own", lambda tera: 100 * tera(ONE_STEP) / (PEAK / (33792 / 65536)), 79, 0),
+    ("and it is 3.6 % faster", lambda tera: 100 * tera(ALL_STEPS) / tera(TILE_2D) - 100, 3.6, 1),
+    ("At 8192 it is 2.3 %", lambda tera: 100 * tera(ALL_STEPS, 8192) / tera(TILE_2D, 8192) - 100, 2.3, 1),
+    ("at 2048 3.0 %", lambda tera: 100 * tera(ALL_STEPS, 2048) / tera(TILE_2D, 2048) - 100, 3.0, 1),
+    ("and 0.3 % at 1024", lambda tera: 100 * tera(ALL_STEPS, 1024) / tera(TILE_2D, 1024) - 100, 0.3, 1),
+    ("64 % of what cuBLAS has", lambda tera: 100 * tera(FLOAT4) / tera(("cublas", None)), 64, 0),
+    ("by 2 % at 4096", lambda tera: 100 * tera(FLOAT4) / tera(TILE_2D) - 100, 2, 0),
+    ("by 1 % at 8192", lambda tera: 100 * tera(FLOAT4, 8192) / tera(TILE_2D, 8192) - 100, 1, 0),
+    ("by 4 % at 2048", lambda tera: 100 * tera(FLOAT4, 2048) / tera(TILE_2D, 2048) - 100, 4, 0),
+    ("before its barrier, it is 6 %", lambda tera: 100 * tera(FLOAT4, 1024) / tera(TILE_2D, 1024) - 100, 6, 0),
+    ("takes 1 % less time than this kernel", lambda tera: 100 - 100 * tera(FLOAT4) / tera(ALL_STEPS), 1, 0),
+    ("and 6 % more at 1024", lambda tera: 100 * tera(FLOAT4, 1024) / tera(ALL_STEPS, 1024) - 100, 6, 0),
+    ("One register costs nearly a third", lambda tera: 1 - tera(ALONE) / tera(IN_PAIRS), 0.3, 1),
+    ("are within 1 % of each other", lambda tera: 100 * tera(IN_PAIRS, 1024) / tera(ALONE, 1024) - 100, 1, 0),
+    ("would be 22.6 on 132", lambda tera: tera(ALONE, 1024) * 132 / 64, 22.6, 1),
+    # 1024 blocks on 132 SMs, in 8 rounds of one block on each, or in 4 of two.
+    ("it takes 2,960 cycles", lambda tera: slice_cycles(2 * 4096**3 / 1e9 / tera(ALONE), 4096, 8), 2960, -1),
+    ("two slices take 4,060 cycles", lambda tera: slice_cycles(2 * 4096**3 / 1e9 / tera(IN_PAIRS), 4096, 4), 4060, -1),
+    ("it is 5.3 and", lambda tera: tera(IN_PAIRS) / tera(IN_THREES), 5.3, 1),
+    ("and 10.3 times as long", lambda tera: tera(IN_PAIRS) / tera(IN_FOURS), 10.3, 1),
+    ("would be 8.9 on 132", lambda tera: tera(IN_THREES, 1024) * 132 / 64, 8.9, 1),
+    ("82 % of its bound", lambda tera: 100 * tera(("thread_orders", "columns")) / 15.5, 82, 0),
+    ("takes 280 cycles more", lambda tera: later_than_rows(tera, "z-curve"), 280, -1),
+    ("and 150 more in `blocks`", lambda tera: later_than_rows(tera, "blocks"), 150, -1),
+    ("at four times the rate of chapter 03", lambda tera: tera(FLOAT4) / tera(("wide_reads", None)), 4, 0),
+    ("and at 64 % of cuBLAS", lambda tera: 100 * tera(FLOAT4) / tera(("cublas", None)), 64, 0),
+]
 
 M, N, K = 256, 128, 64
 WARP_MULTIPLY_ADDS = M * N * K // 32
@@ -90,6 +181,15 @@ class DefaultRun(unittest.TestCase):
                 ("thread_tile_float4", 256, 4096, 256, 8192)):
             self.expect(rung, global_load_requests=requests, global_load_sectors=sectors,
                         global_store_requests=stores, global_store_sectors=stored, divergent_branches=0)
+
+    def test_the_bytes_of_another_size(self):
+        """The site's roofline takes them from this run's counts."""
+        size = {"M": 128, "N": 384, "K": 512}
+        run = CHAPTER.run("--size", ",".join(map(str, size.values())), *(f"--rung={rung}" for rung in LADDER))
+        for rung in LADDER:
+            counts = run.row(rung)["counts"]
+            self.assertEqual(site_results.product_bytes(self.run_.row(rung), size),
+                             32 * (counts["global_load_sectors"] + counts["global_store_sectors"]), rung)
 
     def test_rows_that_are_not_aligned(self):
         run = CHAPTER.run("--size", "256,127,64", "--rung", "thread_tile_float4")
@@ -183,6 +283,20 @@ class DefaultRun(unittest.TestCase):
                 ("32 and 64, 96 floats", 4 * 8 + 8 * 8, 96),
                 ("move 344 values", 174 + 170, 344),
                 ("for 4 blocks 628", 316 + 312, 628),
+                ("There 64 SMs have a block each", 1024**2 / 128**2, 64),
+                ("The local memory of one is 80 KiB", 256 * 320 / 1024, 80),
+                ("five 400 KiB", 5 * 256 * 320 / 1024, 400),
+                ("multiply-adders for 1,024 of them", 512 * 8 / 4, 1024),
+                ("has 1.7 and 2.2 times as many", 975 / 574, 1.7),
+                ("1.7 and 2.2 times as many", 1258 / 574, 2.2),
+                ("What they have spilled is 264 KiB", 3 * 256 * 352 / 1024, 264),
+                ("with four blocks 624 KiB", 4 * 256 * 624 / 1024, 624),
+                ("with 176 KiB", 2 * 256 * 352 / 1024, 176),
+                ("8 * (8 * 8 + 2 * 2) = 544", 8 * (8 * 8 + 2 * 2), 544),
+                ("384 for `blocks`", 8 * (8 * 4 + 2 * 8), 384),
+                ("and 256 for `rows`", 8 * (8 * 2 + 2 * 8), 256),
+                ("288 and 128 more than for `rows`", 544 - 256, 288),
+                ("128 more than for `rows`", 384 - 256, 128),
                 ("computed-to-loaded ratio is 5.3", 8 * 16 / 24, 5.3)):
             with self.subTest(quote=quote):
                 self.assertIn(quote, self.prose)
@@ -437,6 +551,23 @@ class Compiled(unittest.TestCase):
             self.assertIn(f"| {len(code)} | {count(code, 'LDL')} | {count(code, 'STL')} |", self.prose)
 
     @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
+    def test_the_same_work_in_another_order(self):
+        """What section 4 says of thread_tile_2d and its twin, and section 7 of two of the orders."""
+        functions = self.functions()
+        tile, twin = self.slice_of(functions["thread_tile_2d"]), self.slice_of(functions["unroll_steps 8 8"])
+        self.assertIn(f"A slice takes {len(twin)} instructions in one and {len(tile)} in the other", self.prose)
+        for code in (tile, twin):
+            names = [name for _, _, name, _ in code]
+            self.assertEqual((names.count("FFMA"), names.count("LDS.128")), (512, 32))
+        self.assertNotEqual([rest for _, *rest in tile], [rest for _, *rest in twin])
+
+        # Jumps and where paths join are named by addresses.
+        blocks, z_curve = ([rest if rest[1] not in ("BRA", "BSSY") else rest[:2] for _, *rest in
+                            self.slice_of(functions[f"thread_orders {order}"])] for order in (2, 3))
+        self.assertEqual(blocks, z_curve)
+        self.assertIn(f"execute the same {len(blocks)} instructions for a slice, with the same registers", self.prose)
+
+    @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
     def test_loads_do_not_wait_for_each_other(self):
         """All loads of a slice are issued before the first store to shared memory, without a jump in between but for
         the two ways to fetch a quad."""
@@ -481,18 +612,39 @@ class Hardware(unittest.TestCase):
 
     @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
     def test_what_the_text_quotes_of_it(self):
-        results = json.loads(H200.read_text())
+        results, prose = json.loads(H200.read_text()), CHAPTER.prose()
         self.assertIn("H200", results["device"])
         self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
-        prose = CHAPTER.prose()
-        for rung, variant, key, figure, quote in QUOTED:
-            found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
-                     and row["size"] == {"M": 4096, "N": 4096, "K": 4096}]
-            with self.subTest(rung=rung, variant=variant):
-                self.assertEqual(len(found), 1)
-                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
-                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
+
+        def tera(row, edge=4096):
+            return measured(results, *row, edge, "rate") / 1000
+
+        for rung, variant, edge, figure, quote in QUOTED:
+            with self.subTest(rung=rung, variant=variant, edge=edge):
+                digits = len(f"{figure:g}".partition(".")[2])
+                self.assertAlmostEqual(tera((rung, variant), edge), figure, delta=0.5001 * 0.1**max(digits, 1))
                 self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+        for quote, value, figure, digits in DERIVED:
+            with self.subTest(quote=quote):
+                self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+                self.assertEqual(round(value(tera), digits), figure)
+
+    def test_the_counts_that_the_text_quotes(self):
+        counted = site_results.load_counted(H200.parent)
+        if counted is None:
+            self.skipTest("no counts of an H200 are recorded")
+        prose = CHAPTER.prose()
+
+        def counts_of(kernel):
+            return [launch["counts"] for launch in counted.launches if launch["kernel"] == kernel]
+
+        merged = [counts["shared_wavefronts"] for counts in counts_of("unroll_steps")][1:]
+        self.assertIn("hardware counts {:,}, {:,} and {:,} of them".format(*merged), prose)
+        self.assertIn("are bounds of {:.1f}, {:.1f} and {:.1f} TFLOP/s".format(
+            *(PEAK / (wavefronts / WARP_MULTIPLY_ADDS) for wavefronts in merged)), prose)
+        spilling = counts_of("launch_bounds")[2:]
+        self.assertIn("is {:.0f} and {:.0f} % too high".format(
+            *(100 * counts["shared_load_wavefronts"] / 20480 - 100 for counts in spilling)), prose)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The drawings: what they show is what the counts say, and everyone can read them."""
 
+import math
 import re
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -133,14 +134,40 @@ class Drawings(unittest.TestCase):
         for svg in (drawing.svg, drawing.narrow):
             boxes = []
             for anchor, x, y, text in re.findall(r'text-anchor: (\w+); fill: var\(--draw-foreground\)" x="([\d.]+)" y="([\d.]+)"'
-                                                 r'[^>]*>(\d+(?:, \d+)*)</text>', svg):
+                                                 r'[^>]*>(\d[\d–, ]*)</text>', svg):
                 long = 6.5 * len(text)
                 start = float(x) - (long if anchor == "end" else 0)
                 boxes.append((start, start + long, float(y) - 10, float(y), text))
-            self.assertIn("2, 3, 4, 7", [box[4] for box in boxes])
+            self.assertIn("2–4, 7", [box[4] for box in boxes])
             for i, (a, b, c, d, text) in enumerate(boxes):
                 for e, f, g, h, other in boxes[i + 1:]:
                     self.assertFalse(a < f and e < b and c < h and g < d, (text, other))
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_roofs_far_left_of_all_points_have_their_names(self):
+        points = [figures.Point("a", 8, 8200.0), figures.Point("b", 31, 32800.0)]
+        drawing = figures.roofline(points, 62900.0, [("memory", 4260.0), ("L2 cache", 8104.0), ("L1 cache", 32500.0)], "p",
+                                   "The roofline")
+        for svg in (drawing.svg, drawing.narrow):
+            names = re.findall(r'<text [^>]*?text-anchor: end[^>]*? x="([\d.]+)"[^>]*?rotate\(-([\d.]+)[^>]*>([^<]* TB/s)<', svg)
+            self.assertEqual([name for _, _, name in names], ["memory 4.26 TB/s", "L2 cache 8.1 TB/s", "L1 cache 32.5 TB/s"])
+            for x, turned, name in names:
+                self.assertGreater(float(x) - 5.5 * len(name) * math.cos(math.radians(float(turned))), 30, name)
+
+    def test_runs_of_numbers(self):
+        self.assertEqual(figures.number_runs([7]), ["7"])
+        self.assertEqual(figures.number_runs([9, 1, 2, 4, 5, 6]), ["1", "2", "4–6", "9"])
+
+    @unittest.skipUnless(matplotlib, "matplotlib is not installed here")
+    def test_a_long_row_of_numbers_is_broken_where_roofs_are_near(self):
+        points = [figures.Point("p", 30, rate) for rate in (32100, 937, 28700, 32800, 32800, 3180, 29900, 22400, 6000, 30000)]
+        roofs = [("memory", 4260.0), ("L2 cache", 8104.0), ("L1 cache", 32500.0)]
+        drawing = figures.roofline(points, 62900.0, roofs, "p", "The roofline")
+        text = re.compile(r'<text [^>]*?(?: x="([\d.]+)"|translate\(([\d.]+))[^>]*>(\d[\d–, ]*)</text>')
+        labels = {name: float(x or moved) for x, moved, name in text.findall(drawing.narrow)}
+        (dot,) = set(re.findall(r'<use [^>]*? x="([\d.]+)" y="[\d.]+" style="fill: var\(--draw-accent\)', drawing.narrow))
+        for name in ("1, 3–5,", "7, 8, 10"):
+            self.assertGreater(labels[name], float(dot), name)
 
 
 if __name__ == "__main__":

@@ -266,6 +266,14 @@ class Results(Temporary):
         results.show_rungs(self.root / "build" / "simulator" / "chapters" / "01_sample" / "sample", found)
         self.assertEqual(found.shown["copy_one"], "copy_one drew this")
 
+    def test_bytes_of_a_product_of_another_size(self):
+        row = {"size": {"M": 2, "N": 3, "K": 5}, "counts": {"global_load_sectors": 60, "global_store_sectors": 12}}
+        self.assertEqual(results.product_bytes(row, row["size"]), 32 * 72)
+        # Twice as many elements of C, four times as deep: eight times the loads, twice the stores.
+        self.assertEqual(results.product_bytes(row, {"M": 4, "N": 3, "K": 20}), 32 * (8 * 60 + 2 * 12))
+        self.assertEqual(results.product_bytes(row | {"counts": {}}, row["size"]), 0)
+        self.assertEqual(results.product_bytes(row | {"size": {"N": 64}}, {"N": 128}), 0)
+
     def test_no_program(self):
         self.assertRaisesRegex(results.ResultsError, r"is not built; run '\./learn run", results.run_program,
                                self.root / "nothing", self.root)
