@@ -107,11 +107,12 @@ struct CopyCost {
 /// where they belong. A pass takes from each bank once and gives to each once, also where lanes read the same
 /// word. So it takes as many passes as lanes meet in one bank, on either side: 32 lanes that copy one word are 32.
 ///
-/// Pieces of 16 bytes pass L1 by. A pass moves a piece of one line of 128 bytes into one line of shared memory,
-/// turned by some distance: as many passes as there are different (line, line of shared memory, distance), so
-/// 4 for neighbours that stay neighbours, and 32 if the lanes' distances differ, as with rows that are
-/// moved into padded ones. The sectors are counted where they are written: a sector of shared memory counts
-/// once for each line that its bytes come from.
+/// Pieces of 16 bytes pass L1 by. Nsight Compute says that a pass moves pieces of one line of 128 bytes into
+/// one line of shared memory, all by one distance: as many passes as there are different (line, line of
+/// shared memory, distance), so 4 for neighbours that stay neighbours, and 32 if no two lanes agree in all
+/// three. That is its `memory_l1_wavefronts_shared`; the counter of the pipe,
+/// l1tex__data_pipe_lsu_wavefronts_mem_shared, sees nothing of these copies, however they go. The sectors are
+/// counted where they are written: a sector of shared memory counts once for each line that its bytes come from.
 ///
 /// Source of the rule: 38 patterns, measured on an H200 (`cp*` in tests/microkernels). None of them has
 /// lanes that meet on both sides in different ways, or lanes that stay away from pieces of 16 bytes that are moved apart.
