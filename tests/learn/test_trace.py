@@ -409,6 +409,20 @@ class Advice(unittest.TestCase):
         self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 7))
         self.assertIn("Each shared load takes 8.0 wavefronts where 1.0 would do", problem.sentence)
 
+    def test_asynchronous_copies(self):
+        def copy(size, wavefronts):
+            load = of_global("load", 64, size, 32)
+            return dict(load, global_load_bytes=64 * 32 * size, shared_wavefronts=64 * wavefronts,
+                        shared_wavefronts_ideal=64 * size // 4)
+
+        problem = self.the_one(copy(4, 32))
+        self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 31))
+        self.assertIn("Each asynchronous copy takes 32.0 wavefronts where 1.0 would do", problem.sentence)
+        self.assertEqual(len(self.found(copy(8, 4))), 1)
+        # In order; and 16 bytes, of which the hardware makes no queue.
+        for fine in (copy(4, 1), copy(8, 2), copy(16, 4), copy(16, 32)):
+            self.assertEqual(self.found(fine), [])
+
     def test_few_active_lanes(self):
         problem = self.the_one(of_shared("store", 512, 1, 5), COALESCED)
         self.assertEqual(problem.chapter, "01")

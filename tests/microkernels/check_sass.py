@@ -40,7 +40,8 @@ def found_in(sass):
             current = functions.setdefault(name.group(1), collections.Counter())
             continue
         # An instruction's line: /*0070*/  @!P0 LDG.E R2, desc[UR4][R2.64] ;
-        part = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line)
+        # Under @!PT it is never carried out: ptxas puts three such LDS before the first LDGSTS of a kernel.
+        part = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?!@!U?PT\s)(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line)
         if part and current is not None and part.group(1).split(".")[0] in MEMORY:
             current[normalised(part.group(1))] += 1
     return functions

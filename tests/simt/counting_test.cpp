@@ -223,6 +223,59 @@ TEST(Wavefronts, AtomicsServeEveryLane) {
   EXPECT_EQ(count([](unsigned t) { return 32 * t; }), 32u);
 }
 
+template <class From, class To>
+simt::CopyCost copy(unsigned size, From from, To to, uint32_t active = kAll) {
+  return simt::count_copy(addresses(size, from).data(), addresses(size, to).data(), active, size);
+}
+template <unsigned n>
+constexpr auto stride = [](unsigned t) { return n * t; };
+
+TEST(Copies, LanesMeetInABankOnEitherSide) {
+  EXPECT_EQ(copy(4, stride<1>, stride<1>).wavefronts, 1u);
+  EXPECT_EQ(copy(4, stride<2>, stride<1>).wavefronts, 2u);
+  EXPECT_EQ(copy(4, stride<1>, stride<8>).wavefronts, 8u);
+  EXPECT_EQ(copy(4, stride<1>, stride<33>).wavefronts, 1u);
+  EXPECT_EQ(copy(4, stride<32>, stride<33>).wavefronts, 32u);
+  EXPECT_EQ(copy(8, stride<1>, stride<1>).wavefronts, 2u);
+  EXPECT_EQ(copy(8, stride<8>, stride<1>).wavefronts, 16u);
+  EXPECT_EQ(copy(8, stride<1>, stride<17>).wavefronts, 2u);
+  EXPECT_EQ(copy(8, stride<1>, stride<1>, 0xffff).wavefronts, 1u);
+}
+
+TEST(Copies, OneWordForAllLanesIsNoBroadcast) {
+  const auto cost = copy(4, stride<0>, stride<1>);
+  EXPECT_EQ(cost.sectors, 1u);
+  EXPECT_EQ(cost.wavefronts, 32u);
+  EXPECT_EQ(cost.ideal, 1u);
+  EXPECT_EQ(copy(8, stride<0>, stride<1>).wavefronts, 32u);
+}
+
+TEST(Copies, SixteenBytesMoveLineByLine) {
+  EXPECT_EQ(copy(16, stride<1>, stride<1>).wavefronts, 4u);
+  EXPECT_EQ(copy(16, stride<1>, stride<1>, 0xaaaaaaaa).wavefronts, 4u);
+  EXPECT_EQ(copy(16, stride<1>, stride<1>, 0xffff).wavefronts, 2u);
+  for (const auto& cost : {copy(16, stride<2>, stride<1>), copy(16, stride<0>, stride<1>),
+                           copy(16, stride<1>, stride<2>), copy(16, stride<1>, stride<9>)}) {
+    EXPECT_EQ(cost.wavefronts, 32u);
+    EXPECT_EQ(cost.ideal, 4u);
+  }
+}
+
+TEST(Copies, SectorsOfSixteenBytesCountWhereTheyAreWritten) {
+  EXPECT_EQ(copy(16, stride<1>, stride<1>).sectors, 16u);
+  EXPECT_EQ(copy(16, stride<2>, stride<1>).sectors, 16u);  // 32 in global memory
+  EXPECT_EQ(copy(16, stride<0>, stride<1>).sectors, 16u);  // 1
+  EXPECT_EQ(copy(16, stride<1>, stride<2>).sectors, 32u);  // 16
+  EXPECT_EQ(copy(16, stride<8>, stride<1>).sectors, 32u);
+  EXPECT_EQ(copy(16, stride<1>, stride<1>, 0xaaaaaaaa).sectors, 16u);
+}
+
+TEST(Copies, SectorsOfSmallerPiecesAreThoseOfALoad) {
+  EXPECT_EQ(copy(4, stride<8>, stride<1>).sectors, 32u);
+  EXPECT_EQ(copy(4, stride<1>, stride<32>).sectors, 4u);
+  EXPECT_EQ(copy(8, stride<0>, stride<1>).sectors, 1u);
+}
+
 TEST(Wavefronts, NobodyCostsNothing) {
   EXPECT_EQ(load_wavefronts(
                 4, [](unsigned t) { return t; }, 0),

@@ -54,6 +54,27 @@ __global__ void add_to_element(int*, const int* in) {
 }
 __global__ void add_to_elements(int*, const int*) { atomicAdd(&counters[threadIdx.x / 8], 1); }
 
+__device__ int take(int* c, int n) { return atomicAdd(c, n); }
+__device__ void bump(int* c) { take(c, 1); }
+__device__ void bump_some(int* c) { atomicAdd(c, 1); }
+__device__ __noinline__ void bump_called(int* c) { atomicAdd(c, 1); }
+__device__ void to_counter(int n) { atomicAdd(&counter, n); }
+__global__ void add_in_function(int* c, const int*) { bump(c + blockIdx.x); }
+__global__ void add_in_function_used(int* c, const int*) { c[64 + threadIdx.x] = take(c, 1); }
+__global__ void add_in_function_at_thread(int* c, const int*) { bump_some(c + threadIdx.x / 32); }
+__global__ void add_in_called_function(int* c, const int*) { bump_called(c); }
+__global__ void add_to_variable_in_function(int*, const int* in) { to_counter(in[threadIdx.x]); }
+__global__ void add_at_variable(int* c, const int* in) {
+  const int row = blockIdx.x;
+  int* const at = c + row;
+  atomicAdd(at, in[threadIdx.x]);
+}
+__global__ void add_at_assigned_variable(int* c, const int*) {
+  int row = blockIdx.x;
+  if (threadIdx.x > 64) row = 7;
+  atomicAdd(&c[row], 1);
+}
+
 class MergedAtomics : public testing::Test {
  protected:
   void SetUp() override {
@@ -92,6 +113,10 @@ TEST_F(MergedAtomics, OfOneAddress) {
   EXPECT_EQ(counts(add_wide, reinterpret_cast<Wide*>(c_)).global_atomic_sectors, 1u);
   EXPECT_EQ(counts(add_shared, c_, in_).shared_atomic_wavefronts, 1u);
   EXPECT_EQ(counts(add, c_, in_).global_atomic_requests, 1u);
+  EXPECT_EQ(sectors(add_in_function), 1u);
+  EXPECT_EQ(sectors(add_in_function_used), 1u);
+  EXPECT_EQ(sectors(add_to_variable_in_function), 1u);
+  EXPECT_EQ(sectors(add_at_variable), 1u);
 }
 
 TEST_F(MergedAtomics, AreNotTheOthers) {
@@ -102,6 +127,9 @@ TEST_F(MergedAtomics, AreNotTheOthers) {
   EXPECT_EQ(counts(add_wide_value, reinterpret_cast<Wide*>(c_), in_).global_atomic_sectors, 32u);
   EXPECT_EQ(sectors(add_at_thread), 32u);
   EXPECT_EQ(sectors(add_at_moved), 32u);
+  EXPECT_EQ(sectors(add_in_function_at_thread), 32u);
+  EXPECT_EQ(sectors(add_in_called_function), 32u);
+  EXPECT_EQ(sectors(add_at_assigned_variable), 32u);
   EXPECT_EQ(sectors(add_to_elements), 8u);  // 8 lanes each of 4 words
 }
 

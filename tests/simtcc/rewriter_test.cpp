@@ -263,9 +263,9 @@ TEST(SameAddress, IsMadeOfParametersAndTheBlock) {
 
 TEST(SameAddress, IsNotClaimedOfTheRest) {
   for (const std::string body :
-       {"atomicAdd(p + threadIdx.x, 1);", "int i = 0; atomicAdd(&p[i], 1);",
-        "atomicAdd(&p[p[1]], 1);", "p += threadIdx.x; atomicAdd(p, 1);",
-        "p = f(p); atomicAdd(p, 1);", "++n; atomicAdd(p + n, 1);", "n--; atomicAdd(p + n, 1);",
+       {"atomicAdd(p + threadIdx.x, 1);", "atomicAdd(&p[p[1]], 1);",
+        "p += threadIdx.x; atomicAdd(p, 1);", "p = f(p); atomicAdd(p, 1);",
+        "++n; atomicAdd(p + n, 1);", "n--; atomicAdd(p + n, 1);",
         "{ int* p = f(); atomicAdd(p, 1); }", "atomicAdd(f(p), 1);",
         "atomicAdd(&sums[threadIdx.x], 1);", "atomicAdd(far, 1);", "atomicAdd(&sums[count], 1);",
         "int* count = f(); atomicAdd(count, 1);", "auto& count = p[f()]; atomicAdd(&count, 1);",
@@ -274,8 +274,66 @@ TEST(SameAddress, IsNotClaimedOfTheRest) {
     SCOPED_TRACE(body);
     EXPECT_EQ(address_of(body), "");
   }
-  EXPECT_EQ(rewritten("__device__ void f(int* p) { atomicAdd(p, 1); }\n").find("same_address"),
-            std::string::npos);
+}
+
+TEST(SameAddress, IsFollowedThroughVariables) {
+  EXPECT_EQ(address_of("int i = 0; atomicAdd(&p[i], 1);"), "true>(&p[i])");
+  EXPECT_EQ(address_of("const int row = blockIdx.x * 2 + n; atomicAdd(&p[row], threadIdx.x);"),
+            "false>(&p[row])");
+  EXPECT_EQ(address_of("int* q = p + blockIdx.x; int k = 2; atomicAdd(q + k, k);"), "true>(q + k)");
+  EXPECT_EQ(address_of("int* q = &s[1]; atomicMax(q, threadIdx.x);"), "false>(q)");
+  EXPECT_EQ(address_of("int a = n; int b = a + 1; if (n > b) atomicAdd(p + b, 1);"),
+            "true>(p + b)");
+}
+
+TEST(SameAddress, IsNotFollowedThroughWhatChanges) {
+  for (const std::string body :
+       {"int i = threadIdx.x / 8; atomicAdd(&p[i], 1);",
+        "int i = 0; if (threadIdx.x > 3) i = 1; atomicAdd(&p[i], 1);",
+        "for (int i = 0; i < n; ++i) atomicAdd(&p[i], 1);", "int i; atomicAdd(&p[i], 1);",
+        "int i = n; i += threadIdx.x; atomicAdd(&p[i], 1);",
+        "int i = 0; f(&i); atomicAdd(p + i, 1);", "int i = 0; f(i); atomicAdd(p + i, 1);",
+        "int i = 0; g(n, i, [&i] {}); atomicAdd(p + i, 1);",
+        "int i = p[threadIdx.x]; atomicAdd(p + i, 1);", "int i = f(n); atomicAdd(p + i, 1);",
+        "int i = 0; { int i = threadIdx.x; atomicAdd(p + i, 1); }",
+        "int a = b, b = a; atomicAdd(p + a, 1);", "int i{threadIdx.x}; atomicAdd(p + i, 1);"}) {
+    SCOPED_TRACE(body);
+    EXPECT_EQ(address_of(body), "");
+  }
+}
+
+bool is_marked(const std::string& source) {
+  return rewritten(source + "\n").find("same_address") != std::string::npos;
+}
+
+TEST(SameAddress, IsFollowedIntoFunctions) {
+  const std::string add = "__device__ void add(int* p, int n) { atomicAdd(p, n); } ";
+  const std::string k = "__global__ void k(int* p, int n) ";
+  EXPECT_TRUE(is_marked(add + k + "{ add(p, threadIdx.x); }"));
+  EXPECT_TRUE(is_marked(add + k + "{ add(&p[blockIdx.x], 1); if (n) add(p + n, 2); }"));
+  EXPECT_TRUE(is_marked("__device__ void add(int*, int); " + k + "{ add(p, 1); } " + add));
+  EXPECT_TRUE(is_marked(add + "__device__ void more(int* q) { add(q, 2); } " + k + "{ more(p); }"));
+  EXPECT_TRUE(is_marked("template <class T> __device__ void add(T* p) { atomicAdd(p, 1); } " + k +
+                        "{ add<int>(p); }"));
+  EXPECT_TRUE(is_marked("__device__ int sum; __device__ void add(int n) { atomicAdd(&sum, n); }"));
+  EXPECT_TRUE(is_marked(add + k + "{ __shared__ int s; add(&s, 1); }"));
+}
+
+TEST(SameAddress, IsNotFollowedIntoFunctionsThatMayHaveAnother) {
+  const std::string add = "__device__ void add(int* p, int n) { atomicAdd(p, n); } ";
+  const std::string k = "__global__ void k(int* p, int n) ";
+  EXPECT_FALSE(is_marked(add));  // nobody calls it
+  EXPECT_FALSE(is_marked(add + k + "{ add(p + threadIdx.x, 1); }"));
+  EXPECT_FALSE(is_marked(add + k + "{ add(p, 1); add(p + threadIdx.x, 1); }"));
+  EXPECT_FALSE(is_marked(add + k + "{ auto f = add; f(p, 1); add(p, 1); }"));
+  EXPECT_FALSE(is_marked(add + "__device__ void add(float* p, int n) {} " + k + "{ add(p, 1); }"));
+  EXPECT_FALSE(is_marked("__noinline__ " + add + k + "{ add(p, 1); }"));
+  EXPECT_FALSE(is_marked(add + "void host(int* p) { add(p, 1); } "));
+  EXPECT_FALSE(is_marked("struct S { __device__ void add(int* p) { atomicAdd(p, 1); } }; " + k +
+                         "{ S().add(p); }"));
+  EXPECT_FALSE(
+      is_marked("__device__ void add(int* p, int n) { if (n) add(p, n - 1); atomicAdd(p, 1); } " +
+                k + "{ add(p, 1); }"));
 }
 
 // ---- what is no launch

@@ -82,7 +82,7 @@ def of_line(kernel, file, number):
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
     found += [_sectors(kernel, totals, kind, idle) for kind in ("load", "store")]
-    found += [_banks(totals, kind) for kind in ("load", "store")]
+    found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     examples = kernel.examples_at(file, number)
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
     found = [problem for problem in found if problem]
@@ -138,6 +138,27 @@ def _banks(totals, kind):
         "each shared %s takes %.1f wavefronts where %.1f would do, as lanes meet in a bank"
         % (kind, wavefronts / requests, ideal / requests),
         "pad the rows of the tile, or shift them, so that the lanes fall into different banks",
+        "05",
+    )
+
+
+def _copies(totals):
+    """Asynchronous copies whose lanes meet in a bank. They have wavefronts, but are no shared loads or stores.
+
+    Those of 16 bytes pass the banks of L1 by: the wavefronts that are counted for them are no queue.
+    """
+    requests, lanes = totals.get("global_load_requests"), totals.get("global_load_active_lanes")
+    if not requests or totals.shared_requests or not totals.wavefronts:
+        return None
+    size = totals.get("global_load_bytes") / lanes
+    ideal = requests * max(1, size / 4)
+    if size > 8 or totals.wavefronts <= WAVEFRONTS_TOO_MANY * ideal:
+        return None
+    return (
+        totals.wavefronts - ideal,
+        "each asynchronous copy takes %.1f wavefronts where %.1f would do, as lanes meet in a bank of L1 or of "
+        "shared memory" % (totals.wavefronts / requests, ideal / requests),
+        "let neighbouring lanes read neighbouring elements, and pad the rows of the tile",
         "05",
     )
 

@@ -355,7 +355,7 @@ def _sectors(kind):
 
 
 def _wavefronts(totals):
-    if not totals.shared_requests:
+    if not totals.wavefronts:
         return "", ""
     return "%.1fx" % ratio(totals.wavefronts, totals.ideal_wavefronts), grade(
         totals.wavefronts, totals.ideal_wavefronts
@@ -377,7 +377,7 @@ COLUMNS = [
     Column("sect/load", lambda t: t.part("load").requests, _sectors("load")),
     Column("sect/store", lambda t: t.part("store").requests, _sectors("store")),
     Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic")),
-    Column("wave/ideal", lambda t: t.shared_requests, _wavefronts),
+    Column("wave/ideal", lambda t: t.wavefronts, _wavefronts),
     Column("lanes", lambda t: True, _lanes),
     Column("diverge", lambda t: t.divergent, _divergent),
 ]
@@ -403,7 +403,7 @@ def totals_in_words(totals, paint):
             )
     if totals.moved and totals.asked:
         yield bytes_in_words(totals, paint)
-    if totals.shared_requests:
+    if totals.wavefronts:
         yield "shared memory: %s requests, %s wavefronts, %s the ideal %s" % (
             thousands(totals.shared_requests),
             thousands(totals.wavefronts),
@@ -457,7 +457,7 @@ def line_in_words(row, paint):
                 article = "an" if kind == "atomic" else "a"
                 kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
         parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
-    if row.shared_requests:
+    if row.wavefronts:
         text = "%s wavefronts" % thousands(row.wavefronts)
         if row.ideal_wavefronts:
             text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))

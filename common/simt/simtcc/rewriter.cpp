@@ -98,6 +98,7 @@ class Rewriter {
     match_brackets();
     for (at_ = 0; at_ < list_.size(); ++at_) visit(at_);
     for (const NamespaceShared& shared : namespace_shared_) use_namespace_shared(shared);
+    for (const std::size_t atomic : atomics_) mark_same_address(atomic);
     return {apply(), std::move(diagnostics_), names_wide_type()};
   }
 
@@ -731,7 +732,7 @@ class Rewriter {
     for (std::size_t j = i + 2; j < end; ++j) {
       if (list_[j].text.starts_with("atomic")) return;
     }
-    mark_same_address(i, end);
+    atomics_.push_back(i);
     if (parentheses_ > 0 || !is(end, ";")) return;
     std::size_t start = i;
     if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
@@ -752,29 +753,44 @@ class Rewriter {
     }
   }
 
-  // `atomicAdd(count, 1)` in a kernel: the address is made of parameters, blockIdx, literals and variables of the
-  // device or the block, so it is the same for the whole warp. Other variables are not followed; theirs may
-  // be, and is not said to be.
-  void mark_same_address(std::size_t i, std::size_t end) {
-    if (bodies_.empty() || i > bodies_.back().close) return;
-    const FunctionBody& body = bodies_.back();
-    bool kernel = false;
-    for (std::size_t j = body.head; j < body.open; ++j) kernel |= is(j, "__global__");
-    if (!kernel || !is(body.open - 1, ")")) return;
+  // `atomicAdd(count, 1)`: the address is made of what no thread of a warp can see differently.
+  void mark_same_address(std::size_t i) {
+    const FunctionBody* const body = body_at(i);
+    if (!body || !is(body->open - 1, ")")) return;
+    const std::size_t end = skip_group(i + 1);
     std::size_t comma = i + 2;
     while (comma < end && !is(comma, ","))
       comma = is_opening(comma) ? skip_group(comma) : comma + 1;
-    if (comma >= end || !is_uniform(body, i + 2, comma, true)) return;
-    const bool value = is_uniform(body, comma + 1, end - 1, false);
+    if (comma >= end || !is_uniform(*body, i + 2, comma, true)) return;
+    const bool value = is_uniform(*body, comma + 1, end - 1, false);
     insert_before(i + 2,
                   std::string("::simt::detail::same_address<") + (value ? "true" : "false") + ">(");
     insert_before(comma, ")");
   }
 
-  // Are tokens [begin, end) an expression that no thread of the kernel can see differently? An address may
-  // be that of an element or of a __shared__ variable; values that would have to be loaded do not count.
-  bool is_uniform(const FunctionBody& body, std::size_t begin, std::size_t end,
-                  bool address) const {
+  // The function whose body the token stands in, or nullptr.
+  const FunctionBody* body_at(std::size_t i) const {
+    const auto after =
+        std::upper_bound(bodies_.begin(), bodies_.end(), i,
+                         [](std::size_t at, const FunctionBody& body) { return at < body.open; });
+    if (after == bodies_.begin() || i > std::prev(after)->close) return nullptr;
+    return &*std::prev(after);
+  }
+
+  bool head_names(const FunctionBody& body, std::string_view word) const {
+    for (std::size_t j = body.head; j < body.open; ++j) {
+      if (is(j, word)) return true;
+    }
+    return false;
+  }
+
+  // Are tokens [begin, end) an expression that no thread of the block can see differently? It is made of
+  // parameters, blockIdx, literals and variables that are made of such. An address may also be that of a variable of the
+  // device or the block. Values that would have to be loaded do not count, nor what is called.
+  static constexpr unsigned kMostSteps = 8;  // from variable to variable, from function to function
+  bool is_uniform(const FunctionBody& body, std::size_t begin, std::size_t end, bool address,
+                  unsigned steps = 0) const {
+    if (steps > kMostSteps) return false;
     for (std::size_t j = begin; j < end; ++j) {
       const Token& t = list_[j];
       if (t.kind == TokenKind::number || is(j - 1, ".")) continue;
@@ -788,11 +804,21 @@ class Rewriter {
       const bool base = address && (j == begin || (j == begin + 1 && is(begin, "&")));
       if (is(j + 1, "[") && !base) return false;
       if (t.is("blockIdx") || t.is("gridDim") || t.is("blockDim")) continue;
-      if (base && shared_names_.contains(t.text)) continue;
+      if (base && is_shared(body, t.text)) continue;
       if (base && device_names_.contains(t.text) && !is_declared(body, t.text)) continue;
-      if (!is_parameter(body, t.text)) return false;
+      if (!is_parameter(body, t.text, steps) && !is_uniform_variable(body, t.text, steps))
+        return false;
     }
     return begin < end;
+  }
+
+  // A __shared__ variable of this function, or of none?
+  bool is_shared(const FunctionBody& body, std::string_view name) const {
+    const auto [first, last] = shared_names_.equal_range(name);
+    return std::any_of(first, last, [&](const auto& shared) {
+      return body_at(shared.second) == &body ||
+             (!body_at(shared.second) && !is_declared(body, name));
+    });
   }
 
   // Does the function declare the name anew, as a parameter or a local variable?
@@ -806,26 +832,101 @@ class Rewriter {
     return false;
   }
 
-  // Is `name` a parameter of the function that nothing in its body assigns or declares anew?
-  bool is_parameter(const FunctionBody& body, std::string_view name) const {
-    bool found = false;
-    for (std::size_t j = partner_[body.open - 1]; j < body.open - 1; ++j) {
-      found |= is(j, name) && (is(j + 1, ",") || is(j + 1, ")"));
-    }
-    if (!found) return false;
+  // Is `name` a parameter that nothing in the function's body assigns or declares anew, and of which all threads
+  // have the same? Those of a kernel are. Those of another function are if every call says so: nvcc
+  // puts its body in place of the call.
+  bool is_parameter(const FunctionBody& body, std::string_view name, unsigned steps) const {
+    const std::size_t open = partner_[body.open - 1];
+    const auto parameters = parts(open + 1, body.open - 1);
+    const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const auto& part) {
+      return (is(part.second, ",") || is(part.second, ")")) && is(part.second - 1, name);
+    });
+    if (found == parameters.end() || !keeps_its_value(body, name, kNone)) return false;
+    if (head_names(body, "__global__")) return true;
+    return is_same_in_calls(body, static_cast<std::size_t>(found - parameters.begin()), steps + 1);
+  }
+
+  // Does nothing in the body assign the variable? One that it declares elsewhere than at `declaration` is another
+  // variable.
+  bool keeps_its_value(const FunctionBody& body, std::string_view name,
+                       std::size_t declaration) const {
     for (std::size_t j = body.open; j < body.close; ++j) {
-      if (!is(j, name) || is(j - 1, ".")) continue;
-      if (is_identifier(j - 1) && !is_statement_keyword(list_[j - 1].text)) return false;
+      if (!is(j, name) || is(j - 1, ".") || is(j - 1, "->")) continue;
+      if (j != declaration) {
+        if (is_identifier(j - 1) && !is_statement_keyword(list_[j - 1].text)) return false;
+        static constexpr std::array kAssignments = {
+            "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+        for (const std::string_view sign : kAssignments) {
+          if (is(j + 1, sign)) return false;
+        }
+      }
       for (const std::string_view sign : {"++", "--"}) {
         if (is(j - 1, sign) || is(j + 1, sign)) return false;
       }
-      static constexpr std::array kAssignments = {
-          "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-      for (const std::string_view sign : kAssignments) {
-        if (is(j + 1, sign)) return false;
-      }
     }
     return true;
+  }
+
+  // Is `name` a variable of the function that has one value, and all threads the same?
+  bool is_uniform_variable(const FunctionBody& body, std::string_view name, unsigned steps) const {
+    std::size_t declaration = kNone;
+    for (std::size_t j = body.open; j < body.close; ++j) {
+      if (!is(j, name)) continue;
+      // Who has its address, or takes it as a whole, perhaps by reference, may assign it.
+      if (is(j - 1, "&") && !is_identifier(j - 2) && !is(j - 2, ")") && !is(j - 2, "]"))
+        return false;
+      if (is_argument(j)) return false;
+      const bool pointer = is(j - 1, "*") && is_identifier(j - 2) && is(j + 1, "=");
+      if (declaration == kNone && is(j + 1, "=") && (pointer || declares(j, body))) declaration = j;
+    }
+    if (declaration == kNone || !keeps_its_value(body, name, declaration)) return false;
+    const std::size_t begin = declaration + 2;
+    std::size_t end = begin;
+    while (end < body.close && !is(end, ",") && !is(end, ";") && !is_closing(end))
+      end = is_opening(end) ? skip_group(end) : end + 1;
+    return is_uniform(body, begin, end, is(begin, "&"), steps + 1);
+  }
+
+  // Is the name at i all of an argument, of what is no atomic operation?
+  bool is_argument(std::size_t i) const {
+    if (!is(i + 1, ",") && !is(i + 1, ")")) return false;
+    if (!is(i - 1, ",") && !is(i - 1, "(")) return false;
+    std::size_t open = i - 1;
+    while (!is_opening(open)) open = is_closing(open) ? partner_[open] - 1 : open - 1;
+    return is(open, "(") && is_identifier(open - 1) &&
+           !is_statement_keyword(list_[open - 1].text) &&
+           !list_[open - 1].text.starts_with("atomic");
+  }
+
+  // Do all calls of the function pass the same to every thread, as the parameter with this index? A function
+  // whose name has other uses may be called from anywhere.
+  bool is_same_in_calls(const FunctionBody& body, std::size_t index, unsigned steps) const {
+    const std::size_t name = partner_[body.open - 1] - 1;
+    if (steps > kMostSteps || name >= body.open || !is_identifier(name) || is(name - 1, "::"))
+      return false;
+    if (!head_names(body, "__device__") || head_names(body, "__noinline__") ||
+        head_names(body, "noinline")) {
+      return false;
+    }
+    bool called = false;
+    for (std::size_t j = 0; j < list_.size(); ++j) {
+      if (j == name || !is_identifier(j) || list_[j].text != list_[name].text) continue;
+      const FunctionBody* const caller = body_at(j);
+      std::size_t open = j + 1;
+      if (is(open, "<")) open = skip_angles(open);
+      if (open == kNone || !is(open, "(") || partner_[open] == kNone) return false;
+      if (!caller) {
+        if (!is(partner_[open] + 1, ";")) return false;  // one more of this name
+        continue;
+      }
+      if (caller == &body || is(j - 1, ".") || is(j - 1, "->") || is(j - 1, "::")) return false;
+      const auto arguments = parts(open + 1, partner_[open]);
+      if (index >= arguments.size()) return false;
+      const auto [begin, end] = arguments[index];
+      if (!is(caller->open - 1, ")") || !is_uniform(*caller, begin, end, true, steps)) return false;
+      called = true;
+    }
+    return called;
   }
 
   // May a statement begin at i, seen from what stands in front of it?
@@ -1146,7 +1247,7 @@ class Rewriter {
     if (end >= list_.size()) return;
     std::string checks;
     for (const Declarator& declarator : declarators) {
-      shared_names_.insert(list_[declarator.name].text);
+      shared_names_.emplace(list_[declarator.name].text, declarator.name);
       // Else g++ guards the initialisation of types with a constructor, float4 for one, at each use.
       insert_before(declarator.end, "{}");
       const std::string name(list_[declarator.name].text);
@@ -1280,7 +1381,8 @@ class Rewriter {
   std::set<std::size_t> handled_;        // qualifiers that a rule has taken care of
   std::set<std::size_t> local_dynamic_;  // names that `extern __shared__` declares in functions
   std::vector<FunctionBody> bodies_;
-  std::set<std::string_view> shared_names_;  // of every __shared__ variable so far
+  std::vector<std::size_t> atomics_;  // calls that mark_same_address() looks at in the end
+  std::multimap<std::string_view, std::size_t> shared_names_;  // where each __shared__ one stands
   std::set<std::string_view> device_names_;  // of every __device__ variable so far
   std::vector<NamespaceShared> namespace_shared_;
 };

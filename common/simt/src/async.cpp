@@ -70,9 +70,12 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
     std::memset(static_cast<char*>(to) + bytes, 0, size - bytes);
     return;
   }
-  // One instruction of the hardware, two accesses: they need keys of their own.
-  if (bytes) engine::note_access(from, size, Stop::load, SIMT_PC - 1);
-  engine::note_access(to, size, Stop::store, SIMT_PC);
+  if (memory_of(to) == MemoryKind::shared && (!bytes || memory_of(from) == MemoryKind::global)) {
+    engine::note_copy(to, bytes ? from : nullptr, size, SIMT_PC);
+  } else {  // a load and a store of the thread's own: they need keys of their own
+    if (bytes) engine::note_access(from, size, Stop::load, SIMT_PC - 1);
+    engine::note_access(to, size, Stop::store, SIMT_PC);
+  }
   worker->extras.copies(worker->thread_rank()).issue(to, from, size, bytes);
 }
 

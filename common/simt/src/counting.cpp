@@ -209,6 +209,45 @@ SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned
   return cost;
 }
 
+CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, unsigned size) {
+  constexpr unsigned kLineBytes = 4 * kBanks;
+  CopyCost cost;
+  if (size == 16) {
+    // Addresses in shared memory have 18 bits at most, counted from wherever it begins.
+    const auto distinct = [active](auto key_of) {
+      SmallSet& seen = cleared_set();
+      unsigned count = 0;
+      for (uint32_t rest = active; rest; rest &= rest - 1) {
+        count += seen.insert(key_of(std::countr_zero(rest)));
+      }
+      return count;
+    };
+    const auto place = [to](int lane, unsigned unit) { return to[lane] / unit % (1u << 20); };
+    cost.sectors = distinct(
+        [&](int lane) { return from[lane] / kLineBytes << 20 | place(lane, kSectorBytes); });
+    cost.wavefronts = distinct([&](int lane) {
+      const uint64_t distance = (to[lane] - from[lane]) / size % (kLineBytes / size);
+      return (from[lane] / kLineBytes << 20 | place(lane, kLineBytes)) << 3 | distance;
+    });
+  } else {
+    cost.sectors = count_sectors(from, active, size);
+    const unsigned lanes = phase_lanes(size);
+    for (unsigned first = 0; first < 32; first += lanes) {
+      std::array<uint8_t, kBanks> given{}, taken{};
+      unsigned most = 0;
+      for (uint32_t rest = active & (low_lanes(lanes) << first); rest; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        most = std::max<unsigned>(most, ++given[from[lane] / 4 % kBanks]);
+        most = std::max<unsigned>(most, ++taken[to[lane] / 4 % kBanks]);
+      }
+      cost.wavefronts += most;
+    }
+  }
+  const auto active_lanes = static_cast<unsigned>(std::popcount(active));
+  cost.ideal = std::min(cost.wavefronts, (active_lanes * size + kLineBytes - 1) / kLineBytes);
+  return cost;
+}
+
 SpinRound count_spin_round(const uint64_t* addresses, uint32_t active, unsigned size) {
   SpinRound round;
   round.load = count_wavefronts(addresses, active, size, SharedAccess::load);

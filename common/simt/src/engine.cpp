@@ -1078,6 +1078,11 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const uint64_t pc = key_pc(warp.group_key);
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
 
+  if (const uint32_t copies = group & warp.copying) [[unlikely]] {
+    count_copy(warp, copies);
+    if (group != copies && !aborted_) count_access(warp, group & ~copies);
+    return;
+  }
   if (warp.has_pieces) [[unlikely]] {
     uint32_t others = 0;
     for (uint32_t rest = group; rest; rest &= rest - 1) {
@@ -1190,6 +1195,56 @@ void Worker::count_access(Warp& warp, uint32_t group) {
       counts.global_atomic_sectors += sectors;
       counts.global_atomic_active_lanes += lanes;
   }
+}
+
+// An asynchronous copy: one instruction of the hardware, which is a load and a store to the checks. The load has a
+// place of its own, one byte ahead, which is the same source line.
+void Worker::count_copy(Warp& warp, uint32_t lanes) {
+  warp.copying &= ~lanes;
+  const unsigned size = warp.size[std::countr_zero(lanes)];
+  const uint64_t pc = key_pc(warp.group_key);
+  // Where the array lies does not matter to the banks, but to its lines: it begins with one.
+  const uint64_t offset = warp.address[std::countr_zero(lanes)] - tls_base_;
+  const symbols::SharedVariable* const array =
+      offset < tls_size_ ? shared_variable(offset, size) : nullptr;
+  const uint64_t begin =
+      array ? tls_base_ + array->begin : reinterpret_cast<uint64_t>(dynamic_shared_);
+  uint64_t to[kLanes] = {};
+  uint32_t reading = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    to[lane] = warp.address[lane] - begin;
+    if (warp.source[lane]) reading |= 1u << lane;
+  }
+  const CopyCost cost = simt::count_copy(warp.source, to, reading, size);
+
+  if (reading) {
+    const auto turn_to = [&](Stop what, uint64_t distance) {
+      std::swap(warp.address, warp.source);
+      warp.group_key += distance;
+      for (uint32_t rest = reading; rest; rest &= rest - 1) {
+        const int lane = std::countr_zero(rest);
+        warp.stop[lane] = what;
+        warp.key[lane] += distance;
+      }
+    };
+    const uint64_t sectors = trace.at(pc - 1).counts.global_load_sectors;
+    turn_to(Stop::load, uint64_t{0} - 1);
+    count_access(warp, reading);
+    turn_to(Stop::store, 1);
+    if (aborted_) return;
+    trace.at(pc - 1).counts.global_load_sectors = sectors + cost.sectors;
+  }
+
+  const Counts before = trace.at(pc).counts;
+  count_access(warp, lanes);
+  // Lanes without a source have an instruction of their own.
+  const SharedCost zeros =
+      count_wavefronts(warp.address, lanes & ~reading, size, SharedAccess::store);
+  Counts& counts = trace.at(pc).counts;
+  counts = before;  // the hardware does not count it among the stores
+  counts.shared_wavefronts += cost.wavefronts + zeros.wavefronts;
+  counts.shared_wavefronts_ideal += cost.ideal + zeros.ideal;
 }
 
 // The __shared__ variable that holds these bytes of static shared memory, or nullptr.
@@ -1965,6 +2020,16 @@ struct Hooks {
     }
   }
 
+  static void copy_async(const void* to, const void* from, unsigned size, const void* pc) {
+    Worker* worker = running;
+    if (worker && worker->traced_) {
+      Warp& warp = *worker->warp_;
+      warp.copying |= 1u << worker->lane_;
+      warp.source[worker->lane_] = reinterpret_cast<uint64_t>(from);
+    }
+    access(to, size, Stop::store, false, pc);
+  }
+
   static void fill(char* to, int value, size_t size, const void* pc) {
     Worker* worker = running;
     if (!worker) host_block(to, size, Stop::store, pc);
@@ -2276,6 +2341,10 @@ struct Hooks {
 
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc) {
   Hooks::access(address, size, what, false, reinterpret_cast<const void*>(pc));
+}
+
+void note_copy(const void* to, const void* from, unsigned size, uint64_t pc) {
+  Hooks::copy_async(to, from, size, reinterpret_cast<const void*>(pc));
 }
 
 void trap_at(const char* what, uint64_t pc) {

@@ -164,6 +164,9 @@ struct Warp {
   Future future[kLanes];
   std::vector<Later> later;  // in the order of the lanes
 
+  uint32_t copying = 0;     // lanes that stopped at an asynchronous copy to `address`
+  uint64_t source[kLanes];  // of these: what they copy; 0: zeros
+
   SharedUnit unit[kLanes];      // of lanes that stopped at an atomic: how shared memory would do it
   uint32_t unused = 0;          // lanes whose next atomic's old value nobody looks at
   uint32_t same_address = 0;    // lanes whose next atomic names the address that all lanes name
@@ -346,6 +349,7 @@ class Worker {
   void report_deadlock();
 
   void count_access(Warp& warp, uint32_t group);
+  void count_copy(Warp& warp, uint32_t lanes);
   static uint32_t atomic_lanes(const Warp& warp, uint32_t lanes);
   void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
                     Counts& counts);
@@ -450,6 +454,8 @@ void catch_up(uint64_t pc);
 
 // An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
+// An asynchronous copy of the running lane, from global memory or of zeros (nullptr), to shared memory.
+void note_copy(const void* to, const void* from, unsigned size, uint64_t pc);
 
 // Ends the kernel with a finding at `pc`, a return address in the kernel.
 void trap_at(const char* what, uint64_t pc);

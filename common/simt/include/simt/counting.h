@@ -3,10 +3,6 @@
 ///
 /// Pure functions of the addresses: no state, no allocation. The scheduler calls them for every warp
 /// instruction, the tests for every rule, and the site's explorers use the same rules.
-///
-/// An asynchronous copy from global to shared memory (cp.async) is one instruction of the hardware. It is counted as
-/// a load of its lanes' global addresses, by count_sectors, and as a store to their shared ones, by
-/// count_wavefronts. That is how it reads; it has not been measured yet (`cp*` in tests/microkernels).
 #pragma once
 
 #include <cstdint>
@@ -95,5 +91,34 @@ struct SpinRound {
 /// \param size 4 or 8
 /// Source of the rule: measured on an H200, whose code is LDS and ATOMS.CAST.SPIN in a loop.
 SpinRound count_spin_round(const uint64_t* addresses, uint32_t active, unsigned size);
+
+/// The cost of one warp instruction that copies from global to shared memory (cp.async): a load from global
+/// memory, but no store, to the hardware's counters; its wavefronts count among all of shared memory only.
+struct CopyCost {
+  unsigned sectors = 0;     ///< Of global memory.
+  unsigned wavefronts = 0;  ///< Passes that write to shared memory.
+  unsigned ideal = 0;       ///< As few of these as the bytes ask for.
+};
+
+/// Counts an asynchronous copy.
+///
+/// Pieces of 4 and 8 bytes go through L1. The sectors are those of any load. The lanes of a phase (all of them, or
+/// each half-warp) go from the banks in which L1 holds the data, bank = (address / 4) mod 32, to the banks
+/// where they belong. A pass takes from each bank once and gives to each once, also where lanes read the same
+/// word. So it takes as many passes as lanes meet in one bank, on either side: 32 lanes that copy one word are 32.
+///
+/// Pieces of 16 bytes pass L1 by. Nsight Compute says that a pass moves pieces of one line of 128 bytes into
+/// one line of shared memory, all by one distance: as many passes as there are different (line, line of
+/// shared memory, distance), so 4 for neighbours that stay neighbours, and 32 if no two lanes agree in all
+/// three. That is its `memory_l1_wavefronts_shared`; the counter of the pipe,
+/// l1tex__data_pipe_lsu_wavefronts_mem_shared, sees nothing of these copies, however they go. The sectors are
+/// counted where they are written: a sector of shared memory counts once for each line that its bytes come from.
+///
+/// Source of the rule: 38 patterns, measured on an H200 (`cp*` in tests/microkernels). None of them has
+/// lanes that meet on both sides in different ways, or lanes that stay away from pieces of 16 bytes that are moved apart.
+/// \param from 32 addresses in global memory, one a lane
+/// \param to where they go in shared memory
+/// \param size 4, 8 or 16; all addresses are multiples of it
+CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, unsigned size);
 
 }  // namespace simt
