@@ -1,5 +1,8 @@
 """The scripts of tools/measure, as far as they need no GPU."""
 
+import csv
+import gzip
+import io
 import json
 import pathlib
 import subprocess
@@ -67,6 +70,69 @@ class Scripts(unittest.TestCase):
                 done = run("record_counts.py", source, folder)
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(message, done.stderr)
+
+
+class Caches(unittest.TestCase):
+    """record_caches.py, on what ncu and a program print for three launches, one of them not the chapter's."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name) / "02_sample"
+        self.folder.mkdir()
+        (self.folder / "sample.cu").write_text(KERNELS)
+        self.metrics = run("record_caches.py", "--metrics").stdout.strip().split(",")
+
+    def page(self, name="02.csv", device="NVIDIA H200", size=4096, rows=("near wide=2  PASS", "tiled        PASS"),
+             time="ns", metrics=None):
+        """Writes one file of ncu's; gzipped if its name says so."""
+        metrics = metrics or self.metrics
+        text = io.StringIO()
+        print("==PROF== Connected to process 7 (/somewhere/sample)", file=text)
+        print(f"02_sample on {device}, M = {size}, N = {size}, K = 64, seed 1\n\nrung", file=text)
+        print(*rows, f"{len(rows)} PASS, 0 FAIL, 0 SKIP, 0 ERROR", sep="\n", file=text)
+        table = csv.writer(text, quoting=csv.QUOTE_ALL)
+        table.writerow(["ID", "Kernel Name", "Block Size", "Grid Size", *metrics])
+        units = {"gpu__time_duration.sum": time, "dram__bytes_read.sum": "byte"}
+        table.writerow(["", "", "", "", *(units.get(metric, "") for metric in metrics)])
+        for launch, kernel in enumerate(("near(float *, int)", "lab::<unnamed>::pick(int)", "void tiled<16>(T1 *)")):
+            table.writerow([launch, kernel, "(32, 1, 1)", "(9, 1, 1)",
+                            *(f"1,{launch}{i:02}.25" for i in range(len(metrics)))])
+        path = self.folder.parent / name
+        with (gzip.open if name.endswith(".gz") else open)(path, "wt") as file:
+            file.write(text.getvalue())
+        return path
+
+    def record(self, *files):
+        return run("record_caches.py", "--commit", "0123", "--toolkit", "13.0", "--ncu", "2025.3", self.folder, *files)
+
+    def test_each_launch_has_its_rung(self):
+        done = self.record(self.page("a.csv.gz"), self.page("b.csv", size=128))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        written = json.loads((self.folder / "results" / "h200_caches.json").read_text())
+        self.assertEqual([written[key] for key in ("device", "toolkit", "ncu", "commit")],
+                         ["NVIDIA H200", "13.0", "2025.3", "0123"])
+        self.assertEqual([(each["rung"], each["variant"], each["kernel"], each["size"]["N"]) for each in written["launches"]],
+                         [("near", "wide=2", "near", 4096), ("tiled", None, "tiled", 4096),
+                          ("near", "wide=2", "near", 128), ("tiled", None, "tiled", 128)])
+        self.assertEqual((written["launches"][1]["grid"], written["launches"][1]["block"]), ([9, 1, 1], [32, 1, 1]))
+        self.assertEqual(written["launches"][1]["metrics"],
+                         {metric: 1200.25 + i for i, metric in enumerate(self.metrics)})
+
+    def test_what_does_not_fit_is_refused(self):
+        for message, files in (
+                ("gpu__time_duration.sum is in ms", [self.page(time="ms")]),
+                ("1 rungs passed and 2 launches", [self.page("c.csv", rows=("near wide=2  PASS",))]),
+                ("1 rungs passed and 2 launches", [self.page("d.csv", rows=("near wide=2  PASS", "tiled  FAIL"))]),
+                ("has no", [self.page("e.csv", metrics=self.metrics[:-1])]),
+                ("several devices", [self.page("f.csv"), self.page("g.csv", device="NVIDIA H100")]),
+                ("No such file", [self.folder / "h.csv"])):
+            with self.subTest(message=message):
+                done = self.record(*files)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+                self.assertIn(message, done.stderr)
+        self.assertFalse((self.folder / "results").exists())
+        self.assertEqual(run("record_caches.py", self.folder, self.page()).returncode, 2)
 
 
 if __name__ == "__main__":
