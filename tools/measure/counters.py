@@ -28,16 +28,18 @@ import subprocess
 import sys
 import tempfile
 
-# What is counted, in the order of the course's table, and the hardware metrics whose sum it is.
+# What is counted, in the order of the course's table, and the hardware metrics whose sum it is. Requests to shared
+# memory are those of the instructions themselves: the counter in the hardware, beside, reads a few too many now and
+# then, and does not see a generic pointer into shared memory.
 COUNTS = {
     "global_load_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
     "global_load_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
     "global_store_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
     "global_store_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    "shared_load_requests": ["smsp__inst_executed_op_shared_ld_pred_on_any.sum"],
+    "shared_load_requests": ["smsp__sass_inst_executed_op_shared_ld.sum"],
     "shared_load_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
     "shared_load_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-    "shared_store_requests": ["smsp__inst_executed_op_shared_st_pred_on_any.sum"],
+    "shared_store_requests": ["smsp__sass_inst_executed_op_shared_st.sum"],
     "shared_store_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
     "shared_store_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
     "shared_wavefronts": ["memory_l1_wavefronts_shared"],
@@ -73,8 +75,8 @@ BESIDE = [
     "smsp__sass_inst_executed_op_global_st.sum",
     "smsp__sass_inst_executed_op_global_red.sum",
     "smsp__sass_inst_executed_op_global_atom.sum",
-    "smsp__sass_inst_executed_op_shared_ld.sum",
-    "smsp__sass_inst_executed_op_shared_st.sum",
+    "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
+    "smsp__inst_executed_op_shared_st_pred_on_any.sum",
     "smsp__sass_inst_executed_op_shared_atom.sum",
     "smsp__sass_thread_inst_executed_op_memory_pred_on.sum",
     "smsp__sass_thread_inst_executed_op_memory_op_global_ld_pred_on.sum",

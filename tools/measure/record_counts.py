@@ -2,8 +2,8 @@
 """Records what h200.sh counted of a chapter: record_counts.py NN_name.counters.json chapters/NN_name
 
 Writes chapters/NN_name/results/h200_counts.json: the launches of the chapter's own kernels, in order and under the
-kernels' bare names, without the metrics behind the counts. The site and the tests compare the simulator's counts with it; where nvcc has changed an
-access, results/differences.json says so: {"kernel": {"count, or * for all": "why"}}.
+kernels' bare names, without the metrics behind the counts. The site and the tests compare the simulator's counts with
+it; where nvcc has changed an access, results/differences.json says so: {"kernel": {"count, or * for all": "why"}}.
 """
 
 import json
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_ext"))
+from counters import COUNTS  # noqa: E402
 from results import kernel_base  # noqa: E402  the name that the site and the tests look for
 
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
@@ -34,7 +35,9 @@ def main() -> int:
         print(f"record_counts: the program failed, exit code {measured['program_exit_code']}", file=sys.stderr)
         return 1
     own = kernels_of(folder)
-    launches = [{"kernel": kernel_base(launch["kernel"]), **{key: launch[key] for key in ("grid", "block", "counts")}}
+    launches = [{"kernel": kernel_base(launch["kernel"]), "grid": launch["grid"], "block": launch["block"],
+                 "counts": {name: sum(launch["metrics"][metric] for metric in metrics) for name, metrics in COUNTS.items()
+                            if all(metric in launch["metrics"] for metric in metrics)}}
                 for launch in measured["launches"] if kernel_base(launch["kernel"]) in own]
     if not launches:
         print(f"record_counts: no launch of a kernel of {folder}", file=sys.stderr)
