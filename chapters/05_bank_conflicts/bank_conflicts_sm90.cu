@@ -409,24 +409,30 @@ __global__ void __launch_bounds__(block_threads, 1) producer_warps(const lab::Ge
 }
 
 // **The clock.** 52.4 TFLOP/s at 4096, 5 % more, and past cuBLAS. Of the waiting for shared memory ("short
-// scoreboard") little more than half is left, 0.07 for each instruction where it was 0.12, and 90 of a hundred cycles issue
-// an instruction.
+// scoreboard") little more than half is left, 0.07 for each instruction where it was 0.12, and 90 of a hundred
+// cycles issue an instruction.
 
 // ## 15. An even share for every SM
 //
 // 4096 x 4096 elements are 512 tiles. 132 SMs compute them in *waves*: 132 at a time, three times, and in a
-// fourth wave the 116 that are left. 16 SMs have nothing to do then. 512 tiles in the time of 528 are 97 %. For 2048 and
-// for 8192 it is 97 % as well, by chance, and 3 % is more than we have gained in some of the sections above.
+// fourth wave the 116 that are left. 16 SMs have nothing to do then. 512 tiles in the time of 528 are 97 %. For
+// 2048 and for 8192 it is 97 % as well, by chance, and 3 % is more than we have gained in some of the sections
+// above.
 //
 // For 1024 it is a disaster. 32 tiles are 32 busy SMs and 100 idle ones. **Predict** the rate of `producer_warps`: a
-// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 12.8 TFLOP/s.
+// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 12.7 TFLOP/s.
 //
 // Smaller tiles would help, at the cost of all that large tiles are good for. *Stream-K* (Osama et al., 2023) does
-// without. A tile is a sum over slices along K, 64 of them for 1024, and a sum can be cut. So what is
-// dealt out are not tiles but slices. For 1024 there are 32 tiles of 64 slices, 2,048 in all, and each of 132
-// blocks gets 15 or 16 *in a row*: the end of one tile, or a piece from its middle, or the beginning of one, or two of
-// these. For 4096 the first three waves remain as they are, whole tiles without any extra work. The 116 tiles
-// after them have 256 slices each, 29,696 in all, and each block gets 224 or 225.
+// without. A tile is a sum over slices along K, 256 of them for 4096, and a sum can be cut. So what is
+// dealt out are not tiles but slices. For 4096 the first three waves remain as they are, whole tiles without any
+// extra work. The 116 tiles after them have 29,696 slices in all, and each of 132 blocks gets 224 or 225 *in a row*:
+// the end of one tile, or the beginning of one, or both.
+//
+// For 1024 there are 32 tiles of 64 slices, 2,048 in all, which would be 15 or 16 for each block. Then many a
+// block would have pieces of two tiles, and a tile pieces of five or six blocks. So here 128 blocks get 16
+// slices each, four blocks a tile, and 4 SMs do nothing. It was 34.0 TFLOP/s before and is 35.0 now. As a rule,
+// the number of blocks is rounded down to a multiple of the tiles that are to be cut, if this leaves two pieces
+// of each at least, and less than one block in 16 without any.
 //
 // Somebody has to add up the pieces of a tile. That is the block which has its *beginning*. The others write their
 // sums to global memory, 128 KiB each, which stay in the L2 cache, and raise a flag. It waits for the flags and adds
@@ -527,15 +533,15 @@ void register_sm90(lab::GemmLadder& ladder) {
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
 // |---|---|---|---|---|---|
-// | 1024 | 11.8 | 12.8 | 33.9 | 34.3 | 1.01 |
-// | 2048 | 48.9 | 51.4 | 51.7 | 49.6 | 1.04 |
-// | 4096 | 50.0 | 52.4 | 54.2 | 51.4 | 1.05 |
-// | 8192 | 50.6 | 52.7 | 54.5 | 51.3 | 1.06 |
+// | 1024 | 11.8 | 12.7 | 35.0 | 33.9 | 1.03 |
+// | 2048 | 49.0 | 51.3 | 51.6 | 49.5 | 1.04 |
+// | 4096 | 50.0 | 52.4 | 54.1 | 51.4 | 1.05 |
+// | 8192 | 50.6 | 52.9 | 54.4 | 51.4 | 1.06 |
 //
-// At 4096 and 8192 the 3 % are there, all of them. At 2048 it is 0.6 %: all 128 tiles are fewer than 132, so every one of them is
-// cut, for 4 SMs that would have had nothing to do otherwise, and what is won is nearly used up by the fix-up. At 1024
-// the rate is 2.7 times what it was, and not four times: four or five blocks have a share in each tile, and their
-// 128 KiB each are added up one after the other.
+// At 4096 and 8192 the 3 % are there, all of them. At 2048 it is 0.7 %: all 128 tiles are fewer than 132, so
+// every one of them is cut, for 4 SMs that would have had nothing to do otherwise, and what is won is nearly
+// used up by the fix-up. At 1024 the rate is 2.8 times what it was, and not four times: the sums of three
+// blocks, 128 KiB each, are added to those of a fourth one after the other.
 
 // ## What to take along
 //
@@ -575,12 +581,12 @@ void register_sm90(lab::GemmLadder& ladder) {
 //
 // ## What comes next
 //
-// Of the issue slots 12 % are still unused. Half of it are stalls that come from the banks of the registers, mostly
-// where a scheduler goes from one warp to the other. That is out of reach of C++. The product ends here: from a kernel
-// that waited for DRAM through one that waited for shared memory to one that waits for its own multiply-adders.
-// The chapters to come are about the opposite kind of problem, those that have hardly any arithmetic, and whose
-// only question is how to move bytes. Banks, tiles and pieces that are added in a fixed order come back in all
-// of them.
+// Of the issue slots 11 % are still unused. Half of it are stalls that come from the banks of the registers,
+// mostly where a scheduler goes from one warp to the other. That is out of reach of C++. The product ends here:
+// from a kernel that waited for DRAM through one that waited for shared memory to one that waits for its own
+// multiply-adders. The chapters to come are about the opposite kind of problem, those that have hardly any
+// arithmetic, and whose only question is how to move bytes. Banks, tiles and pieces that are added in a fixed
+// order come back in all of them.
 //
 // ## Possibilities for extension
 //

@@ -14,8 +14,55 @@ CHAPTER = Chapter("05_bank_conflicts")
 SM90 = CHAPTER.source.with_name("bank_conflicts_sm90.cu")
 H200 = CHAPTER.source.parent / "results" / "h200.json"
 
-# What the text says of the times on an H200: (rung, M = N = K, key of the row, figure, as it is quoted).
-QUOTED = []
+# What the text says of the times on an H200: (rung, M = N = K, key of the row, figure, as it is quoted). Times are in
+# ms, rates in GFLOP/s.
+QUOTED = [
+    ("read_words stride=1", 4096, "time_ms", 0.0204, "goes from 0.0204 ms to 0.5335 ms"),
+    ("read_words stride=32", 4096, "time_ms", 0.5335, "goes from 0.0204 ms to 0.5335 ms"),
+    ("read_quads one word", 4096, "time_ms", 0.0403, "of a float4 takes 0.0403 ms"),
+    ("read_quads stride=1", 4096, "time_ms", 0.0706, "a stride of 1 take 0.0706 ms"),
+    ("thread_tile_float4", 4096, "rate", 31200, "says 31.2 TFLOP/s for M = N = K = 4096"),
+    ("cublas", 4096, "rate", 51600, "cuBLAS has 51.6 in the same run"),
+    ("thread_tile", 4096, "rate", 26400, "26.4 TFLOP/s, a step back"),
+    ("transposed_a", 4096, "rate", 36800, "36.8 TFLOP/s. It has as many wavefronts"),
+    ("padded_a", 4096, "time_ms", 3.729, "3.729 ms, where it was 3.734"),
+    ("transposed_a", 4096, "time_ms", 3.734, "3.729 ms, where it was 3.734"),
+    ("split_tile", 4096, "rate", 40300, "40.3 TFLOP/s."),
+    ("warp_tile", 4096, "rate", 41500, "41.5 TFLOP/s. A third"),
+    ("register_buffer", 4096, "rate", 46800, "46.8 TFLOP/s, 13 % more"),
+    ("warp_tile", 1024, "rate", 13400, "even 21.3 where it was 13.4"),
+    ("register_buffer", 1024, "rate", 21300, "even 21.3 where it was 13.4"),
+    ("async_copy", 4096, "rate", 48200, "48.2 TFLOP/s, and 94 % of cuBLAS"),
+    ("async_copy", 4096, "ratio_to_peer", 0.94, "48.2 TFLOP/s, and 94 % of cuBLAS"),
+    ("wide_tile", 4096, "rate", 46800, "46.8 TFLOP/s, *less* than the 48.2 before"),
+    ("serpentine", 4096, "rate", 50100, "50.1 TFLOP/s, 7 % more for the order"),
+    ("serpentine", 1024, "rate", 11800, "11.8 where it had 21.3"),
+    ("async_copy", 1024, "rate", 21300, "11.8 where it had 21.3"),
+    ("serpentine", 8192, "rate", 50700, "50.7 TFLOP/s at 8192 for the one"),
+    ("grouped_tiles", 8192, "rate", 50600, "50.6 for the other"),
+    ("serpentine", 8192, "time_ms", 21.7, "7.1 GB in 21.7 ms"),
+    ("producer_warps", 4096, "rate", 52400, "52.4 TFLOP/s at 4096, 5 % more"),
+    ("producer_warps", 1024, "rate", 12700, "It is 12.7 TFLOP/s"),
+]
+# The same of what Nsight Compute counted: (rung, M = N = K, metric, figure, its digits, as it is quoted).
+CACHES = H200.with_name("h200_caches.json")
+ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
+WAITS = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+QUOTED_CACHES = [
+    ("wide_tile", 4096, ISSUED, 79, 0, "issues one in 79 of a hundred cycles"),
+    ("async_copy", 4096, ISSUED, 84, 0, "where `async_copy` did in 84"),
+    ("wide_tile", 4096, WAITS % "dispatch_stall", 0.24, 2, "0.24 of a scheduler's two warps"),
+    ("async_copy", 4096, WAITS % "dispatch_stall", 0.48, 2, "For `async_copy` it is 0.48 of four"),
+    ("serpentine", 4096, WAITS % "dispatch_stall", 0.15, 2, "The dispatch stall has fallen from 0.24 to 0.15"),
+    ("serpentine", 4096, ISSUED, 84, 0, "and 84 of a hundred cycles issue an instruction again"),
+    ("serpentine", 8192, "dram__bytes_read.sum", 7.1e9, -8, "7.1 GB come from DRAM for `serpentine`"),
+    ("grouped_tiles", 8192, "dram__bytes_read.sum", 3.0e9, -8, "and 3.0 GB for this kernel"),
+    ("grouped_tiles", 4096, WAITS % "short_scoreboard", 0.12, 2, "0.07 for each instruction where it was 0.12"),
+    ("producer_warps", 4096, WAITS % "short_scoreboard", 0.07, 2, "0.07 for each instruction where it was 0.12"),
+    ("producer_warps", 4096, ISSUED, 90, 0, "90 of a hundred cycles issue an instruction"),
+]
+# The table at the end of section 15: rates in TFLOP/s and a ratio.
+LAST_RUNGS = ("grouped_tiles", "producer_warps", "even_shares")
 
 SKIPPED = {"cublas", "producer_warps", "even_shares"}
 SLICED = ["thread_tile_float4", "thread_tile", "transposed_a", "padded_a", "split_tile", "warp_tile",
@@ -239,7 +286,9 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual((left, left * slices), (116, 29696))
         self.assertEqual([left * slices * (i + 1) // 132 - left * slices * i // 132 for i in (0, 1)], [224, 225])
         self.assertEqual((32 * 64, 32 * 64 // 132, -(-32 * 64 // 132)), (2048, 15, 16))
-        for quote in ("the 116 that are left", "29,696 in all", "224 or 225", "2,048 in all", "15 or 16 *in a row*"):
+        self.assertEqual(2048 // 128, 16)
+        for quote in ("the 116 that are left", "29,696 slices in all", "224 or 225 *in a row*", "2,048 in all",
+                      "15 or 16 for each block", "128 blocks get 16 slices each"):
             self.assertEqual(prose().count(quote), 1, quote)
 
     def test_registers(self):
@@ -322,7 +371,7 @@ class Compiled(unittest.TestCase):
         for kernel in ("producer_warps true", "even_shares true"):
             self.assertEqual(found[kernel], (2171, 2048, 96), kernel)
         self.assertEqual([round(100 * a / b) for a, b in ((1024, 1221), (2048, 2274), (2048, 2171))], [84, 90, 94])
-        self.assertEqual(2171 - 2048 - 96, 27)
+        self.assertEqual((2171 - 2048 - 96, round(100 * (1 - 2274 / 2 / 1221))), (27, 7))
         for quote in ("That leaves 27.", "has 1221 instructions for a slice, of which 1024 are multiply-adds, or 84 %",
                       "2048 are multiply-adds, or 90 %", "Of its 2171 instructions 2048 are multiply-adds, 94 %"):
             self.assertEqual(prose().count(quote), 1, quote)
@@ -342,13 +391,75 @@ class Hardware(unittest.TestCase):
         results = json.loads(H200.read_text())
         self.assertIn("H200", results["device"])
         self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
-        for rung, size, key, figure, quote in QUOTED:
-            found = [row for row in results["rows"] if row["rung"] == rung and row["size"] == dict.fromkeys("MNK", size)]
-            with self.subTest(rung=rung, size=size):
+        for name, size, key, figure, quote in QUOTED:
+            with self.subTest(rung=name, size=size):
+                row = self.row(results, name, size)
+                value = row["time_ms"]["median"] if key == "time_ms" else row[key]
+                self.assertAlmostEqual(value, figure, delta=0.005 * figure)
+                self.assertTrue(quote in prose(), quote)
+
+    @staticmethod
+    def row(results, name, size):
+        """The row of `rung` or of `rung variant`."""
+        rung, _, variant = name.partition(" ")
+        found = [row for row in results["rows"] if (row["rung"], row.get("variant") or "", row["size"])
+                 == (rung, variant, dict.fromkeys("MNK", size))]
+        assert len(found) == 1, f"{name} at {size}: {len(found)} rows"
+        return found[0]
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_what_the_text_computes_from_it(self):
+        results = json.loads(H200.read_text())
+
+        def ms(name, size=4096):
+            return self.row(results, name, size)["time_ms"]["median"]
+
+        def faster(name, before, size=4096):
+            """By how many percent."""
+            return round(100 * (ms(before, size) / ms(name, size) - 1))
+
+        reads = 264 * 32 * 512 // 132
+        self.assertEqual(reads, 32768)
+        wavefront = (ms("read_words stride=32") - ms("read_words stride=1")) * 1e6 / (31 * reads)
+        self.assertAlmostEqual(wavefront, 0.505, places=3)
+        self.assertAlmostEqual(wavefront * 1.98, 1, places=2)
+        for name, before, percent, quote in (
+                ("transposed_a", "thread_tile_float4", 18, "and is 18 % faster"),
+                ("warp_tile", "split_tile", 3, "and it is 3 % faster"),
+                ("register_buffer", "warp_tile", 13, "46.8 TFLOP/s, 13 % more"),
+                ("serpentine", "wide_tile", 7, "50.1 TFLOP/s, 7 % more"),
+                ("serpentine", "async_copy", 4, "together have gained 4 %"),
+                ("producer_warps", "grouped_tiles", 5, "52.4 TFLOP/s at 4096, 5 % more")):
+            self.assertEqual(faster(name, before), percent, name)
+            self.assertTrue(quote in prose(), quote)
+        limits = results["limits"]
+        self.assertAlmostEqual(limits["fp32_gflop_s"] / 1000, 63.0, places=1)
+        self.assertAlmostEqual(limits["copy_gb_s"], 4283, delta=1)
+        for quote in ("More than 31.5 could not be had", "half of the 63.0", "329 GB/s, and a copy reaches 4,283 GB/s"):
+            self.assertEqual(prose().count(quote), 1, quote)
+
+    @unittest.skipUnless(CACHES.exists(), "no counts of caches are recorded")
+    def test_what_the_text_quotes_of_caches_and_waits(self):
+        launches = json.loads(CACHES.read_text())["launches"]
+        for rung, size, metric, figure, digits, quote in QUOTED_CACHES:
+            found = [launch["metrics"] for launch in launches
+                     if (launch["rung"], launch["size"]["M"]) == (rung, size)]
+            with self.subTest(rung=rung, metric=metric):
                 self.assertEqual(len(found), 1)
-                value = found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
-                self.assertAlmostEqual(value, figure, delta=0.025 * figure)
-                self.assertEqual(prose().count(quote), 1, quote)
+                self.assertEqual(round(found[0][metric], digits), figure)
+                self.assertTrue(quote in prose(), quote)
+
+    @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
+    def test_the_last_rungs_against_cublas(self):
+        """The table of section 15, and what the ladder is for."""
+        results = json.loads(H200.read_text())
+        for size in (1024, 2048, 4096, 8192):
+            rows = [self.row(results, rung, size) for rung in LAST_RUNGS]
+            peer = 2 * size ** 3 / rows[-1]["peer"]["time_ms"]["median"] / 1e9
+            cells = [f"{row['rate'] / 1000:.1f}" for row in rows] + [f"{peer:.1f}", f"{rows[-1]['ratio_to_peer']:.2f}"]
+            line = f"| {size} | {' | '.join(cells)} |"
+            self.assertTrue(line in prose(), line)
+            self.assertGreaterEqual(rows[-1]["ratio_to_peer"], 1.05 if size >= 4096 else 1.0)
 
 
 if __name__ == "__main__":

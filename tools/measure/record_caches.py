@@ -35,6 +35,7 @@ METRICS = [
     "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram__bytes_read.sum",
     "sm__warps_active.avg.per_cycle_active",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
     # Cycles of a warp for each instruction that it issues: all, and those that it waited and for what.
     "smsp__average_warp_latency_per_inst_issued.ratio",
     *(STALL % reason for reason in ("long_scoreboard", "short_scoreboard", "barrier", "mio_throttle", "lg_throttle",
