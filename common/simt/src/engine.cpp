@@ -1145,8 +1145,9 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   check_global(warp, global, global_span, size, what, pc);
   if (aborted_) return;
   if (grid_->checks_blocks) {
-    if (fresh_) check_written(warp, fresh_, size, what, pc);
-    check_blocks(warp, global, size, what, pc);
+    // In one sector, then, since check_global() has passed them.
+    const bool are_words = size == 4 || size == 8 || (size == 16 && global_span.bits % 16 == 0);
+    check_blocks(warp, global, size, are_words, what, pc);
   }
   offer(global, false);
   if (what == Stop::atomic) global = atomic_lanes(warp, global);
@@ -1543,14 +1544,24 @@ bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
   return some && !all;
 }
 
-// Other blocks that touch the same bytes.
-void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+// Other blocks that touch the same bytes, and memory that nobody has written.
+void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop what,
+                          uint64_t pc) {
   const bool is_volatile = what != Stop::atomic && warp.is_volatile[std::countr_zero(lanes)];
   const bool reads_flag = what == Stop::atomic || (is_volatile && what == Stop::load);
   const Touch kind = what == Stop::load                    ? Touch::read
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
+  if (are_words && what != Stop::atomic && !is_volatile) [[likely]] {
+    uint32_t unwritten = fresh_;
+    lanes = global.touch_briefly(warp.address, lanes, size, kind, pc_offset, unwritten);
+    if (unwritten) check_written(warp, unwritten, size, what, pc);
+    if (!lanes) [[likely]]
+      return;
+  } else if (fresh_) {
+    check_written(warp, fresh_, size, what, pc);
+  }
   for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
     if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
     if (is_volatile && what == Stop::load) return;

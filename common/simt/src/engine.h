@@ -351,7 +351,8 @@ class Worker {
                     Counts& counts);
   void check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
                     uint64_t pc);
-  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
+                    uint64_t pc);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
                     uint64_t sector, int first, int last);
