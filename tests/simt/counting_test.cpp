@@ -38,6 +38,11 @@ TEST(Sectors, ContiguousWordsFillThem) {
 
 TEST(Sectors, StridesSpreadThem) {
   EXPECT_EQ(sectors(4, [](unsigned t) { return 2 * t; }), 8u);
+  EXPECT_EQ(sectors(4, [](unsigned t) { return 4 * t; }), 16u);
+  EXPECT_EQ(sectors(4, [](unsigned t) { return 1024 * (31 - t); }), 32u);
+  const auto across =
+      addresses(8, [](unsigned t) { return 3 + 4 * t; });  // 16 bytes across the ends
+  EXPECT_EQ(simt::count_sectors(across.data(), kAll, 16), 33u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 8 * t; }), 32u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 1024 * t; }), 32u);
 }

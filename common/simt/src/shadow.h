@@ -69,7 +69,7 @@ class GlobalCheck {
   // Notes what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
   // sector. Returns the lanes that need touch() as well, because others come to their sectors, too. `fresh`
   // are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
-  // and those stay in it who read something that nobody has written.
+  // and those stay in it of whose sector something is read that nobody has written.
   uint32_t touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size, Touch kind,
                          uint32_t pc, uint32_t& fresh);
 
