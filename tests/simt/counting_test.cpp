@@ -104,6 +104,11 @@ TEST(Wavefronts, WordsOfOneBankQueue) {
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 4 * t; }), 4u);
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 32 * t; }), 32u);
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 33 * t; }), 1u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 12 * t; }), 4u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 6 * (31 - t); }), 2u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 64 * t; }), 32u);
+  EXPECT_EQ(load_wavefronts(1, [](unsigned t) { return 3 + 8 * t; }), 2u);
+  EXPECT_EQ(load_wavefronts(1, [](unsigned t) { return 2 * t; }), 1u);
 }
 
 TEST(Wavefronts, OneWordIsBroadcast) {
