@@ -43,6 +43,9 @@ TEST(Sectors, StridesSpreadThem) {
   const auto across =
       addresses(8, [](unsigned t) { return 3 + 4 * t; });  // 16 bytes across the ends
   EXPECT_EQ(simt::count_sectors(across.data(), kAll, 16), 33u);
+  std::array<uint64_t, 32> one{};
+  one.fill(24);
+  EXPECT_EQ(simt::count_sectors(one.data(), kAll, 16), 2u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 8 * t; }), 32u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 1024 * t; }), 32u);
 }

@@ -99,12 +99,13 @@ bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
 }  // namespace
 
 unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
-  // A row or a column of a matrix.
+  // One place, a row or a column of a matrix.
   if (const uint64_t step = addresses[1] - addresses[0];
       active == ~0u && engine::are_in_steps(addresses, step)) {
     const uint64_t offset = addresses[0] % kSectorBytes;
+    if (!step) return static_cast<unsigned>((offset + size - 1) / kSectorBytes) + 1;
     if (step == size) return static_cast<unsigned>((offset + 32 * size - 1) / kSectorBytes) + 1;
-    if (step && step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
+    if (step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
   }
   // Sectors that climb from lane to lane need no set.
   uint64_t last = 0;

@@ -1562,6 +1562,7 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
   } else if (fresh_) {
     check_written(warp, fresh_, size, what, pc);
   }
+  if (is_volatile && what == Stop::load && !GlobalCheck::has_fences()) return;
   for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
     if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
     if (is_volatile && what == Stop::load) return;
