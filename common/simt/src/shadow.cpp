@@ -1,5 +1,6 @@
 #include "shadow.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -18,6 +19,16 @@ namespace simt::engine {
 namespace {
 
 constexpr uint64_t kSector = 32, kLine = 64;
+
+// Tries again and again to take a lock. Its owner may not be running: after a while the core is left to it.
+template <class Try, class IsFree>
+void take(Try try_it, IsFree is_free) {
+  while (!try_it()) {
+    for (unsigned tries = 0; !is_free(); ++tries) {
+      if (tries >= 64) sched_yield();
+    }
+  }
+}
 
 }  // namespace
 
@@ -61,8 +72,8 @@ struct Cell {
 
   // Of the first of two cells, for both. While it is held nobody else changes the tag.
   void lock() {
-    while (tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked) {
-    }
+    take([this] { return !(tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked); },
+         [this] { return !(tag[0].load(std::memory_order_relaxed) & kLocked); });
   }
   void unlock() {
     tag[0].store(tag[0].load(std::memory_order_relaxed) & ~kLocked, std::memory_order_release);
@@ -119,8 +130,8 @@ void put(Cell& cell, int i, const Note& note) {
 class SpinLock {
  public:
   void lock() {
-    while (held_.test_and_set(std::memory_order_acquire)) {
-    }
+    take([this] { return !held_.test_and_set(std::memory_order_acquire); },
+         [this] { return !held_.test(std::memory_order_relaxed); });
   }
   void unlock() { held_.clear(std::memory_order_release); }
 
