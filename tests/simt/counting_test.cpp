@@ -38,6 +38,14 @@ TEST(Sectors, ContiguousWordsFillThem) {
 
 TEST(Sectors, StridesSpreadThem) {
   EXPECT_EQ(sectors(4, [](unsigned t) { return 2 * t; }), 8u);
+  EXPECT_EQ(sectors(4, [](unsigned t) { return 4 * t; }), 16u);
+  EXPECT_EQ(sectors(4, [](unsigned t) { return 1024 * (31 - t); }), 32u);
+  const auto across =
+      addresses(8, [](unsigned t) { return 3 + 4 * t; });  // 16 bytes across the ends
+  EXPECT_EQ(simt::count_sectors(across.data(), kAll, 16), 33u);
+  std::array<uint64_t, 32> one{};
+  one.fill(24);
+  EXPECT_EQ(simt::count_sectors(one.data(), kAll, 16), 2u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 8 * t; }), 32u);
   EXPECT_EQ(sectors(4, [](unsigned t) { return 1024 * t; }), 32u);
 }
@@ -99,6 +107,11 @@ TEST(Wavefronts, WordsOfOneBankQueue) {
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 4 * t; }), 4u);
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 32 * t; }), 32u);
   EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 33 * t; }), 1u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 12 * t; }), 4u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 6 * (31 - t); }), 2u);
+  EXPECT_EQ(load_wavefronts(4, [](unsigned t) { return 64 * t; }), 32u);
+  EXPECT_EQ(load_wavefronts(1, [](unsigned t) { return 3 + 8 * t; }), 2u);
+  EXPECT_EQ(load_wavefronts(1, [](unsigned t) { return 2 * t; }), 1u);
 }
 
 TEST(Wavefronts, OneWordIsBroadcast) {

@@ -4,6 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
+
+#include "lanes.h"
 
 namespace simt {
 namespace {
@@ -50,7 +53,11 @@ unsigned phase_wavefronts(const uint64_t* addresses, uint32_t active, unsigned s
   if (!active) return 0;
   const unsigned words = size < 4 ? 1 : size / 4;
 
-  // The usual cases first: lanes that read the same word, or words that climb by one.
+  // Words in even steps meet in a bank as often as the step and the number of banks share a factor.
+  if (const uint64_t step = addresses[1] - addresses[0];
+      active == ~0u && words == 1 && step % 4 == 0 && engine::are_in_steps(addresses, step)) {
+    return step ? static_cast<unsigned>(std::gcd(step / 4, uint64_t{kBanks})) : 1;
+  }
   SmallSet& seen = cleared_set();
   std::array<uint8_t, kBanks> load{};
   unsigned most = 0;
@@ -92,6 +99,14 @@ bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
 }  // namespace
 
 unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
+  // One place, a row or a column of a matrix.
+  if (const uint64_t step = addresses[1] - addresses[0];
+      active == ~0u && engine::are_in_steps(addresses, step)) {
+    const uint64_t offset = addresses[0] % kSectorBytes;
+    if (!step) return static_cast<unsigned>((offset + size - 1) / kSectorBytes) + 1;
+    if (step == size) return static_cast<unsigned>((offset + 32 * size - 1) / kSectorBytes) + 1;
+    if (step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
+  }
   // Sectors that climb from lane to lane need no set.
   uint64_t last = 0;
   unsigned count = 0;

@@ -85,25 +85,8 @@ const Segments& segments() {
   return found;
 }
 
-// The lowest and the highest address of some lanes, and the bits that any of them has.
-struct Span {
-  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
-};
-
-Span span_of(const uint64_t* addresses, uint32_t lanes) {
-  Span span;
-  const auto add = [&](uint64_t address) {
-    span.low = std::min(span.low, address);
-    span.high = std::max(span.high, address);
-    span.bits |= address;
-  };
-  if (lanes == ~0u) [[likely]] {
-    for (int lane = 0; lane < kLanes; ++lane) add(addresses[lane]);
-  } else {
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) add(addresses[std::countr_zero(rest)]);
-  }
-  return span;
-}
+// Is an address a multiple of a size, or of 8, or are several of which these are all the bits? Sizes are powers of two.
+bool are_aligned(uint64_t bits, unsigned size) { return !(bits & (std::min(size, 8u) - 1)); }
 
 uint64_t load_up_to_8(uint64_t address, unsigned size) {
   uint64_t value = 0;
@@ -309,7 +292,7 @@ int Worker::form_group(Warp& warp) {
   for (;;) {
     uint64_t best = kNotWaiting;
     if (!warp.last_first) [[likely]] {
-      for (int i = 0; i < kLanes; ++i) best = std::min(best, warp.key[i]);
+      best = lowest_of(warp.key);
     } else {
       uint64_t most = 0;
       for (int i = 0; i < kLanes; ++i) {
@@ -322,8 +305,7 @@ int Worker::form_group(Warp& warp) {
       return -1;
     }
 
-    uint32_t group = 0;
-    for (int i = 0; i < kLanes; ++i) group |= static_cast<uint32_t>(warp.key[i] == best) << i;
+    uint32_t group = lanes_with(warp.key, best);
     const int first = std::countr_zero(group);
     if (best >> 48 != kMostDepth) {
       // Inside a call: only lanes that came the same way.
@@ -405,7 +387,7 @@ bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, un
   const unsigned loads = script.loads(script.length);
   if (script.length == Script::kEvents || loads == Script::kLoads || key >= limit_) return false;
   if (trace.at(key_pc(key)).run_ahead != RunAhead::yes) return false;
-  if (address - stored_begin_ < stored_bytes_ || address % std::min(size, 8u) != 0) return false;
+  if (address - stored_begin_ < stored_bytes_ || !are_aligned(address, size)) return false;
 
   uint64_t begin, end;
   const auto dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
@@ -425,7 +407,7 @@ bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, un
   script.event[script.length++] = {key,
                                    begin,
                                    end - size - begin,
-                                   warp.calls[lane].path,
+                                   warp.calls.path[lane],
                                    static_cast<uint8_t>(size),
                                    static_cast<uint8_t>(loads + 1),
                                    0};
@@ -440,15 +422,9 @@ void Worker::settle_script(Warp& warp) {
     return;
   }
   const int first = std::countr_zero(warp.group);
-  const uint64_t key = warp.key[first];
   const uint8_t end = warp.script_end[first];
-  const uint32_t hash = warp.trail_hash[first];
-  uint32_t same = 0;
-  for (int i = 0; i < kLanes; ++i) {
-    same |= static_cast<uint32_t>((warp.key[i] == key) & (warp.script_end[i] == end) &
-                                  (warp.trail_hash[i] == hash))
-            << i;
-  }
+  const uint32_t same = lanes_with(warp.key, warp.key[first]) & lanes_with(warp.script_end, end) &
+                        lanes_with(warp.trail_hash, warp.trail_hash[first]);
   const unsigned loads = warp.script.loads(warp.script.length);
   if ((warp.group & ~same) == 0) {
     warp.together = warp.group;
@@ -815,6 +791,9 @@ void Worker::begin_warps() {
   const Grid& grid = *grid_;
   const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
   warp_count_ = (threads + kLanes - 1) / kLanes;
+  const bool knows_threads =
+      grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
+  extent_ = grid.block;
   while (warps_.size() < warp_count_) warps_.push_back(new Warp);
   uint3 thread{0, 0, 0};
   for (unsigned w = 0; w < warp_count_; ++w) {
@@ -833,17 +812,18 @@ void Worker::begin_warps() {
     warp.order.reset();
     warp.has_wrong_index = warp.has_misaligned = 0;
     warp.has_pieces = false;
-    for (unsigned i = 0; i < kLanes; ++i) {
-      warp.key[i] = i < lanes ? make_key(0, 1) : kNotWaiting;
-      warp.stop[i] = Stop::resume;
-      warp.position[i] = warp.key[i];
-      warp.path[i] = 0;
-      warp.trail_length[i] = 0;
-      warp.trail_hash[i] = 0;
-      warp.script_begin[i] = warp.script_end[i] = 0;
-      warp.calls[i].depth = 0;
-      warp.calls[i].path = 0;
-      if (i >= lanes) continue;
+    std::fill_n(warp.key, kLanes, kNotWaiting);
+    std::fill_n(warp.key, lanes, make_key(0, 1));
+    std::fill_n(warp.stop, kLanes, Stop::resume);
+    std::memcpy(warp.position, warp.key, sizeof(warp.key));
+    std::fill_n(warp.path, kLanes, 0);
+    std::fill_n(warp.trail_length, kLanes, 0);
+    std::fill_n(warp.trail_hash, kLanes, 0);
+    std::fill_n(warp.script_begin, kLanes, 0);
+    std::fill_n(warp.script_end, kLanes, 0);
+    std::fill_n(warp.calls.depth, kLanes, 0);
+    std::fill_n(warp.calls.path, kLanes, 0);
+    for (unsigned i = 0; i < lanes && !knows_threads; ++i) {
       warp.thread[i] = thread;
       if (++thread.x == grid.block.x) {
         thread.x = 0;
@@ -1166,11 +1146,13 @@ void Worker::count_access(Warp& warp, uint32_t group) {
     if (aborted_ || !global) return;
   }
 
-  check_global(warp, global, size, what, pc);
+  const Span global_span = global == group ? span : span_of(warp.address, global);
+  check_global(warp, global, global_span, size, what, pc);
   if (aborted_) return;
   if (grid_->checks_blocks) {
-    if (fresh_) check_written(warp, fresh_, size, what, pc);
-    check_blocks(warp, global, size, what, pc);
+    // In one sector, then, since check_global() has passed them.
+    const bool are_words = size == 4 || size == 8 || (size == 16 && global_span.bits % 16 == 0);
+    check_blocks(warp, global, size, are_words, what, pc);
   }
   offer(global, false);
   if (what == Stop::atomic) global = atomic_lanes(warp, global);
@@ -1310,7 +1292,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
       if (!array) array = hit;
     }
-    if (address % std::min(size, 8u) != 0 || warp.is_misaligned(lane)) {
+    if (!are_aligned(address, size) || warp.is_misaligned(lane)) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));
       aborted_ = true;
       return;
@@ -1474,13 +1456,13 @@ const Worker::Range* Worker::global_range(uint64_t address, unsigned size) {
   return &range;
 }
 
-void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+void Worker::check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop what,
+                          uint64_t pc) {
   if (what != Stop::load && (warp.doubtful & lanes)) [[unlikely]]
     settle_doubts(warp, lanes);
-  const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
   fresh_ = 0;
-  if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0 &&
+  if (range && span.high + size <= range->end && are_aligned(span.bits, size) &&
       !(lanes & warp.has_misaligned)) [[likely]] {
     if (!range->written) fresh_ = lanes;
     return;
@@ -1496,8 +1478,7 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     }
     // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8; whether
     // the type allows that, the compiler's check knows.
-    if (kind == Fault::Kind::none &&
-        (address % std::min(size, 8u) != 0 || warp.is_misaligned(lane))) {
+    if (kind == Fault::Kind::none && (!are_aligned(address, size) || warp.is_misaligned(lane))) {
       kind = Fault::Kind::misaligned;
     }
     if (kind == Fault::Kind::none) {
@@ -1525,9 +1506,7 @@ void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f
   constexpr unsigned kLine = 64;
   const uint64_t all = (uint64_t{1} << size) - 1;
   if (lanes == ~0u) {
-    uint64_t differences = 0;
-    for (unsigned i = 0; i < kLanes; ++i) differences |= address[i] ^ (address[0] + i * size);
-    if (!differences) {  // one element after another
+    if (are_in_steps(address, size)) {  // one element after another
       const uint64_t begin = address[0], end = begin + kLanes * size;
       for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
         uint64_t bytes = ~uint64_t{0};
@@ -1620,14 +1599,25 @@ bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
   return some && !all;
 }
 
-// Other blocks that touch the same bytes.
-void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc) {
+// Other blocks that touch the same bytes, and memory that nobody has written.
+void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop what,
+                          uint64_t pc) {
   const bool is_volatile = what != Stop::atomic && warp.is_volatile[std::countr_zero(lanes)];
   const bool reads_flag = what == Stop::atomic || (is_volatile && what == Stop::load);
   const Touch kind = what == Stop::load                    ? Touch::read
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
+  if (are_words && what != Stop::atomic && !is_volatile) [[likely]] {
+    uint32_t unwritten = fresh_;
+    lanes = global.touch_briefly(warp.address, lanes, size, kind, pc_offset, unwritten);
+    if (unwritten) check_written(warp, unwritten, size, what, pc);
+    if (!lanes) [[likely]]
+      return;
+  } else if (fresh_) {
+    check_written(warp, fresh_, size, what, pc);
+  }
+  if (is_volatile && what == Stop::load && !GlobalCheck::has_fences()) return;
   for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
     if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
     if (is_volatile && what == Stop::load) return;
@@ -1868,15 +1858,15 @@ struct Hooks {
     }
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    const Calls& calls = warp.calls[lane];
-    const uint64_t key = make_key(calls.depth, reinterpret_cast<uint64_t>(pc));
+    const uint32_t path = warp.calls.path[lane];
+    const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
     if (what == Stop::load && !is_volatile && !is_padded) {
       if (worker->cursor_ != worker->script_end_) {
         const Script::Event& event = warp.script.event[worker->cursor_];
-        if (event.key == key && event.size == size && event.path == calls.path &&
+        if (event.key == key && event.size == size && event.path == path &&
             address - event.base <= event.last &&
-            address - worker->stored_begin_ >= worker->stored_bytes_ &&
-            address % (size < 8 ? size : 8) == 0) [[likely]] {
+            address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size))
+            [[likely]] {
           warp.script.address[event.loads - 1][lane] = address;
           ++worker->cursor_;
           return;
@@ -1885,7 +1875,7 @@ struct Hooks {
         return;
       }
     }
-    note(warp, lane, what, key, calls.path);
+    note(warp, lane, what, key, path);
     warp.address[lane] = address;
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
@@ -1901,8 +1891,9 @@ struct Hooks {
   }
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
-    const Calls& calls = warp.calls[lane];
-    note(warp, lane, what, make_key(calls.depth, reinterpret_cast<uint64_t>(pc)), calls.path);
+    const Calls& calls = warp.calls;
+    note(warp, lane, what, make_key(calls.depth[lane], reinterpret_cast<uint64_t>(pc)),
+         calls.path[lane]);
   }
 
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, uint64_t key,
@@ -2060,7 +2051,7 @@ struct Hooks {
     if (!worker || !worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    const uint64_t key = make_key(warp.calls[lane].depth, reinterpret_cast<uint64_t>(pc));
+    const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
     if (worker->cursor_ != worker->script_end_) {
       const Script::Event& event = warp.script.event[worker->cursor_];
       if (event.key == key && !event.size) [[likely]] {
@@ -2083,10 +2074,11 @@ struct Hooks {
         worker->cursor_ && !own ? script.event[worker->cursor_ - 1].key : warp.position[lane];
     unsigned length = script.blocks(worker->cursor_) + own;
     if (key <= here && length) {
-      const Calls& calls = warp.calls[lane];
+      const Calls& calls = warp.calls;
       const uint64_t depth = kMostDepth - (here >> 48);
       note(warp, lane, Stop::resume, here,
-           depth < calls.depth && depth < Calls::kKnown ? calls.outer_paths[depth] : calls.path);
+           depth < calls.depth[lane] && depth < Calls::kKnown ? calls.outer_paths[depth][lane]
+                                                              : calls.path[lane]);
       worker->stop(warp, lane);
       if (worker->cursor_ != worker->script_end_ && script.event[0].key == key &&
           !script.event[0].size) {
@@ -2097,7 +2089,7 @@ struct Hooks {
       length = 0;
     }
     if (length == kTrail) [[unlikely]] {
-      note(warp, lane, Stop::resume, key, warp.calls[lane].path);
+      note(warp, lane, Stop::resume, key, warp.calls.path[lane]);
       worker->stop(warp, lane);
       return;
     }
@@ -2147,24 +2139,28 @@ struct Hooks {
   static void function_entry(const void* caller, const void* pc) {
     Worker* worker = running;
     if (!worker || worker->plain_) return;
-    Calls& lane = worker->warp_->calls[worker->lane_];
-    if (lane.depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
-    if (lane.depth < Calls::kKnown) {
-      lane.outer_paths[lane.depth] = lane.path;
-      if (lane.depth) {
-        lane.path =
-            lane.path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
+    Calls& calls = worker->warp_->calls;
+    const int lane = worker->lane_;
+    unsigned& depth = calls.depth[lane];
+    uint32_t& path = calls.path[lane];
+    if (depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
+    if (depth < Calls::kKnown) {
+      calls.outer_paths[depth][lane] = path;
+      if (depth) {
+        path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
       }
     }
-    if (lane.depth < kMostDepth) ++lane.depth;
+    if (depth < kMostDepth) ++depth;
   }
 
   static void function_exit() {
     Worker* worker = running;
     if (!worker || worker->plain_) return;
-    Calls& lane = worker->warp_->calls[worker->lane_];
-    if (lane.depth) --lane.depth;
-    if (lane.depth < Calls::kKnown) lane.path = lane.outer_paths[lane.depth];
+    Calls& calls = worker->warp_->calls;
+    const int lane = worker->lane_;
+    unsigned& depth = calls.depth[lane];
+    if (depth) --depth;
+    if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
   }
 
   static void fence(const void* pc) {

@@ -19,6 +19,7 @@
 #include "async.h"
 #include "context.h"
 #include "cooperative.h"
+#include "lanes.h"
 #include "races.h"
 #include "shadow.h"
 #include "symbols.h"
@@ -26,7 +27,6 @@
 
 namespace simt::engine {
 
-inline constexpr int kLanes = 32;
 inline constexpr unsigned kMaxBlockThreads = 1024;
 // A lane that has entered this many blocks without an access waits for the others.
 inline constexpr unsigned kTrail = 16;
@@ -70,12 +70,12 @@ struct Exchange {
   uint64_t result;
 };
 
-// The open calls of a lane.
+// The open calls of each lane.
 struct Calls {
-  unsigned depth = 0;
-  uint32_t path = 0;  // a hash of the return addresses
+  unsigned depth[kLanes];
+  uint32_t path[kLanes];  // a hash of the return addresses
   static constexpr unsigned kKnown = 48;
-  uint32_t outer_paths[kKnown];
+  uint32_t outer_paths[kKnown][kLanes];
 };
 
 // What the lanes of a group do between two stops.
@@ -145,7 +145,7 @@ struct Warp {
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
   Fiber* fiber[kLanes] = {};
-  Calls calls[kLanes];
+  Calls calls;
   Exchange exchange[kLanes];
   int predicate[kLanes];  // of __syncthreads_count and its like
 
@@ -353,8 +353,10 @@ class Worker {
   static uint32_t atomic_lanes(const Warp& warp, uint32_t lanes);
   void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
                     Counts& counts);
-  void check_global(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
-  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
+  void check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
+                    uint64_t pc);
+  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
+                    uint64_t pc);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
                     uint64_t sector, int first, int last);
@@ -400,6 +402,7 @@ class Worker {
   bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block
+  uint3 extent_{};            // of the block whose threads they know
   unsigned warp_count_ = 0;   // of this block
   std::vector<Fiber*> free_fibers_;
   unsigned fiber_count_ = 0;

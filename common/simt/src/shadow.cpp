@@ -1,5 +1,6 @@
 #include "shadow.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,12 +11,24 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "knowledge.h"
+#include "lanes.h"
 #include "memory.h"
 
 namespace simt::engine {
 namespace {
 
 constexpr uint64_t kSector = 32, kLine = 64;
+
+// Tries again and again to take a lock. Its owner may not be running: after a while the core is left to it.
+template <class Try, class IsFree>
+void take(Try try_it, IsFree is_free) {
+  while (!try_it()) {
+    for (unsigned tries = 0; !is_free(); ++tries) {
+      if (tries >= 64) sched_yield();
+    }
+  }
+}
 
 }  // namespace
 
@@ -25,17 +38,27 @@ constexpr uint64_t kSector = 32, kLine = 64;
 //   block 32 | wide 1 | busy 1 | site 14 | words stored 8 | words read 8
 //
 // All that does not fit stands in the sector's cell: then `wide` is set, and `block` is the first of the phase.
+//
+// Beside it, which bytes of the sector have ever been written.
 struct Brief {
   static constexpr uint64_t kBusy = 1u << 30, kWide = 1u << 31;  // busy: see GlobalCheck::claim()
   static constexpr unsigned kSiteShift = 16, kFlagShift = 30;
 
   std::atomic<uint64_t> all;
+  std::atomic<uint32_t> written;
 
   // To the words that a block has noted for itself. A store of one byte is enough, and faster than an
   // exchange of all eight: if another block widens the sector at this moment, that stays.
   void set_words(Touch kind, uint8_t words) {
     auto* const bytes = reinterpret_cast<uint8_t*>(&all);
     __atomic_store_n(bytes + (kind == Touch::write), words, __ATOMIC_RELAXED);
+  }
+
+  void set_written(uint32_t bytes) {
+    // Another worker may write other bytes of the sector at this moment.
+    if (bytes & ~written.load(std::memory_order_relaxed)) {
+      written.fetch_or(bytes, std::memory_order_relaxed);
+    }
   }
 };
 
@@ -49,8 +72,8 @@ struct Cell {
 
   // Of the first of two cells, for both. While it is held nobody else changes the tag.
   void lock() {
-    while (tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked) {
-    }
+    take([this] { return !(tag[0].fetch_or(kLocked, std::memory_order_acquire) & kLocked); },
+         [this] { return !(tag[0].load(std::memory_order_relaxed) & kLocked); });
   }
   void unlock() {
     tag[0].store(tag[0].load(std::memory_order_relaxed) & ~kLocked, std::memory_order_release);
@@ -60,10 +83,10 @@ struct Cell {
 // The shadow of a range of addresses.
 struct Region {
   uint64_t base = 0, size = 0;
+  bool has_written = false;  // Brief::written is kept
   Brief* briefs = nullptr;
   Cell* cells = nullptr;
-  char* before = nullptr;      // what a sector held before the first store of the phase
-  uint8_t* written = nullptr;  // a byte for each word of four bytes: which of them
+  char* before = nullptr;  // what a sector held before the first store of the phase
 
   bool holds(uint64_t address) const { return address - base < size; }
 
@@ -107,8 +130,8 @@ void put(Cell& cell, int i, const Note& note) {
 class SpinLock {
  public:
   void lock() {
-    while (held_.test_and_set(std::memory_order_acquire)) {
-    }
+    take([this] { return !held_.test_and_set(std::memory_order_acquire); },
+         [this] { return !held_.test(std::memory_order_relaxed); });
   }
   void unlock() { held_.clear(std::memory_order_release); }
 
@@ -169,17 +192,7 @@ const Site& site_of(uint64_t brief) {
   return sites->at[brief >> Brief::kSiteShift & (Sites::kMost - 1)];
 }
 
-// A bit for each byte of a line, which holds whole words, as a bit for each word.
-unsigned words_of(uint64_t bytes) {
-  uint64_t x = bytes & 0x1111111111111111;
-  x = (x | x >> 3) & 0x0303030303030303;
-  x = (x | x >> 6) & 0x000f000f000f000f;
-  x = (x | x >> 12) & 0x000000ff000000ff;
-  return static_cast<unsigned>(x | x >> 24);
-}
-bool are_whole_words(uint64_t bytes) { return (bytes & 0x1111111111111111) * 15 == bytes; }
-
-// And back, for the eight words of a sector.
+// A bit for each word of a sector, as four for its bytes.
 uint32_t bytes_of_words(uint32_t words) {
   uint32_t x = words;
   x = (x | x << 12) & 0x000f000f;
@@ -205,12 +218,11 @@ char* reserve(uint64_t bytes) {
 Region
     regions[3];  // cudaMalloc's arena, that of pinned and managed memory, the program's variables
 
-Region make_region(uint64_t base, uint64_t size, bool needs_written) {
-  Region region{base, size};
+Region make_region(uint64_t base, uint64_t size, bool has_written) {
+  Region region{base, size, has_written};
   region.briefs = reinterpret_cast<Brief*>(reserve(size / kSector * sizeof(Brief)));
   region.cells = reinterpret_cast<Cell*>(reserve(size));
   region.before = reserve(size);
-  if (needs_written) region.written = reinterpret_cast<uint8_t*>(reserve(size / 4));
   return region;
 }
 
@@ -229,63 +241,6 @@ const Region* region_of(uint64_t address) {
 }
 
 // ---- What fences order --------------------------------------------------------------------------
-
-// Which blocks' work is known, and up to which fence: as runs of blocks, because blocks that finish one
-// after another are known one after another.
-class Knowledge {
- public:
-  struct Run {
-    uint32_t first, last, epoch;
-  };
-
-  uint32_t of(uint32_t block) const {
-    const auto after = std::upper_bound(runs_.begin(), runs_.end(), block,
-                                        [](uint32_t b, const Run& run) { return b < run.first; });
-    if (after == runs_.begin() || after[-1].last < block) return 0;
-    return after[-1].epoch;
-  }
-
-  void add(const Run* more, size_t count) {
-    std::vector<Run> sum;
-    sum.reserve(runs_.size() + count + 1);
-    size_t i = 0, j = 0;
-    uint64_t at = 0;  // everything before is in the sum
-    for (;;) {
-      while (i < runs_.size() && runs_[i].last < at) ++i;
-      while (j < count && more[j].last < at) ++j;
-      const Run* a = i < runs_.size() ? &runs_[i] : nullptr;
-      const Run* b = j < count ? &more[j] : nullptr;
-      if (!a && !b) break;
-      const uint64_t first =
-          std::max(at, std::min<uint64_t>(a ? a->first : ~0ull, b ? b->first : ~0ull));
-      uint64_t last = ~0ull;
-      uint32_t epoch = 0;
-      for (const Run* run : {a, b}) {
-        if (!run) continue;
-        if (run->first <= first) {
-          last = std::min<uint64_t>(last, run->last);
-          epoch = std::max(epoch, run->epoch);
-        } else {
-          last = std::min<uint64_t>(last, run->first - 1);
-        }
-      }
-      if (!sum.empty() && sum.back().epoch == epoch && sum.back().last + 1 == first) {
-        sum.back().last = static_cast<uint32_t>(last);
-      } else {
-        sum.push_back({static_cast<uint32_t>(first), static_cast<uint32_t>(last), epoch});
-      }
-      at = last + 1;
-    }
-    runs_ = std::move(sum);
-    ++version;
-  }
-  void add(const Knowledge& other) { add(other.runs_.data(), other.runs_.size()); }
-
-  uint32_t version = 0;
-
- private:
-  std::vector<Run> runs_;
-};
 
 // The present launch, or what of it comes after the last barrier of the grid.
 struct Phase {
@@ -331,14 +286,6 @@ void for_each_note(const Cell& cell, uint64_t sector, F&& f) {
   }
 }
 
-// A bit for each byte of a sector, as a byte for each of its words.
-uint64_t spread(uint32_t bytes) {
-  uint64_t x = bytes;
-  x = (x | x << 16) & 0x0000ffff0000ffff;
-  x = (x | x << 8) & 0x00ff00ff00ff00ff;
-  return (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
-}
-
 }  // namespace
 
 namespace shadow {
@@ -361,90 +308,62 @@ void forget(uint64_t address, uint64_t size) {
   discard(region->briefs + offset / kSector, size / kSector * sizeof(Brief));
   discard(reinterpret_cast<char*>(region->cells) + offset, size);
   discard(region->before + offset, size);
-  if (region->written) discard(region->written + offset / 4, size / 4);
 }
 
 void mark_written(uint64_t address, uint64_t size) {
   const Region* region = region_of(address);
-  if (!region || !region->written) return;
-  uint64_t offset = address - region->base;
-  const uint64_t end = offset + size;
-  for (; offset < end && offset % 4; ++offset) region->written[offset / 4] |= 1u << offset % 4;
-  const uint64_t words = end > offset ? (end - offset) / 4 : 0;
-  std::memset(region->written + offset / 4, 0xf, words);
-  for (offset += 4 * words; offset < end; ++offset) {
-    region->written[offset / 4] |= 1u << offset % 4;
+  if (!region || !region->has_written) return;
+  const uint64_t end = address + size;
+  for (uint64_t sector = address - address % kSector; sector < end; sector += kSector) {
+    uint32_t bytes = ~0u;
+    if (sector < address) bytes <<= address - sector;
+    if (end - sector < kSector) bytes &= (1u << (end - sector)) - 1;
+    region->brief(sector).set_written(bytes);
   }
 }
 
 void for_each_unwritten(uint64_t address, uint64_t size,
                         const std::function<void(uint64_t, uint64_t)>& f) {
   const Region* region = region_of(address);
-  if (!region || !region->written) return;
-  const uint64_t first = address - region->base, end = first + size;
+  if (!region || !region->has_written) return;
+  const uint64_t end = address + size;
   uint64_t begin = end;  // of the run that is open; none
-  for (uint64_t offset = first; offset < end; ++offset) {
-    if (offset % 32 == 0 && begin == end && offset + 32 <= end) {
-      uint64_t nibbles;
-      std::memcpy(&nibbles, region->written + offset / 4, 8);
-      if (nibbles == 0x0f0f0f0f0f0f0f0f) {
-        offset += 31;
-        continue;
-      }
+  for (uint64_t at = address; at < end; ++at) {
+    const Brief& brief = region->brief(at - at % kSector);
+    if (at % kSector == 0 && begin == end && at + kSector <= end &&
+        brief.written.load(std::memory_order_relaxed) == ~0u) {
+      at += kSector - 1;
+      continue;
     }
-    const bool is_written = region->written[offset / 4] >> offset % 4 & 1;
-    if (!is_written && begin == end) begin = offset;
+    const bool is_written = brief.written.load(std::memory_order_relaxed) >> at % kSector & 1;
+    if (!is_written && begin == end) begin = at;
     if (is_written && begin != end) {
-      f(region->base + begin, region->base + offset);
+      f(begin, at);
       begin = end;
     }
   }
-  if (begin != end) f(region->base + begin, region->base + end);
+  if (begin != end) f(begin, end);
 }
 
 uint64_t unwritten(uint64_t line, uint64_t bytes) {
   const Region* region = region_of(line);
-  if (!region || !region->written) return 0;
-  uint64_t missing = 0;
-  for (unsigned half = 0; half < 64; half += 32) {
-    uint64_t nibbles;
-    std::memcpy(&nibbles, region->written + (line - region->base + half) / 4, 8);
-    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
-    if ((nibbles & wanted) == wanted) [[likely]]
-      continue;
-    for (unsigned i = 0; i < 8; ++i) missing |= (~nibbles >> 8 * i & 0xf) << (half + 4 * i);
-  }
-  return missing & bytes;
+  if (!region || !region->has_written) return 0;
+  const uint64_t first = region->brief(line).written.load(std::memory_order_relaxed);
+  const uint64_t second = region->brief(line + kSector).written.load(std::memory_order_relaxed);
+  return bytes & ~(first | second << 32);
 }
 
 void note_written(uint64_t line, uint64_t bytes) {
   const Region* region = region_of(line);
-  if (!region || !region->written) return;
-  for (unsigned half = 0; half < 64; half += 32) {
-    uint8_t* const words = region->written + (line - region->base + half) / 4;
-    uint64_t nibbles;
-    std::memcpy(&nibbles, words, 8);
-    const uint64_t wanted = spread(static_cast<uint32_t>(bytes >> half));
-    if ((nibbles & wanted) == wanted) continue;
-    if (wanted == 0x0f0f0f0f0f0f0f0f) {
-      std::memcpy(words, &wanted, 8);
-      continue;
-    }
-    // Another worker may write other bytes of the sector at this moment.
-    for (unsigned i = 0; i < 8; ++i) {
-      const auto some = static_cast<uint8_t>(wanted >> 8 * i);
-      if (some == 0xf) {
-        words[i] = some;
-      } else if (some) {
-        __atomic_fetch_or(&words[i], some, __ATOMIC_RELAXED);
-      }
-    }
-  }
+  if (!region || !region->has_written) return;
+  region->brief(line).set_written(static_cast<uint32_t>(bytes));
+  region->brief(line + kSector).set_written(static_cast<uint32_t>(bytes >> 32));
 }
 
 void begin_phase(uint64_t blocks) {
   Phase& p = phase();
   if (p.next > ~uint32_t{0} - blocks) {  // numbers have run out: forget all that was noted
+    memory::mark_all_written();
     for (const Region& region : regions) {
       if (!region.cells) continue;
       madvise(region.briefs, region.size / kSector * sizeof(Brief), MADV_DONTNEED);
@@ -524,39 +443,116 @@ inline bool GlobalCheck::is_noted(const Cell& head, Cell& cell, uint32_t bytes, 
   return false;
 }
 
-unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
-  const Region* region = region_of(line);
-  if (!region) return 0;
-  has_touched_ = true;
-  if (kind == Touch::atomic || !are_whole_words(bytes)) {
-    return touch_widely(*region, line, bytes, kind, pc, clash);
+namespace {
+
+// Calls f(sector, words, lanes) for each sector that the lanes touch, in their order; neighbours that share
+// a sector are one call. Each lane touches whole words of one sector.
+template <class F>
+[[gnu::always_inline]] inline void for_each_sector(const uint64_t* address, uint32_t lanes,
+                                                   unsigned size, F&& f) {
+  if (lanes == ~0u) {
+    if (are_in_steps(address, size)) {  // one element after another
+      const uint64_t begin = address[0], end = begin + kLanes * size;
+      const int shift = std::countr_zero(size);
+      for (uint64_t sector = begin - begin % kSector; sector < end; sector += kSector) {
+        const uint64_t first = std::max(sector, begin), last = std::min(sector + kSector, end);
+        const uint64_t words = (1u << (last - first) / 4) - 1;
+        const uint64_t some = (uint64_t{1} << ((last - first) >> shift)) - 1;
+        f(sector, static_cast<uint32_t>(words << (first - sector) / 4),
+          static_cast<uint32_t>(some << ((first - begin) >> shift)));
+      }
+      return;
+    }
   }
-  const unsigned words = words_of(bytes), first = words & 0xff, second = words >> 8;
-  uint64_t rest = 0;
-  if (first && !note_briefly(*region, line, first, kind, pc)) rest = bytes & 0xffffffff;
-  if (second && !note_briefly(*region, line + kSector, second, kind, pc)) rest |= bytes >> 32 << 32;
-  return rest ? touch_widely(*region, line, rest, kind, pc, clash) : 0;
+  const uint32_t all = (1u << size / 4) - 1;
+  while (lanes) {
+    const uint64_t at = address[std::countr_zero(lanes)], sector = at - at % kSector;
+    uint32_t words = all << at % kSector / 4, here = lanes & -lanes;
+    lanes &= lanes - 1;
+    while (lanes) {
+      const uint64_t offset = address[std::countr_zero(lanes)] - sector;
+      if (offset >= kSector) break;
+      words |= all << offset / 4;
+      here |= lanes & -lanes;
+      lanes &= lanes - 1;
+    }
+    f(sector, words, here);
+  }
 }
 
-// Notes words that a block reads or stores to in a sector that it has for itself; false if it has not, or if
-// that cannot be said in brief.
-inline bool GlobalCheck::note_briefly(const Region& region, uint64_t sector, uint32_t words,
-                                      Touch kind, uint32_t pc) {
-  Brief& brief = region.brief(sector);
-  const uint64_t now = brief.all.load(std::memory_order_acquire);
+}  // namespace
+
+uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size,
+                                    Touch kind, uint32_t pc, uint32_t& fresh) {
+  const Region* region = region_of(address[std::countr_zero(lanes)]);
+  if (!region) return lanes;
+  const uint32_t maybe_unwritten = fresh;
+  fresh = 0;
+  has_touched_ = true;
+  const bool has_fences = GlobalCheck::has_fences();
+
+  struct First {
+    uint64_t sector;
+    uint32_t words, lanes;
+  };
+  First firsts[kLanes];  // where the block comes first, or first in this way
+  unsigned count = 0;
+  uint32_t left = 0;
+  const auto touch = [&](uint64_t sector, uint32_t words, uint32_t here)
+      __attribute__((always_inline)) {
+    if (!region->holds(sector)) [[unlikely]] {
+      left |= here;
+      fresh |= here & maybe_unwritten;
+      return;
+    }
+    Brief& brief = region->brief(sector);
+    if ((here & maybe_unwritten) && region->has_written) {
+      const uint32_t bytes = bytes_of_words(words);
+      if (kind == Touch::write) {
+        brief.set_written(bytes);
+      } else if (bytes & ~brief.written.load(std::memory_order_relaxed)) [[unlikely]] {
+        fresh |= here & maybe_unwritten;
+      }
+    }
+    const uint64_t now = brief.all.load(std::memory_order_acquire);
+    if (add_words(brief, now, words, kind, has_fences)) return;
+    if (block_of(now) >= first_block && now >> Brief::kFlagShift != uint64_t{block_} << 2) {
+      left |= here;
+      return;
+    }
+    if (kind == Touch::write) __builtin_prefetch(region->image(sector), 1);
+    firsts[count++] = {sector, words, here};
+  };
+  for_each_sector(address, lanes, size, touch);
+  for (unsigned i = 0; i < count; ++i) {
+    const First& first = firsts[i];
+    Brief& brief = region->brief(first.sector);
+    const uint64_t now = brief.all.load(std::memory_order_acquire);
+    if (!add_words(brief, now, first.words, kind, has_fences) &&
+        !claim(*region, brief, now, first.sector, first.words, kind, pc)) {
+      left |= first.lanes;
+    }
+  }
+  return left;
+}
+
+// To those that the block has noted in this way before; false if there are none.
+[[gnu::always_inline]] inline bool GlobalCheck::add_words(Brief& brief, uint64_t now,
+                                                          uint32_t words, Touch kind,
+                                                          bool has_fences) {
   const unsigned shift = kind == Touch::write ? 8 : 0;
   const auto noted = static_cast<uint8_t>(now >> shift);
-  if (now >> Brief::kFlagShift == uint64_t{block_} << 2 && noted &&
-      (epoch_ == 0 || site_of(now).epoch == epoch_)) [[likely]] {
-    if (!(words & ~noted)) return true;
-    if (!has_fences()) {
-      brief.set_words(kind, static_cast<uint8_t>(noted | words));
-      return true;
-    }
-    uint64_t expected = now;  // what others learn from this note must not get lost
-    return brief.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
+  if (now >> Brief::kFlagShift != uint64_t{block_} << 2 || !noted ||
+      (epoch_ != 0 && site_of(now).epoch != epoch_)) {
+    return false;
   }
-  return claim(region, brief, now, sector, words, kind, pc);
+  if (!(words & ~noted)) return true;
+  if (!has_fences) {
+    brief.set_words(kind, static_cast<uint8_t>(noted | words));
+    return true;
+  }
+  uint64_t expected = now;  // what others learn from this note must not get lost
+  return brief.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
 }
 
 // The block's first touch of this kind.
@@ -631,9 +627,11 @@ void widen(Brief& brief, Cell& cell) {
 
 }  // namespace
 
-// The same as touch(), but by the cells.
-unsigned GlobalCheck::touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
-                                   uint32_t pc, Note clash[2]) {
+unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
+  const Region* found = region_of(line);
+  if (!found) return 0;
+  has_touched_ = true;
+  const Region& region = *found;
   Cell* const cells = region.cells + (line - region.base) / kSector;
   bool is_new[2];
   for (const int i : {0, 1}) {

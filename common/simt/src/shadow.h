@@ -66,6 +66,13 @@ class GlobalCheck {
   void begin_block(uint64_t linear);
   void fence();  // some thread of the block has executed one
 
+  // Notes what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
+  // sector. Returns the lanes that need touch() as well, because others come to their sectors, too. `fresh`
+  // are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
+  // and those stay in it of whose sector something is read that nobody has written.
+  uint32_t touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size, Touch kind,
+                         uint32_t pc, uint32_t& fresh);
+
   // Notes what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
   // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]
   // stand for the second.
@@ -94,13 +101,11 @@ class GlobalCheck {
     uint32_t load_pc = 0, store_pc = 0, epoch = 0, number = 0;
   };
 
-  bool note_briefly(const Region& region, uint64_t sector, uint32_t words, Touch kind, uint32_t pc);
+  bool add_words(Brief& brief, uint64_t now, uint32_t words, Touch kind, bool has_fences);
   bool claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector, uint32_t words,
              Touch kind, uint32_t pc);
   uint32_t number_of(uint32_t load_pc, uint32_t store_pc);
   void note_test_and_set(const TestAndSet& pair);
-  unsigned touch_widely(const Region& region, uint64_t line, uint64_t bytes, Touch kind,
-                        uint32_t pc, Note clash[2]);
   bool is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const;
   bool add_note(const Region& region, Cell& cell, uint64_t sector, const Note& mine, Note& clash);
   bool add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,

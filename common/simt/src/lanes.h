@@ -1,0 +1,28 @@
+// Questions about all 32 lanes of a warp at once, asked at each of its instructions. The compiler makes vector
+// instructions of them, those of the CPU that the program happens to run on.
+#pragma once
+
+#include <cstdint>
+
+namespace simt::engine {
+
+inline constexpr int kLanes = 32;
+
+// The least of 32 values.
+uint64_t lowest_of(const uint64_t* values);
+
+// The lanes that have this value.
+uint32_t lanes_with(const uint64_t* values, uint64_t value);
+uint32_t lanes_with(const uint32_t* values, uint32_t value);
+uint32_t lanes_with(const uint8_t* values, uint8_t value);
+
+// Are they values[0], values[0] + step, values[0] + 2 * step, ...?
+bool are_in_steps(const uint64_t* values, uint64_t step);
+
+// The lowest and the highest address of some lanes, and the bits that any of them has.
+struct Span {
+  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+};
+Span span_of(const uint64_t* addresses, uint32_t lanes);
+
+}  // namespace simt::engine
