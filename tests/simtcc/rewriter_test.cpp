@@ -581,6 +581,22 @@ TEST(KernelEntry, Templates) {
                entry("::simt::detail::Parameter<decltype(a)>", "k<kN>"));
 }
 
+TEST(KernelEntry, HoldsTheLaunchBounds) {
+  const auto bounded = [](const std::string& types, const std::string& kernel,
+                          const std::string& most) {
+    std::string text = entry(types, kernel);
+    return text.insert(text.rfind(">::"), ", static_cast<unsigned>(" + most + ")");
+  };
+  expect_entry("__global__ void __launch_bounds__(64) k()", bounded("", "k", "64"));
+  expect_entry("__global__ __launch_bounds__(kMost, 2) void k()", bounded("", "k", "kMost"));
+  expect_entry("__launch_bounds__(sizeof(int) * 8, 1) __global__ void k()",
+               bounded("", "k", "sizeof(int) * 8"));
+  expect_entry("template <int kN> __global__ void __launch_bounds__(F<kN, 2>::value, kN) k(int n)",
+               bounded("::simt::detail::Parameter<decltype(n)>", "k<kN>", "F<kN, 2>::value"));
+  EXPECT_EQ(rewritten("__global__ void __launch_bounds__(\n256) k();"),
+            "__attribute__((noinline, used)) void \n k();");
+}
+
 // What has no name cannot be named.
 TEST(KernelEntry, NotWithoutNames) {
   expect_entry("__global__ void k(int)", "");

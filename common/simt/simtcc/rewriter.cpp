@@ -64,7 +64,8 @@ bool is_class_key(std::string_view word) {
 bool takes_attribute_parenthesis(std::string_view word) {
   return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
          word == "_Alignas" || word == "__declspec" || word == "decltype" || word == "__decltype" ||
-         word == "typeof" || word == "__typeof__" || word == "__typeof";
+         word == "typeof" || word == "__typeof__" || word == "__typeof" ||
+         word == "__launch_bounds__";
 }
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
@@ -492,9 +493,14 @@ class Rewriter {
     bool kernel = false;
     std::size_t parameters = kNone;
     std::string arguments;  // of the template
+    std::string bound;      // of the launch: the most threads of a block
     for (std::size_t i = head; i < open; ++i) {
       if (is(i, "__global__")) kernel = true;
       if (is(i, "requires")) return;
+      if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
+        const auto bounds = parts(i + 2, partner_[i + 1]);
+        if (!bounds.empty()) bound = flat(bounds[0].first, bounds[0].second);
+      }
       if (is(i, "template") && is(i + 1, "<")) {
         const std::size_t end = skip_angles(i + 1);
         if (end == kNone || end > open) return;
@@ -536,7 +542,9 @@ class Rewriter {
                (has_pack(from, to) ? "..." : "");
     }
     insert_after(open, " (void)&::simt::detail::KernelEntry<static_cast<void (*)(" + types +
-                           ")>(&" + kernel_name + ")>::registered;");
+                           ")>(&" + kernel_name + ")" +
+                           (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
+                           ">::registered;");
   }
 
   // ---- launches
@@ -682,6 +690,10 @@ class Rewriter {
       if (t.text == "__device__" && !in_function()) note_device_variables(i + 1);
       const bool no_section = t.text == "__constant__" && declares_const(i);
       replace_token(i, no_section ? "" : std::string(qualifier->second));
+      return;
+    }
+    if (t.text == "__launch_bounds__") {  // see register_kernel()
+      remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
       return;
     }
     if (t.text == "__noinline__") {

@@ -18,6 +18,7 @@
 
 #include "api_errors.h"
 #include "device.h"
+#include "kernels.h"
 #include "memory.h"
 #include "shadow.h"
 #include "symbols.h"
@@ -211,15 +212,29 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     why += " is illegal: a grid has at most 2147483647 blocks along x, and 65535 along y and z";
     return cudaErrorInvalidConfiguration;
   }
-  if (config.shared > device::allowed_dynamic_shared()) {
+  const uint64_t threads = uint64_t{b.x} * b.y * b.z;
+  if (const unsigned most = kernels::find(config.kernel).most_threads; threads > most) {
+    why = "a block of " + std::to_string(threads) + " threads is more than the " +
+          std::to_string(most) + " that the kernel's __launch_bounds__ allow";
+    return cudaErrorInvalidValue;
+  }
+  // Without leave for more, the 48 KiB hold what is static, too.
+  const bool matters = config.kernel && (config.shared || config.cooperative);
+  const size_t fixed = matters ? kernels::static_shared(config.kernel) : 0;
+  const size_t limit = device::allowed_dynamic_shared();
+  const size_t allowed = limit > device::kSharedPerBlock
+                             ? std::min(limit, device::kSharedPerBlockOptin - fixed)
+                             : limit - fixed;
+  if (config.shared > allowed) {
     why = "it asks for " + std::to_string(config.shared) + " bytes of dynamic shared memory, and " +
-          std::to_string(device::allowed_dynamic_shared()) +
-          " are allowed. More than 48 KiB takes cudaFuncSetAttribute() with "
+          std::to_string(allowed) + " are allowed" +
+          (fixed ? " beside its " + std::to_string(fixed) + " bytes of __shared__ variables" : "") +
+          ". More than 48 KiB takes cudaFuncSetAttribute() with "
           "cudaFuncAttributeMaxDynamicSharedMemorySize first";
     return cudaErrorInvalidValue;
   }
   if (config.cooperative) {
-    const int resident = device::resident_blocks(static_cast<int>(b.x * b.y * b.z), config.shared) *
+    const int resident = device::resident_blocks(static_cast<int>(threads), config.shared + fixed) *
                          device::kMultiprocessors;
     if (uint64_t{g.x} * g.y * g.z > static_cast<uint64_t>(resident)) {
       why += " is too large for a cooperative launch: all blocks must be resident at once, and " +

@@ -114,11 +114,12 @@ template <class T>
 using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
 
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
-/// so every kernel, and every template that is used, is registered before main().
-template <auto kKernel>
+/// so every kernel, and every template that is used, is registered before main(). kMostThreads is of a block, from
+/// its `__launch_bounds__`.
+template <auto kKernel, unsigned kMostThreads = 0>
 struct KernelEntry;
-template <class... P, void (*kKernel)(P...)>
-struct KernelEntry<kKernel> {
+template <class... P, void (*kKernel)(P...), unsigned kMostThreads>
+struct KernelEntry<kKernel, kMostThreads> {
   static void launch(const Config& config, void** arguments) {
     launch_with(config, arguments, std::index_sequence_for<P...>());
   }
@@ -129,7 +130,7 @@ struct KernelEntry<kKernel> {
                 *static_cast<std::remove_const_t<P>*>(arguments[kIndex])...);
   }
   static inline const bool registered =
-      register_kernel(reinterpret_cast<const void*>(kKernel), &launch);
+      register_kernel(reinterpret_cast<const void*>(kKernel), &launch, kMostThreads);
 };
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.
