@@ -478,6 +478,8 @@ TEST(Sample, RepeatedLaunches) {
   EXPECT_EQ(traced(64), 64u);
   unsetenv("SIMT_BLOCKS");
   EXPECT_EQ(traced(64), 4u);
+  setenv("SIMT_FULL", "20000", 1);  // more than twice as many by now
+  EXPECT_EQ(traced(64), 1u);
   unsetenv("SIMT_FULL");
   EXPECT_EQ(traced(64), 64u);
 }

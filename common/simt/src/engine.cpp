@@ -42,6 +42,11 @@ constexpr uint64_t kSlice = 1 << 12;
 
 __thread Worker* running = nullptr;
 
+// In a block that is not counted: how many more accesses the running lane makes before it looks whether others
+// should have a turn. 0 in a block that is counted, and on the host. It is all that the hooks look at then.
+constexpr unsigned kTurn = 256;
+__thread unsigned uncounted = 0;
+
 uint64_t stack_bytes() {
   static const uint64_t bytes = [] {
     const char* text = std::getenv("SIMT_STACK");
@@ -227,8 +232,10 @@ void Worker::lane_main() {
 void Worker::run_warp(Warp& warp) {
   warp_ = &warp;
   running = this;
+  uncounted = traced_ ? 0 : kTurn;
   const int lane = schedule(warp);
   if (lane >= 0) switch_to(lane);
+  uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
 }
@@ -879,9 +886,11 @@ void Worker::run_plain() {
   plain_ = true;
   turns_ = 0;
   running = this;
+  uncounted = kTurn;
   fiber_ = fiber;
   lane_ = 0;
   switch_context(main_, fiber->context);
+  uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
   if (plain_) free_fibers_.push_back(fiber);
@@ -1807,10 +1816,7 @@ struct Hooks {
     // A lane's own stack is its registers and local memory.
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
     if (is_extent(address)) return;
-    if (!worker->traced_) {
-      if (++worker->clock_ % 256 == 0) worker->plain_ ? perhaps_spins(pc) : yield(pc);
-      return;
-    }
+    if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     const Calls& calls = warp.calls[lane];
@@ -1836,6 +1842,24 @@ struct Hooks {
     warp.is_volatile[lane] = is_volatile;
     warp.is_padded[lane] = is_padded;
     worker->stop_and_return(warp, lane);
+  }
+
+  // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
+  // frame of its own.
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
+    if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
+    if (--uncounted == 0) take_turns(pc);
+  }
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
+    access(pointer, size, what, is_volatile, pc);
+  }
+  [[gnu::noinline]] static void take_turns(const void* pc) {
+    Worker* worker = running;
+    uncounted = kTurn;
+    worker->clock_ += kTurn;
+    worker->plain_ ? perhaps_spins(pc) : yield(pc);
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -2306,30 +2330,28 @@ using simt::engine::SharedUnit;
 using simt::engine::Stop;
 
 #define SIMT_PC __builtin_return_address(0)
-#define SIMT_HOOKS(size)                                           \
-  extern "C" void __tsan_read##size(void* p) {                     \
-    Hooks::access(p, size, Stop::load, false, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_write##size(void* p) {                    \
-    Hooks::access(p, size, Stop::store, false, SIMT_PC);           \
-  }                                                                \
-  extern "C" void __tsan_volatile_read##size(void* p) {            \
-    Hooks::access(p, size, Stop::load, true, SIMT_PC);             \
-  }                                                                \
-  extern "C" void __tsan_volatile_write##size(void* p) {           \
-    Hooks::access(p, size, Stop::store, true, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_read##size(void* p) {           \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_write##size(void* p) {          \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
-  }                                                                \
-  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {  \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_volatile_write##size(void* p) { \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
+#define SIMT_HOOKS(size)                                                                           \
+  extern "C" void __tsan_read##size(void* p) { Hooks::hook<size, Stop::load, false>(p, SIMT_PC); } \
+  extern "C" void __tsan_write##size(void* p) {                                                    \
+    Hooks::hook<size, Stop::store, false>(p, SIMT_PC);                                             \
+  }                                                                                                \
+  extern "C" void __tsan_volatile_read##size(void* p) {                                            \
+    Hooks::hook<size, Stop::load, true>(p, SIMT_PC);                                               \
+  }                                                                                                \
+  extern "C" void __tsan_volatile_write##size(void* p) {                                           \
+    Hooks::hook<size, Stop::store, true>(p, SIMT_PC);                                              \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_read##size(void* p) {                                           \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_write##size(void* p) {                                          \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {                                  \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_volatile_write##size(void* p) {                                 \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
   }
 
 SIMT_HOOKS(1)

@@ -157,7 +157,8 @@ class Pool {
 
 // How many blocks of a launch are counted. A program that measures launches one kernel hundreds of times,
 // and each time the counts are much the same: once the launches of one kernel, grid and block have been
-// counted in full for so many accesses of lanes, a few blocks of each further one have to do.
+// counted in full for so many accesses of lanes, a few blocks of each further one have to do, and later a single
+// one.
 class Sampling {
  public:
   static constexpr uint64_t kAccesses = uint64_t{1} << 26;
@@ -179,7 +180,8 @@ class Sampling {
   static uint64_t wanted(uint64_t blocks, uint64_t accesses) {
     const char* text = std::getenv("SIMT_BLOCKS");
     if (text) return environment_number("SIMT_BLOCKS", blocks);  // "all" is no number
-    return accesses < environment_number("SIMT_FULL", kAccesses) ? blocks : kBlocks;
+    const uint64_t full = environment_number("SIMT_FULL", kAccesses);
+    return accesses < full ? blocks : accesses / 2 < full ? kBlocks : 1;
   }
 
  private:
