@@ -133,7 +133,7 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   unsettled_.reserve(kLanes);
   flags_.reserve(kLanes);
   block_races.reserve(64);
-  races_.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
+  races.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
 
   // A fault inside a lane is handled on a stack of its own.
   stack_t stack{};
@@ -808,7 +808,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_index = block_index;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
-  races_.begin_block();
+  races.begin_block();
   extras.begin_block();
   global.begin_block(linear_block(grid.grid, block_index));
   unsettled_.clear();
@@ -1019,7 +1019,7 @@ bool Worker::open_barrier() {
     }
   }
   if (grid_wait_ && !pass_grid_barrier()) return false;
-  races_.next_interval();
+  races.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
@@ -1224,7 +1224,7 @@ uint32_t Worker::atomic_lanes(const Warp& warp, uint32_t lanes) {
 bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
   for (uint64_t word = variable.begin / 4; word * 4 < variable.end; ++word) {
     for (unsigned byte = 0; byte < 4; ++byte) {
-      if (races_.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
+      if (races.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
     }
   }
   return false;
@@ -1273,22 +1273,22 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
       if (what != Stop::store) {
-        if (!races_.is_written(word, bytes)) [[unlikely]] {
+        if (!races.is_written(word, bytes)) [[unlikely]] {
           const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
           if (atomic) {
             add_fault(fault);
           } else if (!warp.is_padded[lane]) {
             warp.doubt(lane, note_doubt(fault));
           }
-        } else if (const uint8_t number = races_.doubt(word)) [[unlikely]] {
+        } else if (const uint8_t number = races.doubt(word)) [[unlikely]] {
           warp.doubt(lane, number);
         }
       }
       Race race;
-      const bool races = races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
-                                       atomic, pc_offset, warp.order, race);
-      if (write) races_.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
-      if (!races) [[likely]]
+      const bool raced = races.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
+                                      atomic, pc_offset, warp.order, race);
+      if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+      if (!raced) [[likely]]
         continue;
       const uint64_t other_pc = race.other_pc + program_base();
       const uint3 other_thread =
@@ -1567,7 +1567,7 @@ bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
   const uint64_t first = is_dynamic ? tls_size_ / 4 * 4 + (address - dynamic) : address - tls_base_;
   bool some = false, all = true;
   for (uint64_t byte = first; byte < first + size; ++byte) {
-    const bool is_written = races_.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
+    const bool is_written = races.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
     some |= is_written;
     all &= is_written;
   }

@@ -324,6 +324,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<Fault> faults;
   std::vector<BlockRace> races;
   std::vector<GlobalCheck::TestAndSet> test_and_set;
+  std::vector<TestedAtomic> tested_atomics;
   Pool::instance().for_each_worker([&](Worker& worker) {
     worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
     for (const auto& [pc, example] : worker.trace.examples()) {
@@ -336,6 +337,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     test_and_set.insert(test_and_set.end(), worker.global.test_and_set.begin(),
                         worker.global.test_and_set.end());
     worker.global.test_and_set.clear();
+    const auto pairs = worker.races.tested_atomics();
+    tested_atomics.insert(tested_atomics.end(), pairs.begin(), pairs.end());
+    worker.races.forget_tested_atomics();
     if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
     worker.kernel_pc = 0;
     for (const Fault& fault : worker.faults) {
@@ -355,6 +359,13 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   });
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
+  std::erase_if(faults, [&](const Fault& fault) {
+    if (fault.kind != Fault::Kind::shared_race || fault.store == fault.other_store) return false;
+    const auto offset = [](uint64_t pc) { return static_cast<uint32_t>(pc - program_base()); };
+    const TestedAtomic pair = fault.store ? TestedAtomic{offset(fault.other_pc), offset(fault.pc)}
+                                          : TestedAtomic{offset(fault.pc), offset(fault.other_pc)};
+    return std::find(tested_atomics.begin(), tested_atomics.end(), pair) != tested_atomics.end();
+  });
   // A read that races with the first write may come before it: then the race is the news.
   std::erase_if(faults, [all = faults](const Fault& fault) {
     const bool is_global = fault.kind == Fault::Kind::global_uninitialized;

@@ -1,5 +1,6 @@
 #include "races.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace simt::engine {
@@ -79,6 +80,7 @@ bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, ui
     }
   }
 
+  if (atomic && use.read_interval == interval_) note_tested_atomic(use, thread, pc);
   if (write) {
     (atomic ? use.atomic : use.plain) = {interval_, order.now, pc, static_cast<uint16_t>(thread)};
   } else {
@@ -94,6 +96,17 @@ bool RaceCheck::use(SharedUse& use, unsigned thread, bool write, bool atomic, ui
     use.last = {order.now, pc, static_cast<uint16_t>(thread)};
   }
   return found;
+}
+
+void RaceCheck::note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc) {
+  const bool is_last = use.last.thread == thread;
+  if (!is_last && !(use.readers == 2 && use.other.thread == thread)) return;
+  const TestedAtomic pair{is_last ? use.last.pc : use.other.pc, pc};
+  const auto known = tested_atomics();
+  if (tested_count_ < std::size(tested_) &&
+      std::find(known.begin(), known.end(), pair) == known.end()) {
+    tested_[tested_count_++] = pair;
+  }
 }
 
 }  // namespace simt::engine
