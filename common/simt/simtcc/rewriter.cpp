@@ -703,6 +703,7 @@ class Rewriter {
     }
     if (t.text == "__shared__") return visit_shared(i);
     if (is_merging_atomic(t.text)) return visit_atomic(i);
+    if (t.in_system_header && t.text.starts_with("__builtin_")) return;
     if (visit_library_function(i)) return;
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
@@ -718,6 +719,9 @@ class Rewriter {
         {"clock", "::simt::detail::device_clock"},
         {"malloc", "::simt::detail::device_malloc"},
         {"free", "::simt::detail::device_free"},
+        {"__builtin_memcpy", "::memcpy"},  // those of simt/bytes.h
+        {"__builtin_memmove", "::memmove"},
+        {"__builtin_memset", "::memset"},
     };
     if (scopes_.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is_identifier(i - 1))) {

@@ -60,6 +60,14 @@ SIMT_UNTRACED void enter_thread(void* closure) {
   (*static_cast<Thread*>(closure))();
 }
 
+/// T, where it is not to be deduced (C++20 has this as std::type_identity_t).
+template <class T>
+struct GivenType {
+  using Type = T;
+};
+template <class T>
+using Given = typename GivenType<T>::Type;
+
 /// How a parameter of type T reaches a function: what has a constructor for copies or a destructor goes by the
 /// address of a copy, which is the caller's to make and to destroy.
 template <class T,
@@ -86,8 +94,7 @@ const Call& callable(const Call& call) {
 }
 
 template <class... P, class Call>
-void run_now(const char* text, const Config& config, const Call& call,
-             std::type_identity_t<P>&... arguments) {
+void run_now(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
   static_assert(std::is_pointer_v<Call> || (std::is_trivially_destructible_v<P> && ...),
                 "simt: a parameter with a destructor takes a kernel that is named without doubt, "
                 "and all of its arguments");
@@ -115,8 +122,7 @@ struct CapturedLaunch {
 
 /// \tparam P what the kernel's parameters are, or the arguments if it has to be found for them
 template <class... P, class Call>
-void run_threads(const char* text, const Config& config, const Call& call,
-                 std::type_identity_t<P>&... arguments) {
+void run_threads(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
   if (!is_captured(config)) {
     run_now<P...>(text, config, call, arguments...);
     return;
