@@ -671,6 +671,15 @@ TEST(NotSimulated, Textures) {
             "test.cu:2: error: simt: textures (tex2D) are not simulated");
   EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
             "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated");
+  EXPECT_EQ(
+      complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
+      "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
+  EXPECT_EQ(complaint("texture<float, 2, cudaReadModeElementType> image;"),
+            "test.cu:1: error: simt: textures (cudaReadModeElementType) are not simulated");
+  EXPECT_EQ(
+      complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
+      "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated");
+  expect_unchanged("struct texture {}; int __allocate, cudaIp;");
   expect_unchanged("void f() { image.tex2D(1); texture(2); my_tex2D(3); int surface; }\n");
 }
 
