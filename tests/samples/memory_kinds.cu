@@ -51,6 +51,7 @@ int main() {
   // Managed memory, which host and device both use.
   int* managed;
   cudaMallocManaged(&managed, n * sizeof(int));
+  for (int i = 0; i < n; ++i) wrong += managed[i] != 0;  // fresh managed memory is zero
   add_offsets<<<grid, 32>>>(rows, columns, pitched, pitch, managed);
   cudaDeviceSynchronize();
   wrong += wrong_ones(managed);

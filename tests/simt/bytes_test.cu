@@ -20,6 +20,10 @@ __global__ void copy_one_word(char* to, const char* from, int) {
   ++word;
   memcpy(reinterpret_cast<uint32_t*>(to) + threadIdx.x, &word, sizeof(word));
 }
+__global__ void copy_48_builtin(char* to, const char* from, int) {
+  __builtin_memcpy(to + threadIdx.x * 48, from + threadIdx.x * 48, 48);
+  __builtin_memset(to + 1536 + threadIdx.x * 12, 3, 12);
+}
 __global__ void fill(char* to, const char*, int size) { memset(to + threadIdx.x * size, 7, size); }
 __global__ void move_up(char* to, const char*, int size) { memmove(to + 16, to, size); }
 __global__ void move_down(char* to, const char*, int size) { memmove(to, to + 16, size); }
@@ -61,6 +65,9 @@ TEST_F(Bytes, AreCopiedInPiecesAsWideAsTheirAlignment) {
   EXPECT_EQ(run(copy, 7).global_store_requests, 7u);
   EXPECT_EQ(run(copy, 0).global_store_requests, 0u);
   EXPECT_EQ(run(copy_48, 0).global_store_requests, 3u);
+  counts = run(copy_48_builtin, 0);
+  EXPECT_EQ(counts.global_load_requests, 3u);
+  EXPECT_EQ(counts.global_store_requests, 3u + 3u);
   counts = run(copy_one_word, 0);
   EXPECT_EQ(counts.global_load_bytes, 4u * 32);
   EXPECT_EQ(counts.global_store_requests, 1u);

@@ -191,6 +191,30 @@ TEST(SharedRace, WarpsThatWriteTheSameValueAgree) {
   EXPECT_EQ(kinds(), Kinds{"shared-race"});
 }
 
+// A test of what the same thread then changes by an atomic operation may race with the others'; a read that is no
+// such test may not.
+__global__ void guarded_atomics(int* out, bool guarded) {
+  __shared__ int left;
+  if (threadIdx.x == 0) left = 40;
+  __syncthreads();
+  if (guarded) {
+    out[threadIdx.x] = left > 0 && atomicSub(&left, 1) > 0;
+  } else {
+    atomicSub(&left, 1);
+    out[threadIdx.x] = left;
+  }
+}
+
+TEST(SharedRace, TestsAheadOfAtomicOperationsAreMeant) {
+  Buffer<int> out(128);
+  guarded_atomics<<<1, 128>>>(out.data(), true);
+  EXPECT_EQ(kinds(), Kinds{});
+  guarded_atomics<<<1, 128>>>(out.data(), false);
+  const Kinds found = kinds();
+  EXPECT_FALSE(found.empty());
+  for (const std::string& kind : found) EXPECT_EQ(kind, "shared-race");
+}
+
 __global__ void half_at_the_barrier(int* out, bool all) {
   if (all || threadIdx.x < 16) __syncthreads();
   out[threadIdx.x] = 1;
@@ -478,6 +502,8 @@ TEST(Sample, RepeatedLaunches) {
   EXPECT_EQ(traced(64), 64u);
   unsetenv("SIMT_BLOCKS");
   EXPECT_EQ(traced(64), 4u);
+  setenv("SIMT_FULL", "20000", 1);  // more than twice as many by now
+  EXPECT_EQ(traced(64), 1u);
   unsetenv("SIMT_FULL");
   EXPECT_EQ(traced(64), 64u);
 }

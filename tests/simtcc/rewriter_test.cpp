@@ -639,6 +639,22 @@ TEST(KernelEntry, Templates) {
                entry("::simt::detail::Parameter<decltype(a)>", "k<kN>"));
 }
 
+TEST(KernelEntry, HoldsTheLaunchBounds) {
+  const auto bounded = [](const std::string& types, const std::string& kernel,
+                          const std::string& most) {
+    std::string text = entry(types, kernel);
+    return text.insert(text.rfind(">::"), ", static_cast<unsigned>(" + most + ")");
+  };
+  expect_entry("__global__ void __launch_bounds__(64) k()", bounded("", "k", "64"));
+  expect_entry("__global__ __launch_bounds__(kMost, 2) void k()", bounded("", "k", "kMost"));
+  expect_entry("__launch_bounds__(sizeof(int) * 8, 1) __global__ void k()",
+               bounded("", "k", "sizeof(int) * 8"));
+  expect_entry("template <int kN> __global__ void __launch_bounds__(F<kN, 2>::value, kN) k(int n)",
+               bounded("::simt::detail::Parameter<decltype(n)>", "k<kN>", "F<kN, 2>::value"));
+  EXPECT_EQ(rewritten("__global__ void __launch_bounds__(\n256) k();"),
+            "__attribute__((noinline, used)) void \n k();");
+}
+
 // What has no name cannot be named.
 TEST(KernelEntry, NotWithoutNames) {
   expect_entry("__global__ void k(int)", "");
@@ -713,6 +729,15 @@ TEST(NotSimulated, Textures) {
             "test.cu:2: error: simt: textures (tex2D) are not simulated");
   EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
             "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated");
+  EXPECT_EQ(
+      complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
+      "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
+  EXPECT_EQ(complaint("texture<float, 2, cudaReadModeElementType> image;"),
+            "test.cu:1: error: simt: textures (cudaReadModeElementType) are not simulated");
+  EXPECT_EQ(
+      complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
+      "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated");
+  expect_unchanged("struct texture {}; int __allocate, cudaIp;");
   expect_unchanged("void f() { image.tex2D(1); texture(2); my_tex2D(3); int surface; }\n");
 }
 

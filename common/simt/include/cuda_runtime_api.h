@@ -305,6 +305,9 @@ template <class T>
                                                                    unsigned flags) {
   return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
 }
+[[gnu::always_inline]] inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocManaged(T** pointer, size_t size,
                                                             unsigned flags = cudaMemAttachGlobal) {

@@ -195,6 +195,13 @@ struct cudaDeviceProp {
   int ipcEventSupported;
   int clusterLaunch;
   int unifiedFunctionPointers;
+  int deviceNumaConfig;
+  int deviceNumaId;
+  int mpsEnabled;
+  int hostNumaId;
+  unsigned int gpuPciDeviceID;
+  unsigned int gpuPciSubsystemID;
+  int hostNumaMultinodeIpcSupported;
 };
 
 enum cudaDeviceAttr {

@@ -64,7 +64,8 @@ bool is_class_key(std::string_view word) {
 bool takes_attribute_parenthesis(std::string_view word) {
   return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
          word == "_Alignas" || word == "__declspec" || word == "decltype" || word == "__decltype" ||
-         word == "typeof" || word == "__typeof__" || word == "__typeof";
+         word == "typeof" || word == "__typeof__" || word == "__typeof" ||
+         word == "__launch_bounds__";
 }
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
@@ -493,9 +494,14 @@ class Rewriter {
     bool kernel = false;
     std::size_t parameters = kNone;
     std::string arguments;  // of the template
+    std::string bound;      // of the launch: the most threads of a block
     for (std::size_t i = head; i < open; ++i) {
       if (is(i, "__global__")) kernel = true;
       if (is(i, "requires")) return;
+      if (is(i, "__launch_bounds__") && is(i + 1, "(")) {
+        const auto bounds = parts(i + 2, partner_[i + 1]);
+        if (!bounds.empty()) bound = flat(bounds[0].first, bounds[0].second);
+      }
       if (is(i, "template") && is(i + 1, "<")) {
         const std::size_t end = skip_angles(i + 1);
         if (end == kNone || end > open) return;
@@ -537,7 +543,9 @@ class Rewriter {
                (has_pack(from, to) ? "..." : "");
     }
     insert_after(open, " (void)&::simt::detail::KernelEntry<static_cast<void (*)(" + types +
-                           ")>(&" + kernel_name + ")>::registered;");
+                           ")>(&" + kernel_name + ")" +
+                           (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
+                           ">::registered;");
   }
 
   // ---- launches
@@ -685,6 +693,10 @@ class Rewriter {
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
+    if (t.text == "__launch_bounds__") {  // see register_kernel()
+      remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
+      return;
+    }
     if (t.text == "__noinline__") {
       // Also g++'s own spelling, inside __attribute__((...)).
       if (i > 0 && (is(i - 1, "(") || is(i - 1, ","))) return;
@@ -692,6 +704,7 @@ class Rewriter {
     }
     if (t.text == "__shared__") return visit_shared(i);
     if (is_merging_atomic(t.text)) return visit_atomic(i);
+    if (t.in_system_header && t.text.starts_with("__builtin_")) return;
     if (visit_library_function(i)) return;
     if (t.in_system_header) return;
     if (is_asm(t.text) && scopes_.back().side == Side::device) return visit_asm(i);
@@ -707,6 +720,9 @@ class Rewriter {
         {"clock", "::simt::detail::device_clock"},
         {"malloc", "::simt::detail::device_malloc"},
         {"free", "::simt::detail::device_free"},
+        {"__builtin_memcpy", "::memcpy"},  // those of simt/bytes.h
+        {"__builtin_memmove", "::memmove"},
+        {"__builtin_memset", "::memset"},
     };
     if (scopes_.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is_identifier(i - 1))) {

@@ -39,6 +39,30 @@ inline constexpr Unsupported kUnsupportedNames[] = {
     {"__cluster_dims__", "thread-block clusters"},
     {"this_cluster", "thread-block clusters"},
     {"cluster_group", "thread-block clusters"},
+    {"__threadfence_cluster", "thread-block clusters"},
+    {"cudaOccupancyMaxActiveClusters", "thread-block clusters"},
+    {"cudaOccupancyMaxPotentialClusterSize", "thread-block clusters"},
+    {"cudaResourceDesc", "textures"},
+    {"cudaChannelFormatDesc", "CUDA arrays"},
+    {"cudaCreateChannelDesc", "CUDA arrays"},
+    {"cudaFreeArray", "CUDA arrays"},
+    {"cudaMemcpyToArray", "CUDA arrays"},
+    {"cudaMemcpyFromArray", "CUDA arrays"},
+    {"cudaMemcpy2DToArray", "CUDA arrays"},
+    {"cudaMemcpy2DToArrayAsync", "CUDA arrays"},
+    {"cudaMemcpy2DFromArray", "CUDA arrays"},
+    {"cudaMemcpy2DFromArrayAsync", "CUDA arrays"},
+    {"cudaMemcpy3DPeer", "copies between devices"},
+    {"cudaMemcpy3DPeerAsync", "copies between devices"},
+    {"cudaGetDriverEntryPoint", "functions of the driver"},
+    {"cudaGetDriverEntryPointByVersion", "functions of the driver"},
+    {"__shfl", "warp functions without a mask"},
+    {"__shfl_up", "warp functions without a mask"},
+    {"__shfl_down", "warp functions without a mask"},
+    {"__shfl_xor", "warp functions without a mask"},
+    {"__ballot", "warp functions without a mask"},
+    {"__all", "warp functions without a mask"},
+    {"__any", "warp functions without a mask"},
 };
 
 /// Calls `f(name, feature)` for each name in the table.
@@ -60,6 +84,26 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
     return rest.starts_with("1D") || rest.starts_with("2D") || rest.starts_with("3D") ||
            rest.starts_with("Cubemap");
   };
+  constexpr Unsupported kFamilies[] = {
+      {"cudaGraphics", "graphics interoperability"},
+      {"cudaIpc", "inter-process memory"},
+      {"cudaExternal", "external memory"},
+      {"cudaImportExternal", "external memory"},
+      {"cudaDestroyExternal", "external memory"},
+      {"cudaMallocMipmapped", "CUDA arrays"},
+      {"cudaMipmapped", "CUDA arrays"},
+      {"cudaArrayGet", "CUDA arrays"},
+      {"cudaLibrary", "libraries of kernels loaded at run time"},
+      {"cudaUserObject", "user objects of graphs"},
+      {"cudaTextureDesc", "textures"},
+      {"cudaTextureType", "textures"},
+      {"cudaReadMode", "textures"},
+      {"__cluster", "thread-block clusters"},
+      {"__mbarrier_", "mbarrier primitives (cuda::barrier is simulated)"},
+  };
+  for (const Unsupported& family : kFamilies) {
+    if (identifier.starts_with(family.name)) return family.feature;
+  }
   if (in_family("tex")) return "textures";
   if (in_family("surf")) return "surfaces";
   return std::nullopt;

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "heap.h"
 #include "host_copies.h"
+#include "kernels.h"
 #include "memory.h"
 #include "streams.h"
 #include "symbols.h"
@@ -979,10 +980,14 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int v
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   if (!attributes || !function) return result(cudaErrorInvalidValue);
   *attributes = {};
-  attributes->maxThreadsPerBlock = 1024;
+  const size_t fixed = simt::kernels::static_shared(function);
+  attributes->sharedSizeBytes = fixed;
+  attributes->maxThreadsPerBlock = static_cast<int>(simt::kernels::find(function).most_threads);
   attributes->numRegs = 64;
   attributes->ptxVersion = attributes->binaryVersion = 90;
-  attributes->maxDynamicSharedSizeBytes = static_cast<int>(simt::device::kSharedPerBlock);
+  const size_t limit = simt::device::allowed_dynamic_shared();
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(limit > simt::device::kSharedPerBlock ? limit : limit - fixed);
   return result(cudaSuccess);
 }
 
@@ -994,7 +999,9 @@ cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
                                                           int block_size, size_t dynamic_shared) {
   if (!blocks || !function || block_size <= 0) return result(cudaErrorInvalidValue);
-  *blocks = simt::device::resident_blocks(block_size, dynamic_shared);
+  const bool fits = block_size <= static_cast<int>(simt::kernels::find(function).most_threads);
+  const size_t shared = dynamic_shared + simt::kernels::static_shared(function);
+  *blocks = fits ? simt::device::resident_blocks(block_size, shared) : 0;
   return result(cudaSuccess);
 }
 
@@ -1008,7 +1015,9 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
                                                       int blocks, int block_size) {
   if (!bytes || !function || blocks <= 0 || block_size <= 0) return result(cudaErrorInvalidValue);
   const size_t share = simt::device::kSharedPerMultiprocessor / static_cast<size_t>(blocks);
-  *bytes = std::min(share > 1024 ? share - 1024 : 0, simt::device::kSharedPerBlockOptin);
+  const size_t taken = simt::device::kSharedReserved + simt::kernels::static_shared(function);
+  const size_t most = simt::device::kSharedPerBlockOptin - simt::kernels::static_shared(function);
+  *bytes = std::min(share > taken ? share - taken : 0, most);
   return result(cudaSuccess);
 }
 
@@ -1017,8 +1026,10 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
                                                int block_size_limit) {
   if (!grid_size || !block_size) return result(cudaErrorInvalidValue);
   int best = 0;
-  const int most = block_size_limit > 0 ? std::min(block_size_limit, 1024) : 1024;
-  for (int size = most / 32 * 32; size >= 32; size -= 32) {
+  const int bound = static_cast<int>(simt::kernels::find(function).most_threads);
+  const int most = block_size_limit > 0 ? std::min(block_size_limit, bound) : bound;
+  for (int warps = (most + 31) / 32; warps > 0; --warps) {
+    const int size = std::min(warps * 32, most);
     int blocks = 0;
     if (cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
                                                                           dynamic_shared)) {

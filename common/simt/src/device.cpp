@@ -260,12 +260,12 @@ void clear_errors() { state().sticky = state().last = cudaSuccess; }
 
 cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(state().last, error); }
 
-int resident_blocks(int block_size, size_t dynamic_shared) {
-  if (block_size < 1 || block_size > 1024 || dynamic_shared > kSharedPerBlockOptin) return 0;
+int resident_blocks(int block_size, size_t shared) {
+  if (block_size < 1 || block_size > 1024 || shared > kSharedPerBlockOptin) return 0;
   const int whole_warps = (block_size + 31) / 32 * 32;
-  const size_t shared = dynamic_shared + 1024;  // what the system keeps for itself in every block
+  const size_t taken = (shared + kSharedReserved + 127) / 128 * 128;
   return std::min({kThreadsPerMultiprocessor / whole_warps, kBlocksPerMultiprocessor,
-                   static_cast<int>(kSharedPerMultiprocessor / shared)});
+                   static_cast<int>(kSharedPerMultiprocessor / taken)});
 }
 
 void allow_dynamic_shared(size_t bytes) {

@@ -15,9 +15,10 @@ inline constexpr int kBlocksPerMultiprocessor = 32;
 inline constexpr size_t kSharedPerBlock = 48 * 1024;
 inline constexpr size_t kSharedPerBlockOptin = 227 * 1024;
 inline constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
+inline constexpr size_t kSharedReserved = 1024;  // what the system keeps for itself in every block
 
 // Blocks of so many threads that a multiprocessor holds at once; 0 if it cannot hold one.
-int resident_blocks(int block_size, size_t dynamic_shared);
+int resident_blocks(int block_size, size_t shared);
 
 // Notes `error` for cudaGetLastError() and returns it. If a kernel has failed, its error instead: it
 // sticks until the device is reset.
@@ -29,6 +30,7 @@ void clear_errors();
 
 // Dynamic shared memory beyond 48 KiB has to be asked for.
 void allow_dynamic_shared(size_t bytes);
+size_t allowed_dynamic_shared();
 
 // Records a finding, prints it, and makes the process fail unless somebody takes it.
 void report(Finding finding);

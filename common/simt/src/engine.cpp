@@ -42,6 +42,11 @@ constexpr uint64_t kSlice = 1 << 12;
 
 __thread Worker* running = nullptr;
 
+// In a block that is not counted: how many more accesses the running lane makes before it looks whether others
+// should have a turn. 0 in a block that is counted, and on the host. It is all that the hooks look at then.
+constexpr unsigned kTurn = 256;
+__thread unsigned uncounted = 0;
+
 uint64_t stack_bytes() {
   static const uint64_t bytes = [] {
     const char* text = std::getenv("SIMT_STACK");
@@ -111,7 +116,7 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   unsettled_.reserve(kLanes);
   flags_.reserve(kLanes);
   block_races.reserve(64);
-  races_.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
+  races.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
 
   // A fault inside a lane is handled on a stack of its own.
   stack_t stack{};
@@ -210,8 +215,10 @@ void Worker::lane_main() {
 void Worker::run_warp(Warp& warp) {
   warp_ = &warp;
   running = this;
+  uncounted = traced_ ? 0 : kTurn;
   const int lane = schedule(warp);
   if (lane >= 0) switch_to(lane);
+  uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
 }
@@ -777,7 +784,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_index = block_index;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
-  races_.begin_block();
+  races.begin_block();
   extras.begin_block();
   global.begin_block(linear_block(grid.grid, block_index));
   unsettled_.clear();
@@ -859,9 +866,11 @@ void Worker::run_plain() {
   plain_ = true;
   turns_ = 0;
   running = this;
+  uncounted = kTurn;
   fiber_ = fiber;
   lane_ = 0;
   switch_context(main_, fiber->context);
+  uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
   if (plain_) free_fibers_.push_back(fiber);
@@ -990,7 +999,7 @@ bool Worker::open_barrier() {
     }
   }
   if (grid_wait_ && !pass_grid_barrier()) return false;
-  races_.next_interval();
+  races.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
@@ -1252,7 +1261,7 @@ uint32_t Worker::atomic_lanes(const Warp& warp, uint32_t lanes) {
 bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
   for (uint64_t word = variable.begin / 4; word * 4 < variable.end; ++word) {
     for (unsigned byte = 0; byte < 4; ++byte) {
-      if (races_.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
+      if (races.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
     }
   }
   return false;
@@ -1301,22 +1310,22 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
     for (unsigned i = 0; i < size; i += 4, ++word) {
       if (what != Stop::store) {
-        if (!races_.is_written(word, bytes)) [[unlikely]] {
+        if (!races.is_written(word, bytes)) [[unlikely]] {
           const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
           if (atomic) {
             add_fault(fault);
           } else if (!warp.is_padded[lane]) {
             warp.doubt(lane, note_doubt(fault));
           }
-        } else if (const uint8_t number = races_.doubt(word)) [[unlikely]] {
+        } else if (const uint8_t number = races.doubt(word)) [[unlikely]] {
           warp.doubt(lane, number);
         }
       }
       Race race;
-      const bool races = races_.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
-                                       atomic, pc_offset, warp.order, race);
-      if (write) races_.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
-      if (!races) [[likely]]
+      const bool raced = races.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
+                                      atomic, pc_offset, warp.order, race);
+      if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+      if (!raced) [[likely]]
         continue;
       const uint64_t other_pc = race.other_pc + program_base();
       const uint3 other_thread =
@@ -1592,7 +1601,7 @@ bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
   const uint64_t first = is_dynamic ? tls_size_ / 4 * 4 + (address - dynamic) : address - tls_base_;
   bool some = false, all = true;
   for (uint64_t byte = first; byte < first + size; ++byte) {
-    const bool is_written = races_.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
+    const bool is_written = races.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
     some |= is_written;
     all &= is_written;
   }
@@ -1852,10 +1861,7 @@ struct Hooks {
     // A lane's own stack is its registers and local memory.
     if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
     if (is_extent(address)) return;
-    if (!worker->traced_) {
-      if (++worker->clock_ % 256 == 0) worker->plain_ ? perhaps_spins(pc) : yield(pc);
-      return;
-    }
+    if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
     const uint32_t path = warp.calls.path[lane];
@@ -1881,6 +1887,24 @@ struct Hooks {
     warp.is_volatile[lane] = is_volatile;
     warp.is_padded[lane] = is_padded;
     worker->stop_and_return(warp, lane);
+  }
+
+  // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
+  // frame of its own.
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
+    if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
+    if (--uncounted == 0) take_turns(pc);
+  }
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
+    access(pointer, size, what, is_volatile, pc);
+  }
+  [[gnu::noinline]] static void take_turns(const void* pc) {
+    Worker* worker = running;
+    uncounted = kTurn;
+    worker->clock_ += kTurn;
+    worker->plain_ ? perhaps_spins(pc) : yield(pc);
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -2371,30 +2395,28 @@ using simt::engine::SharedUnit;
 using simt::engine::Stop;
 
 #define SIMT_PC __builtin_return_address(0)
-#define SIMT_HOOKS(size)                                           \
-  extern "C" void __tsan_read##size(void* p) {                     \
-    Hooks::access(p, size, Stop::load, false, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_write##size(void* p) {                    \
-    Hooks::access(p, size, Stop::store, false, SIMT_PC);           \
-  }                                                                \
-  extern "C" void __tsan_volatile_read##size(void* p) {            \
-    Hooks::access(p, size, Stop::load, true, SIMT_PC);             \
-  }                                                                \
-  extern "C" void __tsan_volatile_write##size(void* p) {           \
-    Hooks::access(p, size, Stop::store, true, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_read##size(void* p) {           \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_write##size(void* p) {          \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
-  }                                                                \
-  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {  \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);            \
-  }                                                                \
-  extern "C" void __tsan_unaligned_volatile_write##size(void* p) { \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);           \
+#define SIMT_HOOKS(size)                                                                           \
+  extern "C" void __tsan_read##size(void* p) { Hooks::hook<size, Stop::load, false>(p, SIMT_PC); } \
+  extern "C" void __tsan_write##size(void* p) {                                                    \
+    Hooks::hook<size, Stop::store, false>(p, SIMT_PC);                                             \
+  }                                                                                                \
+  extern "C" void __tsan_volatile_read##size(void* p) {                                            \
+    Hooks::hook<size, Stop::load, true>(p, SIMT_PC);                                               \
+  }                                                                                                \
+  extern "C" void __tsan_volatile_write##size(void* p) {                                           \
+    Hooks::hook<size, Stop::store, true>(p, SIMT_PC);                                              \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_read##size(void* p) {                                           \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_write##size(void* p) {                                          \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {                                  \
+    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
+  }                                                                                                \
+  extern "C" void __tsan_unaligned_volatile_write##size(void* p) {                                 \
+    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
   }
 
 SIMT_HOOKS(1)

@@ -295,6 +295,7 @@ class Worker {
   std::vector<Fault> faults;  // of the launch so far
   std::vector<BlockRace> block_races;
   GlobalCheck global;
+  RaceCheck races;         // of shared memory
   uint64_t kernel_pc = 0;  // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
@@ -305,7 +306,7 @@ class Worker {
   }
   // A barrier that is none of the engine's has let threads of the block go on: what comes after is ordered
   // behind what came before.
-  void order_shared() { races_.next_interval(); }
+  void order_shared() { races.next_interval(); }
   bool is_cooperative() const { return grid_->barrier; }
 
  private:
@@ -406,7 +407,6 @@ class Worker {
   unsigned warp_count_ = 0;   // of this block
   std::vector<Fiber*> free_fibers_;
   unsigned fiber_count_ = 0;
-  RaceCheck races_;
   struct Range {
     uint64_t begin = 1, end = 0;
     bool written = false;  // all of it

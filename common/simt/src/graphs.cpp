@@ -80,7 +80,7 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
 
 // The launch with the arguments as they are now.
 cudaError_t kernel_work(const cudaKernelNodeParams& params, std::function<cudaError_t()>& work) {
-  if (!kernels::find(params.func)) return result(cudaErrorInvalidDeviceFunction);
+  if (!kernels::find(params.func).launch) return result(cudaErrorInvalidDeviceFunction);
   Node node;
   target = &node;
   Config config(params.gridDim, params.blockDim, params.sharedMemBytes, nullptr);

@@ -18,6 +18,7 @@
 
 #include "api_errors.h"
 #include "device.h"
+#include "kernels.h"
 #include "memory.h"
 #include "shadow.h"
 #include "symbols.h"
@@ -156,7 +157,8 @@ class Pool {
 
 // How many blocks of a launch are counted. A program that measures launches one kernel hundreds of times,
 // and each time the counts are much the same: once the launches of one kernel, grid and block have been
-// counted in full for so many accesses of lanes, a few blocks of each further one have to do.
+// counted in full for so many accesses of lanes, a few blocks of each further one have to do, and later a single
+// one.
 class Sampling {
  public:
   static constexpr uint64_t kAccesses = uint64_t{1} << 26;
@@ -178,7 +180,8 @@ class Sampling {
   static uint64_t wanted(uint64_t blocks, uint64_t accesses) {
     const char* text = std::getenv("SIMT_BLOCKS");
     if (text) return environment_number("SIMT_BLOCKS", blocks);  // "all" is no number
-    return accesses < environment_number("SIMT_FULL", kAccesses) ? blocks : kBlocks;
+    const uint64_t full = environment_number("SIMT_FULL", kAccesses);
+    return accesses < full ? blocks : accesses / 2 < full ? kBlocks : 1;
   }
 
  private:
@@ -211,15 +214,29 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     why += " is illegal: a grid has at most 2147483647 blocks along x, and 65535 along y and z";
     return cudaErrorInvalidConfiguration;
   }
-  if (config.shared > device::allowed_dynamic_shared()) {
+  const uint64_t threads = uint64_t{b.x} * b.y * b.z;
+  if (const unsigned most = kernels::find(config.kernel).most_threads; threads > most) {
+    why = "a block of " + std::to_string(threads) + " threads is more than the " +
+          std::to_string(most) + " that the kernel's __launch_bounds__ allow";
+    return cudaErrorInvalidValue;
+  }
+  // Without leave for more, the 48 KiB hold what is static, too.
+  const bool matters = config.kernel && (config.shared || config.cooperative);
+  const size_t fixed = matters ? kernels::static_shared(config.kernel) : 0;
+  const size_t limit = device::allowed_dynamic_shared();
+  const size_t allowed = limit > device::kSharedPerBlock
+                             ? std::min(limit, device::kSharedPerBlockOptin - fixed)
+                             : limit - fixed;
+  if (config.shared > allowed) {
     why = "it asks for " + std::to_string(config.shared) + " bytes of dynamic shared memory, and " +
-          std::to_string(device::allowed_dynamic_shared()) +
-          " are allowed. More than 48 KiB takes cudaFuncSetAttribute() with "
+          std::to_string(allowed) + " are allowed" +
+          (fixed ? " beside its " + std::to_string(fixed) + " bytes of __shared__ variables" : "") +
+          ". More than 48 KiB takes cudaFuncSetAttribute() with "
           "cudaFuncAttributeMaxDynamicSharedMemorySize first";
     return cudaErrorInvalidValue;
   }
   if (config.cooperative) {
-    const int resident = device::resident_blocks(static_cast<int>(b.x * b.y * b.z), config.shared) *
+    const int resident = device::resident_blocks(static_cast<int>(threads), config.shared + fixed) *
                          device::kMultiprocessors;
     if (uint64_t{g.x} * g.y * g.z > static_cast<uint64_t>(resident)) {
       why += " is too large for a cooperative launch: all blocks must be resident at once, and " +
@@ -307,6 +324,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<Fault> faults;
   std::vector<BlockRace> races;
   std::vector<GlobalCheck::TestAndSet> test_and_set;
+  std::vector<TestedAtomic> tested_atomics;
   Pool::instance().for_each_worker([&](Worker& worker) {
     worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
     for (const auto& [pc, example] : worker.trace.examples()) {
@@ -319,6 +337,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     test_and_set.insert(test_and_set.end(), worker.global.test_and_set.begin(),
                         worker.global.test_and_set.end());
     worker.global.test_and_set.clear();
+    const auto pairs = worker.races.tested_atomics();
+    tested_atomics.insert(tested_atomics.end(), pairs.begin(), pairs.end());
+    worker.races.forget_tested_atomics();
     if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
     worker.kernel_pc = 0;
     for (const Fault& fault : worker.faults) {
@@ -338,6 +359,13 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   });
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
+  std::erase_if(faults, [&](const Fault& fault) {
+    if (fault.kind != Fault::Kind::shared_race || fault.store == fault.other_store) return false;
+    const auto offset = [](uint64_t pc) { return static_cast<uint32_t>(pc - program_base()); };
+    const TestedAtomic pair = fault.store ? TestedAtomic{offset(fault.other_pc), offset(fault.pc)}
+                                          : TestedAtomic{offset(fault.pc), offset(fault.other_pc)};
+    return std::find(tested_atomics.begin(), tested_atomics.end(), pair) != tested_atomics.end();
+  });
   // A read that races with the first write may come before it: then the race is the news.
   std::erase_if(faults, [all = faults](const Fault& fault) {
     const bool is_global = fault.kind == Fault::Kind::global_uninitialized;

@@ -25,6 +25,5 @@ namespace simt::device {
 
 // Records the launch and reports its faults.
 void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults);
-size_t allowed_dynamic_shared();
 
 }  // namespace simt::device

@@ -15,7 +15,8 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<const void*, Launch> launches;
+  std::map<const void*, Kernel> kernels;
+  std::map<const void*, size_t> static_shared;  // of those that were asked for
 };
 
 // Kernels register before main(), in an order that nobody knows.
@@ -26,15 +27,23 @@ Registry& registry() {
 
 }  // namespace
 
-Launch find(const void* function) {
+Kernel find(const void* function) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
-  const auto found = r.launches.find(function);
-  return found == r.launches.end() ? nullptr : found->second;
+  const auto found = r.kernels.find(function);
+  return found == r.kernels.end() ? Kernel{} : found->second;
+}
+
+size_t static_shared(const void* function) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto [found, is_new] = r.static_shared.try_emplace(function, 0);
+  if (is_new) found->second = symbols::shared_bytes_of(reinterpret_cast<uint64_t>(function));
+  return found->second;
 }
 
 cudaError_t launch(const void* function, const Config& config, void** arguments) {
-  const Launch launcher = find(function);
+  const Launch launcher = find(function).launch;
   if (!launcher) return device::result(cudaErrorInvalidDeviceFunction);
   if (const cudaError_t error = device::sticky_error()) return error;
   // A launch returns nothing: what it notes as the last error is its own.
@@ -46,10 +55,11 @@ cudaError_t launch(const void* function, const Config& config, void** arguments)
 
 }  // namespace simt::kernels
 
-bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**)) {
+bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**),
+                                   unsigned most_threads) {
   kernels::Registry& r = kernels::registry();
   const std::lock_guard lock(r.mutex);
-  r.launches[function] = launch;
+  r.kernels[function] = {launch, most_threads ? most_threads : kernels::Kernel{}.most_threads};
   return true;
 }
 
@@ -85,7 +95,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* settings, const void* 
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
-  if (!name || !simt::kernels::find(function)) return simt::device::result(cudaErrorInvalidValue);
+  if (!name || !simt::kernels::find(function).launch)
+    return simt::device::result(cudaErrorInvalidValue);
   static std::mutex mutex;
   static auto* names = new std::map<const void*, std::string>;  // the caller keeps the pointer
   const std::lock_guard lock(mutex);

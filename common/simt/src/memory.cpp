@@ -104,6 +104,11 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   // The host may write what it shares with the device, and nobody sees it.
   s.allocations[base] = Allocation{base, size, kind, false, kind != Kind::device, caller, 0, {}};
 
+  // Programs take fresh managed memory for zero, as the pages of a process are.
+  if (kind == Kind::managed) {
+    std::fill_n(reinterpret_cast<unsigned char*>(base), size, 0);
+    return base;
+  }
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
   constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
   std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned),

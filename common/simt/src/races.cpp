@@ -1,5 +1,6 @@
 #include "races.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace simt::engine {
@@ -35,6 +36,17 @@ bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool wr
     found = true;
   }
   return found;
+}
+
+void RaceCheck::note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc) {
+  const bool is_last = use.last.thread == thread;
+  if (!is_last && !(use.readers == 2 && use.other.thread == thread)) return;
+  const TestedAtomic pair{is_last ? use.last.pc : use.other.pc, pc};
+  const auto known = tested_atomics();
+  if (tested_count_ < std::size(tested_) &&
+      std::find(known.begin(), known.end(), pair) == known.end()) {
+    tested_[tested_count_++] = pair;
+  }
 }
 
 }  // namespace simt::engine

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace simt::engine {
@@ -73,6 +74,13 @@ struct Race {
   bool same_instruction;  // of one warp
 };
 
+// Where a thread reads a word, and where it goes on with an atomic operation on it, as in
+// `if (top > 0) atomicSub(&top, 1);`. The test races with the atomic operations of others on purpose.
+struct TestedAtomic {
+  uint32_t load_pc, atomic_pc;
+  bool operator==(const TestedAtomic&) const = default;
+};
+
 class RaceCheck {
  public:
   // Words of static and dynamic shared memory have numbers from 0.
@@ -95,15 +103,22 @@ class RaceCheck {
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
               const WarpOrder& order, Race& race);
 
+  std::span<const TestedAtomic> tested_atomics() const { return {tested_, tested_count_}; }
+  void forget_tested_atomics() { tested_count_ = 0; }
+
  private:
   bool use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
            const WarpOrder& order, Race& race);
   bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
                  const WarpOrder& order, Race& race);
 
+  void note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc);
+
   struct Free {
     void operator()(SharedUse* p) const { std::free(p); }
   };
+  TestedAtomic tested_[16];  // the first of a launch
+  unsigned tested_count_ = 0;
   std::vector<SharedWord> words_;
   std::unique_ptr<SharedUse[], Free> bytes_;  // four for each word; no page of it that nobody uses
   uint32_t interval_ = 1;
@@ -141,6 +156,7 @@ class RaceCheck {
     }
   }
 
+  if (atomic && use.read_interval == interval_) note_tested_atomic(use, thread, pc);
   if (write) {
     (atomic ? use.atomic : use.plain) = {interval_, order.now, pc, static_cast<uint16_t>(thread)};
   } else {

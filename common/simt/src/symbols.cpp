@@ -166,7 +166,7 @@ std::vector<SharedVariable> read_shared_variables() {
       name.erase(0, colon + 2);
     }
     const uint64_t begin = symbol.st_value - bias;
-    found.push_back({begin, begin + symbol.st_size, std::move(name), std::move(owner)});
+    found.push_back({begin, begin + symbol.st_size, std::move(name), std::move(owner), mangled});
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
@@ -210,6 +210,29 @@ const std::vector<SharedVariable>& shared_variables() {
     return read_shared_variables();
   }());
   return found;
+}
+
+size_t shared_bytes_of(uint64_t address) {
+  std::string function;
+  {
+    const std::lock_guard lock(mutex);
+    Dwfl* dwfl = self();
+    Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+    const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+    if (!symbol) return 0;
+    function = symbol;
+  }
+  // The symbol of a variable in a function holds the function's: _ZZ4copyPfE4tile.
+  const std::string prefix =
+      "_ZZ" +
+      (function.starts_with("_Z") ? function.substr(2)
+                                  : std::to_string(function.size()) + function) +
+      "E";
+  size_t bytes = 0;
+  for (const SharedVariable& variable : shared_variables()) {
+    if (variable.symbol.starts_with(prefix)) bytes += (variable.end - variable.begin + 3) / 4 * 4;
+  }
+  return bytes;
 }
 
 const Variable* find_variable_below(uint64_t address) {

@@ -31,10 +31,14 @@ struct SharedVariable {
   uint64_t begin = 0, end = 0;  // offsets from the start of the thread-local segment
   std::string name;             // "tile"
   std::string owner;            // the function it stands in, "transpose(float const*, float*, int)"
+  std::string symbol;           // as the linker knows it
 };
 
 // All of them in the order of their offsets; none where the program was stripped of its symbols.
 const std::vector<SharedVariable>& shared_variables();
+
+// The bytes of those that stand in the function at `address`, in whole words.
+size_t shared_bytes_of(uint64_t address);
 
 // A variable of the program with an address of its own, __device__ and __constant__ ones among them.
 struct Variable {

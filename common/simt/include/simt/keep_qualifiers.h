@@ -10,9 +10,11 @@
 #undef __shared__
 #undef __constant__
 #undef __managed__
+#undef __launch_bounds__
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__
 #define __shared__ __shared__
 #define __constant__ __constant__
 #define __managed__ __managed__
+#define __launch_bounds__ __launch_bounds__

@@ -30,9 +30,9 @@ namespace detail {
 // for the kernel's.
 #define SIMT_UNTRACED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
 
-/// A thread's own copy of an argument that is not plain data. Its bytes go to the thread's stack first:
-/// a copy constructor that runs there reads no host memory.
-template <class T, bool plain = std::is_trivially_copyable_v<T>>
+/// A thread's own copy of an argument that is not plain data: its bytes, since a GPU constructs nothing and
+/// destroys nothing of its parameters. What is passed by reference stays where it is.
+template <class T, bool plain = std::is_trivially_copyable_v<T> || std::is_reference_v<T>>
 class ThreadCopy {
  public:
   SIMT_UNTRACED explicit ThreadCopy(T& value) : value_(value) {}
@@ -44,8 +44,6 @@ class ThreadCopy {
 template <class T>
 class ThreadCopy<T, false> {
  public:
-  static_assert(std::is_trivially_destructible_v<T>,
-                "simt: a kernel's parameter must not have a destructor: the GPU would not call it");
   SIMT_UNTRACED explicit ThreadCopy(T& value) {
     __builtin_memcpy(bytes_, reinterpret_cast<const void*>(&value), sizeof(T));
   }
@@ -62,9 +60,46 @@ SIMT_UNTRACED void enter_thread(void* closure) {
   (*static_cast<Thread*>(closure))();
 }
 
-template <class Call, class... A>
-void run_now(const char* text, const Config& config, const Call& call, A&... arguments) {
-  const auto thread = [&]() SIMT_UNTRACED { call(ThreadCopy<A>(arguments).get()...); };
+/// T, where it is not to be deduced (C++20 has this as std::type_identity_t).
+template <class T>
+struct GivenType {
+  using Type = T;
+};
+template <class T>
+using Given = typename GivenType<T>::Type;
+
+/// How a parameter of type T reaches a function: what has a constructor for copies or a destructor goes by the
+/// address of a copy, which is the caller's to make and to destroy.
+template <class T,
+          bool plain = std::is_reference_v<T> || (std::is_trivially_copy_constructible_v<T> &&
+                                                  std::is_trivially_move_constructible_v<T> &&
+                                                  std::is_trivially_destructible_v<T>)>
+struct Passed {
+  using Type = T;
+};
+template <class T>
+struct Passed<T, false> {
+  using Type = T&;
+};
+
+/// The kernel as a function that takes its parameters where they are.
+template <class... P>
+auto callable(void (*kernel)(P...)) {
+  using Function = void (*)(typename Passed<P>::Type...);
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(kernel));
+}
+template <class Call>
+const Call& callable(const Call& call) {
+  return call;
+}
+
+template <class... P, class Call>
+void run_now(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
+  static_assert(std::is_pointer_v<Call> || (std::is_trivially_destructible_v<P> && ...),
+                "simt: a parameter with a destructor takes a kernel that is named without doubt, "
+                "and all of its arguments");
+  decltype(auto) kernel = callable(call);
+  const auto thread = [&]() SIMT_UNTRACED { kernel(ThreadCopy<P>(arguments).get()...); };
   using Thread = decltype(thread);
   Config named = config;
   if constexpr (std::is_pointer_v<Call>) named.kernel = reinterpret_cast<const void*>(call);
@@ -76,7 +111,7 @@ void run_now(const char* text, const Config& config, const Call& call, A&... arg
 template <class Call, class... A>
 struct CapturedLaunch {
   void operator()() {
-    std::apply([this](A&... values) { run_now(text, config, call, values...); }, arguments);
+    std::apply([this](A&... values) { run_now<A...>(text, config, call, values...); }, arguments);
   }
 
   const char* text;
@@ -85,19 +120,20 @@ struct CapturedLaunch {
   std::tuple<A...> arguments;
 };
 
-template <class Call, class... A>
-void run_threads(const char* text, const Config& config, const Call& call, A&... arguments) {
+/// \tparam P what the kernel's parameters are, or the arguments if it has to be found for them
+template <class... P, class Call>
+void run_threads(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
   if (!is_captured(config)) {
-    run_now(text, config, call, arguments...);
+    run_now<P...>(text, config, call, arguments...);
     return;
   }
-  using Later = CapturedLaunch<Call, A...>;
+  using Later = CapturedLaunch<Call, P...>;
   Config later = config;
   later.stream = nullptr;
   later.to_node = false;
   capture(config, {[](void* work) { (*static_cast<Later*>(work))(); },
                    [](void* work) { delete static_cast<Later*>(work); },
-                   new Later{text, later, call, std::tuple<A...>(arguments...)}});
+                   new Later{text, later, call, std::tuple<P...>(arguments...)}});
 }
 
 /// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts
@@ -114,22 +150,31 @@ template <class T>
 using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
 
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
-/// so every kernel, and every template that is used, is registered before main().
-template <auto kKernel>
+/// so every kernel, and every template that is used, is registered before main(). kMostThreads is of a block, from
+/// its `__launch_bounds__`.
+template <auto kKernel, unsigned kMostThreads = 0>
 struct KernelEntry;
-template <class... P, void (*kKernel)(P...)>
-struct KernelEntry<kKernel> {
+template <class... P, void (*kKernel)(P...), unsigned kMostThreads>
+struct KernelEntry<kKernel, kMostThreads> {
   static void launch(const Config& config, void** arguments) {
     launch_with(config, arguments, std::index_sequence_for<P...>());
   }
   template <std::size_t... kIndex>
   static void launch_with(const Config& config, [[maybe_unused]] void** arguments,
                           std::index_sequence<kIndex...>) {
-    run_threads("kernel", config, kKernel,
-                *static_cast<std::remove_const_t<P>*>(arguments[kIndex])...);
+    run_threads<P...>("kernel", config, kKernel, argument<P>(arguments[kIndex])...);
+  }
+  /// What is passed by reference stands as an address among the arguments.
+  template <class T>
+  static auto& argument(void* pointer) {
+    if constexpr (std::is_reference_v<T>) {
+      return **static_cast<std::remove_reference_t<T>**>(pointer);
+    } else {
+      return *static_cast<std::remove_const_t<T>*>(pointer);
+    }
   }
   static inline const bool registered =
-      register_kernel(reinterpret_cast<const void*>(kKernel), &launch);
+      register_kernel(reinterpret_cast<const void*>(kKernel), &launch, kMostThreads);
 };
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.
@@ -137,8 +182,6 @@ struct Probe {
   template <class R, class... P>
   auto operator()(R (*function)(P...)) const {
     static_assert(std::is_void_v<R>, "simt: a kernel returns void");
-    static_assert((!std::is_reference_v<P> && ...),
-                  "simt: a kernel's parameter cannot be a reference");
     return function;
   }
 };
@@ -172,10 +215,12 @@ struct FunctionLauncher : Overloads<FunctionLauncher<Call, P...>, List<>, List<P
                    const Call& call_)
       : text(text_), config(config_), function(function_), call(call_) {}
 
-  void launch_function(P&... arguments) const { run_threads(text, config, function, arguments...); }
+  void launch_function(P&... arguments) const {
+    run_threads<P...>(text, config, function, arguments...);
+  }
   template <class... A>
   void launch_call(A&... arguments) const {
-    run_threads(text, config, call, arguments...);
+    run_threads<A...>(text, config, call, arguments...);
   }
 
   const char* text;
@@ -189,7 +234,7 @@ template <class Call>
 struct OverloadLauncher {
   template <class... A>
   void operator()(A... arguments) const {
-    run_threads(text, config, call, arguments...);
+    run_threads<A...>(text, config, call, arguments...);
   }
 
   const char* text;

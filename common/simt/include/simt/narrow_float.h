@@ -250,6 +250,7 @@ struct NarrowFloat {
   SIMT_INLINE friend T hsin(T a) { return rounded(std::sin(d(a))); }
   SIMT_INLINE friend T hcos(T a) { return rounded(std::cos(d(a))); }
   SIMT_INLINE friend T htanh(T a) { return rounded(std::tanh(d(a))); }
+  SIMT_INLINE friend T htanh_approx(T a) { return htanh(a); }
   SIMT_INLINE friend T hceil(T a) { return rounded(std::ceil(d(a))); }
   SIMT_INLINE friend T hfloor(T a) { return rounded(std::floor(d(a))); }
   SIMT_INLINE friend T htrunc(T a) { return rounded(std::trunc(d(a))); }
@@ -312,6 +313,16 @@ struct NarrowPair {
   }
   SIMT_INLINE friend P __hmax2(P a, P b) { return P(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
   SIMT_INLINE friend P __hmin2(P a, P b) { return P(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
+  SIMT_INLINE friend P __hmax2_nan(P a, P b) {
+    return P(__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y));
+  }
+  SIMT_INLINE friend P __hmin2_nan(P a, P b) {
+    return P(__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y));
+  }
+  // a * b + c of complex numbers, x the real part.
+  SIMT_INLINE friend P __hcmadd(P a, P b, P c) {
+    return P(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));
+  }
 
   // 1 where the comparison holds, 0 elsewhere; the `b` forms: whether it holds for both.
   SIMT_INLINE friend P __heq2(P a, P b) { return truth(__heq(a.x, b.x), __heq(a.y, b.y)); }
@@ -321,12 +332,61 @@ struct NarrowPair {
   SIMT_INLINE friend P __hgt2(P a, P b) { return truth(a.x > b.x, a.y > b.y); }
   SIMT_INLINE friend P __hge2(P a, P b) { return truth(a.x >= b.x, a.y >= b.y); }
   SIMT_INLINE friend P __hisnan2(P a) { return truth(__hisnan(a.x), __hisnan(a.y)); }
+  SIMT_INLINE friend P __hequ2(P a, P b) { return truth(__hequ(a.x, b.x), __hequ(a.y, b.y)); }
+  SIMT_INLINE friend P __hneu2(P a, P b) { return truth(__hneu(a.x, b.x), __hneu(a.y, b.y)); }
+  SIMT_INLINE friend P __hltu2(P a, P b) { return truth(__hltu(a.x, b.x), __hltu(a.y, b.y)); }
+  SIMT_INLINE friend P __hleu2(P a, P b) { return truth(__hleu(a.x, b.x), __hleu(a.y, b.y)); }
+  SIMT_INLINE friend P __hgtu2(P a, P b) { return truth(__hgtu(a.x, b.x), __hgtu(a.y, b.y)); }
+  SIMT_INLINE friend P __hgeu2(P a, P b) { return truth(__hgeu(a.x, b.x), __hgeu(a.y, b.y)); }
   SIMT_INLINE friend bool __hbeq2(P a, P b) { return a == b; }
   SIMT_INLINE friend bool __hbne2(P a, P b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
   SIMT_INLINE friend bool __hblt2(P a, P b) { return a < b; }
   SIMT_INLINE friend bool __hble2(P a, P b) { return a <= b; }
   SIMT_INLINE friend bool __hbgt2(P a, P b) { return a > b; }
   SIMT_INLINE friend bool __hbge2(P a, P b) { return a >= b; }
+  SIMT_INLINE friend bool __hbequ2(P a, P b) { return __hequ(a.x, b.x) && __hequ(a.y, b.y); }
+  SIMT_INLINE friend bool __hbneu2(P a, P b) { return __hneu(a.x, b.x) && __hneu(a.y, b.y); }
+  SIMT_INLINE friend bool __hbltu2(P a, P b) { return __hltu(a.x, b.x) && __hltu(a.y, b.y); }
+  SIMT_INLINE friend bool __hbleu2(P a, P b) { return __hleu(a.x, b.x) && __hleu(a.y, b.y); }
+  SIMT_INLINE friend bool __hbgtu2(P a, P b) { return __hgtu(a.x, b.x) && __hgtu(a.y, b.y); }
+  SIMT_INLINE friend bool __hbgeu2(P a, P b) { return __hgeu(a.x, b.x) && __hgeu(a.y, b.y); }
+  // All bits of a half where the comparison holds.
+  SIMT_INLINE friend unsigned __heq2_mask(P a, P b) {
+    return mask(__heq(a.x, b.x), __heq(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hne2_mask(P a, P b) {
+    return mask(__hne(a.x, b.x), __hne(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hlt2_mask(P a, P b) {
+    return mask(__hlt(a.x, b.x), __hlt(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hle2_mask(P a, P b) {
+    return mask(__hle(a.x, b.x), __hle(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hgt2_mask(P a, P b) {
+    return mask(__hgt(a.x, b.x), __hgt(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hge2_mask(P a, P b) {
+    return mask(__hge(a.x, b.x), __hge(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hequ2_mask(P a, P b) {
+    return mask(__hequ(a.x, b.x), __hequ(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hneu2_mask(P a, P b) {
+    return mask(__hneu(a.x, b.x), __hneu(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hltu2_mask(P a, P b) {
+    return mask(__hltu(a.x, b.x), __hltu(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hleu2_mask(P a, P b) {
+    return mask(__hleu(a.x, b.x), __hleu(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hgtu2_mask(P a, P b) {
+    return mask(__hgtu(a.x, b.x), __hgtu(a.y, b.y));
+  }
+  SIMT_INLINE friend unsigned __hgeu2_mask(P a, P b) {
+    return mask(__hgeu(a.x, b.x), __hgeu(a.y, b.y));
+  }
 
   /// Each of the two is added by itself, in one operation.
   SIMT_INLINE friend P atomicAdd(P* address, P value) { return atomic_sum(address, value); }
@@ -338,6 +398,14 @@ struct NarrowPair {
   SIMT_INLINE friend P h2exp2(P a) { return P(hexp2(a.x), hexp2(a.y)); }
   SIMT_INLINE friend P h2log(P a) { return P(hlog(a.x), hlog(a.y)); }
   SIMT_INLINE friend P h2log2(P a) { return P(hlog2(a.x), hlog2(a.y)); }
+  SIMT_INLINE friend P h2exp10(P a) { return P(hexp10(a.x), hexp10(a.y)); }
+  SIMT_INLINE friend P h2log10(P a) { return P(hlog10(a.x), hlog10(a.y)); }
+  SIMT_INLINE friend P h2tanh(P a) { return P(htanh(a.x), htanh(a.y)); }
+  SIMT_INLINE friend P h2tanh_approx(P a) { return h2tanh(a); }
+  SIMT_INLINE friend P h2ceil(P a) { return P(hceil(a.x), hceil(a.y)); }
+  SIMT_INLINE friend P h2floor(P a) { return P(hfloor(a.x), hfloor(a.y)); }
+  SIMT_INLINE friend P h2trunc(P a) { return P(htrunc(a.x), htrunc(a.y)); }
+  SIMT_INLINE friend P h2rint(P a) { return P(hrint(a.x), hrint(a.y)); }
   SIMT_INLINE friend P h2sin(P a) { return P(hsin(a.x), hsin(a.y)); }
   SIMT_INLINE friend P h2cos(P a) { return P(hcos(a.x), hcos(a.y)); }
 
@@ -346,8 +414,13 @@ struct NarrowPair {
   SIMT_INLINE friend P __lowhigh2highlow(P a) { return P(a.y, a.x); }
   SIMT_INLINE friend P __lows2half2(P a, P b) { return P(a.x, b.x); }
   SIMT_INLINE friend P __highs2half2(P a, P b) { return P(a.y, b.y); }
+  SIMT_INLINE friend P __lows2bfloat162(P a, P b) { return P(a.x, b.x); }
+  SIMT_INLINE friend P __highs2bfloat162(P a, P b) { return P(a.y, b.y); }
 
  private:
+  SIMT_INLINE static unsigned mask(bool x, bool y) {
+    return (x ? 0xffffu : 0) | (y ? 0xffff0000u : 0);
+  }
   SIMT_INLINE static P truth(bool x, bool y) { return P(T(x ? 1.0f : 0.0f), T(y ? 1.0f : 0.0f)); }
 };
 

@@ -12,7 +12,6 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
-
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __inline_hint__

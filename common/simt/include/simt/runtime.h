@@ -34,7 +34,9 @@ void capture(const Config& config, Work work);
 
 /// Makes a kernel known to cudaLaunchKernel() and its like, which have no more than its address.
 /// \param launch launches it with the values that `arguments` point to
-bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments));
+/// \param most_threads of a block, as its `__launch_bounds__` says; 0 without
+bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments),
+                     unsigned most_threads);
 
 /// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
 void* dynamic_shared();
