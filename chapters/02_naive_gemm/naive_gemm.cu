@@ -345,9 +345,10 @@ __global__ void naive_along_rows(std::size_t m, std::size_t n, std::size_t k, fl
 // time will tell whether L1 does work like this.
 //
 // **The clock** says 276 ms, 0.498 TFLOP/s, and at 1024, 2048 and 8192 between 0.485 and 0.502: it
-// does. In cycles, a turn takes 33.6 at 4096 and 33.3 at 8192, where 33 were predicted. It is a
-// tenth of what `naive_flat` reaches. The rung is here for this comparison, and nothing builds on
-// it.
+// does. In cycles, a turn takes 33.6 at 4096 and 33.3 at 8192, where 33 were predicted. Nsight
+// Compute confirms both halves of it: at 4096 L1 finds 99.2 % of the sectors, and a warp spends 62
+// % of its time in the queue before L1 (`lg_throttle`). It is a tenth of what `naive_flat` reaches.
+// The rung is here for this comparison, and nothing builds on it.
 
 /// C = alpha A B + beta C, one thread an element of C; threadIdx.x runs along a row of C.
 ///
@@ -432,49 +433,66 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // multiply-add. So a warp sends off eight requests, and waits once. In `naive_along_columns` it has
 // put the last two loads of B *behind* the second multiply-add. They cannot start before the first
 // ones have arrived, and the warp waits **twice** in four turns. Nothing in the source asks for
-// that. So 1,619 cycles are two waits of 810, and 858 are two of 429.
+// that. Section 7 measures how long one load takes if nobody else wants anything: 282 cycles from
+// L2, 684 from memory. Two of the one fit into 858, two of the other into 1,619. So at 4096 the
+// loads seem to come from further away, and there are two suspects:
 //
-// *What does it wait for?* Section 7 measures how long one load takes if nobody else wants
-// anything: 282 cycles from L2, 684 from memory. In a busy machine it will be somewhat more. So the
-// waits of 810 at 4096 look like memory. At 2048 most look like L2, but in every fourth of them a
-// new sector of A is due, which lasts for eight turns and which nobody has read before: (3 * 282 +
-// 684) / 4 = 383, and 429 is a little above that, as 810 is above 684.
+// - *B is too large for L2.* 132 SMs hold 264 tiles, which are two rows of tiles and a little.
+//   Together they walk down B, each tile in its own 32 columns, and read all of it: 64 MiB. Then
+//   the next two rows of tiles start at the top again. L2 has 60 MB, and what lies at the top has
+//   just been pushed out by what lies at the bottom. B would be read from memory 62 times over, 4.2
+//   GB.
+// - *The sets of L1.* At 4096 the rows of A lie 16 KiB apart. If L1 chooses the place of a line,
+//   its *set*, by a few bits of the address, all of them fall into the same few sets and drive each
+//   other out. Then L1 would keep nothing, and every sector would come from L2.
 //
-// Why does B come from memory at 4096? Look at who runs at the same time. 132 SMs hold 264 tiles,
-// which are two rows of tiles and a little. Together they walk down B, each tile in its own 32
-// columns, and read all of it: 64 MiB. Then the next two rows of tiles start at the top again. L2
-// has 60 MB, and what lies at the top has just been pushed out by what lies at the bottom. So B is
-// read from memory 62 times over. The bandwidth is not the point: 4.2 GB in 52 ms are 1.9 % of it.
-// But the first warp that wants a line of B waits for the memory, and the 31 others of its tile
-// need the same line. They can catch up with the first one, they cannot get past it. At 2048 B has
-// 16 MiB and stays in L2. At 1024 there are only four rounds of tiles, and in the first of them
-// everything comes from memory, as the clock starts with an empty L2.
+// **Predict** how the hit rates of L1 and of L2 differ between 2048 and 4096 in either case.
 //
-// And `naive_flat`? It walks down B in the same way, but waits once where the tiles wait twice.
-// That it is no faster at 2048, where B stays in L2, must have another reason. A warp needs 128
-// bytes of B in each turn, 10.1 TB/s at this rate. L2 delivers 8.1 (section 7; the 5.5 above were
-// too low a guess). So a fifth or more comes from L1 after all, by the luck that was spoken of, and
-// the rest is about all that L2 can do.
+// *From suspects to counters.* The simulator has no caches. Nsight Compute counts what they find,
+// and in how many cycles a warp waits for loads (`long_scoreboard`), for each instruction that it
+// issues:
+//
+// | kernel | M = N = K | found in L1 | found in L2 | from memory | cycles of waiting |
+// |---|--:|--:|--:|--:|--:|
+// | tile of 32 x 32 | 2048 | 95.0 % | 97.7 % | 0.034 GB | 14.20 |
+// | tile of 32 x 32 | 4096 | 95.5 % | 58.9 % | 4.26 GB | 32.41 |
+// | `naive_flat` | 2048 | 24.2 % | 99.6 % | 0.034 GB | 10.77 |
+// | `naive_flat` | 4096 | 34.6 % | 87.3 % | 4.30 GB | 12.64 |
+//
+// The sets of L1 are innocent: it finds as much at 4096 as at 2048. It was B. At 2048 the memory
+// delivers A and B once, and at 4096 the 4.2 GB that were computed. The bandwidth is not the point:
+// 4.26 GB in 52 ms are 1.9 % of it. But the first warp that wants a line of B waits for the memory,
+// and the 31 others of its tile need the same line. They can catch up with the first one, they
+// cannot get past it.
+//
+// The waits have the right length, too. The loop of four turns has 31 instructions, so at 4096 a
+// warp waits 1,005 cycles in it, twice 502. While it counts, Nsight Compute holds the SMs at about
+// 1.5 GHz (`naive_along_rows`, which is bound by cycles of L1, takes 1.32 times as long), so these
+// are 0.33 us each, and 684 cycles in section 7 are 0.35. At 2048 it is twice 220, 0.15 us each,
+// and L2 takes 0.14. This is 79 % of a warp's time at 4096 and 58 % at 2048; for the rest it
+// executes, or waits for its turn to. And the slower clock is a witness by itself: the tile takes
+// 21 % longer with it at 2048 and 5 % at 4096. Who waits for the memory does not mind a slow SM.
+//
+// And `naive_flat`? It has as much from memory, but waits once where the tiles wait twice. That it
+// is no faster at 2048, where B stays in L2, has another reason. A warp needs 128 bytes of B in
+// each turn, 10.1 TB/s at this rate. L2 sent 31.7 GB, which are 9.3 TB/s: our 5.5 were too low a
+// guess. L1 finds 24.2 % of the sectors, and A's alone are 20 %, so the luck that was spoken of is
+// small. An L2 that is as busy as this takes its time: a wait (the loop has 33 instructions) is
+// 0.24 us, not 0.14. At 4096 it is different again. There L2 sent no more than 87.8 GB, a third of
+// what the warps wanted of B, though L1 had missed most of it. Who asks for a sector that is
+// already on its way seems to be served along with it, and from memory it is on its way for longer.
+// So the two rates, 5.03 and 5.04, are alike for different reasons.
 //
 // The sectors or the lines? Compare 16 x 16 with 32 x 8, which has as many threads. Where B stays
 // in L2 it is slower, by 12 % at 2048: the third line costs more than the fifth sector. But three
 // lines for two would be half as slow again if L1 did nothing else, and the best rate in the table
-// is 64 % of the 8.4 that two lines allow. At 4096 and 8192 all wait for the memory, and 16 x 16 is
-// ahead.
+// is 64 % of the 8.4 that two lines allow. At 4096 both wait for loads for 89 % of their time, and
+// 16 x 16 is ahead.
 //
-// What of this is known? The times, the latencies and the machine code are. That the waits are for
-// the memory is a conclusion from numbers that fit, no more. There is another suspect. At 4096 the
-// rows of A lie 16 KiB apart. If L1 chooses the place of a line, its *set*, by a few bits of the
-// address, all of them fall into the same few sets and drive each other out. If L1 kept nothing at
-// all, L2 would have to deliver 5 sectors for 64 operations, 6.6 TB/s, and it could. Against that
-// speaks `naive_along_rows`, which reads the same rows in the same tiles, and loses nothing from
-// 2048 to 4096, though it is so slow that it would notice less. Two runs would tell:
-//
-// - `--size 4128,4128,4128`: B is too large for L2, but a row has 129 lines, an odd number;
-// - `--size 4096,1024,4096`: the rows of A lie 16 KiB apart, but B has 16 MiB.
-//
-// If it is the memory, the tiles are slow in the first and fast in the second; if it is the sets,
-// the other way round.
+// A good guess and its proof are two things. The times and the machine code made the memory likely;
+// it took a counter to acquit L1. (At 1024 and 8192 nothing was counted. At 1024 there are only
+// four rounds of tiles, and the clock starts with an empty L2, so we take it that the first round
+// waits for the memory.)
 //
 // ## 4. Counting the reads
 //
@@ -616,9 +634,14 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 // way, and these take at least 684 cycles (section 7). That is 12 bytes a cycle, 3.1 TB/s on all
 // SMs, and the memory could do more. For s = 2 and more each request brings more sectors, which
 // nobody asked for, and more is on its way. A memory is only as fast as there are bytes on their
-// way: **bandwidth times latency**, which is Little's law, and a reason to unroll loops. (That this
-// is the cause is an inference. With four loads before the first addition, s = 1 would have to be
-// as fast as s = 8.)
+// way: **bandwidth times latency**, which is Little's law.
+//
+// With four loads on their way in each thread, s = 1 would have to be as fast as s = 8. `#pragma
+// unroll 4` before the loop does not get us there, and the time stays what it was. nvcc does not
+// know how many turns are left. So it copies the body four times and leaves a comparison and an
+// addition behind each load, and there is still one on its way at a time. It would take one
+// comparison for four loads, written into the source. (As long as that has not been measured, the
+// cause is an inference.)
 
 // [hide] How this rung is registered
 void register_strides(lab::Chapter& chapter) {
@@ -708,9 +731,9 @@ void register_strides(lab::Chapter& chapter) {
 // | global memory | 684 | 4.34 | 4.8 |
 //
 // Registers, shared memory and L1 deliver what their paths are wide. L2 does half of it: the paths
-// from the SMs are not what limits it, and from outside one cannot see what does. The memory
-// reaches nine tenths of its data sheet. Its latency agrees with chapter 01, too: 684 cycles are
-// 0.35 us.
+// from the SMs are not what limits it, and from outside one cannot see what does. (It is no upper
+// bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches nine tenths of
+// its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us.
 //
 // The two variants of constant memory are 31 times apart, as predicted. But "as good as a register"
 // holds only where the index is known when the program is compiled. Then a multiply-add can have
@@ -797,9 +820,11 @@ int main(int argc, char** argv) {
 // 4. Put `k`, `lda` and the other parameters into one struct that is passed to the kernel. Does the
 //    machine code change? (`./learn sass`, or `cuobjdump`.) Where do parameters lie?
 // 5. With alpha = 0 the library does not read A and B at all. Is this worth a branch?
-// 6. If you have a GPU: time `naive_along_columns` at the two sizes of section 3 that tell the
-//    suspects apart. Then write `#pragma unroll 8` before its loop, and look at the machine code
-//    and at the clock.
+// 6. If you have a GPU: the two suspects of section 3 can be told apart without counters. Predict
+//    the rates of `naive_along_columns` for `--size 4128,4128,4128`, where B is too large for L2
+//    but a row has 129 lines, an odd number; and for `--size 4096,1024,4096`, where the rows of A
+//    lie 16 KiB apart but B has 16 MiB. Then write `#pragma unroll 8` before the loop, and look at
+//    the machine code and at the clock.
 // 7. Blocks start in the order of `blockIdx.x`, which runs along a row of C here. Let it run down a
 //    column instead. Which 264 tiles run at the same time then? Which matrix is read over and over
 //    again, and does it stay in L2? Predict, then measure.

@@ -186,7 +186,9 @@ __global__ void __launch_bounds__(square(tile))
 // Is it still waiting for bytes? At 4096 it asks for 17 GB of sectors, which an L2 that delivers
 // 8,104 GB/s (`memory_bandwidth` in chapter 02) hands over in 2.1 ms. cuBLAS takes 2.68 ms for the
 // whole product. So it is not the bandwidth of L2 that 16.70 ms are spent on. The loads that have
-// moved to shared memory are now what it waits for. Section 7 counts them.
+// moved to shared memory are now what it waits for. Nsight Compute agrees: a warp issues an
+// instruction every 37.7 cycles, and for 16.8 of them it stands in the queue before shared memory
+// (`mio_throttle`). Section 7 counts what it queues for.
 
 // ## 2. Zeros at the edges
 //
@@ -531,14 +533,37 @@ __global__ void __launch_bounds__(square(tile), 2048 / square(tile))
 // an instruction is saved: 32 steps of the walk take 101, 110, 103 and 98 of them, from the smallest
 // depth to the largest.
 //
-// Barriers and waits become fewer together, so these times cannot tell which of them costs more. But
-// at 2048, with as many barriers to a multiply-add, depth gains less: from 8.94 to 9.31 TFLOP/s, 4
-// %. There A and B have 16 MiB each, L2 keeps them, and a load takes 282 cycles (`memory_latency` in
-// chapter 02). At 4096 they have 64 MiB each, more than L2 holds, and every row of blocks walks
-// through the whole of B. What comes from memory takes 684 cycles. So most of the gain seems to be
-// the longer wait, taken less often. This is an inference: what proves it are L2's hit rate and the
-// reasons for stalls at both sizes, which Nsight Compute counts. (At 1024 depth gains 10 %. L2 is
-// emptied before each run, and a run is over after four rounds of blocks.)
+// Barriers and waits become fewer together, so these times cannot tell which of them costs more.
+// But at 2048, with as many barriers to a multiply-add, depth gains less: from 8.94 to 9.31
+// TFLOP/s, 4 %. There A and B have 16 MiB each, L2 keeps them, and a load takes 282 cycles
+// (`memory_latency` in chapter 02). At 4096 they have 64 MiB each, more than L2 holds, and every
+// row of blocks walks through the whole of B. What comes from memory takes 684 cycles. **Predict**
+// what a warp waits for at either size, and what depth makes of it.
+//
+// **The counters** are Nsight Compute's again, in cycles of a warp for each instruction that it
+// issues:
+//
+// | depth of a slice | 32 | 64 | 128 | 256 |
+// |---|--:|--:|--:|--:|
+// | for loads, at 4096 (`long_scoreboard`) | 5.14 | 2.30 | 1.43 | 0.50 |
+// | at a barrier, at 4096 (`barrier`) | 4.54 | 2.61 | 2.24 | 1.42 |
+// | before shared memory, at 4096 (`mio_throttle`) | 16.57 | 17.74 | 19.64 | 21.66 |
+// | for loads, at 2048 | 3.04 | 1.14 | 0.50 | 0.14 |
+// | at a barrier, at 2048 | 3.16 | 2.58 | 1.88 | 2.22 |
+// | before shared memory, at 2048 | 17.85 | 17.88 | 20.19 | 20.90 |
+//
+// Both are saved, and the loads are the larger part: at 4096 the wait for them falls by 4.64 cycles
+// from the smallest depth to the largest, that at barriers by 3.12, and at 2048 by 2.90 and 0.94.
+// And the loads do come from memory at 4096. L2 finds 37.8 % of what it is asked for in slices of
+// 32, and 8.49 GB come from memory, nearly the 8.6 of 128 rows of blocks that read 64 MiB each. At
+// 2048 it finds 96.2 %, and the memory delivers A and B once. Most of the wait that is saved is not
+// time that is gained, however. Who does not wait for a load comes earlier to shared memory and
+// waits there: 5.09 cycles more at 4096.
+//
+// One thing is open. Two rows of blocks run at the same time and could share what they read of B,
+// as the tiles of chapter 02 do, which are as many and have 4.26 GB from memory. Why these do not,
+// the counters do not say. (At 1024 nothing was counted. There depth gains 10 %: L2 is emptied
+// before each run, and a run is over after four rounds of blocks.)
 //
 // The second half of the prediction holds: 16.52 ms are 1 % less than the 16.70 of `shared_tiles`.
 
@@ -637,13 +662,26 @@ void blocks_per_sm(const lab::Gemm& gemm, unsigned most) {
 // | measured at 2048 | 2.73 | 4.55 | 7.15 | 8.11 |
 //
 // The course of it is right, and the scale is not. At 4096 a block that is alone needs 1,340 cycles
-// for a slice and not 600; at 2048 it needs 780. The 560 between the two are what it takes longer
-// until the tiles are there, if much of B has to come from memory: 402 of them are the difference
-// of the two latencies in chapter 02, and where all SMs ask at the same time a load takes longer
-// than one that is alone. The 180 by which the prediction is wrong even at 2048 are most likely the
-// "100 for addresses, stores and barriers". They leave out that 2 warps of a scheduler do not keep
-// shared memory busy to the end: when the last word has come, a chain of up to 16 multiply-adds, 4.4
-// cycles each, is still to be done. (All this is inferred from the times, too.)
+// for a slice and not 600; at 2048 it needs 780. For what? A warp issues 66 instructions in a
+// slice. With Nsight Compute's cycles for each of them, a slice of a lone block has
+//
+// | cycles of a slice | predicted | at 2048 | at 4096 |
+// |---|--:|--:|--:|
+// | waiting for loads | 300 | 265 | 562 |
+// | waiting at the barriers | | 57 | 202 |
+// | its own work: waiting for words of shared memory and for results, issuing | 308 | 321 | 321 |
+// | anything else | | 42 | 24 |
+//
+// (They add up to less than 780 and 1,340, since Nsight Compute holds the SMs at about 1.5 GHz, and
+// a wait for L2 or for the memory then has fewer cycles. 265 of them are 350 at 1.98 GHz.)
+//
+// The work of the block itself was predicted well. There was a suspect in it: when the last word
+// has come, a chain of up to 16 multiply-adds, 4.4 cycles each, is still to be done. But it is part
+// of the 321, so it is not what was missing. What was wrong are the waits. A load takes longer where
+// all SMs ask at the same time. And the 100 cycles for addresses, stores and barriers had no room
+// for waiting there: a warp that has its elements waits for one whose loads are late. At 4096, where
+// 17.2 GB come from memory, both waits are longer, by 297 and by 145 cycles, and that is all that
+// this size adds.
 //
 // Put 1,340 into the prediction, and it is 1.6, 3.2 and 6.4, close to what was measured. A slice
 // uses shared memory for 208 of its 1,340 cycles, so it takes 1,340 / 208, more than six blocks, to

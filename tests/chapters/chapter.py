@@ -121,6 +121,39 @@ def measured(results, rung, variant, edge, key="time_ms"):
     return found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
 
 
+class Caches:
+    """What Nsight Compute counted of a chapter's rungs (results/h200_caches.json), under short names."""
+
+    STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+    NAMES = {
+        "ns": "gpu__time_duration.sum",
+        "found in L1": "l1tex__t_sector_hit_rate.pct",
+        "found in L2": "lts__t_sector_hit_rate.pct",
+        "sectors of L2": "lts__t_sectors_srcunit_tex_op_read.sum",  # that it sent to the SMs
+        "bytes of memory": "dram__bytes_read.sum",
+        "cycles": "smsp__average_warp_latency_per_inst_issued.ratio",  # of a warp, for each instruction; of these:
+        "loads": STALL % "long_scoreboard",
+        "barrier": STALL % "barrier",
+        "shared": STALL % "mio_throttle",
+        "shared words": STALL % "short_scoreboard",
+        "L1 queue": STALL % "lg_throttle",
+        "results": STALL % "wait",
+        "issue": STALL % "selected",
+    }
+
+    def __init__(self, chapter):
+        self.file = chapter.source.parent / "results" / "h200_caches.json"
+
+    def __call__(self, rung, variant=None, edge=4096):
+        """The figures of the one launch of M = N = K = edge."""
+        report = json.loads(self.file.read_text())
+        found = [launch["metrics"] for launch in report["launches"] if launch["rung"] == rung
+                 and launch["variant"] == variant and set(launch["size"].values()) == {edge}]
+        if "H200" not in report["device"] or len(found) != 1:
+            raise AssertionError(f"{len(found)} launches of {rung} {variant or ''} at {edge} on {report['device']}")
+        return {short: found[0][metric] for short, metric in self.NAMES.items()}
+
+
 class Mutant:
     """A chapter with mistakes, compiled to a program: (rung, text, what it becomes), the text being looked for
     behind the rung's name. It is compiled fast: verification has to notice, not the simulator."""

@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from chapter import Chapter, Mutant, Run, measured
+from chapter import Caches, Chapter, Mutant, Run, measured
 
 CHAPTER = Chapter("03_shared_tiling")
 
@@ -91,7 +91,7 @@ DERIVED = [
     ("a gain of 14 %", lambda ms: percent(ms("sliced_tiles", "slice=32"), ms("sliced_tiles", "slice=256")), 14, 0),
     ("TFLOP/s, 4 %",
      lambda ms: percent(ms("sliced_tiles", "slice=32", 2048), ms("sliced_tiles", "slice=256", 2048)), 4, 0),
-    ("At 1024 depth gains 10 %",
+    ("There depth gains 10 %",
      lambda ms: percent(ms("sliced_tiles", "slice=32", 1024), ms("sliced_tiles", "slice=256", 1024)), 10, 0),
     ("are 1 % less", lambda ms: percent(ms("sliced_tiles", "slice=32"), ms("shared_tiles", "tile=32")), -1, 0),
     ("needs 1,340 cycles", lambda ms: slice_cycles(ms("blocks_per_sm", "at most 1"), 4096), 1340, -1),
@@ -104,6 +104,60 @@ DERIVED = [
     ("tiles of 32 reach 77 %", lambda ms: of_bound(ms("shared_tiles", "tile=32"), 32, 50), 77, 0),
     ("78 % of theirs", lambda ms: of_bound(ms("shared_tiles", "tile=16"), 16, 26), 78, 0),
     ("slices of 256 reach 89 %", lambda ms: of_bound(ms("sliced_tiles", "slice=256"), 32, 50), 89, 0),
+]
+
+# What the text says of what Nsight Compute counted: (rung, variant, M = N = K, what it is of Caches' figures, figure,
+# digits that it is rounded to, as it is quoted).
+SLICE = 66  # instructions in the loop of sliced_tiles<16, 16>
+LONE, DEEP = ("blocks_per_sm", "at most 1"), "sliced_tiles"
+COUNTED = [
+    ("shared_tiles", "tile=32", 4096, lambda c: c["cycles"], 37.7, 1, "issues an instruction every 37.7 cycles"),
+    ("shared_tiles", "tile=32", 4096, lambda c: c["shared"], 16.8, 1, "for 16.8 of them it stands in the queue"),
+    (DEEP, "slice=32", 4096, lambda c: c["found in L2"], 37.8, 1, "L2 finds 37.8 % of what it is asked for"),
+    (DEEP, "slice=32", 4096, lambda c: c["bytes of memory"] / 1e9, 8.49, 2, "and 8.49 GB come from memory"),
+    (DEEP, "slice=32", 2048, lambda c: c["found in L2"], 96.2, 1, "At 2048 it finds 96.2 %"),
+    (DEEP, "slice=32", 2048, lambda c: c["bytes of memory"] / (2 * 4 * 2048**2), 1, 2, "memory delivers A and B once"),
+    (*LONE, 4096, lambda c: c["bytes of memory"] / 1e9, 17.2, 1, "where 17.2 GB come from memory"),
+    (*LONE, 2048, lambda c: c["loads"] * SLICE * 1.98 / 1.5, 350, 0, "265 of them are 350 at 1.98 GHz"),
+]
+for edge, name, key, figures in ((4096, "for loads, at 4096 (`long_scoreboard`)", "loads", (5.14, 2.30, 1.43, 0.50)),
+                                 (4096, "at a barrier, at 4096 (`barrier`)", "barrier", (4.54, 2.61, 2.24, 1.42)),
+                                 (4096, "before shared memory, at 4096 (`mio_throttle`)", "shared",
+                                  (16.57, 17.74, 19.64, 21.66)),
+                                 (2048, "for loads, at 2048", "loads", (3.04, 1.14, 0.50, 0.14)),
+                                 (2048, "at a barrier, at 2048", "barrier", (3.16, 2.58, 1.88, 2.22)),
+                                 (2048, "before shared memory, at 2048", "shared", (17.85, 17.88, 20.19, 20.90))):
+    row = f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |"
+    COUNTED += [(DEEP, f"slice={depth}", edge, lambda c, key=key: c[key], figure, 2, row)
+                for depth, figure in zip(SLICES, figures)]
+
+
+def own_work(c):
+    return c["shared words"] + c["results"] + c["issue"]
+
+
+def all_else(c):
+    return c["cycles"] - c["loads"] - c["barrier"] - own_work(c)
+
+
+for name, part, figures in (("waiting for loads | 300", lambda c: c["loads"], (265, 562)),
+                            ("waiting at the barriers |", lambda c: c["barrier"], (57, 202)),
+                            ("issuing | 308", own_work, (321, 321)), ("anything else |", all_else, (42, 24))):
+    row = f"{name} | {figures[0]} | {figures[1]} |"
+    COUNTED += [(*LONE, edge, lambda c, part=part: SLICE * part(c), figure, 0, row)
+                for edge, figure in zip((2048, 4096), figures)]
+
+# How much more or less it is of one launch than of another: (of, than of, what, figure, digits, as it is quoted).
+DIFFERENCES = [
+    ((DEEP, "slice=32", 4096), (DEEP, "slice=256", 4096), lambda c: c["loads"], 4.64, 2, "for them falls by 4.64 cycles"),
+    ((DEEP, "slice=32", 4096), (DEEP, "slice=256", 4096), lambda c: c["barrier"], 3.12, 2, "that at barriers by 3.12"),
+    ((DEEP, "slice=32", 2048), (DEEP, "slice=256", 2048), lambda c: c["loads"], 2.90, 2, "at 2048 by 2.90 and 0.94"),
+    ((DEEP, "slice=32", 2048), (DEEP, "slice=256", 2048), lambda c: c["barrier"], 0.94, 2, "at 2048 by 2.90 and 0.94"),
+    ((DEEP, "slice=256", 4096), (DEEP, "slice=32", 4096), lambda c: c["shared"], 5.09, 2, "5.09 cycles more at 4096"),
+    ((*LONE, 4096), (*LONE, 2048), lambda c: SLICE * c["loads"], 297, 0, "by 297 and by 145 cycles"),
+    ((*LONE, 4096), (*LONE, 2048), lambda c: SLICE * c["barrier"], 145, 0, "by 297 and by 145 cycles"),
+    # "that is all that this size adds": the block's own work is the same.
+    ((*LONE, 4096), (*LONE, 2048), own_work, 0, 2, "that is all that this size adds"),
 ]
 
 
@@ -240,9 +294,8 @@ class DefaultRun(unittest.TestCase):
                 ("A and B have 16 MiB each", 2048**2 * 4 / 2**20, 16),
                 ("At 4096 they have 64 MiB each", large**2 * 4 / 2**20, 64),
                 ("over after four rounds of blocks", (1024 / 32)**2 / (2 * 132), 3.9),
-                ("The 560 between the two", 1340 - 780, 560),
-                ("402 of them are the difference", 684 - 282, 402),
-                ("The 180 by which the prediction is wrong", 780 - 600, 180),
+                ("nearly the 8.6 of 128 rows of blocks", large / 32 * large**2 * 4 / 1e9, 8.6),
+                ("issuing | 308 |", 208 + 100, 308),
                 ("it is 1.6, 3.2 and 6.4", 4 * cycles / 1340 * 8192 / 1e12, 6.4),
                 ("more than six blocks", 1340 / 208, 6.4),
                 ("780 / 208, not quite four", 780 / 208, 3.75),
@@ -439,6 +492,20 @@ class Hardware(unittest.TestCase):
             with self.subTest(quote=quote):
                 self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
                 self.assertEqual(round(value(ms), digits), figure)
+
+    def test_what_the_text_quotes_of_the_caches(self):
+        caches, prose = Caches(CHAPTER), CHAPTER.prose()
+        quoted = [(value(caches(rung, variant, edge)), *rest) for rung, variant, edge, value, *rest in COUNTED]
+        quoted += [(value(caches(*one)) - value(caches(*other)), *rest) for one, other, value, *rest in DIFFERENCES]
+        for got, figure, digits, quote in quoted:
+            with self.subTest(quote=quote):
+                self.assertEqual(round(got, digits), figure)
+                self.assertEqual(len(re.findall(re.escape(quote), prose)), 1, quote)
+
+    def test_the_tiles_of_chapter_02_share_what_they_read(self):
+        memory = Caches(Chapter("02_naive_gemm"))("naive_along_columns", "block=32x32")["bytes of memory"]
+        self.assertEqual(round(memory / 1e9, 2), 4.26)
+        self.assertIn("which are as many and have 4.26 GB from memory", CHAPTER.prose())
 
 
 if __name__ == "__main__":
