@@ -226,13 +226,6 @@ Region make_region(uint64_t base, uint64_t size, bool has_written) {
   return region;
 }
 
-// After memory.cpp's own, which it asks for the ranges.
-[[gnu::constructor(103)]] void reserve_shadow() {
-  sites = new Sites;
-  regions[0] = make_region(memory::device_base, memory::kArenaBytes, true);
-  regions[1] = make_region(memory::shared_base, memory::kArenaBytes, false);
-}
-
 const Region* region_of(uint64_t address) {
   for (const Region& region : regions) {
     if (region.holds(address)) return &region;
@@ -251,13 +244,18 @@ struct Phase {
 };
 uint32_t first_block = 1;  // of this phase: notes of earlier ones are history
 
-Phase& phase() {
-  static Phase& p = *new Phase;  // outlives the workers
-  return p;
+Phase* the_phase;  // outlives the workers
+Phase& phase() { return *the_phase; }
+
+// After memory.cpp's own, which it asks for the ranges.
+[[gnu::constructor(103)]] void reserve_shadow() {
+  sites = new Sites;
+  the_phase = new Phase;
+  regions[0] = make_region(memory::device_base, memory::kArenaBytes, true);
+  regions[1] = make_region(memory::shared_base, memory::kArenaBytes, false);
 }
 
 // Sectors that more than two kinds of visitors share.
-constexpr size_t kMostNotes = 64;
 constexpr uint64_t kShards = 64;
 struct CrowdedSectors {
   SpinLock lock;
@@ -517,7 +515,11 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
     const uint64_t now = brief.all.load(std::memory_order_acquire);
     if (add_words(brief, now, words, kind, has_fences)) return;
     if (block_of(now) >= first_block && now >> Brief::kFlagShift != uint64_t{block_} << 2) {
-      left |= here;
+      const Cell& head = region->cells[(sector - region->base) / kLine * 2];
+      Cell& cell = region->cells[(sector - region->base) / kSector];
+      const bool is_known =
+          (now & Brief::kWide) && is_noted(head, cell, bytes_of_words(words), kind);
+      if (!is_known) left |= here;
       return;
     }
     if (kind == Touch::write) __builtin_prefetch(region->image(sector), 1);
@@ -671,7 +673,7 @@ inline bool GlobalCheck::add_note(const Region& region, Cell& cell, uint64_t sec
 
 bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
                                 Note& clash) {
-  Note notes[2 + kMostNotes];
+  auto& notes = others_;
   size_t count = 0;
   const bool has_list = load(cell.tag[0]) & Cell::kCrowded;
   for_each_note(cell, sector, [&](const Note& note) {

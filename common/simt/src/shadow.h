@@ -17,6 +17,7 @@
 // else interferes finds itself noted, and goes on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -116,6 +117,8 @@ class GlobalCheck {
   uint32_t block_ = 0, epoch_ = 0;
   bool has_touched_ = false;  // since the last fence
   uint32_t last_learnt_ = 0, last_version_ = 0;
+  static constexpr size_t kMostNotes = 64;  // of a sector, besides the two in its cell
+  Note others_[2 + kMostNotes];  // of the sector at hand: too many to make anew each time
   KnownSite known_sites_[64];
   uint32_t generation_ = 0;  // of the known sites
 };
