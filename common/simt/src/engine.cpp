@@ -1434,8 +1434,10 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
   const Span span = span_of(warp.address, lanes);
   const Range* range = global_range(span.low, size);
   fresh_ = 0;
+  if (what == Stop::atomic || warp.is_volatile[std::countr_zero(lanes)]) effects.show();
   if (range && span.high + size <= range->end && span.bits % std::min(size, 8u) == 0 &&
       !(lanes & warp.has_misaligned)) [[likely]] {
+    effects.note(range->begin, what != Stop::load);
     if (!range->written) fresh_ = lanes;
     return;
   }
@@ -1455,6 +1457,7 @@ void Worker::check_global(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       kind = Fault::Kind::misaligned;
     }
     if (kind == Fault::Kind::none) {
+      effects.note(range->begin, what != Stop::load);
       if (!range->written) fresh_ |= 1u << lane;
       continue;
     }
@@ -2208,6 +2211,7 @@ struct Hooks {
     Worker* worker = running;
     // Reading takes time, too: a loop that waits for the clock comes to an end.
     if (!worker) return std::clock();
+    worker->effects.show();
     return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
   }
 
@@ -2315,6 +2319,13 @@ void trap_at(const char* what, uint64_t pc) {
 }
 
 bool traced_program = false;
+
+void show_effect() {
+  if (running) running->effects.show();
+}
+bool in_program_data(uint64_t address) {
+  return address - segments().data_begin < segments().data_end - segments().data_begin;
+}
 
 bool has_run_ahead() { return Hooks::loads_ahead() != 0; }
 void print_later(char* text) { Hooks::print_later(text); }

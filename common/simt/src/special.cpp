@@ -1,5 +1,6 @@
 // Special functions of CUDA's mathematics that the C library lacks.
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 double normcdfinv(double y);
