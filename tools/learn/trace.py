@@ -268,8 +268,9 @@ class Kernel:
 
 
 def counted_blocks(launch):
-    """How many blocks were counted: all, unless ./learn explain --blocks asked for a sample."""
-    return launch.get("traced_blocks") or volume(launch["grid"])
+    """How many blocks were counted: all, a sample, or none of a launch that repeats another."""
+    counted = launch.get("traced_blocks")
+    return volume(launch["grid"]) if counted is None else counted
 
 
 def volume(three):

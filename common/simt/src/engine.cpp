@@ -1471,8 +1471,10 @@ void Worker::check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned
     settle_doubts(warp, lanes);
   const Range* range = global_range(span.low, size);
   fresh_ = 0;
+  if (what == Stop::atomic || warp.is_volatile[std::countr_zero(lanes)]) effects.show();
   if (range && span.high + size <= range->end && are_aligned(span.bits, size) &&
       !(lanes & warp.has_misaligned)) [[likely]] {
+    effects.note(range->begin, what != Stop::load);
     if (!range->written) fresh_ = lanes;
     return;
   }
@@ -1491,6 +1493,7 @@ void Worker::check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned
       kind = Fault::Kind::misaligned;
     }
     if (kind == Fault::Kind::none) {
+      effects.note(range->begin, what != Stop::load);
       if (!range->written) fresh_ |= 1u << lane;
       continue;
     }
@@ -2269,6 +2272,7 @@ struct Hooks {
     Worker* worker = running;
     // Reading takes time, too: a loop that waits for the clock comes to an end.
     if (!worker) return std::clock();
+    worker->effects.show();
     return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
   }
 
@@ -2380,6 +2384,13 @@ void trap_at(const char* what, uint64_t pc) {
 }
 
 bool traced_program = false;
+
+void show_effect() {
+  if (running) running->effects.show();
+}
+bool in_program_data(uint64_t address) {
+  return address - segments().data_begin < segments().data_end - segments().data_begin;
+}
 
 bool has_run_ahead() { return Hooks::loads_ahead() != 0; }
 void print_later(char* text) { Hooks::print_later(text); }

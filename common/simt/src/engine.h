@@ -21,6 +21,7 @@
 #include "cooperative.h"
 #include "lanes.h"
 #include "races.h"
+#include "repeats.h"
 #include "shadow.h"
 #include "symbols.h"
 #include "trace.h"
@@ -296,6 +297,7 @@ class Worker {
   std::vector<BlockRace> block_races;
   GlobalCheck global;
   RaceCheck races;         // of shared memory
+  Effects effects;         // of the launch so far
   uint64_t kernel_pc = 0;  // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
@@ -447,6 +449,11 @@ class Worker {
 
 // The worker of this OS thread while it runs a lane, else nullptr.
 Worker* current_worker();
+
+// The running lane does something that shows beyond its stores: it prints, allocates, ...
+void show_effect();
+// Is this a variable of the program?
+bool in_program_data(uint64_t address);
 
 // What a lane prints after loads that it ran ahead of comes out when the others have come as far.
 bool has_run_ahead();

@@ -60,6 +60,7 @@ void set_limit(size_t bytes) { limit = bytes; }
 #define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
 void* simt::detail::device_malloc(size_t size) {
+  engine::show_effect();
   return heap::on_device() ? heap::allocate(size, SIMT_CALLER) : std::malloc(size);
 }
 void simt::detail::device_free(void* pointer) {

@@ -82,6 +82,9 @@ void discard(uint64_t base, uint64_t size) {
 
 }  // namespace
 
+// Stores are numbered, those that may have gone anywhere as well. Under the mutex.
+static uint64_t stores = 0, stored_anywhere = 0;
+
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -102,7 +105,12 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   s.live_bytes += size;
   ++changes;
   // The host may write what it shares with the device, and nobody sees it.
-  s.allocations[base] = Allocation{base, size, kind, false, kind != Kind::device, caller, 0, {}};
+  s.allocations[base] = Allocation{.base = base,
+                                   .size = size,
+                                   .kind = kind,
+                                   .stored = ++stores,
+                                   .written = kind != Kind::device,
+                                   .allocated_at = caller};
 
   // Programs take fresh managed memory for zero, as the pages of a process are.
   if (kind == Kind::managed) {
@@ -167,7 +175,11 @@ bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
   const Allocation* above = find_above(base);
   if (above && above->base < base + size) return false;
   ++changes;
-  s.allocations[base] = Allocation{base, size, Kind::registered, false, true, caller, 0, {}};
+  s.allocations[base] = Allocation{.base = base,
+                                   .size = size,
+                                   .kind = Kind::registered,
+                                   .written = true,
+                                   .allocated_at = caller};
   return true;
 }
 
@@ -181,12 +193,34 @@ bool unregister_host(uint64_t base, uint64_t) {
   return true;
 }
 
+uint64_t version_of(uint64_t base) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end() || it->second.freed || it->second.kind != Kind::device) return 0;
+  return std::max(it->second.stored, stored_anywhere);
+}
+
+void note_stored(uint64_t base) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
+    it->second.stored = ++stores;
+  }
+}
+
+void note_stored_anywhere() {
+  std::lock_guard lock(state().mutex);
+  stored_anywhere = ++stores;
+}
+
 void mark_written(uint64_t address, uint64_t size) {
   State& s = state();
   std::lock_guard lock(s.mutex);
   auto it = s.allocations.upper_bound(address);
   if (it == s.allocations.begin()) return;
   Allocation& allocation = (--it)->second;
+  allocation.stored = ++stores;
   if (allocation.written || address >= allocation.end()) return;
   if (address == allocation.base && size >= allocation.size) {
     ++changes;

@@ -9,6 +9,7 @@
 extern "C" {
 
 int vprintf(const char* format, va_list arguments) {
+  simt::engine::show_effect();
   if (!simt::engine::has_run_ahead()) return std::vfprintf(stdout, format, arguments);
   char* text = nullptr;
   const int length = vasprintf(&text, format, arguments);

@@ -13,6 +13,7 @@
 #include <simt/runtime.h>
 
 #include <cstddef>
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -103,8 +104,14 @@ void run_now(const char* text, const Config& config, const Call& call, Given<P>&
   using Thread = decltype(thread);
   Config named = config;
   if constexpr (std::is_pointer_v<Call>) named.kernel = reinterpret_cast<const void*>(call);
-  run_grid(text, named, &enter_thread<Thread>,
-           const_cast<void*>(static_cast<const void*>(&thread)));
+  // What is not plain data cannot be compared.
+  constexpr bool plain = ((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...);
+  const Argument data[] = {
+      {const_cast<const void*>(static_cast<const volatile void*>(std::addressof(arguments))),
+       sizeof(arguments)}...,
+      {nullptr, 0}};
+  run_grid(text, named, &enter_thread<Thread>, const_cast<void*>(static_cast<const void*>(&thread)),
+           plain ? data : nullptr, sizeof...(P));
 }
 
 /// A launch that happens later, once or often, with the arguments as they are now.

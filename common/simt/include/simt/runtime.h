@@ -10,12 +10,18 @@
 
 namespace simt::detail {
 
+/// The bytes of an argument of a launch.
+struct Argument {
+  const void* data;
+  std::size_t size;
+};
+
 /// Runs a grid. `thread_entry(closure)` is called once per CUDA thread, with threadIdx & co. set, and
 /// calls the kernel with copies of its arguments. Returns when the grid has finished. Errors of the
 /// configuration are kept for cudaGetLastError(), as a launch returns nothing.
 /// \param kernel_text the kernel as the source spells it; reports use the symbol's own name if known.
 void run_grid(const char* kernel_text, const Config& config, void (*thread_entry)(void* closure),
-              void* closure);
+              void* closure, const Argument* arguments, unsigned count);
 
 /// malloc() and free() in a kernel; host code that shares a function with one gets the host's.
 void* device_malloc(std::size_t size);

@@ -1,0 +1,120 @@
+#include "repeats.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "heap.h"
+#include "memory.h"
+
+namespace simt::engine {
+
+void Effects::note_new(uint64_t base, bool write) {
+  const heap::HostMemory bookkeeping;  // a lane may be running
+  auto found = std::find_if(touched_.begin(), touched_.end(),
+                            [base](const Touched& t) { return t.base == base; });
+  if (found == touched_.end()) found = touched_.insert(found, {base, false, false});
+  (write ? found->written : found->read) = true;
+  last_ = base;
+  last_read_ = found->read;
+  last_written_ = found->written;
+}
+
+void Effects::add(const Effects& other) {
+  shown_ |= other.shown_;
+  for (const Touched& t : other.touched_) {
+    if (t.read) note(t.base, false);
+    if (t.written) note(t.base, true);
+  }
+}
+
+void Effects::clear() {
+  touched_.clear();
+  last_ = 0;
+  last_read_ = last_written_ = shown_ = false;
+}
+
+namespace repeats {
+namespace {
+
+struct Memo {
+  LaunchKey key;
+  std::string kernel;
+  std::vector<std::pair<uint64_t, uint64_t>> read, written;  // allocations: base, version
+};
+
+struct State {
+  std::mutex mutex;
+  std::vector<Memo> memos;
+};
+State& state() {
+  static auto* s = new State;
+  return *s;
+}
+
+constexpr size_t kMostMemos = 64;
+constexpr size_t kMostTouched = 32;
+
+auto find(State& s, const LaunchKey& key) {
+  return std::find_if(s.memos.begin(), s.memos.end(),
+                      [&key](const Memo& memo) { return memo.key == key; });
+}
+
+}  // namespace
+
+Known look_up(const LaunchKey& key, std::string& kernel) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto memo = find(s, key);
+  if (memo == s.memos.end()) return Known::nothing;
+  const auto is_changed = [](const auto& pair) {
+    return memory::version_of(pair.first) != pair.second;
+  };
+  if (std::any_of(memo->read.begin(), memo->read.end(), is_changed)) {
+    s.memos.erase(memo);
+    return Known::nothing;
+  }
+  if (std::any_of(memo->written.begin(), memo->written.end(), is_changed)) {
+    return Known::what_it_writes;
+  }
+  kernel = memo->kernel;
+  return Known::all;
+}
+
+void remember(LaunchKey key, std::string kernel, const Effects& effects) {
+  for (const Touched& t : effects.touched()) {
+    if (t.written) memory::note_stored(t.base);
+  }
+  if (effects.shown() || effects.touched().size() > kMostTouched) return;
+  Memo memo{std::move(key), std::move(kernel), {}, {}};
+  for (const Touched& t : effects.touched()) {
+    const uint64_t version = memory::version_of(t.base);
+    if (!version || (t.read && t.written)) return;
+    (t.read ? memo.read : memo.written).emplace_back(t.base, version);
+  }
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (const auto old = find(s, memo.key); old != s.memos.end()) s.memos.erase(old);
+  if (s.memos.size() == kMostMemos) s.memos.erase(s.memos.begin());
+  s.memos.push_back(std::move(memo));
+}
+
+void remember_again(const LaunchKey& key) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto memo = find(s, key);
+  if (memo == s.memos.end()) return;
+  for (auto& [base, version] : memo->written) {
+    memory::note_stored(base);
+    version = memory::version_of(base);
+  }
+}
+
+void forget() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.memos.clear();
+}
+
+}  // namespace repeats
+}  // namespace simt::engine
