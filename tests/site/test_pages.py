@@ -1,7 +1,7 @@
 """The real site: built with warnings as errors, then read page by page and looked at in a browser."""
 
-import html.parser
 import gzip
+import html.parser
 import json
 import os
 import re
