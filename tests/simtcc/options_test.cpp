@@ -212,7 +212,7 @@ TEST_F(OptionsTest, Refusals) {
             "-o " + file("a.cu") + " would overwrite an input file");
   EXPECT_EQ(refused({"-ptx", file("a.cu")}),
             "-ptx: simtcc makes programs and objects for the CPU, no GPU code");
-  EXPECT_EQ(refused({"-lcublas", file("a.cu")}), "-lcublas: this library is not simulated");
+  EXPECT_EQ(refused({"-lcufft", file("a.cu")}), "-lcufft: this library is not simulated");
   EXPECT_EQ(refused({"-std=c99", file("a.cu")}),
             "-std=c99: the standard is c++17, c++20, c++23 or gnu++...");
   EXPECT_NE(refused({"-fsanitize=address", file("a.cu")}).find("leave -fsanitize out"),

@@ -96,12 +96,13 @@ constexpr std::array<std::string_view, 12> kNoSuchOutput = {
     "-dlink", "--device-link", "-optix-ir", "--optix-ir", "-lib",    "--lib"};
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
-constexpr std::array<std::string_view, 5> kRuntimeLibraries = {"cudart", "cudart_static",
-                                                               "nvToolsExt", "cudadevrt", "cuda"};
+constexpr std::array<std::string_view, 9> kRuntimeLibraries = {
+    "cudart", "cudart_static", "nvToolsExt", "cudadevrt",
+    "cuda",   "cublas",        "cublasLt",   "cublas_static",  // their routines are refused by name
+    "curand"};  // that of kernels is all in its header
 // Those that nothing stands for.
-constexpr std::array<std::string_view, 13> kVendorLibraries = {
-    "cublas", "cublasLt", "cublas_static", "cufft",  "curand", "cusparse", "cusolver",
-    "cudnn",  "nvrtc",    "nccl",          "nvjpeg", "npps",   "cupti"};
+constexpr std::array<std::string_view, 9> kVendorLibraries = {
+    "cufft", "cusparse", "cusolver", "cudnn", "nvrtc", "nccl", "nvjpeg", "npps", "cupti"};
 
 template <class List>
 bool contains(const List& list, std::string_view word) {

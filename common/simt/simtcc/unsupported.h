@@ -2,6 +2,8 @@
 /// What the simulator does not run, and the words in which simtcc says so.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -103,6 +105,22 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
   };
   for (const Unsupported& family : kFamilies) {
     if (identifier.starts_with(family.name)) return family.feature;
+  }
+  // cublasSgemm, cublasDaxpy, cublasGemmEx, cublasIsamax, cublasLtMatmul, ...
+  if (identifier.starts_with("cublas")) {
+    constexpr std::string_view kRoutines[] = {
+        "gemm", "gemv", "axpy", "dot",  "nrm2", "asum",  "scal",  "copy",  "swap",  "rot",
+        "geam", "ger",  "symm", "symv", "syrk", "trmm",  "trsm",  "trmv",  "trsv",  "dgmm",
+        "hemm", "herk", "gbmv", "sbmv", "spmv", "getrf", "getri", "getrs", "matinv"};
+    const std::string_view rest = identifier.substr(6);
+    const bool is_routine =
+        !rest.empty() && std::string_view("SDCZH").find(rest[0]) != std::string_view::npos &&
+        std::any_of(std::begin(kRoutines), std::end(kRoutines),
+                    [&](std::string_view name) { return rest.substr(1).starts_with(name); });
+    if (is_routine || rest.starts_with("Gemm") || rest.starts_with("LtMat") ||
+        rest.starts_with("Is") || rest.starts_with("Id") || rest.ends_with("Ex")) {
+      return "routines of the library cuBLAS";
+    }
   }
   if (in_family("tex")) return "textures";
   if (in_family("surf")) return "surfaces";

@@ -358,6 +358,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   std::optional<GridBarrier> barrier;
   if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
+  const uint64_t before = memory::latest_version();
   Pool::instance().run(grid);
 
   record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
@@ -425,7 +426,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (compares && known == repeats::Known::what_it_writes && faults.empty()) {
     repeats::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    repeats::remember(std::move(key), record.kernel, effects);
+    repeats::remember(std::move(key), record.kernel, effects, before);
   } else {
     memory::note_stored_anywhere();
   }

@@ -201,6 +201,11 @@ uint64_t version_of(uint64_t base) {
   return std::max(it->second.stored, stored_anywhere);
 }
 
+uint64_t latest_version() {
+  std::lock_guard lock(state().mutex);
+  return stores;
+}
+
 void note_stored(uint64_t base) {
   State& s = state();
   std::lock_guard lock(s.mutex);

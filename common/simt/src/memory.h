@@ -68,6 +68,7 @@ bool unregister_host(uint64_t base, uint64_t caller);
 // A number that changes when somebody writes to the allocation of cudaMalloc that begins at `base`; 0 if there
 // is none.
 uint64_t version_of(uint64_t base);
+uint64_t latest_version();  // of all
 // A kernel has written to it; or kernels whose stores nobody saw have, to any.
 void note_stored(uint64_t base);
 void note_stored_anywhere();

@@ -81,7 +81,7 @@ Known look_up(const LaunchKey& key, std::string& kernel) {
   return Known::all;
 }
 
-void remember(LaunchKey key, std::string kernel, const Effects& effects) {
+void remember(LaunchKey key, std::string kernel, const Effects& effects, uint64_t before) {
   for (const Touched& t : effects.touched()) {
     if (t.written) memory::note_stored(t.base);
   }
@@ -89,7 +89,7 @@ void remember(LaunchKey key, std::string kernel, const Effects& effects) {
   Memo memo{std::move(key), std::move(kernel), {}, {}};
   for (const Touched& t : effects.touched()) {
     const uint64_t version = memory::version_of(t.base);
-    if (!version || (t.read && t.written)) return;
+    if (!version || (t.read && (t.written || version > before))) return;
     (t.read ? memo.read : memo.written).emplace_back(t.base, version);
   }
   State& s = state();
@@ -103,7 +103,7 @@ void remember_again(const LaunchKey& key) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const auto memo = find(s, key);
-  if (memo == s.memos.end()) return;
+  if (memo == s.memos.end()) return memory::note_stored_anywhere();
   for (auto& [base, version] : memo->written) {
     memory::note_stored(base);
     version = memory::version_of(base);
