@@ -17,6 +17,8 @@ COLUMNS = [
     ("shared loads: wavefronts", "shared_load_wavefronts"), ("stores: wavefronts", "shared_store_wavefronts"),
     ("shared wavefronts", "shared_wavefronts"), ("ideal", "shared_wavefronts_ideal"),
 ]
+# Programs of hundreds of launches, each a pattern of addresses: not a row each, but how many agree.
+PATTERNS = {"async_copies": "patterns of asynchronous copies by one warp", "atomic_patterns": "patterns of atomics by one warp"}
 NOISE = 0.02  # of wavefronts by kind, upwards: see tests/microkernels/test_agreement.py
 NOISY = {"shared_load_wavefronts", "shared_store_wavefronts"}
 
@@ -81,17 +83,17 @@ def page(root: Path, programs: Path, work: Path) -> str:
         "Kernels as people write them, launch by launch, with nothing to keep `nvcc` from changing what the source says. Behind "
         "the name: blocks, threads of a block.",
     ]
+    unseen = []
     for program, recorded in common["programs"].items():
         launches = launches_of(programs / "agreement" / f"agreement_{program}", work / f"{program}.json")
-        if program == "atomic_patterns":
-            at = common["counts"].index("global_atomic_sectors")
-            equal = sum(launch["counts"]["global_atomic_sectors"] == values[at]
-                        for launch, (*_, values) in zip(launches, recorded))
-            parts[-1] += f" Not shown: {len(recorded)} patterns of atomics by one warp, of which {equal} agree."
-            continue
         rows = [row(f"{launch['kernel']} {geometry(launch)}", launch["counts"], dict(zip(common["counts"], values)))
                 for launch, (_, _, _, values) in zip(launches, recorded)]
+        if program in PATTERNS:
+            equal = sum(not any("H200" in text for text in cells) for _, *cells in rows)
+            unseen.append(f"Not shown: {len(rows)} {PATTERNS[program]}, of which {equal} agree.")
+            continue
         parts += [f"### {program}", table(rows)]
+    parts += unseen
     parts.append(reasons((", ".join(entry["names"]), entry) for entry in load("agreement", "open.json")["kernels"]))
     return "\n\n".join(parts) + "\n"
 

@@ -47,9 +47,9 @@ class Scripts(unittest.TestCase):
             folder = pathlib.Path(name) / "02_sample"
             folder.mkdir()
             (folder / "sample.cu").write_text(KERNELS)
-            counts = {"global_load_sectors": 4}
-            launch = {"index": 0, "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {},
-                      "metrics": {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 4, "x": 1}}
+            counts = {"shared_load_requests": 4}
+            launch = {"index": 0, "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {"shared_load_requests": 5},
+                      "metrics": {"x": 1, "smsp__sass_inst_executed_op_shared_ld.sum": 4}}
             measured = {"what": "counts", "device": "NVIDIA H200", "driver": "580", "toolkit": "13.0", "ncu": "2025.3",
                         "date": "2026-01-02", "commit": "0123", "program_exit_code": 0,
                         "arguments": ["--size", "8,8,8"],

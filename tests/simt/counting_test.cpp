@@ -174,6 +174,17 @@ TEST(Wavefronts, NsightMergesEachHalfOfALoadOf128Bits) {
   EXPECT_EQ(cost.reported, 3u);
 }
 
+TEST(Wavefronts, NsightJoinsTwoPhasesOnlyWhereOnePassIsLeft) {
+  // Lanes 0 and 6, at two words of one bank, and lane 16: no lane's partner takes part, so all agree.
+  const auto cost = cost_of(
+      8, [](unsigned t) -> unsigned { return t == 6    ? 16
+                                             : t == 16 ? 1
+                                                       : 0; },
+      1u | 1u << 6 | 1u << 16, SharedAccess::load);
+  EXPECT_EQ(cost.wavefronts, 2u);
+  EXPECT_EQ(cost.reported, 3u);
+}
+
 TEST(Wavefronts, CompareExchangeTakesTwoForEachLane) {
   const auto cost = [](unsigned size, auto index) {
     return cost_of(size, index, kAll, SharedAccess::compare_exchange);
@@ -237,8 +248,9 @@ TEST(Wavefronts, AtomicsServeEveryLane) {
 }
 
 template <class From, class To>
-simt::CopyCost copy(unsigned size, From from, To to, uint32_t active = kAll) {
-  return simt::count_copy(addresses(size, from).data(), addresses(size, to).data(), active, size);
+simt::CopyCost copy(unsigned size, From from, To to, uint32_t active = kAll, uint32_t zeros = 0) {
+  return simt::count_copy(addresses(size, from).data(), addresses(size, to).data(), active, zeros,
+                          size);
 }
 template <unsigned n>
 constexpr auto stride = [](unsigned t) { return n * t; };
@@ -272,6 +284,51 @@ TEST(Copies, SixteenBytesMoveLineByLine) {
     EXPECT_EQ(cost.wavefronts, 32u);
     EXPECT_EQ(cost.ideal, 4u);
   }
+}
+
+TEST(Copies, LanesThatMeetOnBothSidesWaitForAllOfThem) {
+  // Rows of 8 words into rows of 9: in the last row three lanes share a bank with the first row, and one each with the
+  // other rows. The fullest bank has 4 lanes, but these lanes have to do with 5.
+  const auto rows = [](unsigned columns, unsigned pitch) {
+    return copy(
+        4, [=](unsigned t) { return t / 8 * columns + t % 8; },
+        [=](unsigned t) { return t / 8 * pitch + t % 8; });
+  };
+  EXPECT_EQ(rows(64, 8).wavefronts, 4u);
+  EXPECT_EQ(rows(64, 9).wavefronts, 5u);
+  EXPECT_EQ(rows(65, 9).wavefronts, 4u);
+  EXPECT_EQ(rows(65, 10).wavefronts, 5u);
+}
+
+TEST(Copies, SixteenBytesMoveWholeSectorsAndHalvesApart) {
+  EXPECT_EQ(copy(16, stride<2>, stride<2>).wavefronts, 8u);  // lower halves: one pass for each line
+  EXPECT_EQ(copy(16, stride<3>, stride<3>).wavefronts, 24u);  // lower and upper ones: two
+  const auto shifted = [](unsigned t) { return t + 1; };
+  EXPECT_EQ(copy(16, shifted, stride<1>, 0xff).wavefronts,
+            3u);  // upper to lower, lower to upper, the next line
+  // Halves that go an even number of sectors go together, and those that go an odd one.
+  EXPECT_EQ(copy(16, stride<1>, stride<3>).wavefronts, 24u);
+  EXPECT_EQ(copy(16, stride<2>, stride<1>, 0xf).wavefronts, 4u);
+}
+
+TEST(Copies, ASwizzleOfSixteenBytesCostsNothing) {
+  const auto row = [](unsigned t) { return t / 8 * 64 + t % 8; };
+  EXPECT_EQ(copy(16, row, [](unsigned t) { return t / 8 * 8 + (t % 8 ^ t / 8); }).wavefronts, 4u);
+  EXPECT_EQ(copy(16, row, [](unsigned t) { return t / 8 * 9 + t % 8; }).wavefronts,
+            10u);  // and a pad does
+}
+
+TEST(Copies, ZerosAreApartButOfSixteenBytes) {
+  const auto filled = [](unsigned size, auto to, uint32_t zeros) {
+    const auto cost = copy(size, stride<1>, to, kAll, zeros);
+    return std::array{cost.sectors, cost.wavefronts, cost.ideal};
+  };
+  EXPECT_EQ(filled(4, stride<1>, kAll), (std::array{0u, 1u, 1u}));
+  EXPECT_EQ(filled(4, stride<2>, kAll << 1), (std::array{1u, 3u, 2u}));
+  EXPECT_EQ(filled(8, stride<2>, kAll), (std::array{0u, 4u, 2u}));
+  EXPECT_EQ(filled(16, stride<1>, kAll), (std::array{0u, 4u, 4u}));
+  EXPECT_EQ(filled(16, stride<1>, kAll << 5), (std::array{3u, 4u, 4u}));
+  EXPECT_EQ(filled(16, stride<2>, kAll << 1), (std::array{1u, 32u, 4u}));
 }
 
 TEST(Copies, SectorsOfSixteenBytesCountWhereTheyAreWritten) {

@@ -185,6 +185,12 @@ def dimensions(text):
     return [int(n) for n in re.findall(r"\d+", text)]
 
 
+def counts_of(metrics):
+    """The course's counts of one launch, as far as its metrics allow."""
+    return {name: sum(metrics[m] for m in parts)
+            for name, parts in COUNTS.items() if all(m in metrics for m in parts)}
+
+
 def parse_raw_page(text, metrics):
     """Launches of `ncu --page raw --csv`, each with its kernel, shape, metrics and counts."""
     lines = text.splitlines()
@@ -198,15 +204,13 @@ def parse_raw_page(text, metrics):
             continue  # the row of units
         values = {m: number(row.get(m) or "") for m in metrics}
         values = {m: v for m, v in values.items() if v is not None}
-        counts = {name: sum(values[m] for m in parts)
-                  for name, parts in COUNTS.items() if all(m in values for m in parts)}
         launches.append({
             "index": len(launches),
             "process": row.get("Process Name", ""),
             "kernel": row.get("Kernel Name", ""),
             "grid": dimensions(row.get("Grid Size", "")),
             "block": dimensions(row.get("Block Size", "")),
-            "counts": counts,
+            "counts": counts_of(values),
             "metrics": values,
         })
     return launches

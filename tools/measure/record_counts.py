@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_ext"))
-from counters import COUNTS  # noqa: E402
+from counters import counts_of  # noqa: E402
 from results import kernel_base  # noqa: E402  the name that the site and the tests look for
 
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
@@ -36,8 +36,7 @@ def main() -> int:
         return 1
     own = kernels_of(folder)
     launches = [{"kernel": kernel_base(launch["kernel"]), "grid": launch["grid"], "block": launch["block"],
-                 "counts": {name: sum(launch["metrics"][metric] for metric in metrics) for name, metrics in COUNTS.items()
-                            if all(metric in launch["metrics"] for metric in metrics)}}
+                 "counts": counts_of(launch["metrics"])}
                 for launch in measured["launches"] if kernel_base(launch["kernel"]) in own]
     if not launches:
         print(f"record_counts: no launch of a kernel of {folder}", file=sys.stderr)

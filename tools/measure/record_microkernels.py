@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Makes the tests' vector of what h200.sh counted: record_microkernels.py microkernels.json
 
-Writes tests/microkernels/h200.json: for each microkernel the counts, without the metrics behind them.
+Writes tests/microkernels/h200.json: for each microkernel the counts, made of its metrics, without these.
 """
 
 import json
 import sys
 from pathlib import Path
+
+from counters import counts_of
 
 VECTOR = Path(__file__).resolve().parents[2] / "tests" / "microkernels" / "h200.json"
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
@@ -20,7 +22,8 @@ def main() -> int:
     if measured["program_exit_code"] != 0:
         print(f"record_microkernels: the program failed, exit code {measured['program_exit_code']}", file=sys.stderr)
         return 1
-    cases = {launch["kernel"].split("(")[0]: {key: launch[key] for key in ("grid", "block", "counts")}
+    cases = {launch["kernel"].split("(")[0]: {"grid": launch["grid"], "block": launch["block"],
+                                              "counts": counts_of(launch["metrics"])}
              for launch in measured["launches"]}
     if len(cases) != len(measured["launches"]):
         print("record_microkernels: some kernels were launched twice", file=sys.stderr)

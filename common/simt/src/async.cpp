@@ -71,7 +71,7 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
     return;
   }
   if (memory_of(to) == MemoryKind::shared && (!bytes || memory_of(from) == MemoryKind::global)) {
-    engine::note_copy(to, bytes ? from : nullptr, size, SIMT_PC);
+    engine::note_copy(to, from, size, bytes == 0, SIMT_PC);
   } else {  // a load and a store of the thread's own: they need keys of their own
     if (bytes) engine::note_access(from, size, Stop::load, SIMT_PC - 1);
     engine::note_access(to, size, Stop::store, SIMT_PC);

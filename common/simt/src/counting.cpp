@@ -210,56 +210,121 @@ SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned
   }
   const auto active_lanes = static_cast<unsigned>(std::popcount(active));
   cost.reported = cost.wavefronts;
-  if (size == 16 && !whole) {
+  // The source counters join two phases by themselves, and only where that leaves one pass.
+  if (whole || (size == 16 && (merges(active & 0xffff) || merges(active & 0xffff0000)))) {
     cost.reported = 0;
-    for (unsigned half = 0; half < 32; half += 16) {
-      const uint32_t part = active & (low_lanes(16) << half);
-      const unsigned step = merges(part) ? 16 : 8;
-      for (unsigned first = half; first < half + 16; first += step) {
-        cost.reported += phase_wavefronts(addresses, part & (low_lanes(step) << first), size);
-      }
+    const unsigned step = phase_lanes(size);
+    for (unsigned first = 0; first < 32; first += 2 * step) {
+      const uint32_t two = active & (low_lanes(2 * step) << first);
+      const uint32_t one = two & (low_lanes(step) << first);
+      const bool join = merges(two) && phase_wavefronts(addresses, two, size) == 1;
+      cost.reported += join ? 1
+                            : phase_wavefronts(addresses, one, size) +
+                                  phase_wavefronts(addresses, two & ~one, size);
     }
   }
   cost.ideal = std::min(cost.reported, (active_lanes * size + 4 * kBanks - 1) / (4 * kBanks));
   return cost;
 }
 
-CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, unsigned size) {
-  constexpr unsigned kLineBytes = 4 * kBanks;
-  CopyCost cost;
-  if (size == 16) {
-    // Addresses in shared memory have 18 bits at most, counted from wherever it begins.
-    const auto distinct = [active](auto key_of) {
-      SmallSet& seen = cleared_set();
-      unsigned count = 0;
-      for (uint32_t rest = active; rest; rest &= rest - 1) {
-        count += seen.insert(key_of(std::countr_zero(rest)));
+namespace {
+
+// 4 or 8 bytes a lane: the most lanes that meet one lane in a bank, on either side. (An access of 8 bytes has two
+// banks, and its first one names them.)
+unsigned copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t phase) {
+  std::array<uint32_t, kBanks> given{}, taken{};
+  for (uint32_t rest = phase; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    given[from[lane] / 4 % kBanks] |= 1u << lane;
+    taken[to[lane] / 4 % kBanks] |= 1u << lane;
+  }
+  int most = 0;
+  for (uint32_t rest = phase; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    most = std::max(most,
+                    std::popcount(given[from[lane] / 4 % kBanks] | taken[to[lane] / 4 % kBanks]));
+  }
+  return static_cast<unsigned>(most);
+}
+
+// What lanes copy from one line of 128 bytes to another, 16 bytes each.
+class LineCopy {
+ public:
+  void add(uint64_t from, uint64_t to) {
+    moved_[sector(from)][sector(to)] |= static_cast<uint8_t>(1u << (2 * half(from) + half(to)));
+  }
+
+  unsigned wavefronts() const {
+    // How often each way of moving a sector begins at a sector, and how often it ends at one.
+    constexpr unsigned kWhole = 4, kWays = 2 * (kWhole + 1);
+    std::array<std::array<uint8_t, kSectors>, kWays> begins{}, ends{};
+    for (unsigned s = 0; s < kSectors; ++s) {
+      for (unsigned t = 0; t < kSectors; ++t) {
+        // Bit 2a + b: half a goes to half b. In place, or crosswise, the two make a whole.
+        unsigned kinds = moved_[s][t];
+        if ((kinds & 0b1001) == 0b1001 || (kinds & 0b0110) == 0b0110) kinds = 1u << kWhole;
+        for (; kinds; kinds &= kinds - 1) {
+          const unsigned way = 2 * static_cast<unsigned>(std::countr_zero(kinds)) + (s ^ t) % 2;
+          ++begins[way][s];
+          ++ends[way][t];
+        }
       }
-      return count;
-    };
-    const auto place = [to](int lane, unsigned unit) { return to[lane] / unit % (1u << 20); };
-    cost.sectors = distinct(
-        [&](int lane) { return from[lane] / kLineBytes << 20 | place(lane, kSectorBytes); });
-    cost.wavefronts = distinct([&](int lane) {
-      const uint64_t distance = (to[lane] - from[lane]) / size % (kLineBytes / size);
-      return (from[lane] / kLineBytes << 20 | place(lane, kLineBytes)) << 3 | distance;
-    });
-  } else {
-    cost.sectors = count_sectors(from, active, size);
+    }
+    unsigned count = 0;
+    for (unsigned way = 0; way < kWays; ++way) {
+      count += std::max(*std::max_element(begins[way].begin(), begins[way].end()),
+                        *std::max_element(ends[way].begin(), ends[way].end()));
+    }
+    return count;
+  }
+
+ private:
+  static constexpr unsigned kSectors = 4 * kBanks / kSectorBytes;
+  static unsigned sector(uint64_t address) { return address / kSectorBytes % kSectors; }
+  static unsigned half(uint64_t address) { return address / 16 % 2; }
+
+  uint8_t moved_[kSectors][kSectors] = {};
+};
+
+}  // namespace
+
+CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, uint32_t zeros,
+                    unsigned size) {
+  constexpr unsigned kLineBytes = 4 * kBanks;
+  const auto ideal = [size](unsigned wavefronts, uint32_t lanes) {
+    const auto bytes = static_cast<unsigned>(std::popcount(lanes)) * size;
+    return std::min(wavefronts, (bytes + kLineBytes - 1) / kLineBytes);
+  };
+  const uint32_t reading = active & ~zeros;
+  CopyCost cost;
+  if (size < 16) {
+    cost.sectors = count_sectors(from, reading, size);
     const unsigned lanes = phase_lanes(size);
     for (unsigned first = 0; first < 32; first += lanes) {
-      std::array<uint8_t, kBanks> given{}, taken{};
-      unsigned most = 0;
-      for (uint32_t rest = active & (low_lanes(lanes) << first); rest; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
-        most = std::max<unsigned>(most, ++given[from[lane] / 4 % kBanks]);
-        most = std::max<unsigned>(most, ++taken[to[lane] / 4 % kBanks]);
-      }
-      cost.wavefronts += most;
+      cost.wavefronts += copy_wavefronts(from, to, reading & (low_lanes(lanes) << first));
     }
+    const SharedCost filled = count_wavefronts(to, active & zeros, size, SharedAccess::store);
+    cost.ideal = ideal(cost.wavefronts, reading) + filled.ideal;
+    cost.wavefronts += filled.wavefronts;
+    return cost;
   }
-  const auto active_lanes = static_cast<unsigned>(std::popcount(active));
-  cost.ideal = std::min(cost.wavefronts, (active_lanes * size + kLineBytes - 1) / kLineBytes);
+  for (uint32_t left = active; left;) {
+    const int leader = std::countr_zero(left);
+    LineCopy lines;
+    unsigned sectors = 0;  // of the line in shared memory that get what was read
+    for (uint32_t rest = left; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (from[lane] / kLineBytes != from[leader] / kLineBytes ||
+          to[lane] / kLineBytes != to[leader] / kLineBytes)
+        continue;
+      left &= ~(1u << lane);
+      lines.add(from[lane], to[lane]);
+      if (reading >> lane & 1) sectors |= 1u << to[lane] % kLineBytes / kSectorBytes;
+    }
+    cost.wavefronts += lines.wavefronts();
+    cost.sectors += static_cast<unsigned>(std::popcount(sectors));
+  }
+  cost.ideal = ideal(cost.wavefronts, active);
   return cost;
 }
 

@@ -1191,6 +1191,7 @@ void Worker::count_access(Warp& warp, uint32_t group) {
 // An asynchronous copy: one instruction of the hardware, which is a load and a store to the checks. The load has a
 // place of its own, one byte ahead, which is the same source line.
 void Worker::count_copy(Warp& warp, uint32_t lanes) {
+  const uint32_t zeros = lanes & warp.zeroing, reading = lanes & ~zeros;
   warp.copying &= ~lanes;
   const unsigned size = warp.size[std::countr_zero(lanes)];
   const uint64_t pc = key_pc(warp.group_key);
@@ -1201,13 +1202,11 @@ void Worker::count_copy(Warp& warp, uint32_t lanes) {
   const uint64_t begin =
       array ? tls_base_ + array->begin : reinterpret_cast<uint64_t>(dynamic_shared_);
   uint64_t to[kLanes] = {};
-  uint32_t reading = 0;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     to[lane] = warp.address[lane] - begin;
-    if (warp.source[lane]) reading |= 1u << lane;
   }
-  const CopyCost cost = simt::count_copy(warp.source, to, reading, size);
+  const CopyCost cost = simt::count_copy(warp.source, to, lanes, zeros, size);
 
   if (reading) {
     const auto turn_to = [&](Stop what, uint64_t distance) {
@@ -1229,13 +1228,10 @@ void Worker::count_copy(Warp& warp, uint32_t lanes) {
 
   const Counts before = trace.at(pc).counts;
   count_access(warp, lanes);
-  // Lanes without a source have an instruction of their own.
-  const SharedCost zeros =
-      count_wavefronts(warp.address, lanes & ~reading, size, SharedAccess::store);
   Counts& counts = trace.at(pc).counts;
   counts = before;  // the hardware does not count it among the stores
-  counts.shared_wavefronts += cost.wavefronts + zeros.wavefronts;
-  counts.shared_wavefronts_ideal += cost.ideal + zeros.ideal;
+  counts.shared_wavefronts += cost.wavefronts;
+  counts.shared_wavefronts_ideal += cost.ideal;
 }
 
 // The __shared__ variable that holds these bytes of static shared memory, or nullptr.
@@ -2038,12 +2034,14 @@ struct Hooks {
     }
   }
 
-  static void copy_async(const void* to, const void* from, unsigned size, const void* pc) {
+  static void copy_async(const void* to, const void* from, unsigned size, bool zeros,
+                         const void* pc) {
     Worker* worker = running;
     if (worker && worker->traced_) {
       Warp& warp = *worker->warp_;
       warp.copying |= 1u << worker->lane_;
       warp.source[worker->lane_] = reinterpret_cast<uint64_t>(from);
+      warp.zeroing = (warp.zeroing & ~(1u << worker->lane_)) | unsigned{zeros} << worker->lane_;
     }
     access(to, size, Stop::store, false, pc);
   }
@@ -2367,8 +2365,8 @@ void note_access(const void* address, unsigned size, Stop what, uint64_t pc) {
   Hooks::access(address, size, what, false, reinterpret_cast<const void*>(pc));
 }
 
-void note_copy(const void* to, const void* from, unsigned size, uint64_t pc) {
-  Hooks::copy_async(to, from, size, reinterpret_cast<const void*>(pc));
+void note_copy(const void* to, const void* from, unsigned size, bool zeros, uint64_t pc) {
+  Hooks::copy_async(to, from, size, zeros, reinterpret_cast<const void*>(pc));
 }
 
 void trap_at(const char* what, uint64_t pc) {

@@ -166,7 +166,8 @@ struct Warp {
   std::vector<Later> later;  // in the order of the lanes
 
   uint32_t copying = 0;     // lanes that stopped at an asynchronous copy to `address`
-  uint64_t source[kLanes];  // of these: what they copy; 0: zeros
+  uint64_t source[kLanes];  // of these: what they copy
+  uint32_t zeroing = 0;     // of these: lanes that write zeros instead, and read nothing
 
   SharedUnit unit[kLanes];      // of lanes that stopped at an atomic: how shared memory would do it
   uint32_t unused = 0;          // lanes whose next atomic's old value nobody looks at
@@ -464,8 +465,8 @@ void catch_up(uint64_t pc);
 
 // An access of the running lane that no instrumented code makes; nothing on the host or without tracing.
 void note_access(const void* address, unsigned size, Stop what, uint64_t pc);
-// An asynchronous copy of the running lane, from global memory or of zeros (nullptr), to shared memory.
-void note_copy(const void* to, const void* from, unsigned size, uint64_t pc);
+// An asynchronous copy of the running lane, from global memory to shared memory, or of zeros to there.
+void note_copy(const void* to, const void* from, unsigned size, bool zeros, uint64_t pc);
 
 // Ends the kernel with a finding at `pc`, a return address in the kernel.
 void trap_at(const char* what, uint64_t pc);

@@ -29,7 +29,8 @@ struct SharedCost {
   unsigned phases = 0;  ///< Passes if no two words had met in a bank: the rest are bank conflicts.
   unsigned ideal = 0;   ///< What Nsight Compute calls ideal: as few passes as the bytes ask for.
   unsigned phase_lanes = 32;  ///< Neighbouring lanes that go through the banks together.
-  unsigned reported = 0;      ///< What it says of this instruction; `wavefronts`, but for one case.
+  unsigned reported =
+      0;  ///< What it says of this instruction: `wavefronts`, but for loads whose phases may join.
 };
 
 /// Counts the distinct sectors that a warp touches.
@@ -63,8 +64,8 @@ unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active);
 /// quarter-warp. A phase takes as many wavefronts as the fullest bank has distinct words. Loads of 64
 /// bits in which every active lane i reads the address of lane i^1, or every one that of lane i^2,
 /// take one phase instead of two; those of 128 bits two instead of four. Nsight Compute's source
-/// counters decide that for each half of a 128-bit load by itself, so `reported` is 3 where the lanes of
-/// one half agree and the hardware, which wants all of them, takes 4.
+/// counters decide that for each half of a 128-bit load by itself, and only where one pass is left of two phases:
+/// `reported` is 3 where the lanes of one half agree and the hardware, which wants all of them, takes 4.
 ///
 /// The ideal is what the active lanes' bytes would fill, 128 a wavefront, and no more than was taken.
 ///
@@ -100,25 +101,34 @@ struct CopyCost {
   unsigned ideal = 0;       ///< As few of these as the bytes ask for.
 };
 
-/// Counts an asynchronous copy.
+/// Counts an asynchronous copy, as Nsight Compute's source counters do (`memory_l1_wavefronts_shared`). The counter of
+/// the pipe itself, l1tex__data_pipe_lsu_wavefronts_mem_shared, knows nothing of these passes where pieces have 16 bytes.
 ///
 /// Pieces of 4 and 8 bytes go through L1. The sectors are those of any load. The lanes of a phase (all of them, or
 /// each half-warp) go from the banks in which L1 holds the data, bank = (address / 4) mod 32, to the banks
-/// where they belong. A pass takes from each bank once and gives to each once, also where lanes read the same
-/// word. So it takes as many passes as lanes meet in one bank, on either side: 32 lanes that copy one word are 32.
+/// where they belong. Two lanes meet if they share a bank on one side or the other, also where they read the same
+/// word. A phase takes as many passes as the lane that meets most has to do with, itself included: 32 lanes that
+/// copy one word are 32. (Where lanes meet on one side only, that is the fullest bank.)
 ///
-/// Pieces of 16 bytes pass L1 by. Nsight Compute says that a pass moves pieces of one line of 128 bytes into
-/// one line of shared memory, all by one distance: as many passes as there are different (line, line of
-/// shared memory, distance), so 4 for neighbours that stay neighbours, and 32 if no two lanes agree in all
-/// three. That is its `memory_l1_wavefronts_shared`; the counter of the pipe,
-/// l1tex__data_pipe_lsu_wavefronts_mem_shared, sees nothing of these copies, however they go. The sectors are
-/// counted where they are written: a sector of shared memory counts once for each line that its bytes come from.
+/// Pieces of 16 bytes pass L1 by, and all lanes go together. A pass moves sectors of one line of 128 bytes into one line
+/// of shared memory. It takes a sector from each place and brings one to each; all of them whole, in place or with
+/// their halves swapped, or all of them one half, the same one, to the same one; and all by an even number of sectors, or all by
+/// an odd one. So neighbours that stay neighbours are 4 passes, swizzled tiles no more, and 32 lanes are 32 passes
+/// if no two have lines in common. The sectors are counted where they are written: a sector of shared memory counts
+/// once for each line that its bytes come from.
 ///
-/// Source of the rule: 38 patterns, measured on an H200 (`cp*` in tests/microkernels). None of them has
-/// lanes that meet on both sides in different ways, or lanes that stay away from pieces of 16 bytes that are moved apart.
+/// Lanes that write zeros read no sector. At 16 bytes they take part in the passes as if they had read; at 4 and 8 they
+/// have an instruction of their own, with the wavefronts of a store.
+///
+/// Source of the rule: 530 patterns, measured on an H200: `cp*` in tests/microkernels, and 492 launches with lanes at
+/// random, padded and swizzled tiles, absent lanes and zeros (tests/agreement/async_copies.cu). It misses one of
+/// them, by one pass: five lanes at random.
 /// \param from 32 addresses in global memory, one a lane
 /// \param to where they go in shared memory
+/// \param active the lanes that take part
+/// \param zeros those of them that write zeros instead of what is at `from`
 /// \param size 4, 8 or 16; all addresses are multiples of it
-CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, unsigned size);
+CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, uint32_t zeros,
+                    unsigned size);
 
 }  // namespace simt
