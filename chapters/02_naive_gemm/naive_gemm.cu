@@ -346,9 +346,9 @@ __global__ void naive_along_rows(std::size_t m, std::size_t n, std::size_t k, fl
 //
 // **The clock** says 276 ms, 0.498 TFLOP/s, and at 1024, 2048 and 8192 between 0.485 and 0.502: it
 // does. In cycles, a turn takes 33.6 at 4096 and 33.3 at 8192, where 33 were predicted. Nsight
-// Compute confirms both halves of it: at 4096 L1 finds 99.2 % of the sectors, and a warp spends 62
-// % of its time in the queue before L1 (`lg_throttle`). It is a tenth of what `naive_flat` reaches.
-// The rung is here for this comparison, and nothing builds on it.
+// Compute confirms both halves of it: at 4096 L1 finds 99.2 % of the sectors, and a warp spends
+// 62 % of its time in the queue before L1 (`lg_throttle`). It is a tenth of what `naive_flat`
+// reaches. The rung is here for this comparison, and nothing builds on it.
 
 /// C = alpha A B + beta C, one thread an element of C; threadIdx.x runs along a row of C.
 ///

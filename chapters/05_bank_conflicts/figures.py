@@ -44,8 +44,8 @@ def draw(simulated, source):
     split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])
     split_caption = "A read of B now: no bank is left out, and none is asked twice."
 
-    warps = figures.lane_map([("2 x 16, in rows: split_tile", places("split_tile"), set(range(8))),
-                              ("4 x 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
+    warps = figures.lane_map([("2 × 16, in rows: split_tile", places("split_tile"), set(range(8))),
+                              ("4 × 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
     warps_caption = ("The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
                      "in pairs 16.")
     clean = figures.bank_map([("float4 at bs[k][col]", read_of_b("warp_tile"))])
