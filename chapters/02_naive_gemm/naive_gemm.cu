@@ -735,7 +735,7 @@ void register_strides(lab::Chapter& chapter) {
 // | L2 cache | 282 | 8.1 | 16.7 |
 // | global memory | 684 | 4.34 | 4.8 |
 //
-// Registers, shared memory and L1 deliver what their paths are wide. L2 does half of it: the paths
+// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of it: the paths
 // from the SMs are not what limits it, and from outside one cannot see what does. (It is no upper
 // bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches nine tenths of
 // its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us.
