@@ -242,7 +242,9 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
     titles = {}
     for main in mains:
         folder = main.parent
-        others = sorted(p for p in folder.glob("*.cu") if p != main and not p.name.endswith("_stub.cu"))
+        # What the chapter goes on with stands before the library that it is compared with.
+        others = sorted((p for p in folder.glob("*.cu") if p != main and not p.name.endswith("_stub.cu")),
+                        key=lambda p: (p.name.endswith("_peers.cu"), p.name))
         chapter = chapter_source.parse_chapter(main, others)
         for name in chapter.header.builds_on:
             if name not in titles:
@@ -256,6 +258,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
         simulated = results.run_program(program, work / "runs" / chapter.folder, commit_of(options.root))
         results.show_rungs(program, simulated)
+        results.without_root(simulated, options.root)
         measured = results.load(chapter.path.parent / "results" / "h200.json")
         project = f"chapter_{chapter.header.number}"
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,

@@ -346,9 +346,9 @@ __global__ void naive_along_rows(std::size_t m, std::size_t n, std::size_t k, fl
 //
 // **The clock** says 276 ms, 0.498 TFLOP/s, and at 1024, 2048 and 8192 between 0.485 and 0.502: it
 // does. In cycles, a turn takes 33.6 at 4096 and 33.3 at 8192, where 33 were predicted. Nsight
-// Compute confirms both halves of it: at 4096 L1 finds 99.2 % of the sectors, and a warp spends 62
-// % of its time in the queue before L1 (`lg_throttle`). It is a tenth of what `naive_flat` reaches.
-// The rung is here for this comparison, and nothing builds on it.
+// Compute confirms both halves of it: at 4096 L1 finds 99.2 % of the sectors, and a warp spends
+// 62 % of its time in the queue before L1 (`lg_throttle`). It is a tenth of what `naive_flat`
+// reaches. The rung is here for this comparison, and nothing builds on it.
 
 /// C = alpha A B + beta C, one thread an element of C; threadIdx.x runs along a row of C.
 ///
@@ -556,8 +556,10 @@ void register_tiles(lab::GemmLadder& ladder) {
 // ## 5. Arithmetic intensity and the roofline
 //
 // How fast can a kernel be? It has two bounds. It cannot compute faster than the multiply-adders
-// do, 65 TFLOP/s on an H200. And it cannot compute faster than its data arrives. The second bound
-// depends on how much it does with each byte:
+// do: 132 SMs with 128 of them, 2 operations each, at 1.98 GHz are 66.9 TFLOP/s. A loop of nothing
+// but multiply-adds reached 63.0 in the run of this page, and 65 in others; we reckon with 65. And
+// it cannot compute faster than its data arrives. The second bound depends on how much it does with
+// each byte:
 //
 //     arithmetic intensity = operations / bytes moved
 //     rate <= min(peak, intensity * bandwidth)
@@ -639,9 +641,12 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 // With four loads on their way in each thread, s = 1 would have to be as fast as s = 8. `#pragma
 // unroll 4` before the loop does not get us there, and the time stays what it was. nvcc does not
 // know how many turns are left. So it copies the body four times and leaves a comparison and an
-// addition behind each load, and there is still one on its way at a time. It would take one
-// comparison for four loads, written into the source. (As long as that has not been measured, the
-// cause is an inference.)
+// addition behind each load, and there is still one on its way at a time. It takes one comparison
+// for four loads, written into the source. A trial program with four loads before the first
+// addition has confirmed it on an H200: it took 0.0700 ms for s = 1, and 0.0648 for s = 8. Another
+// one, with a fixed number of loads together, took 0.1238, 0.0914, 0.0766 and 0.0755 ms for s = 1
+// with 1, 2, 4 and 8 of them. So it was the latency, and four loads are enough to hide nearly all of
+// it. (The figures are in the notes below. Extension 8 is to write the loop.)
 
 // [hide] How this rung is registered
 void register_strides(lab::Chapter& chapter) {
@@ -730,7 +735,7 @@ void register_strides(lab::Chapter& chapter) {
 // | L2 cache | 282 | 8.1 | 16.7 |
 // | global memory | 684 | 4.34 | 4.8 |
 //
-// Registers, shared memory and L1 deliver what their paths are wide. L2 does half of it: the paths
+// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of it: the paths
 // from the SMs are not what limits it, and from outside one cannot see what does. (It is no upper
 // bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches nine tenths of
 // its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us.
@@ -772,7 +777,7 @@ int main(int argc, char** argv) {
 //   and B change places, M and N change places, and the leading dimensions stay with their
 //   matrices. With square matrices one can get this wrong in several ways and never notice.
 // - *The arithmetic.* On request cuBLAS computes in TF32, on tensor cores, with inputs rounded to
-//   11 bits: eight times as fast, and another problem. Here it may not. The program checks it with
+//   11 bits: seven times as fast by the data sheet, and another problem. Here it may not. The program checks it with
 //   a product that is exact in FP32 and not in TF32, of the same size, and the script that measures
 //   this course looks at the names of the kernels that ran.
 // - *The clock.* Both are timed in turn, in one run, with a cold L2 cache.
@@ -828,3 +833,6 @@ int main(int argc, char** argv) {
 // 7. Blocks start in the order of `blockIdx.x`, which runs along a row of C here. Let it run down a
 //    column instead. Which 264 tiles run at the same time then? Which matrix is read over and over
 //    again, and does it stay in L2? Predict, then measure.
+// 8. Give `read_strided` four loads before its first addition, with one comparison for the four and
+//    a loop for the rest. Check in the machine code that four `LDG` stand together, then time it.
+//    Why is a stride of 1 still a little slower than one of 8?

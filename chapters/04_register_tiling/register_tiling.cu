@@ -29,7 +29,7 @@
 #include "lab/lab.h"
 
 // A thread has one more memory than we have used so far, and it is the fastest of all. A register
-// is read at no cost: each multiply-add takes its three operands from there, and from nowhere else.
+// costs no instruction to read: each multiply-add takes its three operands from there.
 // An SM has 65,536 of them, 256 KiB, more than its shared memory. So far most of them held nothing.
 //
 // Chapter 03 ended with a kernel whose multiply-adders wait for shared memory, six cycles out of
@@ -452,7 +452,7 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // Something is good about the one and bad about the other. Section 7 looks at it, and chapter 05 is
 // all about it. With 1,024 for filling the tiles w is 0.328, and the bound is at 51.0 TFLOP/s.
 //
-// Global memory is read half as often again, 64 multiply-adds for each float, 1,024 requests. At
+// Global memory is read half as often as before, with 64 multiply-adds for each float: 1,024 requests. At
 // 4096 that is 4.3 GB where `wide_reads` fetches 17.2 GB. The *stores* have become bad. A request
 // stores one float for each lane, 8 columns apart, so that each goes to a sector of its own: 32
 // sectors a request instead of 4, and 32,768 in all for a C that has 4,096. It happens once for
@@ -673,8 +673,9 @@ __global__ void __launch_bounds__(threads, 2)
 // more than the instructions account for. Look at 1024. There 64 SMs have a block each and make
 // 0.73 TFLOP/s, so 132 would make 1.5. At 4096 five blocks share an SM, and together they do *less*
 // than one does alone. The local memory of one is 80 KiB, that of five 400 KiB, and L1 and shared
-// memory together have 256. So the sums probably go to the L2 cache and back there, which is an
-// inference: the hit rate of local memory in L1, in Nsight Compute, would show it.
+// memory together have 256. So the sums have to leave L1. They do not stay in L2 either: 400 KiB on
+// each of 132 SMs are 54 MB, which with A and B is more than the 60 MB that L2 holds. In a trial
+// with Nsight Compute at 4096 this variant had 61 GB from DRAM; A and B are 0.13.
 //
 // Between the other three lines, not only the share of multiply-adds grows. Merged loads also take
 // fewer wavefronts. The hardware counts 33,792, 25,600 and 21,504 of them, which are bounds of
@@ -1161,9 +1162,12 @@ __global__ void __launch_bounds__(threads, blocks)
 // With spills the time grows by much more than the instructions, of which a slice has 1.7 and 2.2
 // times as many: it is 5.3 and 10.3 times as long as that of `blocks=2`. Here, too, a block is
 // faster alone. 4.33 TFLOP/s on 64 SMs would be 8.9 on 132, and with three blocks on each it is
-// 6.14. What they have spilled is 264 KiB, with four blocks 624 KiB, and has to leave L1. That this
-// is the reason is an inference again, and not all of it: at 2048 an SM has two blocks at most,
-// with 176 KiB, and `blocks=3` is no faster.
+// 6.14. A thread's local memory is 352 bytes with three blocks and 624 with four, less than the
+// bytes spilled, as most places are written more than once. What they have spilled is 264 KiB, with
+// four blocks 624 KiB, and has to leave L1. On all SMs these are 36 MB, which L2 can hold, and 84
+// MB, which it cannot. The trial with Nsight Compute fits: with three blocks L1 had 66 % of what it
+// was asked for, L2 had 97 %, and 2.95 GB came from DRAM; with four blocks it was 22 GB. It is not
+// the whole reason. At 2048 an SM has two blocks at most, with 176 KiB, and `blocks=3` is no faster.
 //
 // These rungs are no steps of the ladder, but one kernel in four versions. Say `__launch_bounds__`
 // with the number of threads in any case: without it the compiler does not know how many there are,
@@ -1261,10 +1265,22 @@ __global__ void __launch_bounds__(threads, 2)
 // warps ask for 8 quads of A and 2 of B, and have nothing to compute before the first of them
 // arrive. That makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row for `z-curve`, 384 for `blocks`,
 // and 256 for `rows`: 288 and 128 more than for `rows`. A block that is alone on its SM, at 1024,
-// takes 280 cycles more for a slice in `z-curve` than in `rows`, and 150 more in `blocks`. It fits,
-// and remains an inference. Nsight Compute's stall reasons at the first `FFMA` behind the barrier
-// would show it. Whoever has the operands of a step in registers before the step begins need not
-// care. That, too, is chapter 05.
+// takes 280 cycles more for a slice in `z-curve` than in `rows`, and 150 more in `blocks`.
+//
+// A trial with Nsight Compute at 4096 counted how long a warp waits for words of shared memory
+// (`short_scoreboard`), in cycles for each instruction that it issues, and how many of the issue
+// slots are used:
+//
+// | order | `rows` | `z-curve` | `blocks` | `columns` |
+// |---|--:|--:|--:|--:|
+// | waiting for shared memory | 0.79 | 1.48 | 2.29 | 10.44 |
+// | issue slots in use | 56.6 % | 52.4 % | 52.2 % | 22.6 % |
+//
+// Both orders do wait longer than `rows`, and lose the same for it. `blocks` waits more than
+// `z-curve` in all, and that fits as well: its wavefronts are B's for the most part, so its waits are
+// spread over all steps, and other warps can fill them. Those of `z-curve` come all at once. *When* a
+// warp waits this counter does not say, so this last part remains an inference. Whoever has the
+// operands of a step in registers before the step begins need not care. That, too, is chapter 05.
 
 // [hide] How this rung is registered
 void register_orders(lab::GemmLadder& ladder) {

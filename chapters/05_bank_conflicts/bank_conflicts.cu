@@ -256,10 +256,10 @@ __global__ void read_words(float* sums, int stride, int turns) {
 
 // **The counters.** A stride of 2 uses every second bank, each for two words: 2 wavefronts. Strides of
 // 4, 8, 16 and 32 take 4, 8, 16 and 32, until all lanes want words of one bank. The broadcast takes 1,
-// and so does a stride of 33. In general it is the greatest common divisor of the stride and 32. Hence
-// the oldest trick of all: where a stride is a power of two, make it odd, by adding a word that nobody
-// uses. A read in the table is one of 8, so its conflicts are 8 times what exceeds one wavefront: 248
-// for a stride of 32.
+// and so does a stride of 33. In general, for a stride of 1 or more, it is the greatest common divisor of
+// the stride and 32. Hence the oldest trick of all: where a stride is a power of two, make it odd, by
+// adding a word that nobody uses. A read in the table is one of 8, so its conflicts are 8 times what
+// exceeds one wavefront: 248 for a stride of 32.
 
 // A lane may also read 64 or 128 bits at once, if they are aligned: a `float2` or a `float4`. Then 32
 // lanes ask for 256 or 512 bytes, while the banks deliver 128 at a time. So such a request is cut into
@@ -296,7 +296,8 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 // **The counters.** With a stride of 1 a read takes 2 wavefronts of 64 bits, or 4 of 128 bits, which is
 // the least for so many bytes and hence no conflict. Twice the stride doubles it: 8 for float4 with a
 // stride of 2, 32 with a stride of 8, since the 8 lanes of a quarter then have all their words in the
-// same four banks. Strides of 17 pairs or 9 quads are free of conflicts again.
+// same four banks. Strides of 17 pairs or 9 quads are free of conflicts again, as every odd stride is,
+// whatever the width: the drawing above has them all.
 //
 // The broadcast has a surprise: one float4 for all lanes takes 2 wavefronts, not 4, and one float2 takes
 // 1, not 2. The hardware *merges* phases when it sees that neighbours agree. It looks at two patterns:
@@ -505,6 +506,8 @@ __global__ void __launch_bounds__(256) transposed_a(lab::Gemm g) {
 // 4 (128 + p) mod 32 has to be 16, so that the two halves lie side by side. p = 4 does it: 528 mod 32 is
 // 16. It also keeps every row at a multiple of 16 bytes, so that float4 can still be read from it. p = 1,
 // which is what the books say, would do neither.
+//
+// **Predict** what the clock makes of it: how many of all wavefronts are those that will have gone?
 
 /// transposed_a with rows of A that are 4 floats longer.
 ///
@@ -557,6 +560,9 @@ __global__ void __launch_bounds__(256) padded_a(lab::Gemm g) {
 // thread must be neighbours! Let it have two groups of four: columns 4x to 4x + 3, and the same 64
 // further on. Then the lanes read float4 that follow on each other without a gap. The same for the rows.
 // The thread's tile of 8 x 8 falls into four of 4 x 4.
+//
+// **Predict** the wavefronts of a step. And the time: a step of 20 wavefronts lets the multiply-adders work
+// for 16 cycles out of 20, which bounds `padded_a` at 50.4 TFLOP/s, four fifths of 63.0. It has reached 36.9.
 
 /// padded_a with the thread's tile as four of 4 x 4, 64 rows and 64 columns apart.
 ///
@@ -600,7 +606,8 @@ __global__ void __launch_bounds__(256) split_tile(lab::Gemm g) {
 // but two lines of address arithmetic has changed. As a bonus, the lanes now write C in contiguous float4
 // as well: 16 sectors for each store, where it was 32.
 //
-// **The clock.** 40.3 TFLOP/s.
+// **The clock.** 40.3 TFLOP/s, 9 % more, for two fifths fewer wavefronts. Shared memory bounds it no more, and the
+// 63.0 are still far away. What is left must be waiting, and sections 8 and 9 are about that.
 
 // ## 6. The shape of a warp
 //
@@ -745,22 +752,24 @@ __global__ void __launch_bounds__(256, 2) warp_tile(lab::Gemm g) {
 // had to say. What is left is waiting.
 //
 // **The clock.** 41.5 TFLOP/s. A third of the wavefronts has gone, and it is 3 % faster: 12 wavefronts were within
-// the 16 already. From here on it is not the amount of work that has to become less. (The last kernel of a well-known
-// tutorial about this product, Boehm's "How to Optimize a CUDA Matmul Kernel", 2022, has warp tiles, too. It makes 36.3
-// on an H200.)
+// the 16 already. From here on it is not the amount of work that has to become less. (The last kernel of a
+// well-known tutorial about this product, Boehm's "How to Optimize a CUDA Matmul Kernel", 2022, has warp tiles, too.
+// It makes 36.3 on an H200, which `transposed_a` has passed already.)
 //
 // `__launch_bounds__(256, 2)` asks for two blocks on an SM at the same time, so the compiler may use 128
 // registers for a thread. While one block waits for its slice, the other one computes.
 
 // ## 8. Fetching ahead
 //
-// In `warp_tile` a slice is fetched, then everybody waits until it is there, then it is computed with. The
-// way to global memory and back takes some 600 cycles, and the 8 steps of a slice take 512 cycles for four
-// warps. Two blocks that take turns hide some of it. It is better to ask early: the float4 of the *next*
-// slice are asked for before this one is computed with, and wait in registers until the barrier. The same
-// on a smaller scale: the fragments of step k + 1 are read while step k is multiplied, so that the about 30
-// cycles of shared memory pass meanwhile. Both cost registers, 8 for the slice and 16 for the fragments.
-// This is *double buffering*.
+// In `warp_tile` a slice is fetched, then everybody waits until it is there, then it is computed with. A load
+// takes 282 cycles if L2 has it and 684 if the memory has to be asked (chapter 02), and the 8 steps of a slice
+// take 512 cycles for four warps. Two blocks that take turns hide some of it. It is better to ask early: the
+// float4 of the *next* slice are asked for before this one is computed with, and wait in registers until the
+// barrier. The same on a smaller scale: the fragments of step k + 1 are read while step k is multiplied, so that
+// the two or three dozen cycles of shared memory pass meanwhile. Both cost registers, 8 for the slice and 16 for
+// the fragments. This is *double buffering*.
+//
+// **Predict** at which size it gains most: where two blocks share an SM, or at 1024, where each is alone?
 
 /// warp_tile with what comes next on its way to registers: the next slice while this one is computed
 /// with, the next fragments while these are multiplied.
@@ -834,6 +843,9 @@ __global__ void __launch_bounds__(256, 2) register_buffer(lab::Gemm g) {
 //   K is no multiple of 16 the *first* slice is the shorter one, so that the loop need not look.
 // - *The fragments* are double buffered as before, now across slices: the last step of a slice waits for
 //   the next slice and reads its first fragments.
+//
+// **Predict** the gain over `register_buffer`, which asks for one slice of 8 ahead: is there still a wait for
+// memory to be hidden? And is it worth much that of four barriers in 16 steps one is left?
 
 /// outer_product with the columns in turn downwards and upwards.
 template <int TM, int TN>
@@ -999,7 +1011,11 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // **The counters.** Copies are counted like loads, and like stores to shared memory. There is a step more of
 // fragments for each block, the one that is read at the very end and never used.
 //
-// **The clock.** 48.2 TFLOP/s, and 94 % of cuBLAS.
+// **The clock.** 48.2 TFLOP/s, and 94 % of cuBLAS: 3 % more. At 1024, where nobody fills in for a block that waits,
+// nothing is gained, 21.3 as before. So the loads were hidden already, one slice ahead was enough, and the fewer
+// barriers do not show there either. `register_buffer` was not counted, so we cannot say what the 3 % are. What is
+// left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.38 stand at a
+// barrier and 0.09 wait for a load.
 
 // ## 10. A wider tile
 //
@@ -1015,7 +1031,7 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // with up to 255 registers for a thread.
 //
 // **Predict.** Wavefronts for a step: A has four reads now, B two. That is 12 for 128 multiply-adds, where
-// 8 x 8 took 8 for 64.
+// 8 x 8 took 8 for 64. And the time, if an instruction saved is a multiply-add gained?
 
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
@@ -1058,6 +1074,7 @@ __global__ void __launch_bounds__(256, 1) wide_tile(lab::Gemm g) {
 //
 // The sums are the same, and each of them still adds up its products from the first k to the last. Only the order
 // of independent instructions has changed, which is why the compiler may do it, and does not do it by itself.
+// **Predict** what one in forty register reads less is worth.
 
 /// wide_tile with the multiply-adds of a step in serpentine order.
 ///

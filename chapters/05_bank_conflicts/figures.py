@@ -5,6 +5,30 @@ import results
 from learn import maps
 
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the launches of read_words
+# Kernel, what a lane reads, its bytes, the launches' strides.
+READS = (("read_words", "float", 4, STRIDES), ("read_pairs", "float2", 8, (0, 1, 2, 4, 8, 16, 17)),
+         ("read_quads", "float4", 16, (0, 1, 2, 4, 8, 9)))
+
+
+def every_stride(folder):
+    """Wavefronts of a read at every stride from 0 to 33, by the rules, and as the hardware counted them where it did."""
+    counted = results.load_counted(folder)
+    if not counted:
+        raise results.ResultsError(f"{folder}: no counts of the hardware, which the drawing of all strides has beside it")
+
+    def wavefronts(size, stride):
+        lanes = min(32, 128 // size * (1 if stride else 2))  # of a phase: two merge where neighbours agree
+        drawn = maps.of_example({"space": "shared", "access": "load", "size": size, "phase_lanes": lanes,
+                                 "addresses": [size * stride * lane for lane in range(32)]})
+        return sum(max(map(len, group["stacks"])) for group in drawn["groups"])
+
+    reads = []
+    for kernel, word, size, strides in READS:
+        launches = [launch["counts"] for launch in counted.launches if launch["kernel"] == kernel]
+        reads.append((f"a {word} for each lane, {8 * size} bits", [wavefronts(size, stride) for stride in range(34)],
+                      {stride: counts["shared_load_wavefronts"] // counts["shared_load_requests"]
+                       for stride, counts in zip(strides, launches)}))
+    return figures.stride_bars(reads, counted.device)
 
 
 def draw(simulated, source):
@@ -44,12 +68,17 @@ def draw(simulated, source):
     split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])
     split_caption = "A read of B now: no bank is left out, and none is asked twice."
 
-    warps = figures.lane_map([("2 x 16, in rows: split_tile", places("split_tile"), set(range(8))),
-                              ("4 x 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
+    warps = figures.lane_map([("2 × 16, in rows: split_tile", places("split_tile"), set(range(8))),
+                              ("4 × 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
     warps_caption = ("The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
                      "in pairs 16.")
     clean = figures.bank_map([("float4 at bs[k][col]", read_of_b("warp_tile"))])
     clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
-    return [("read_words", "strides", strides, strides_caption), ("thread_tile", "reads", thread, thread_caption),
+    every_caption = ("Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars by the "
+                     "simulator's rules, the dots as Nsight Compute counted the launches of these rungs on an H200. Each step "
+                     "up is twice as many.")
+    return [("read_words", "strides", strides, strides_caption),
+            ("read_quads", "every-stride", every_stride(source.parent / "results"), every_caption),
+            ("thread_tile", "reads", thread, thread_caption),
             ("padded_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
             ("warp_shapes", "lanes", warps, warps_caption), ("warp_tile", "clean", clean, clean_caption)]

@@ -52,6 +52,13 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", text)
 
 
+def typeset(text: str) -> str:
+    """Prose with a multiplication sign where a source has an x between extents: 128 x 96, M x K. Code stays as it is."""
+    pieces = re.split(r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE)
+    sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b))")
+    return "".join(piece if i % 2 else sign.sub(r"\1 ×", piece) for i, piece in enumerate(pieces))
+
+
 def size_text(size: dict) -> str:
     return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
 
@@ -237,6 +244,8 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
             if any(divergent):
                 text = ", ".join(number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
                                  for d, row in zip(divergent, traced))
+                if len(traced) > 1 and len(set(divergent)) == 1:
+                    text = f"{number(divergent[0])} in each variant"
                 out += [f"Divergent branches: {text}.", ""]
             by_line = lines_table(name, source, simulated)
             if by_line:
@@ -402,7 +411,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     def render(blocks: list, source: Path) -> None:
         for block in blocks:
             if isinstance(block, Prose):
-                out.extend([block.text, ""])
+                out.extend([typeset(block.text), ""])
             elif isinstance(block, Code) and only_includes(block):
                 out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
             elif isinstance(block, Code):
@@ -425,7 +434,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     out += [ladder(chapter, simulated, measured, list(figures)), ""]
     out += [agreement(counted, simulated), ""]
     if notes.strip():
-        out += ["## Notes on the measurement", "", notes.strip(), ""]
+        out += ["## Notes on the measurement", "", typeset(notes.strip()), ""]
     return "\n".join(out)
 
 

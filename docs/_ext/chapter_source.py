@@ -290,6 +290,9 @@ def parse_blocks(path: Path, lines: list[str], first: int, contracts: list[Funct
         elif re.match(r"// clang-format (on|off)$|// NOLINT", text):
             pass
         elif re.match(r"//(?!/)", text):
+            if re.match(r"//\s{0,4}%", text):
+                raise SourceError(f"{path}:{number}: a line of prose begins with '%', which Markdown takes for a "
+                                  "comment and leaves out: break the line elsewhere")
             if not prose:
                 flush()
                 prose = Prose(number, "")

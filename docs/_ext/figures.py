@@ -362,6 +362,104 @@ def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawin
     return Drawing(_page_colours(svg), "How the lanes of a warp stand. " + " ".join(sentences))
 
 
+def warp_map(orders: list[tuple[str, list[tuple[int, int]]]], loads_a: list[tuple[int, int]],
+             loads_b: list[tuple[int, int]]) -> Drawing:
+    """What warp 0 of a block loads, reads and computes, to scale: B's slice above the tile of C and A's to the left of
+    it. Each order: its name, and row and column of each lane among the tile's 16 x 16 places of 8 x 8 elements.
+    `loads_a`, `loads_b`: row and column of each lane's quad in the slices of 128 x 8 and 8 x 128 elements."""
+    pitch, gap, title = 18, 7, 22
+    unit, side = pitch / 8, 16 * pitch
+    across = pitch + gap + side  # of one of the drawings
+
+    def one(name: str, places: list[tuple[int, int]], x: float, y: float) -> str:
+        shapes = [f'<text x="{x:g}" y="{y + 14:g}" font-size="13.5" fill="{FOREGROUND}"><tspan class="mono">'
+                  f'{_escape(name)}</tspan></text>']
+        right, top = x + pitch + gap, y + title
+        below = top + pitch + gap
+
+        def box(at_x: float, at_y: float, width: float, height: float, fill: str) -> None:
+            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{fill}"/>')
+
+        for row in sorted({row for row, _ in places}):  # what it reads in each step along K
+            box(x, below + row * pitch, pitch, pitch, SOFT)
+        for col in sorted({col for _, col in places}):
+            box(right + col * pitch, top, pitch, pitch, SOFT)
+        for row, quad in loads_a:
+            box(x + 4 * quad * unit, below + row * unit, 4 * unit, unit, SECOND)
+        for row, quad in loads_b:
+            box(right + 4 * quad * unit, top + row * unit, 4 * unit, unit, SECOND)
+        lines = "".join(f"M{right + i * pitch:g} {below:g}v{side}M{right:g} {below + i * pitch:g}h{side}" for i in range(1, 16))
+        shapes.append(f'<path d="{lines}" stroke="{LINE}" stroke-width="1" fill="none"/>')
+        for lane, (row, col) in enumerate(places):
+            box(right + col * pitch + 1, below + row * pitch + 1, pitch - 2, pitch - 2, SOFT)
+            shapes.append(f'<text x="{right + (col + 0.5) * pitch:g}" y="{below + row * pitch + 13:g}" font-size="10.5" '
+                          f'text-anchor="middle" fill="{FOREGROUND}">{lane}</text>')
+        for at_x, at_y, width, height in ((x, below, pitch, side), (right, top, side, pitch), (right, below, side, side)):
+            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="none" '
+                          f'stroke="{MUTED}" stroke-width="1.2"/>')
+        return "".join(shapes)
+
+    def draw(columns: int) -> str:
+        step_x, step_y = across + 26, title + across + 14
+        shapes = [one(name, places, 1 + i % columns * step_x, i // columns * step_y)
+                  for i, (name, places) in enumerate(orders)]
+        width, height = columns * step_x - 24, -(-len(orders) // columns) * step_y - 12
+        return _page_colours(f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width: {width:g}px" '
+                             f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    def rows_of(places: list[tuple[int, int]]) -> str:
+        rows = sorted({row for row, _ in places})
+        return "; ".join(" ".join(str(lane) for _, lane in sorted((col, lane) for lane, (r, col) in enumerate(places)
+                                                                  if r == row)) for row in rows)
+
+    def span(numbers: list[int]) -> str:
+        low, high = min(numbers), max(numbers)
+        return f"row {low}" if low == high else f"rows {low} to {high}"
+
+    alt = (f"What warp 0 loads, reads and computes. It loads {span([row for row, _ in loads_a])} of A's slice and "
+           f"{span([row for row, _ in loads_b])} of B's. " + " ".join(
+               f"{name}: {len({row for row, _ in places})} x {len({col for _, col in places})} places, row by row lanes "
+               f"{rows_of(places)}." for name, places in orders))
+    return Drawing(draw(2), alt, draw(1))
+
+
+def stride_bars(reads: list[tuple[str, list[int], dict[int, int]]], device: str) -> Drawing:
+    """Wavefronts of a read at every stride. Each read: words above it, the wavefronts by stride from 0 on, and those
+    that the hardware has counted, by stride. Heights are logarithmic: twice the wavefronts, one step more."""
+
+    def draw(pitch: float) -> str:
+        shapes, y, step = [], 0.0, 11
+        left = 2
+        for text, waves, counted in reads:
+            y += 15
+            shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{_escape(text)}</text>')
+            floor = y + 20 + 6 * step
+            for stride, wavefronts in enumerate(waves):
+                x, high = left + stride * pitch, (1 + math.log2(wavefronts)) * step
+                shapes.append(f'<rect x="{x:g}" y="{floor - high:g}" width="{pitch - 2.5:g}" height="{high:g}" rx="1.5" '
+                              f'fill="{ACCENT}"/>')
+                middle = x + (pitch - 2.5) / 2
+                if stride in counted:
+                    at = floor - (1 + math.log2(counted[stride])) * step
+                    shapes.append(f'<circle cx="{middle:g}" cy="{at:g}" r="3.2" fill="{SECOND}"/>')
+                if pitch > 15 or wavefronts > 2:
+                    shapes.append(f'<text x="{middle:g}" y="{floor - high - 5:g}" font-size="9.5" text-anchor="middle" '
+                                  f'fill="{MUTED}">{wavefronts}</text>')
+                if pitch > 15 or stride % 4 == 0:
+                    shapes.append(f'<text x="{middle:g}" y="{floor + 12:g}" font-size="9.5" text-anchor="middle" '
+                                  f'fill="{FOREGROUND}">{stride}</text>')
+            y = floor + 24
+        width = left + max(len(waves) for _, waves, _ in reads) * pitch + 2
+        return _page_colours(f'<svg viewBox="0 0 {width:g} {y - 8:g}" style="max-width: {width:g}px" '
+                             f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    alt = "Wavefronts of one read, by stride. " + " ".join(
+        f"{text}: from stride 0 on {' '.join(map(str, waves))}; {device} counted "
+        + ", ".join(f"{wavefronts} for {stride}" for stride, wavefronts in counted.items()) + "."
+        for text, waves, counted in reads)
+    return Drawing(draw(22), alt, draw(10.2))
+
+
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
     """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
     `learn.maps.of_example` makes of an example in a trace."""

@@ -134,6 +134,16 @@ def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
                          if text}
 
 
+def without_root(results: Results, root: Path) -> None:
+    """Makes the paths in what a program said relative to the course: a finding names its source in full."""
+    prefix = f"{root}/"
+    results.output = results.output.replace(prefix, "")
+    results.shown = {rung: text.replace(prefix, "") for rung, text in results.shown.items()}
+    for row in results.rows:
+        if row.get("reason"):
+            row["reason"] = row["reason"].replace(prefix, "")
+
+
 def examples_of(results: Results, kernel: str, source: Path, line: str, launch: int = -1) -> list[dict]:
     """What the trace keeps of the requests of one line, given by its text: an example of each access. Of several
     launches of a kernel that have any, `launch` says which; the last if it does not."""
@@ -151,8 +161,8 @@ def examples_of(results: Results, kernel: str, source: Path, line: str, launch: 
 
 
 def is_heading(line: str) -> bool:
-    """The first line of the table; lab/table.h prints it."""
-    return re.match(r"rung\s+(loads\b|median ms\b)", line) is not None
+    """The first line of the table; lab/table.h prints it. Where no rung has figures, it is that word alone."""
+    return re.match(r"rung(\s+(loads|median ms)\b|\s*$)", line) is not None
 
 
 def before_table(output: str) -> str:

@@ -76,6 +76,35 @@ class Drawings(unittest.TestCase):
         self.assertEqual((float(rects[6].get("x")), float(rects[6].get("y")) - float(rects[0].get("y"))), (61, 30))
         self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
 
+    def test_stride_bars(self):
+        drawing = figures.stride_bars([("a float", [1, 1, 2, 1, 4], {0: 1, 4: 4}), ("a float2", [1, 2, 4, 2, 8], {4: 16})],
+                                      "NVIDIA X")
+        for svg in (drawing.svg, drawing.narrow):
+            root = self.check(svg)
+            bars = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+            self.assertEqual([float(bar.get("height")) for bar in bars], [11, 11, 22, 11, 33, 11, 22, 33, 22, 44])
+            dots = list(root.iter("{http://www.w3.org/2000/svg}circle"))
+            # A dot on the end of its bar where both say the same, a step above it where the hardware counts twice as many.
+            tops = [float(dot.get("cy")) - float(bar.get("y")) for dot, bar in zip(dots, (bars[0], bars[4], bars[9]))]
+            self.assertEqual(tops, [0, 0, -11])
+        self.assertIn("a float2: from stride 0 on 1 2 4 2 8; NVIDIA X counted 16 for 4.", drawing.alt)
+
+    def test_warp_map(self):
+        places = [divmod(lane, 16) for lane in range(32)]
+        drawing = figures.warp_map([("rows", places), ("columns", [(col, row) for row, col in places])],
+                                   [divmod(lane, 2) for lane in range(32)], [(0, lane) for lane in range(32)])
+        for svg in (drawing.svg, drawing.narrow):
+            rects = list(self.check(svg).iter("{http://www.w3.org/2000/svg}rect"))
+            fills = [r.get("fill") for r in rects]
+            # Two drawings of 64 quads loaded, 2 and 16 strips read, 32 places, 3 frames.
+            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("second", "soft")], [128, 2 * (18 + 32)])
+            self.assertEqual(fills.count("none"), 6)
+        loaded = [r for r in self.check(drawing.svg).iter("{http://www.w3.org/2000/svg}rect")
+                  if r.get("fill") == "var(--draw-second)"]
+        self.assertEqual(sum(float(r.get("width")) * float(r.get("height")) for r in loaded[:32]), 18 * 36)  # 8 x 16
+        self.assertIn("It loads rows 0 to 15 of A's slice and row 0 of B's. rows: 2 x 16 places, row by row lanes 0 1 2", drawing.alt)
+        self.assertIn("columns: 16 x 2 places, row by row lanes 0 16; 1 17;", drawing.alt)
+
     def test_graph(self):
         chapters = [("01_a", "01", "A", []), ("02_b", "02", "B <&", ["01_a"]), ("03_c", "03", "C", ["01_a", "02_b"])]
         drawing = figures.chapter_graph(chapters)

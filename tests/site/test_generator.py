@@ -147,6 +147,8 @@ class Blocks(Temporary):
         self.refused(source.replace("// [hide] Setting up\n", ""), r"'\[/hide\]' without '\[hide\]'")
         self.refused(source.replace("void helper() {}", "// [hide]"), r"'\[hide\]' inside the '\[hide\]' of line")
         self.refused(source.replace("// - a list", "// ```cpp\n// x"), "the fence '```' is not closed")
+        self.refused(source.replace("// - a list", "// 62\n// % of its time"), r"a line of prose begins with '%'")
+        self.parse(source.replace("// - a list", "// 62 %\n// of its time"))
 
 
 class Functions(unittest.TestCase):
@@ -224,6 +226,29 @@ class Pages(Temporary):
         page = self.page(report)
         self.assertIn("Not run on the simulator: needs a GPU.", page)
         self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\n````", page)
+
+    def test_paths_of_the_course(self):
+        report = sample.results()
+        report["rows"][0]["reason"] = "read of 4 bytes at /home/me/course/chapters/x.cu:3 in f"
+        found = results.parse(json.dumps(report), "r.json")
+        found.output, found.shown = "at /home/me/course/chapters/x.cu:3", {"f": "/home/me/course/x.cu and /home/me/coursework"}
+        results.without_root(found, Path("/home/me/course"))
+        self.assertEqual(found.rows[0]["reason"], "read of 4 bytes at chapters/x.cu:3 in f")
+        self.assertEqual((found.output, found.shown["f"]), ("at chapters/x.cu:3", "x.cu and /home/me/coursework"))
+
+    def test_divergent_branches(self):
+        report = sample.results()
+        far = report["rows"][1]
+        far["counts"]["divergent_branches"] = 3
+        report["rows"].append(dict(far, variant="stride=4", counts=dict(far["counts"])))
+        self.assertIn("Divergent branches: 3 in each variant.", self.page(report))
+        report["rows"][2]["counts"]["divergent_branches"] = 4
+        self.assertIn("Divergent branches: 3 (`stride=8`), 4 (`stride=4`).", self.page(report))
+
+    def test_signs(self):
+        text = "32 x 8, `32 x 8` and M x\nK, 0 x NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 x 2\n"
+        self.assertEqual(chapter_page.typeset(text),
+                         "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n")
 
     def test_ideas_cannot_break_a_table(self):
         self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())
@@ -408,6 +433,9 @@ class Results(Temporary):
         self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
         self.assertEqual(results.before_table("01_sample on SIMT simulator, n = 1\n\nhello\n\nrung  loads\n"), "hello")
         self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
+        # A rung that only raises its finding has a row and no figures: that table is no print of its own.
+        self.assertEqual(results.before_table("rung\nf  PASS  raises a finding\n1 PASS, 0 FAIL, 0 SKIP, 0 ERROR\n"), "")
+        self.assertEqual(results.before_table("rung by rung\nrung\nf  PASS\n"), "rung by rung")
 
 
 @unittest.skipUnless(shutil.which("doxygen"), "doxygen is not installed")
