@@ -151,6 +151,14 @@ class DefaultRun(unittest.TestCase):
                 self.assertEqual(counts["shared_store_bank_conflicts"], 0)
         self.assertEqual(self.counts("wide_tile")["shared_load_wavefronts"] /
                          self.counts("async_copy")["shared_load_wavefronts"], 0.75)
+        copying = self.counts("async_copy")
+        slices = M // 128 * (N // 128) * (K // 16)
+        self.assertEqual((copying["shared_wavefronts"], copying["shared_load_wavefronts"]), (29696, 25088))
+        self.assertEqual(29696 - 25088, slices * (64 * 2 + 16 * 4))
+        deep = CHAPTER.run("--rung", "async_copy", "--size", "128,128,64").row("async_copy")["counts"]
+        self.assertEqual(deep["shared_wavefronts"] - deep["shared_load_wavefronts"], 4 * (64 * 4 + 16 * 4))
+        for quote in ("29,696, of which 25,088 are", "have the other 4,608", "all four of them, and 4 wavefronts"):
+            self.assertEqual(prose().count(quote), 1, quote)
 
     def test_shapes(self):
         """The table of section 6."""
