@@ -851,7 +851,7 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 // **The clock.** Occupancy predicts a slow row for 32 and the same time for all the others:
 //
 // | threads a block | 32 | 48 | 64 | 128 | 256 | 512 | 1024 |
-// |---|---|---|---|---|---|---|---|
+// |---|--:|--:|--:|--:|--:|--:|--:|
 // | time in ms | 1.26 | 0.84 | 0.63 | 0.32 | 0.20 | 0.21 | 0.24 |
 // | blocks in the grid | 2,097,152 | 1,398,102 | 1,048,576 | 524,288 | 262,144 | 131,072 | 65,536 |
 //

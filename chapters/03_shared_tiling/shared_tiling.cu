@@ -521,7 +521,7 @@ __global__ void __launch_bounds__(square(tile), 2048 / square(tile))
 // **The clock** disagrees with the first half. This is at 4096:
 //
 // | depth of a slice | 32 | 64 | 128 | 256 |
-// |---|---|---|---|---|
+// |---|--:|--:|--:|--:|
 // | time in ms | 16.52 | 15.53 | 14.92 | 14.48 |
 // | TFLOP/s | 8.32 | 8.85 | 9.21 | 9.49 |
 //
@@ -656,7 +656,7 @@ void blocks_per_sm(const lab::Gemm& gemm, unsigned most) {
 // **The clock**, in TFLOP/s:
 //
 // | blocks on an SM | 1 | 2 | 4 | 8 |
-// |---|---|---|---|---|
+// |---|--:|--:|--:|--:|
 // | predicted | 3.6 | 7.1 | 10 | 10 |
 // | measured at 4096 | 1.60 | 3.10 | 6.02 | 8.03 |
 // | measured at 2048 | 2.73 | 4.55 | 7.15 | 8.11 |
@@ -859,7 +859,7 @@ __global__ void __launch_bounds__(1024)
 // Look at all that an SM has to do for a slice of a warp, and in how many cycles it can:
 //
 // | for one warp and one slice of 32 | how many | an SM does, in a cycle | cycles |
-// |---|---|---|---|
+// |---|--:|---|--:|
 // | wavefronts of shared memory | 50 | 1 | 50 |
 // | multiply-adds | 32 | 4 warps | 8 |
 // | instructions of any kind | 102 | 4 | 25.5 |

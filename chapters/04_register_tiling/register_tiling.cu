@@ -467,7 +467,7 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // nvcc 13.0 for an H200 (`cuobjdump -sass`):
 //
 // | kernel | instructions | `FFMA` | loads from shared memory | the rest |
-// |---|---|---|---|---|
+// |---|--:|--:|--:|--:|
 // | `wide_reads` | 102 | 32 | 40 | 30 |
 // | `thread_tile_1d` | 112 | 64 | 24 | 24 |
 // | `thread_tile_2d` | 617 | 512 | 32 | 73 |
@@ -633,7 +633,7 @@ __global__ void __launch_bounds__(threads, 2)
 // read nor what is computed. It changes the *instructions*:
 //
 // | unrolled | registers | local memory | instructions of the inner loop | multiply-adds in it |
-// |---|---|---|---|---|
+// |---|--:|---|---|--:|
 // | nothing | 47 | 320 bytes | 9 | 1 |
 // | the tile | 102 | 0 | 81 | 64 |
 // | the tile, 2 steps | 127 | 0 | 146 | 128 |
@@ -663,7 +663,7 @@ __global__ void __launch_bounds__(threads, 2)
 // **The clock**, in TFLOP/s:
 //
 // | unrolled | 1024 | 2048 | 4096 | 8192 |
-// |---|---|---|---|---|
+// |---|--:|--:|--:|--:|
 // | nothing | 0.73 | 1.25 | 0.94 | 1.00 |
 // | the tile | 8.68 | 25.0 | 25.7 | 25.8 |
 // | the tile, 2 steps | 9.13 | 28.1 | 28.7 | 29.1 |
@@ -1119,7 +1119,7 @@ __global__ void __launch_bounds__(threads, blocks)
 // it back later. `nvcc -Xptxas -v` and the machine code tell:
 //
 // | blocks | registers | bytes spilled | instructions of a slice | local loads | local stores |
-// |---|---|---|---|---|---|
+// |---|--:|--:|--:|--:|--:|
 // | 1 | 129 | 0 | 574 | 0 | 0 |
 // | 2 | 128 | 0 | 574 | 0 | 0 |
 // | 3 | 80 | 832 | 975 | 174 | 170 |
@@ -1145,7 +1145,7 @@ __global__ void __launch_bounds__(threads, blocks)
 // **The clock**, in TFLOP/s:
 //
 // | blocks | 1024 | 2048 | 4096 | 8192 |
-// |---|---|---|---|---|
+// |---|--:|--:|--:|--:|
 // | 1 | 11.0 | 22.7 | 22.4 | 22.7 |
 // | 2 | 11.1 | 32.2 | 32.8 | 32.7 |
 // | 3 | 4.33 | 6.03 | 6.14 | 6.62 |
@@ -1226,7 +1226,7 @@ __global__ void __launch_bounds__(threads, 2)
 // **The counters** say something else:
 //
 // | order | warp | different floats | wavefronts of a load of A | of B | in all | bound, TFLOP/s |
-// |---|---|---|---|---|---|---|
+// |---|---|--:|--:|--:|--:|--:|
 // | `columns` | 16 x 2 | 144 | 32 | 2 | 69,632 | 15.5 |
 // | `blocks` | 4 x 8 | 96 | 4 | 8 | 24,576 | 42.8 |
 // | `z-curve` | 4 x 8 | 96 | 8 | 2 | 20,480 | 51.0 |

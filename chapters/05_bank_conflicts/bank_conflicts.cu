@@ -677,7 +677,7 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs) {
 // **The counters** for one step (shared loads in the table):
 //
 // | arrangement | different elements | in rows | in pairs |
-// |---|---:|---:|---:|
+// |---|--:|--:|--:|
 // | 1 x 32 | 264 | 12 | |
 // | 2 x 16 | 144 | 12 | 8 |
 // | 4 x 8 | 96 | 12 | 8 |

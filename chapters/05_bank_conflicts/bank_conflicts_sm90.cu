@@ -535,7 +535,7 @@ void register_sm90(lab::GemmLadder& ladder) {
 // **The clock**, in TFLOP/s, each beside cuBLAS in the same run:
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
-// |---|---|---|---|---|---|
+// |---|--:|--:|--:|--:|--:|
 // | 1024 | 11.8 | 12.7 | 35.0 | 33.9 | 1.03 |
 // | 2048 | 49.0 | 51.3 | 51.6 | 49.5 | 1.04 |
 // | 4096 | 50.0 | 52.4 | 54.1 | 51.4 | 1.05 |

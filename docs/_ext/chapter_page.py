@@ -55,7 +55,7 @@ def escape(text: str) -> str:
 def typeset(text: str) -> str:
     """Prose with a multiplication sign where a source has an x between extents: 128 x 96, M x K. Code stays as it is."""
     pieces = re.split(r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE)
-    sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b))")
+    sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b|anything|infinity))")
     return "".join(piece if i % 2 else sign.sub(r"\1 ×", piece) for i, piece in enumerate(pieces))
 
 
@@ -141,7 +141,7 @@ def provenance(results: Results) -> str:
     return ", ".join(escape(p) for p in parts)
 
 
-MEASURED_HEAD = ["median", "p10 to p90", "rate", "of the peer", "of the limit"]
+MEASURED_HEAD = ["median", "rate", "of the peer", "of the limit", "p10 to p90"]  # a phone shows the first of them
 
 
 def measured_cells(row: dict) -> list[str] | None:
@@ -151,10 +151,10 @@ def measured_cells(row: dict) -> list[str] | None:
     ratio, limit = row.get("ratio_to_peer"), row.get("fraction_of_limit")
     return [
         f"{milliseconds(time['median'])} ms",
-        f"{milliseconds(time['p10'])} to {milliseconds(time['p90'])}",
         rate(row["rate"], row.get("rate_unit", "")) if row.get("rate") is not None else "–",
         f"{100 * ratio:.1f} %" if ratio is not None else "–",
         f"{100 * limit:.1f} %" if limit is not None else "–",
+        f"{milliseconds(time['p10'])} to {milliseconds(time['p90'])}",
     ]
 
 

@@ -1,8 +1,18 @@
 """Two quiet colour schemes for code: what is text to the compiler stays text to the eye."""
 
+from pygments.lexers.c_like import CudaLexer
 from pygments.style import Style
 from pygments.token import (Comment, Error, Generic, Keyword, Literal, Name, Number, Operator,
-                            Punctuation, String, Token)
+                            Punctuation, String, Text, Token)
+
+
+class Cuda(CudaLexer):
+    """CUDA C++, in which all that the schemes below do not colour is plain text. An element for every bracket, name and
+    blank would be a third of a chapter's page."""
+
+    def get_tokens_unprocessed(self, text, stack=("root",)):
+        for index, token, value in super().get_tokens_unprocessed(text, stack):
+            yield index, Text if token in (Name, Operator, Punctuation, Text.Whitespace) else token, value
 
 
 class WarpLight(Style):

@@ -21,6 +21,7 @@ from pathlib import Path
 import chapter_page
 import doxygen
 import results
+import warp_pygments
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging
@@ -286,6 +287,14 @@ def counter_names(source: Path) -> dict[str, list[str]]:
     raise ValueError(f"{source}: no table COUNTS")
 
 
+def dash_parameters(app, doctree) -> None:
+    """A parameter and what it is, in a contract: Sphinx writes two hyphens between them."""
+    for field in doctree.findall(nodes.field_body):
+        for text in list(field.findall(nodes.Text)):
+            if text.astext() == " -- ":
+                text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app):
     app.add_directive("rung", Rung)
     app.add_directive("svg", Svg)
@@ -296,7 +305,9 @@ def setup(app):
     app.add_directive("counts", CountsTable)
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
+    app.add_lexer("cuda", warp_pygments.Cuda)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
+    app.connect("doctree-read", dash_parameters)
     app.connect("doctree-resolved", drop_links_to_contracts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

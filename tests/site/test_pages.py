@@ -49,6 +49,23 @@ def setUpModule():
         REPORTS[main.parent.name] = json.loads((folder / "docs" / "runs" / main.parent.name / "results.json").read_text())
 
 
+def bare(text: str) -> str:
+    """A text without what Markdown and typography change in it."""
+    return re.sub(r"[\s’‘“”\"'`*_|\\#]", "", text.replace("×", "x").replace("…", "..."))
+
+
+def lost_lines(prose: str, shown: str) -> list[str]:
+    """The lines of prose, or the cells where one is a row of a table, that a page does not show."""
+    here, lost = bare(shown), []
+    for line in prose.split("\n"):
+        text = re.sub(r"^\s*(\d+\.|-)\s", "", line)
+        for part in text.split("|") if text.startswith("|") else [text]:
+            if not re.fullmatch(r"[:\s-]*", part) and bare(part) not in here:
+                lost.append(line)
+                break
+    return lost
+
+
 class Page(html.parser.HTMLParser):
     """Links, anchors, assets, images and listings of a page."""
 
@@ -126,6 +143,17 @@ class Content(unittest.TestCase):
         for style in SITE.rglob("*.css"):
             for address in re.findall(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", style.read_text()):
                 self.assertNotRegex("".join(address), r"^(https?:)?//", style.name)
+
+    def test_every_line_of_prose_is_shown(self):
+        self.assertEqual(lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"), ["% of *its* time"])
+        for main in chapter_source.find_chapters(CHAPTERS):
+            shown = "".join(Page(SITE / "chapters" / f"{main.parent.name}.html").text)
+            for source in sorted(path for path in main.parent.glob("*.cu") if not path.name.endswith("_stub.cu")):
+                blocks = (chapter_source.parse_chapter(source, sorted(main.parent.glob("*_*.cu"))).blocks if source == main else
+                          chapter_source.parse_blocks(source, source.read_text().split("\n"), 1, []))
+                for block in blocks:
+                    if isinstance(block, chapter_source.Prose):
+                        self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
 
     def test_images_have_words_and_ids_are_unique(self):
         for page in pages():
