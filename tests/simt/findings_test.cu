@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -625,6 +626,29 @@ TEST_F(Repeated, RunsIfItDoesMoreThanThat) {
     EXPECT_EQ(result(), 2 * i);
   }
   cudaFree(managed);
+}
+
+// Threads of the host launch at the same time: what the one's blocks touch is not taken for the other's.
+TEST_F(Repeated, KnowsTheLaunchesOfSeveralThreadsApart) {
+  constexpr int threads = 4, rounds = 40, n = 2048;
+  int wrong[threads] = {};
+  std::vector<std::thread> launching;
+  for (int t = 0; t < threads; ++t) {
+    launching.emplace_back([t, &wrong] {
+      Buffer<int> in(n), out(n);
+      std::vector<int> host(n);
+      for (int round = 0; round < rounds; ++round) {
+        const int value = 1 + round * threads + t;
+        std::fill(host.begin(), host.end(), value);
+        cudaMemcpy(in.data(), host.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+        for (int i = 0; i < 3; ++i) scaled<<<n / 128, 128>>>(out.data(), in.data(), n);
+        cudaMemcpy(host.data(), out.data(), n * sizeof(int), cudaMemcpyDeviceToHost);
+        wrong[t] += std::count(host.begin(), host.end(), 2 * value) != n;
+      }
+    });
+  }
+  for (std::thread& thread : launching) thread.join();
+  for (int t = 0; t < threads; ++t) EXPECT_EQ(wrong[t], 0) << "thread " << t;
 }
 
 // Blocks of a sample wait for blocks that are not counted, and the reverse.

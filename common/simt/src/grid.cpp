@@ -47,9 +47,8 @@ class Pool {
     return *pool;
   }
 
-  // Runs all blocks of the grid; a fault keeps further blocks from starting.
+  // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
   void run(const Grid& grid) {
-    const std::lock_guard one_at_a_time(launch_mutex_);
     const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
     grid_ = &grid;
     next_block_ = 0;
@@ -144,7 +143,6 @@ class Pool {
   }
 
   const uint64_t threads_;
-  std::mutex launch_mutex_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::deque<std::unique_ptr<Worker>> workers_;  // [0] stays empty
@@ -317,6 +315,9 @@ void add_block_races(const std::vector<BlockRace>& races,
 
 void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure,
          const detail::Argument* arguments, unsigned count) {
+  // One launch at a time, until what its blocks have left is collected: they share the workers.
+  static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
+  const std::lock_guard lock(*one_at_a_time);
   if (device::sticky_error()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
