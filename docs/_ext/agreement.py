@@ -78,7 +78,7 @@ def page(root: Path, programs: Path, work: Path) -> str:
         "within that they agree. [How the simulator works](simulator.md) has the rules.",
         "## Microkernels",
         f"{len(rows)} kernels that each do one thing in one way; the compiler is kept from changing what they say.",
-        table(rows), reasons(load("microkernels", "open.json")["cases"].items()),
+        table(rows), *reasons(load("microkernels", "open.json")["cases"].items()),
         "## Common kernels",
         "Kernels as people write them, launch by launch, with nothing to keep `nvcc` from changing what the source says. Behind "
         "the name: blocks, threads of a block.",
@@ -94,10 +94,10 @@ def page(root: Path, programs: Path, work: Path) -> str:
             continue
         parts += [f"### {program}", table(rows)]
     parts += unseen
-    parts.append(reasons((", ".join(entry["names"]), entry) for entry in load("agreement", "open.json")["kernels"]))
+    parts += reasons((", ".join(entry["names"]), entry) for entry in load("agreement", "open.json")["kernels"])
     return "\n\n".join(parts) + "\n"
 
 
-def reasons(entries) -> str:
-    return "Where they differ, and why:\n\n" + "\n".join(
-        f"- `{name}`: {chapter_page.escape(entry['why'])}." for name, entry in entries)
+def reasons(entries) -> list[str]:
+    listed = [f"- `{name}`: {chapter_page.escape(entry['why'])}." for name, entry in entries]
+    return ["Where they differ, and why:\n\n" + "\n".join(listed)] if listed else []

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "flags.h"
+#include "layout.h"
 #include "options.h"
 #include "process.h"
 #include "rewriter.h"
@@ -154,15 +155,37 @@ class Driver {
     command = with_common(input);
     add_code_generation(command);
     if (names_wide_type && !options_.fast) append(command, flags::kWide);
-    append(command, Command{"-x", "c++-cpp-output", "-c", rewritten, "-o", object});
+    append(command, Command{"-x", "c++-cpp-output"});
+#ifdef __x86_64__
+    if (!options_.fast) {
+      const std::string assembly = temporary(i, ".s"), ordered = temporary(i, ".simt.s");
+      append(command, Command{"-S", rewritten, "-o", assembly});
+      if (const int status = step(command)) return status;
+      if (!options_.dry_run && !write_file(ordered, exits_behind_loops(read_file(assembly))))
+        return 1;
+      return step({options_.compiler, "-c", ordered, "-o", object});
+    }
+#endif
+    append(command, Command{"-c", rewritten, "-o", object});
     return step(command);
+  }
+
+  static std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+
+  static bool write_file(const std::string& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) std::cerr << "simtcc: error: cannot write '" << path << "'\n";
+    return !!out;
   }
 
   int rewrite_file(const std::string& from, const std::string& source, const std::string& to,
                    bool& names_wide_type) const {
-    std::ifstream in(from, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    const Rewritten result = rewrite(text, source);
+    const Rewritten result = rewrite(read_file(from), source);
     names_wide_type = result.names_wide_type;
     for (const Diagnostic& diagnostic : result.diagnostics) std::cerr << diagnostic.text() << '\n';
     if (!result.diagnostics.empty()) return 1;
@@ -170,14 +193,7 @@ class Driver {
       std::cout << result.text;
       return 0;
     }
-    std::ofstream out(to, std::ios::binary);
-    out << result.text;
-    out.close();
-    if (!out) {
-      std::cerr << "simtcc: error: cannot write '" << to << "'\n";
-      return 1;
-    }
-    return 0;
+    return write_file(to, result.text) ? 0 : 1;
   }
 
   std::string program() const { return options_.output.empty() ? "a.out" : options_.output; }

@@ -1,0 +1,328 @@
+#include "layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace simtcc {
+namespace {
+
+using Line = std::string_view;
+using Blocks = std::set<unsigned>;
+
+bool is_instruction(Line line) {
+  return line.size() > 1 && line[0] == '\t' && line[1] != '.' && line[1] != '#';
+}
+
+std::string_view word(Line line) {  // the first one
+  line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
+  return line.substr(0, line.find_first_of("\t "));
+}
+
+// The label of a line such as ".L5:", or nothing.
+std::string_view label_of(Line line) {
+  return line.starts_with(".L") && line.ends_with(":") ? line.substr(0, line.size() - 1) : Line{};
+}
+
+// Where a jump to a label goes, or nothing.
+std::string_view target_of(Line line) {
+  if (!is_instruction(line) || !word(line).starts_with('j')) return {};
+  const std::size_t at = line.rfind('\t');
+  const Line target = line.substr(at + 1);
+  return target.starts_with(".L") ? target : Line{};
+}
+
+bool is_return(Line line) {
+  return is_instruction(line) && (word(line) == "ret" || word(line) == "ud2");
+}
+
+struct Block {
+  std::vector<std::string> lines;
+  std::vector<unsigned> next;  // where it can go on
+  bool falls = false;          // ... without a jump, to the one that follows in g++'s order
+  std::string place;           // the .loc in force where it begins
+};
+
+class Function {
+ public:
+  explicit Function(const std::vector<Line>& lines) : lines_(lines) {}
+
+  // Its lines in the new order; nothing if they are to stay as they are.
+  std::optional<std::vector<std::string>> reordered(unsigned& labels) {
+    if (!split()) return {};
+    order_.resize(blocks_.size());
+    for (unsigned i = 0; i < order_.size(); ++i) order_[i] = i;
+    Blocks all(order_.begin(), order_.end());
+    part_loops(all);
+    if (std::is_sorted(order_.begin(), order_.end()) || order_[0] != 0) return {};
+    if (!unwinds()) return {};
+    keep_scopes();
+    return written(labels);
+  }
+
+ private:
+  static constexpr Line kRestore = "\t.cfi_restore_state";
+
+  bool split() {
+    std::set<Line> targets;
+    for (const Line line : lines_) {
+      if (is_instruction(line) && line.find("jmp\t*") != Line::npos) return false;
+      if (line.starts_with("#APP") || line.starts_with("\t.cfi_lsda") ||
+          line.starts_with("\t.section"))
+        return false;
+      if (const Line target = target_of(line); !target.empty()) targets.insert(target);
+    }
+    if (targets.empty()) return false;
+
+    std::size_t end = lines_.size();  // what follows the last instruction stays at the end
+    while (end && !is_instruction(lines_[end - 1]) && !targets.contains(label_of(lines_[end - 1])))
+      --end;
+    tail_.assign(lines_.begin() + static_cast<std::ptrdiff_t>(end), lines_.end());
+
+    std::map<Line, unsigned> at;
+    std::string place;
+    bool begun = false, has_code = false, restored = false;
+    for (std::size_t i = 0; i < end; ++i) {
+      const Line line = lines_[i];
+      const Line label = label_of(line);
+      const bool is_target = targets.contains(label);
+      if (!begun || (is_target && has_code)) {
+        blocks_.push_back({{}, {}, false, place});
+        begun = true;
+        has_code = false;
+      }
+      if (is_target) at[label] = static_cast<unsigned>(blocks_.size() - 1);
+      if (line.starts_with("\t.loc\t") || line.starts_with("\t.loc "))
+        place = line.substr(0, line.find(" view"));
+      if (restored && line == kRestore) continue;
+      blocks_.back().lines.emplace_back(line);
+      has_code |= is_instruction(line);
+      restored &= !has_code;
+      if (!target_of(line).empty() || is_return(line)) {
+        // What the end of the function says of the stack goes on being true behind it.
+        const auto rest = lines_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        const auto code = std::find_if(rest, lines_.end(), is_instruction);
+        restored = is_return(line) && std::find(rest, code, kRestore) != code;
+        if (restored) blocks_.back().lines.emplace_back(kRestore);
+        begun = false;
+      }
+    }
+    for (unsigned b = 0; b < blocks_.size(); ++b) {
+      Block& block = blocks_[b];
+      const auto last = std::find_if(block.lines.rbegin(), block.lines.rend(),
+                                     [](const std::string& line) { return is_instruction(line); });
+      const Line end_of_block = last == block.lines.rend() ? Line{} : Line{*last};
+      if (const Line target = target_of(end_of_block); !target.empty()) {
+        if (!at.contains(target)) return false;
+        block.next.push_back(at[target]);
+        block.falls = word(end_of_block) != "jmp";
+      } else {
+        block.falls = !is_return(end_of_block);
+      }
+      block.falls &= b + 1 < blocks_.size();
+      if (block.falls) block.next.push_back(b + 1);
+    }
+    return true;
+  }
+
+  // The sets of blocks that can reach each other by way of `nodes` (Tarjan's algorithm).
+  std::vector<Blocks> cycles(const Blocks& nodes) const {
+    std::vector<Blocks> found;
+    std::map<unsigned, unsigned> index, low;
+    std::vector<unsigned> stack;
+    Blocks open;
+    const std::function<void(unsigned)> visit = [&](unsigned v) {
+      index[v] = low[v] = static_cast<unsigned>(index.size());
+      stack.push_back(v);
+      open.insert(v);
+      bool to_itself = false;
+      for (const unsigned w : blocks_[v].next) {
+        if (!nodes.contains(w)) continue;
+        to_itself |= w == v;
+        if (!index.contains(w)) {
+          visit(w);
+          low[v] = std::min(low[v], low[w]);
+        } else if (open.contains(w)) {
+          low[v] = std::min(low[v], index[w]);
+        }
+      }
+      if (low[v] != index[v]) return;
+      Blocks cycle;
+      unsigned w;
+      do {
+        w = stack.back();
+        stack.pop_back();
+        open.erase(w);
+        cycle.insert(w);
+      } while (w != v);
+      if (cycle.size() > 1 || to_itself) found.push_back(std::move(cycle));
+    };
+    for (const unsigned v : nodes) {
+      if (!index.contains(v)) visit(v);
+    }
+    return found;
+  }
+
+  void part_loops(const Blocks& nodes) {
+    for (const Blocks& loop : cycles(nodes)) {
+      Blocks left;  // what is reached from it, and is no part of it
+      std::vector<unsigned> todo(loop.begin(), loop.end());
+      while (!todo.empty()) {
+        const unsigned b = todo.back();
+        todo.pop_back();
+        for (const unsigned w : blocks_[b].next) {
+          if (nodes.contains(w) && !loop.contains(w) && left.insert(w).second) todo.push_back(w);
+        }
+      }
+      const auto in_loop = [&](unsigned b) { return loop.contains(b); };
+      const auto last = std::find_if(order_.rbegin(), order_.rend(), in_loop).base();
+      std::stable_partition(order_.begin(), last, [&](unsigned b) { return !left.contains(b); });
+
+      // The loops in it: those that do without its entry.
+      unsigned entry = *loop.begin();
+      for (unsigned b = 0; b < blocks_.size(); ++b) {
+        if (loop.contains(b)) continue;
+        for (const unsigned w : blocks_[b].next) {
+          if (loop.contains(w)) entry = w;
+        }
+      }
+      Blocks rest = loop;
+      rest.erase(entry);
+      part_loops(rest);
+    }
+  }
+
+  // The code of an inlined call, or of a block of the source, lies between labels .LBBn and .LBEn. In the new order they
+  // have to stand around the same blocks. (What comes between these is then inside, too.)
+  void keep_scopes() {
+    struct Scope {
+      std::string begin_label, end_label;
+      unsigned begin = 0, end = 0;  // blocks
+      bool ends_ahead = false;      // of the first instruction of the block behind
+    };
+    std::map<std::string, Scope> scopes;
+    for (unsigned b = 0; b < blocks_.size(); ++b) {
+      bool ahead = b > 0;
+      for (const std::string& line : blocks_[b].lines) {
+        ahead &= !is_instruction(line);
+        if (line.starts_with(".LBB")) {
+          scopes[line.substr(4)] = {line, {}, b, static_cast<unsigned>(blocks_.size()) - 1, false};
+        } else if (line.starts_with(".LBE")) {
+          const auto found = scopes.find(line.substr(4));
+          if (found == scopes.end()) continue;
+          Scope& scope = found->second;
+          scope.end_label = line;
+          scope.ends_ahead = ahead && scope.begin < b;
+          scope.end = scope.ends_ahead ? b - 1 : b;
+        }
+      }
+    }
+    std::vector<unsigned> position(order_.size());
+    for (unsigned i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+    const auto take = [&](unsigned b, const std::string& label) {
+      std::erase(blocks_[b].lines, label);
+    };
+    for (const auto& [name, scope] : scopes) {
+      unsigned first = scope.begin, last = scope.begin;
+      for (unsigned b = scope.begin; b <= scope.end; ++b) {
+        if (position[b] < position[first]) first = b;
+        if (position[b] > position[last]) last = b;
+      }
+      if (first != scope.begin) {
+        take(scope.begin, scope.begin_label);
+        blocks_[first].lines.insert(blocks_[first].lines.begin(), scope.begin_label);
+      }
+      if (!scope.end_label.empty() && (last != scope.end || scope.ends_ahead)) {
+        take(scope.ends_ahead ? scope.end + 1 : scope.end, scope.end_label);
+        blocks_[last].lines.push_back(scope.end_label);
+      }
+    }
+  }
+
+  // What is said of the stack is said in the order of the lines: no block that changes its place may change it.
+  bool unwinds() const {
+    for (unsigned i = 0; i < order_.size(); ++i) {
+      if (order_[i] == i) continue;
+      int depth = 0;
+      for (const std::string& line : blocks_[order_[i]].lines) {
+        if (!line.starts_with("\t.cfi_")) continue;
+        if (line.starts_with("\t.cfi_remember_state")) ++depth;
+        if (depth == 0) return false;
+        if (line == kRestore) --depth;
+      }
+      if (depth != 0) return false;
+    }
+    return true;
+  }
+
+  std::vector<std::string> written(unsigned& labels) {
+    std::vector<std::string> lines;
+    std::map<unsigned, std::string>
+        label;  // of the blocks that were fallen into, and are jumped to
+    for (unsigned i = 0; i < order_.size(); ++i) {
+      const unsigned b = order_[i];
+      if (blocks_[b].falls && (i + 1 == order_.size() || order_[i + 1] != b + 1) &&
+          label[b + 1].empty())
+        label[b + 1] = ".LSIMT" + std::to_string(labels++);
+    }
+    for (unsigned i = 0; i < order_.size(); ++i) {
+      const unsigned b = order_[i];
+      if (const auto named = label.find(b); named != label.end())
+        lines.push_back(named->second + ":");
+      if (i != b && !blocks_[b].place.empty()) lines.push_back(blocks_[b].place);
+      lines.insert(lines.end(), blocks_[b].lines.begin(), blocks_[b].lines.end());
+      if (blocks_[b].falls && (i + 1 == order_.size() || order_[i + 1] != b + 1))
+        lines.push_back("\tjmp\t" + label[b + 1]);
+    }
+    lines.insert(lines.end(), tail_.begin(), tail_.end());
+    return lines;
+  }
+
+  const std::vector<Line>& lines_;
+  std::vector<Block> blocks_;
+  std::vector<unsigned> order_;
+  std::vector<std::string> tail_;
+};
+
+}  // namespace
+
+std::string exits_behind_loops(std::string_view assembly) {
+  std::string result;
+  result.reserve(assembly.size() + assembly.size() / 16);
+  unsigned labels = 0;
+  std::vector<Line> function;
+  std::string end;  // of the function that is being read; empty outside
+  const auto flush = [&] {
+    const auto moved = Function(function).reordered(labels);
+    if (moved) {
+      for (const std::string& line : *moved) result.append(line).push_back('\n');
+    } else {
+      for (const Line line : function) result.append(line).push_back('\n');
+    }
+    function.clear();
+    end.clear();
+  };
+  while (!assembly.empty()) {
+    const std::size_t length = assembly.find('\n');
+    const Line line = assembly.substr(0, length);
+    assembly.remove_prefix(length == Line::npos ? assembly.size() : length + 1);
+    if (!end.empty() && line.starts_with(end)) flush();
+    if (!end.empty()) {
+      function.push_back(line);
+      continue;
+    }
+    result.append(line).push_back('\n');
+    constexpr Line kType = "\t.type\t", kFunction = ", @function";
+    if (line.starts_with(kType) && line.ends_with(kFunction)) {
+      end = "\t.size\t";
+      end.append(line.substr(kType.size(), line.size() - kType.size() - kFunction.size())) += ',';
+    }
+  }
+  if (!end.empty()) flush();
+  return result;
+}
+
+}  // namespace simtcc

@@ -1,0 +1,102 @@
+// What leaves a loop goes behind it, and what is not understood stays.
+
+#include "layout.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+namespace {
+
+using simtcc::exits_behind_loops;
+
+std::string function(const std::string& body) {
+  return "\t.text\n\t.type\tf, @function\nf:\n" + body + "\t.size\tf, .-f\n\t.ident\t\"g++\"\n";
+}
+
+// The calls in the order of the code: "a b c" of call a, call b, call c.
+std::string calls(const std::string& assembly) {
+  std::istringstream in(assembly);
+  std::string found;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("\tcall\t")) found += (found.empty() ? "" : " ") + line.substr(6);
+  }
+  return found;
+}
+std::string order(const std::string& body) { return calls(exits_behind_loops(function(body))); }
+
+// for (...) { test; if (...) { found; return; } next; } behind; end
+const std::string kLoop =
+    ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tfound\n\tjmp\t.L4\n"
+    ".L3:\n\tcall\tnext\n\tjne\t.L5\n";
+const std::string kRest = "\tcall\tbehind\n.L4:\n\tcall\tend\n\tret\n";
+
+TEST(Layout, WhatLeavesALoopGoesBehindIt) {
+  EXPECT_EQ(calls(kLoop + kRest), "test found next behind end");
+  EXPECT_EQ(exits_behind_loops(function(kLoop + kRest)),
+            function(".L5:\n\tcall\ttest\n\tjne\t.L3\n\tjmp\t.LSIMT0\n"
+                     ".L3:\n\tcall\tnext\n\tjne\t.L5\n\tjmp\t.LSIMT1\n"
+                     ".LSIMT0:\n\tcall\tfound\n\tjmp\t.L4\n"
+                     ".LSIMT1:\n" +
+                     kRest));
+}
+
+TEST(Layout, WhatComesBackStays) {
+  const std::string if_else =
+      ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tyes\n\tjmp\t.L4\n"
+      ".L3:\n\tcall\tno\n.L4:\n\tcall\tnext\n\tjne\t.L5\n\tret\n";
+  EXPECT_EQ(exits_behind_loops(function(if_else)), function(if_else));
+  const std::string no_loop = "\tjne\t.L1\n\tcall\tyes\n\tret\n.L1:\n\tcall\tno\n\tret\n";
+  EXPECT_EQ(exits_behind_loops(function(no_loop)), function(no_loop));
+}
+
+TEST(Layout, AnInnerLoopIsLeftForTheOuterOne) {
+  const std::string outer =
+      ".L1:\n\tcall\tagain\n" + kLoop + "\tcall\tbehind\n.L4:\n\tcall\tend\n\tjne\t.L1\n\tret\n";
+  EXPECT_EQ(order(outer), "again test next found behind end");
+}
+
+TEST(Layout, WhatAFirstTestSharesWithTheLoopGoesBehindItToo) {
+  EXPECT_EQ(order("\tcall\ttest\n\tjne\t.L2\n.L3:\n\tcall\tfound\n\tret\n"
+                  ".L2:\n\tcall\tnext\n\tjne\t.L2\n\tjmp\t.L3\n"),
+            "test next found");
+}
+
+TEST(Layout, LinesAndScopesGoAlong) {
+  const std::string moved = exits_behind_loops(function(
+      "\t.loc 1 4 2 view .LVU1\n.L5:\n\tcall\ttest\n\tjne\t.L3\n.LBB7:\n\tcall\tfound\n\tjmp\t.L4\n"
+      ".L3:\n.LBE7:\n\t.loc 1 9 2\n\tcall\tnext\n\tjne\t.L5\n" +
+      kRest));
+  EXPECT_NE(moved.find(".LSIMT0:\n\t.loc 1 4 2\n.LBB7:\n\tcall\tfound\n\tjmp\t.L4\n.LBE7:\n"),
+            std::string::npos)
+      << moved;
+}
+
+TEST(Layout, TheStackIsDescribedAsBefore) {
+  const std::string returns =
+      ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tfound\n\t.cfi_remember_state\n\t.cfi_def_cfa 7, "
+      "8\n\tret\n"
+      ".L3:\n\t.cfi_restore_state\n\tcall\tnext\n\tjne\t.L5\n\tcall\tend\n\tret\n";
+  const std::string moved = exits_behind_loops(function(returns));
+  EXPECT_EQ(calls(moved), "test next found end");
+  EXPECT_NE(moved.find("\t.cfi_def_cfa 7, 8\n\tret\n\t.cfi_restore_state\n"), std::string::npos)
+      << moved;
+  // Said once for all that follows: nothing may go past it.
+  const std::string pushes =
+      ".L5:\n\tcall\ttest\n\tjne\t.L3\n\t.cfi_def_cfa_offset 16\n\tcall\tfound\n\tjmp\t.L4\n"
+      ".L3:\n\tcall\tnext\n\tjne\t.L5\n" +
+      kRest;
+  EXPECT_EQ(exits_behind_loops(function(pushes)), function(pushes));
+}
+
+TEST(Layout, WhatIsNotUnderstoodStays) {
+  for (const char* line :
+       {"\tjmp\t*%rax\n", "\tnotrack jmp\t*.L9(,%rax,8)\n", "#APP\n", "\t.cfi_lsda 0x1b,.LLSDA1\n",
+        "\t.section\t.rodata\n", "\tjmp\t.Lelsewhere\n"}) {
+    const std::string body = line + kLoop + kRest;
+    EXPECT_EQ(exits_behind_loops(function(body)), function(body)) << line;
+  }
+}
+
+}  // namespace
