@@ -594,6 +594,26 @@ TEST_F(Repeated, RunsWithOtherArgumentsOrInAnotherShape) {
   EXPECT_TRUE(scale_ran(2));
 }
 
+// Its kind has been counted for long enough: a launch with arguments of its own is learnt when it comes again
+// and again.
+TEST_F(Repeated, IsLearntLater) {
+  EXPECT_TRUE(scale_ran());
+  n_ = 10;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(scale_ran());
+    EXPECT_LT(simt::launch(simt::launch_count() - 1).traced_blocks, 8u);
+  }
+  EXPECT_TRUE(scale_ran());
+  EXPECT_EQ(simt::launch(simt::launch_count() - 1).traced_blocks, 8u);
+  EXPECT_FALSE(scale_ran());
+  cudaMemset(in_.data(), 1, 256 * sizeof(int));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_TRUE(scale_ran());  // the fifth to the eighth that is not known
+  EXPECT_FALSE(scale_ran());
+  EXPECT_EQ(result(9), 0x02020202);
+  EXPECT_EQ(result(10), 0);
+}
+
 TEST_F(Repeated, RunsAfterAConstantHasChanged) {
   cudaMemset(in_.data(), 1, 256 * sizeof(int));
   EXPECT_TRUE(scale_ran(1));

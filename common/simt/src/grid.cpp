@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -169,12 +170,16 @@ class Sampling {
     return *sampling;
   }
 
-  // The number of accesses that launches like this one have made so far.
-  uint64_t& accesses(const Config& config, void (*entry)(void*)) {
-    const std::lock_guard lock(mutex_);
+  // Launches of one kernel, grid and block.
+  struct Kind {
+    uint64_t accesses = 0;
+    bool repeats = false;  // the latest that was counted in full need not run again
+  };
+
+  Kind& kind(const Config& config, void (*entry)(void*)) {
     const dim3 g = config.grid, b = config.block;
-    return accesses_[{reinterpret_cast<uint64_t>(entry), reinterpret_cast<uint64_t>(config.kernel),
-                      config.shared, g.x, g.y, g.z, b.x, b.y, b.z}];
+    return kinds_[{reinterpret_cast<uint64_t>(entry), reinterpret_cast<uint64_t>(config.kernel),
+                   config.shared, g.x, g.y, g.z, b.x, b.y, b.z}];
   }
 
   // Have such launches been counted in full for long enough?
@@ -190,8 +195,7 @@ class Sampling {
   }
 
  private:
-  std::mutex mutex_;
-  std::map<std::array<uint64_t, 9>, uint64_t> accesses_;
+  std::map<std::array<uint64_t, 9>, Kind> kinds_;
 };
 
 uint64_t accesses_of(const Counts& c) {
@@ -325,13 +329,15 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
-  uint64_t& accesses = Sampling::instance().accesses(config, entry);
+  Sampling::Kind& kind = Sampling::instance().kind(config, entry);
+  uint64_t& accesses = kind.accesses;
   LaunchRecord record;
   record.grid = config.grid;
   record.block = config.block;
   const bool compares = traced_program && arguments && !config.cooperative;
   LaunchKey key;
   auto known = repeats::Known::nothing;
+  bool learns = false;
   if (compares) {
     key = key_of(config, entry, {arguments, count});
     known = repeats::look_up(key, record.kernel);
@@ -340,6 +346,12 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       return;
     }
     record.kernel.clear();
+    // Others of its kind repeat, and this one comes again and again, with arguments of its own: counted in full
+    // once more, it is known as well.
+    if (known == repeats::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
+      const unsigned times = repeats::missed(key);
+      learns = times >= 4 && std::has_single_bit(times);
+    }
   }
 
   Grid grid;
@@ -353,7 +365,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const char* ahead = std::getenv("SIMT_AHEAD");
   grid.run_ahead = !ahead || std::string_view(ahead) != "0";
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = Sampling::wanted(blocks, accesses);
+  const uint64_t wanted = learns ? blocks : Sampling::wanted(blocks, accesses);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
@@ -427,7 +439,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (compares && known == repeats::Known::what_it_writes && faults.empty()) {
     repeats::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    repeats::remember(std::move(key), record.kernel, effects, before);
+    kind.repeats = repeats::remember(std::move(key), record.kernel, effects, before);
   } else {
     memory::note_stored_anywhere();
   }

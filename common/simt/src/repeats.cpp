@@ -46,6 +46,7 @@ struct Memo {
 struct State {
   std::mutex mutex;
   std::vector<Memo> memos;
+  std::vector<std::pair<LaunchKey, unsigned>> missed;
 };
 State& state() {
   static auto* s = new State;
@@ -53,6 +54,7 @@ State& state() {
 }
 
 constexpr size_t kMostMemos = 64;
+constexpr size_t kMostMissed = 64;
 constexpr size_t kMostTouched = 32;
 
 auto find(State& s, const LaunchKey& key) {
@@ -81,15 +83,26 @@ Known look_up(const LaunchKey& key, std::string& kernel) {
   return Known::all;
 }
 
-void remember(LaunchKey key, std::string kernel, const Effects& effects, uint64_t before) {
+unsigned missed(const LaunchKey& key) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (auto& [known, times] : s.missed) {
+    if (known == key) return ++times;
+  }
+  if (s.missed.size() == kMostMissed) s.missed.erase(s.missed.begin());
+  s.missed.emplace_back(key, 1);
+  return 1;
+}
+
+bool remember(LaunchKey key, std::string kernel, const Effects& effects, uint64_t before) {
   for (const Touched& t : effects.touched()) {
     if (t.written) memory::note_stored(t.base);
   }
-  if (effects.shown() || effects.touched().size() > kMostTouched) return;
+  if (effects.shown() || effects.touched().size() > kMostTouched) return false;
   Memo memo{std::move(key), std::move(kernel), {}, {}};
   for (const Touched& t : effects.touched()) {
     const uint64_t version = memory::version_of(t.base);
-    if (!version || (t.read && (t.written || version > before))) return;
+    if (!version || (t.read && (t.written || version > before))) return false;
     (t.read ? memo.read : memo.written).emplace_back(t.base, version);
   }
   State& s = state();
@@ -97,6 +110,7 @@ void remember(LaunchKey key, std::string kernel, const Effects& effects, uint64_
   if (const auto old = find(s, memo.key); old != s.memos.end()) s.memos.erase(old);
   if (s.memos.size() == kMostMemos) s.memos.erase(s.memos.begin());
   s.memos.push_back(std::move(memo));
+  return true;
 }
 
 void remember_again(const LaunchKey& key) {
