@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 import results as site_results  # noqa: E402  the site reads results files with the same code
 
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
 BINARY_DIR = pathlib.Path(os.environ.get("WARP_BINARY_DIR", ROOT / "build" / "simulator"))
+
+
+def nvcc_is_the_one_of_the_text():
+    if not NVCC:
+        return False
+    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
 
 
 class Run:
@@ -112,13 +121,19 @@ class Chapter:
         return found
 
 
-def measured(results, rung, variant, edge, key="time_ms"):
-    """The one row of M = N = K = edge: its median in ms, or another of its figures."""
+def row_of(results, rung, variant, edge):
+    """The one row of M = N = K = edge."""
     found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
              and row["size"] == {"M": edge, "N": edge, "K": edge}]
     if len(found) != 1:
         raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
-    return found[0]["time_ms"]["median"] if key == "time_ms" else found[0][key]
+    return found[0]
+
+
+def measured(results, rung, variant, edge, key="time_ms"):
+    """The median in ms of the one row of M = N = K = edge, or another of its figures."""
+    row = row_of(results, rung, variant, edge)
+    return row["time_ms"]["median"] if key == "time_ms" else row[key]
 
 
 class Caches:
@@ -144,14 +159,19 @@ class Caches:
     def __init__(self, chapter):
         self.file = chapter.source.parent / "results" / "h200_caches.json"
 
-    def __call__(self, rung, variant=None, edge=4096):
-        """The figures of the one launch of M = N = K = edge."""
+    def metrics(self, rung, variant=None, edge=4096):
+        """What was counted of the one launch of M = N = K = edge, under ncu's names."""
         report = json.loads(self.file.read_text())
         found = [launch["metrics"] for launch in report["launches"] if launch["rung"] == rung
                  and launch["variant"] == variant and set(launch["size"].values()) == {edge}]
         if "H200" not in report["device"] or len(found) != 1:
             raise AssertionError(f"{len(found)} launches of {rung} {variant or ''} at {edge} on {report['device']}")
-        return {short: found[0][metric] for short, metric in self.NAMES.items()}
+        return found[0]
+
+    def __call__(self, rung, variant=None, edge=4096):
+        """The same under the short names."""
+        counted = self.metrics(rung, variant, edge)
+        return {short: counted[metric] for short, metric in self.NAMES.items()}
 
 
 class Mutant:

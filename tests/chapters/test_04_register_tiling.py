@@ -3,12 +3,12 @@
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 import unittest
 
-from chapter import ROOT, Chapter, Mutant, Run, measured, site_results
+from chapter import (CUOBJDUMP, NVCC, ROOT, Chapter, Mutant, Run, measured, nvcc_is_the_one_of_the_text,
+                     site_results)
 
 CHAPTER = Chapter("04_register_tiling")
 
@@ -433,16 +433,6 @@ class Arguments(unittest.TestCase):
                 run = CHAPTER.run(*arguments, results=False)
                 self.assertEqual(run.code, 2, run.explain())
                 self.assertEqual(run.err.count("\n"), 1, run.err)
-
-
-NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
-
-
-def nvcc_is_the_one_of_the_text():
-    if not NVCC:
-        return False
-    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
 
 
 @unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")

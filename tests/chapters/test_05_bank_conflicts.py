@@ -3,12 +3,11 @@
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 import unittest
 
-from chapter import ROOT, Chapter, Mutant, Run
+from chapter import CUOBJDUMP, NVCC, ROOT, Caches, Chapter, Mutant, Run, measured, nvcc_is_the_one_of_the_text, row_of
 
 CHAPTER = Chapter("05_bank_conflicts")
 SM90 = CHAPTER.source.with_name("bank_conflicts_sm90.cu")
@@ -48,9 +47,9 @@ QUOTED = [
     ("producer_warps", 1024, "rate", 12700, "It is 12.7 TFLOP/s"),
 ]
 # The same of what Nsight Compute counted: (rung, M = N = K, metric, figure, its digits, as it is quoted).
-CACHES = H200.with_name("h200_caches.json")
+CACHES = Caches(CHAPTER)
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
-WAITS = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+WAITS = Caches.STALL
 QUOTED_CACHES = [
     ("async_copy", 4096, WAITS % "barrier", 0.38, 2, "0.38 stand at a barrier"),
     ("async_copy", 4096, WAITS % "long_scoreboard", 0.09, 2, "0.09 wait for a load"),
@@ -310,16 +309,6 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual((65536 // 384 // 8 * 8, 384 * 168, 128 * 40 + 256 * 232), (168, 64512, 64512))
 
 
-NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
-
-
-def nvcc_is_the_one_of_the_text():
-    if not NVCC:
-        return False
-    return "release 13.0" in subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
-
-
 @unittest.skipUnless(nvcc_is_the_one_of_the_text(), "the text quotes nvcc 13.0, which is not here")
 class Compiled(unittest.TestCase):
     """What nvcc makes of the kernels. The last rungs are fast for one allocation of registers only: a change of their
@@ -407,34 +396,25 @@ class Hardware(unittest.TestCase):
         self.assertTrue(all(row["status"] in ("PASS", "SKIP") for row in results["rows"]))
         for name, size, key, figure, quote in QUOTED:
             with self.subTest(rung=name, size=size):
-                row = self.row(results, name, size)
-                value = row["time_ms"]["median"] if key == "time_ms" else row[key]
+                rung, _, variant = name.partition(" ")
+                value = measured(results, rung, variant or None, size, key)
                 self.assertAlmostEqual(value, figure, delta=0.005 * figure)
                 self.assertTrue(quote in prose(), quote)
-
-    @staticmethod
-    def row(results, name, size):
-        """The row of `rung` or of `rung variant`."""
-        rung, _, variant = name.partition(" ")
-        found = [row for row in results["rows"] if (row["rung"], row.get("variant") or "", row["size"])
-                 == (rung, variant, dict.fromkeys("MNK", size))]
-        assert len(found) == 1, f"{name} at {size}: {len(found)} rows"
-        return found[0]
 
     @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
     def test_what_the_text_computes_from_it(self):
         results = json.loads(H200.read_text())
 
-        def ms(name, size=4096):
-            return self.row(results, name, size)["time_ms"]["median"]
+        def ms(rung, variant=None):
+            return measured(results, rung, variant, 4096)
 
-        def faster(name, before, size=4096):
+        def faster(rung, before):
             """By how many percent."""
-            return round(100 * (ms(before, size) / ms(name, size) - 1))
+            return round(100 * (ms(before) / ms(rung) - 1))
 
         reads = 264 * 32 * 512 // 132
         self.assertEqual(reads, 32768)
-        wavefront = (ms("read_words stride=32") - ms("read_words stride=1")) * 1e6 / (31 * reads)
+        wavefront = (ms("read_words", "stride=32") - ms("read_words", "stride=1")) * 1e6 / (31 * reads)
         self.assertAlmostEqual(wavefront, 0.505, places=3)
         self.assertAlmostEqual(wavefront * 1.98, 1, places=2)
         for name, before, percent, quote in (
@@ -452,18 +432,18 @@ class Hardware(unittest.TestCase):
         self.assertAlmostEqual(limits["fp32_gflop_s"] / 1000, 63.0, places=1)
         self.assertAlmostEqual(limits["copy_gb_s"], 4283, delta=1)
         self.assertAlmostEqual(limits["fp32_gflop_s"] / 1000 * 16 / 20, 50.4, places=1)
-        for quote in ("bounds `padded_a` at 50.4 TFLOP/s, four fifths of 63.0", "More than 31.5 could not be had", "half of the 63.0", "329 GB/s, and a copy reaches 4,283 GB/s"):
+        before = json.loads((ROOT / "chapters" / "04_register_tiling" / "results" / "h200.json").read_text())
+        self.assertAlmostEqual(measured(before, "thread_tile_float4", None, 4096, "rate") / 1000, 32.8, places=1)
+        for quote in ("(In chapter 04 it is 32.8.", "bounds `padded_a` at 50.4 TFLOP/s, four fifths of 63.0",
+                      "More than 31.5 could not be had", "half of the 63.0",
+                      "329 GB/s, and a copy reaches 4,283 GB/s"):
             self.assertEqual(prose().count(quote), 1, quote)
 
-    @unittest.skipUnless(CACHES.exists(), "no counts of caches are recorded")
+    @unittest.skipUnless(CACHES.file.exists(), "no counts of caches are recorded")
     def test_what_the_text_quotes_of_caches_and_waits(self):
-        launches = json.loads(CACHES.read_text())["launches"]
         for rung, size, metric, figure, digits, quote in QUOTED_CACHES:
-            found = [launch["metrics"] for launch in launches
-                     if (launch["rung"], launch["size"]["M"]) == (rung, size)]
             with self.subTest(rung=rung, metric=metric):
-                self.assertEqual(len(found), 1)
-                self.assertEqual(round(found[0][metric], digits), figure)
+                self.assertEqual(round(CACHES.metrics(rung, None, size)[metric], digits), figure)
                 self.assertTrue(quote in prose(), quote)
 
     @unittest.skipUnless(H200.exists(), "no results of an H200 are recorded")
@@ -471,7 +451,7 @@ class Hardware(unittest.TestCase):
         """The table of section 15, and what the ladder is for."""
         results = json.loads(H200.read_text())
         for size in (1024, 2048, 4096, 8192):
-            rows = [self.row(results, rung, size) for rung in LAST_RUNGS]
+            rows = [row_of(results, rung, None, size) for rung in LAST_RUNGS]
             peer = 2 * size ** 3 / rows[-1]["peer"]["time_ms"]["median"] / 1e9
             cells = [f"{row['rate'] / 1000:.1f}" for row in rows] + [f"{peer:.1f}", f"{rows[-1]['ratio_to_peer']:.2f}"]
             line = f"| {size} | {' | '.join(cells)} |"
