@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import chapter_page
+from results import agree
 
 # The columns: what they are called, and the count that they show.
 COLUMNS = [
@@ -19,8 +20,6 @@ COLUMNS = [
 ]
 # Programs of hundreds of launches, each a pattern of addresses: not a row each, but how many agree.
 PATTERNS = {"async_copies": "patterns of asynchronous copies by one warp", "atomic_patterns": "patterns of atomics by one warp"}
-NOISE = 0.02  # of wavefronts by kind, upwards: see tests/microkernels/test_agreement.py
-NOISY = {"shared_load_wavefronts", "shared_store_wavefronts"}
 
 
 def launches_of(program: Path, trace: Path) -> list[dict]:
@@ -32,18 +31,18 @@ def launches_of(program: Path, trace: Path) -> list[dict]:
     return json.loads(trace.read_text(encoding="utf-8"))["launches"]
 
 
-def cell(name: str, ours: int, hardware: int | None) -> str:
+def cell(name: str, counts: dict, hardware: int | None) -> str:
     """One number where both agree, else both."""
     if hardware is None:
         return "–"
-    noise = NOISE * ours if name in NOISY else 0
-    if ours <= hardware <= ours + noise:
+    ours = counts[name]
+    if agree(name, counts, hardware):
         return f"{ours:,}" if ours else ""
     return f"**{ours:,}**, H200 {hardware:,}"
 
 
 def row(name: str, ours: dict, hardware: dict) -> list[str]:
-    return [f"`{name}`", *(cell(count, ours[count], hardware.get(count)) for _, count in COLUMNS)]
+    return [f"`{name}`", *(cell(count, ours, hardware.get(count)) for _, count in COLUMNS)]
 
 
 def table(rows: list[list[str]]) -> str:

@@ -10,19 +10,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "docs" / "_ext"))
 
-# A guide only: nvcc turns short branches into predicates, which do not diverge.
-NOT_COMPARED = {"divergent_branches"}
-
-# On a busy chip the counters of wavefronts by kind read up to this much too high (1.6 % was seen, never too
-# low), and so do the conflicts, which are computed from them. Their sum, shared_wavefronts, is exact.
-NOISE = 0.02
-NOISY = {f"shared_{kind}_{what}": f"shared_{kind}_wavefronts"
-         for kind in ("load", "store") for what in ("wavefronts", "bank_conflicts")}
+from results import NOT_COMPARED, agree  # noqa: E402  the site compares with the same code
 
 
 def load(name):
@@ -43,12 +38,6 @@ def simulated():
                                  + run.stdout[-3000:] + run.stderr[-3000:])
         launches = json.loads(trace.read_text(encoding="utf-8"))["launches"]
     return {launch["kernel"]: launch["counts"] for launch in launches}
-
-
-def agree(name, counts, value):
-    """Whether the simulator's count is the hardware's `value`, its noise allowed for."""
-    noise = NOISE * counts[NOISY[name]] if name in NOISY else 0
-    return counts[name] <= value <= counts[name] + noise
 
 
 def differences(counts, recorded):

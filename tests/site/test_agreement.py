@@ -15,16 +15,16 @@ COUNTS = [name for _, name in agreement.COLUMNS]
 
 class Cells(unittest.TestCase):
     def test_both_numbers_where_they_differ(self):
-        self.assertEqual(agreement.cell("global_load_sectors", 1024, 1024), "1,024")
-        self.assertEqual(agreement.cell("global_load_sectors", 0, 0), "")
-        self.assertEqual(agreement.cell("global_load_sectors", 1024, 1025), "**1,024**, H200 1,025")
-        self.assertEqual(agreement.cell("global_load_sectors", 0, 7), "**0**, H200 7")
-        self.assertEqual(agreement.cell("global_load_sectors", 4, None), "–")
+        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 1024}, 1024), "1,024")
+        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 0}, 0), "")
+        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 1024}, 1025), "**1,024**, H200 1,025")
+        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 0}, 7), "**0**, H200 7")
+        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 4}, None), "–")
 
     def test_noise_is_upwards_and_of_wavefronts_by_kind(self):
-        self.assertEqual(agreement.cell("shared_load_wavefronts", 1000, 1020), "1,000")
-        self.assertIn("H200", agreement.cell("shared_load_wavefronts", 1000, 999))
-        self.assertIn("H200", agreement.cell("shared_wavefronts", 1000, 1020))
+        self.assertEqual(agreement.cell("shared_load_wavefronts", {"shared_load_wavefronts": 1000}, 1020), "1,000")
+        self.assertIn("H200", agreement.cell("shared_load_wavefronts", {"shared_load_wavefronts": 1000}, 999))
+        self.assertIn("H200", agreement.cell("shared_wavefronts", {"shared_wavefronts": 1000}, 1020))
 
 
 class Page(unittest.TestCase):
