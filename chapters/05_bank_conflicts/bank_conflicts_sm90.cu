@@ -3,6 +3,7 @@
 /// of the work for every SM. They need compute capability 9.0; bank_conflicts_sm90_stub.cu stands in
 /// on the simulator.
 
+#include <cuda.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cuda/ptx>
 #include <memory>
+#include <type_traits>
 
 #include "lab/gemm.h"
 #include "lab/lab.h"
@@ -42,6 +44,7 @@
 //
 // - `full` waits for 128 arrivals, one of each loading thread. The thread does not arrive by itself, it
 //   lets the hardware do that as soon as all its copies have landed (`cp_async_mbarrier_arrive_noinc`).
+//   It can also wait for a number of *bytes*, and we shall need that.
 // - `empty` waits for 256 arrivals, one of each computing thread. (One of each warp would do, by its first lane,
 //   after a `__syncwarp()`. It took two instructions more and was no faster, and the race checker of
 //   compute-sanitizer does not follow it: what 31 lanes had read counted as not ordered.)
@@ -63,7 +66,7 @@ constexpr int computing_warps = 8, loading_warps = 4;
 constexpr int computing_threads = 32 * computing_warps;
 constexpr int block_threads = 32 * (computing_warps + loading_warps);
 constexpr int stages = 8;           // slices in shared memory
-constexpr int lda_shared = BM + 4;  // A lies transposed, (BK, BM), padded
+constexpr int lda_shared = BM + 8;  // A lies transposed, (BK, BM), padded
 constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
 constexpr unsigned stage_bytes = a_bytes + b_bytes;
 constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
@@ -139,7 +142,6 @@ struct Schedule {
   __device__ long long begin(int worker) const {
     return worker >= workers ? left() : left() * worker / workers;
   }
-  __device__ bool more() const { return tile < whole || at < end; }
   /// The next piece: `count` slices of tile `t` from `first` on.
   __device__ bool next(int& t, int& first, int& count) {
     if (tile < whole) {
@@ -160,74 +162,103 @@ struct Schedule {
   }
 };
 
-// **What a loading warp does.** The copies are those of `async_copy`. A is transposed on the way, which takes
-// copies of 4 bytes. A warp takes 8 neighbours along K of each of 4 rows, so that it reads whole sectors; (k,
-// row) goes to bank (4 k + row) mod 32, which is another one for each lane.
+// **What a loading warp does.** B can be copied as it lies in memory, and for that Hopper has a unit of its own,
+// the *tensor memory accelerator* (TMA). One instruction of one thread asks for a box of a matrix, here 16 rows of
+// 256 floats. The unit works out the addresses, writes zeros where the box sticks out of the matrix, and tells
+// the barrier how many bytes have come. So one thread of the first loading warp arrives at `full` with the number
+// of bytes to expect, besides its own arrival. Where the matrix is and how long its rows are stands in a *tensor map*, 128
+// bytes that the host prepares; each row has to begin at a multiple of 16 bytes.
+//
+// A has to be transposed on the way, which the unit cannot do. Here it is still copies of 4 bytes, those of
+// `async_copy`, in an order that costs few instructions. A lane takes four rows, and of each the elements k, k + 4, k +
+// 8 and k + 12. Their addresses differ by constants, for which there is room in the instruction itself, so that four
+// copies need one address in registers. A warp takes 4 neighbours along K of each of 8 rows at a time. (k, row) goes
+// to bank (8 k + row) mod 32, since rows of the transposed slice are 136 floats apart, and that is another one
+// for each lane.
+//
+// The computing warps will look at the stage after the last one before they know that it is the last. The loading
+// warps hand them one more, with nothing in it: cheaper than a question in each turn of the loop.
 
-/// What a loading warp does: fills the ring of stages, as long as there are slices.
+/// What a loading warp does: fills the ring of stages, as long as there are slices, and adds an empty one.
 ///
-/// A lane copies of A, in a slice (BM, BK), k = lane % 8 and 8 + lane % 8 of the rows
-/// 16 i + 4 warp + lane / 8: 32 bytes of each of four rows for a request, and no two lanes that write
-/// to the same bank. Of B it copies 16 bytes of rows 4 warp to 4 warp + 3, at columns 4 lane and
-/// 128 + 4 lane.
-template <bool kAligned, class Work>
-__device__ void load(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
-                     std::uint32_t empty) {
+/// A lane copies of A, in a slice (BM, BK), of the rows 32 warp + lane / 4 + 8 i the elements
+/// k = lane % 4 + 4 e, with i and e from 0 to 3. Of B, one lane of the warp with `kBringsB` has the whole
+/// slice copied; where the rows of B are not aligned, all four warps copy it float by float.
+template <bool kAligned, bool kBringsB, class Work>
+__device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_b, Work work,
+                                     std::uint32_t base, std::uint32_t full, int warp) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32 - computing_warps;
-  const std::uint32_t a_to = base + 4 * (lane % 8 * lda_shared + 4 * warp + lane / 8);
-  const std::uint32_t b_to = base + a_bytes + 4 * (4 * warp * BN + 4 * lane);
-  int stage = 0, tile, first, count;
+  const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
+  std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
+  hide(a_to);
+  const std::uint32_t end = full + 8 * stages;
+  std::uint32_t barrier = full, to = base;
   std::uint32_t parity = 1;  // of a barrier that nobody has arrived at: the stages are empty
+  int tile, first, count;
   while (work.next(tile, first, count)) {
     int row, col;
     work.place(tile, row, col);
-    row += 4 * warp + lane / 8, col += 4 * lane;
-    const float* a = g.a + static_cast<std::size_t>(row) * g.lda + first * BK + lane % 8;
-    const float* b = g.b + static_cast<std::size_t>(first * BK + 4 * warp) * g.ldb + col;
-    const bool inside =
-        kAligned && row - 4 * warp - lane / 8 + BM <= g.m && col - 4 * lane + BN <= g.n;
-    for (int t = first; t < first + count; ++t) {
-      wait_for(empty + 8 * stage, parity);
-      const std::uint32_t to_a = a_to + stage * stage_bytes, to_b = b_to + stage * stage_bytes;
-      if (inside && (t + 1) * BK <= g.k) {
+    int k = first * BK;
+    const float* a[4];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          const float* from = a + static_cast<std::size_t>(16 * i) * g.lda;
-          copy<4>(to_a + 64 * i, from);
-          copy<4>(to_a + 64 * i + 32 * lda_shared, from + 8);
+    for (int i = 0; i < 4; ++i) {
+      a[i] = g.a + static_cast<std::size_t>(row + row_of_lane + 8 * i) * g.lda + k + k_of_lane;
+    }
+
+    const auto slice = [&](auto inside) {  // whether the slice of A is inside the matrix
+      wait_for(barrier + 8 * stages, parity);
+      if constexpr (kBringsB) {
+        if (lane == 0) {
+          auto* arrived = in_shared<std::uint64_t>(barrier);
+          ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
+                                  std::uint32_t{b_bytes});
+          const std::int32_t corner[2] = {col, k};
+          ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
+                                    in_shared<void>(to + a_bytes), &map_b, corner, arrived);
         }
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const float* from = b + static_cast<std::size_t>(i) * g.ldb;
-          copy<16>(to_b + 4 * BN * i, from);
-          copy<16>(to_b + 4 * BN * i + 512, from + 128);
-        }
-      } else {
-        const int k_a = t * BK + lane % 8, k_b = t * BK + 4 * warp;
+      } else if constexpr (!kAligned) {
 #pragma unroll 1
-        for (int i = 0; i < 16; ++i) {
-          const int k = i % 2 * 8;
-          const bool exists = row + i / 2 * 16 < g.m && k_a + k < g.k;
-          const float* from = a + static_cast<std::size_t>(i / 2 * 16) * g.lda + k;
-          copy<4>(to_a + 64 * (i / 2) + 4 * k * lda_shared, exists ? from : g.a, exists ? 4 : 0);
-        }
-#pragma unroll 1
-        for (int i = 0; i < 8; ++i) {
-          const int c = i % 2 * 128;
-          const int exist = k_b + i / 2 < g.k ? max(0, min(4, g.n - col - c)) : 0;
-          const float* from = exist > 0 ? b + static_cast<std::size_t>(i / 2) * g.ldb + c : g.b;
-          const std::uint32_t to = to_b + 4 * (i / 2 * BN + c);
-          for (int e = 0; e < 4; ++e) {
-            copy<4>(to + 4 * e, e < exist ? from + e : g.b, e < exist ? 4 : 0);
-          }
+        for (int x = 0; x < BK * BN / 128; ++x) {
+          const int in_slice = x / 8 * 4 + warp, c = x % 8 * 32 + lane;
+          const bool exists = k + in_slice < g.k && col + c < g.n;
+          const float* from = g.b + static_cast<std::size_t>(k + in_slice) * g.ldb + col + c;
+          copy<4>(to + a_bytes + 4 * (in_slice * BN + c), exists ? from : g.b, exists ? 4 : 0);
         }
       }
-      ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(full + 8 * stage));
-      a += BK, b += static_cast<std::size_t>(BK) * g.ldb;
-      if (++stage == stages) stage = 0, parity ^= 1;
+      if constexpr (decltype(inside)::value) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int e = 0; e < BK; e += 4)
+            copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), a[i] + e);
+        }
+      } else {
+#pragma unroll 1
+        for (int x = 0; x < 16; ++x) {
+          const int e = x % 4 * 4, i = x / 4, r = row + row_of_lane + 8 * i;
+          const bool exists = r < g.m && k + k_of_lane + e < g.k;
+          const float* from = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane + e;
+          copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), exists ? from : g.a, exists ? 4 : 0);
+        }
+      }
+      ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) a[i] += BK;
+      k += BK, to += stage_bytes, barrier += 8;
+      if (barrier == end) to = base, barrier = full, parity ^= 1;
+    };
+
+    const int stop = k + count * BK;
+    if (row + BM <= g.m) {
+      const int whole = min(stop, g.k / BK * BK);
+#pragma unroll 1
+      while (k < whole) slice(std::true_type{});
     }
+#pragma unroll 1
+    while (k < stop) slice(std::false_type{});
   }
+  wait_for(barrier + 8 * stages, parity);
+  ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
 }
 
 // **What a computing warp does.** The loop over a slice is the one of `serpentine`, with less around it: no
@@ -274,13 +305,10 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
   };
 
   std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
-  if (work.more()) {
-    wait_for(full, 0);
-    fragments(at_a, at_b, 0);
-  }
+  wait_for(full, 0);
+  fragments(at_a, at_b, 0);
   int tile, first, count;
   while (work.next(tile, first, count)) {
-    const bool more = work.more();
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
@@ -288,7 +316,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
     }
 #pragma unroll 1
     for (int t = count; t > 0; --t) {
-      const bool wrap = barrier == last, next_exists = more || t > 1;
+      const bool wrap = barrier == last;
       const std::uint32_t next = wrap ? full : barrier + 8;
       const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
       if (wrap) parity ^= 1;
@@ -296,12 +324,12 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
       for (int k = 0; k < BK; ++k) {
         // The fragments of step k + 1 are read while step k computes; the last step reads ahead into
         // the next stage.
-        if (k == BK - 1 && next_exists) wait_for(next, parity);
+        if (k == BK - 1) wait_for(next, parity);
         fragments(k + 1 < BK ? at_a + (k + 1) * 4 * lda_shared : next_a,
                   k + 1 < BK ? at_b + (k + 1) * 4 * BN : next_b, (k + 1) % 2);
 #pragma unroll
-        for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
-          const int j = x / TM, i = j % 2 == 0 ? x % TM : TM - 1 - x % TM;
+        for (int x = 0; x < TM * TN; ++x) {  // down the last column of C, up the one before it
+          const int j = TN - 1 - x / TM, i = j % 2 != 0 ? x % TM : TM - 1 - x % TM;
           c[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
@@ -375,8 +403,9 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 
 /// Sets up the ring of stages, and parts the warps.
 template <bool kAligned, bool kShare>
-__device__ __forceinline__ void run(const lab::Gemm& g, float* partials, int* ready) {
-  extern __shared__ float4 memory[];
+__device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b, float* partials,
+                                    int* ready) {
+  extern __shared__ __align__(128) float4 memory[];
   std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   hide(base);
   const std::uint32_t full = base + stages * stage_bytes, empty = full + 8 * stages;
@@ -390,7 +419,13 @@ __device__ __forceinline__ void run(const lab::Gemm& g, float* partials, int* re
   const Schedule<kShare> work(g.m, g.n, g.k);
   if (threadIdx.x >= computing_threads) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
-    load<kAligned>(g, work, base, full, empty);
+    // The number of the warp from its first lane: so the compiler knows that all lanes go one way.
+    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
+    if (kAligned && warp == 0) {
+      load<kAligned, true>(g, map_b, work, base, full, warp);
+    } else {
+      load<kAligned, false>(g, map_b, work, base, full, warp);
+    }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
     compute<kAligned>(g, work, base, full, partials, ready);
@@ -403,12 +438,14 @@ __device__ __forceinline__ void run(const lab::Gemm& g, float* partials, int* re
 ///
 /// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
 /// @param g         the product
+/// @param map_b     B, in boxes of (BK, BN); not looked at unless `aligned`
 ///
 /// Launch: as many blocks of 384 threads as there are SMs, with shared_bytes of shared memory.
-/// Requires: compute capability 9.0 (mbarrier, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
 template <bool aligned>
-__global__ void __launch_bounds__(block_threads, 1) producer_warps(const lab::Gemm g) {
-  run<aligned, false>(g, nullptr, nullptr);
+__global__ void __launch_bounds__(block_threads, 1)
+    producer_warps(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b) {
+  run<aligned, false>(g, map_b, nullptr, nullptr);
 }
 
 // **The clock.** 52.4 TFLOP/s at 4096, 5 % more, and past cuBLAS. Of the waiting for shared memory ("short
@@ -460,17 +497,19 @@ __global__ void __launch_bounds__(block_threads, 1) producer_warps(const lab::Ge
 ///
 /// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
 /// @param g         the product
+/// @param map_b     B, in boxes of (BK, BN); not looked at unless `aligned`
 /// @param partials  (blocks, 128 x 256) floats for sums of parts of a tile
 /// @param ready     a flag for each block, 0; they are 0 again afterwards
 ///
 /// Launch: as many blocks of 384 threads as there are SMs, and not more than fit at once, with
 /// shared_bytes of shared memory.
-/// Requires: compute capability 9.0 (mbarrier, setmaxnreg).
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
 /// Source of the idea: Osama et al., Stream-K, 2023.
 template <bool aligned>
 __global__ void __launch_bounds__(block_threads, 1)
-    even_shares(const lab::Gemm g, float* partials, int* ready) {
-  run<aligned, true>(g, partials, ready);
+    even_shares(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b, float* partials,
+                int* ready) {
+  run<aligned, true>(g, map_b, partials, ready);
 }
 
 // [hide] How the rungs are registered
@@ -481,14 +520,40 @@ bool aligned(const float* matrix, int ld) {
   return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld % 4 == 0;
 }
 
+/// The tensor map of a matrix (rows, columns) whose rows are aligned, for boxes of (box_rows, box_columns).
+///
+/// The function that makes it belongs to the driver; asking the runtime for its address spares the
+/// program a second library.
+CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int box_rows,
+                       int box_columns) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(float)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns),
+                            static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(matrix), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
+}
+
 /// Launches one of two kernels, by the alignment of the rows of B and C.
 template <class Kernel, class... Arguments>
 void launch(const lab::Gemm& g, int blocks, Kernel if_aligned, Kernel otherwise,
             Arguments... more) {
-  const Kernel kernel = aligned(g.b, g.ldb) && aligned(g.c, g.ldc) ? if_aligned : otherwise;
+  const bool is_aligned = aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
+  const Kernel kernel = is_aligned ? if_aligned : otherwise;
+  const CUtensorMap map_b = is_aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, BN) : CUtensorMap{};
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes)));
-  kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes>>>(g, more...);
+  kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes>>>(g, map_b, more...);
 }
 
 int multiprocessors() {
