@@ -264,6 +264,20 @@ class Mutants(unittest.TestCase):
                     self.assertIn("race", run.out + run.err)
 
 
+class Drawings(unittest.TestCase):
+    def test_banks(self):
+        """What is drawn of a read of B, and of words a stride apart, is what the text says of it."""
+        drawn = CHAPTER.drawings()
+        for name, wavefronts in (("strides", (2, 8, 1)), ("reads", (2, 8)), ("stores", (2, 1)), ("split", (4,)),
+                                 ("clean", (2,))):
+            alt = drawn[name][1].alt
+            self.assertEqual(tuple(map(int, re.findall(r"(\d+) wavefronts?: at most", alt))), wavefronts, alt)
+        self.assertIn("so that two are enough", drawn["clean"][2])
+        # Below the words of a stride of 33 stand the lanes in order: the array begins in bank 0.
+        lanes = re.findall(r">(\d+)</text>", drawn["strides"][1].svg)[-32:]
+        self.assertEqual(lanes, [str(lane) for lane in range(32)])
+
+
 class Arguments(unittest.TestCase):
     def test_list_is_the_header(self):
         run = CHAPTER.run("--list", results=False)
