@@ -458,12 +458,12 @@ def size_words(text: str) -> str:
     return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
 
 
-def map_page(chapters: list[Chapter], graph: str) -> str:
+def map_page(chapters: list[Chapter], drawings: str) -> str:
     """The map: what there is, which question each chapter answers, what it builds on."""
     titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
     out = ["# The chapters", "",
            "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
-           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", graph, ""]
+           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", drawings, ""]
     for chapter in chapters:
         header = chapter.header
         rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)

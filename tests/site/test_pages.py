@@ -155,6 +155,19 @@ class Content(unittest.TestCase):
                     if isinstance(block, chapter_source.Prose):
                         self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
 
+    def test_the_map_has_the_fastest_rung_of_each_chapter(self):
+        text = (SITE / "chapters" / "index.html").read_text()
+        words = html.unescape(re.search(r'aria-label="(The fastest rung of each chapter that has cuBLAS[^"]*)"', text)[1])
+        fastest = {}
+        for file in sorted(CHAPTERS.glob("0[2-5]_*/results/h200.json")):
+            rows = [row for row in json.loads(file.read_text())["rows"] if row.get("peer") and row["rung"] != "cublas"
+                    and set(row["size"].values()) == {4096}]
+            best = max(rows, key=lambda row: row["rate"])
+            fastest[file.parents[1].name[:2]] = f"{best['rung']} {best.get('variant', '')}".strip(), best["rate"]
+        self.assertEqual(len(fastest), 4)
+        for number, (rung, rate) in fastest.items():
+            self.assertIn(f"{number} {rung} {rate:,.0f} GFLOP/s (peer ", words)
+
     def test_images_have_words_and_ids_are_unique(self):
         for page in pages():
             self.assertEqual(page.faults, [], page.path.name)
