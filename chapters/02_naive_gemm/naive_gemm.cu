@@ -722,8 +722,8 @@ void register_strides(lab::Chapter& chapter) {
 // The bandwidth can be predicted from the width of the paths. An SM reads 128 bytes in a cycle from
 // shared memory, and as much from L1: 132 * 128 * 1.98e9 = 33 TB/s. A multiply-add has three
 // operands, 12 bytes, and an SM does 128 of them in a cycle: 12 times as much, 400 TB/s, from
-// registers. L2 sends 64 bytes in a cycle to each SM, 16.7 TB/s if nothing else were in the way.
-// And the memory has 4.8 TB/s on its data sheet.
+// registers. For the path from L2 to an SM we guess half of L1's, 64 bytes in a cycle: 16.7 TB/s, if
+// nothing else is in the way. And the memory has 4.8 TB/s on its data sheet.
 //
 // Constant memory is the odd one. It is made for values that all threads want at the same time,
 // such as the parameters of a kernel, which lie there, too. Its cache hands out *one word* at a
@@ -744,10 +744,12 @@ void register_strides(lab::Chapter& chapter) {
 // | L2 cache | 282 | 8.1 | 16.7 |
 // | global memory | 684 | 4.34 | 4.8 |
 //
-// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of it: the paths
-// from the SMs are not what limits it, and from outside one cannot see what does. (It is no upper
-// bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches nine tenths of
-// its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us.
+// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of what
+// we guessed. Is the path narrower, or is something else in the way? From outside one cannot see. (And
+// this is no upper bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches
+// nine tenths of its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us. And
+// the first line has the latency of a multiply-add, with its share of the loop around it, since a
+// register has none: to read it is a part of the instruction.
 //
 // The two variants of constant memory are 31 times apart, as predicted. But "as good as a register"
 // holds only where the index is known when the program is compiled. Then a multiply-add can have
