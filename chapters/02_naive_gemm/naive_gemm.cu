@@ -124,8 +124,8 @@ __global__ void naive_flat(std::size_t m, std::size_t n, std::size_t k, float al
 // are 384 warps. In each turn of the loop a warp executes two loads, and there are 64 turns: 384 x
 // 64 x 2 = 49,152 requests. As N is a multiple of 32, a warp's 32 elements lie side by side in one
 // row. So its lanes have one `row`, and all of them read the *same* element of A, and 32
-// neighbouring ones of B. **Predict** the time, too, and be it only by feeling: cuBLAS takes 2.68 ms
-// for M = N = K = 4096 and does the same multiply-adds. How many times as long will this one take?
+// neighbouring ones of B. **Predict** the time, too, even if it is no more than a guess: cuBLAS takes
+// 2.68 ms for M = N = K = 4096 and does the same multiply-adds. How many times as long will this take?
 //
 // **The counters** agree: 49,152 requests. The loads of A and of B stand in one source line here,
 // but the average tells them apart: 2.5 sectors a request, that is 1 for A and 4 for B. One float
@@ -399,8 +399,8 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // of 32 x 32 need 32 elements of A and 32 of B in each turn, and each of these serves 32 threads.
 // The counters cannot see the difference, as they count what is asked of L1. L2 can: a flat block
 // needs 4 bytes of B from it for every multiply-add, a tile (32 + 32) * 4 / 1024 = 0.25. At 4 bytes
-// for 2 operations, an L2 that delivers 5,500 GB/s, which is our guess until section 7 measures it, is
-// good for 2.75 TFLOP/s, and whatever is above that has been found in L1 by luck, brought there by
+// for 2 operations, an L2 that delivers 5,500 GB/s is good for 2.75 TFLOP/s (the 5,500 are a guess,
+// until section 7 measures it). Whatever is above that has been found in L1 by luck, brought there by
 // another block on the same SM.
 //
 // Three block shapes are tried. 32 x 8 needs (32 + 8) * 4 / 256 = 0.6 bytes from L2. Blocks of 16 x
@@ -424,9 +424,9 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // happened? We look for it in three steps, and this is a good habit whenever a prediction fails.
 //
 // *From times to cycles.* An SM holds 64 warps of either kernel, 2048 threads with at most 32
-// registers each. A time divided by the number of turns that an SM makes is what a turn costs it,
-// and 64 times as much goes by from one turn of a warp to its next: in between the warp waits for
-// its two loads, or for its turn to load. For `naive_flat` four turns of a warp take 850 cycles at
+// registers each. Divide a time by the number of turns that an SM makes, and you have what a turn
+// costs it. As 64 warps take turns, 64 times as much goes by from one turn of a warp to its next: in
+// between the warp waits for its two loads, or until it may load. For `naive_flat` four turns of a warp take 850 cycles at
 // 4096, and 826 to 852 at the other sizes. For a tile of 32 x 32 they take 858 at 2048, and 1,619
 // at 4096.
 //
