@@ -155,6 +155,13 @@ class Content(unittest.TestCase):
                     if isinstance(block, chapter_source.Prose):
                         self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
 
+    def test_what_a_kernel_requires_is_a_paragraph(self):
+        for path in sorted((SITE / "chapters").glob("0[2-5]_*.html")):
+            text = path.read_text()
+            self.assertIn("<p>Requires: nothing", text, path.name)
+            self.assertNotRegex(re.sub(r"<div class=\"highlight.*?</div>", "", text, flags=re.DOTALL),
+                                r"[.;] (Requires|Source of the idea|Idea): ", path.name)
+
     def test_the_map_has_the_fastest_rung_of_each_chapter(self):
         text = (SITE / "chapters" / "index.html").read_text()
         words = html.unescape(re.search(r'aria-label="(The fastest rung of each chapter that has cuBLAS[^"]*)"', text)[1])
