@@ -199,6 +199,34 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     return drawn
 
 
+def best_drawing(stage: Stage, measured: list) -> str:
+    """The fastest rung of each chapter whose rungs are compared with one peer at one size on one device: where there
+    are several such chapters, they are one story. `measured` has chapters and their results, if there are any."""
+    stories: dict[tuple, list] = {}
+    for chapter, result in measured:
+        size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
+        rows = [row for row in result.rows if row.get("rate_unit") == "GFLOP/s" and row.get("peer")
+                and list(row["size"].values()) == size and row["rung"] != row["peer"]["name"].lower()] if result else []
+        if rows:
+            best = max(rows, key=lambda row: row["rate"])
+            stories.setdefault((result.device, tuple(size), best["peer"]["name"]), []).append((chapter, result, best))
+    for (device, _, peer), chapters in stories.items():
+        if len(chapters) < 2:
+            continue
+        bars = [{"label": f"{chapter.header.number} {best['rung']}{' ' + best['variant'] if best.get('variant') else ''}",
+                 "value": best["rate"], "peer": best["rate"] / best["ratio_to_peer"]} for chapter, _, best in chapters]
+        last, result, _ = chapters[-1]
+        limit = result.limits.get("fp32_gflop_s")
+        title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
+        drawing = figures.ladder(bars, "GFLOP/s", limit, "best", title)
+        caption = (f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
+                   f"mark on a bar is {peer} in the same rounds.")
+        if limit:
+            caption += " The dashed line is the limit measured on this machine."
+        return stage.drawing("best", drawing, caption)
+    return ""
+
+
 def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
     """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
 
@@ -253,6 +281,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         chapters.append((chapter, others))
 
     caches: dict[tuple[str, str], float] = {}
+    recorded = []
     for chapter, others in chapters:
         name = chapter.path.stem
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
@@ -265,6 +294,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
                                         [chapter.path, *others], defines=["__SIMT__"])
         known = signatures(chapter, [chapter.path, *others], projects[project])
         counted = results.load_counted(chapter.path.parent / "results")
+        recorded.append((chapter, measured))
         drawings = []
         if measured:
             caches.update({(measured.device, row.get("variant")): row["rate"]
@@ -283,8 +313,8 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
 
     graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on)
                                    for c, _ in chapters])
-    directive = stage.drawing("chapters", graph, "")
-    stage.write("chapters/index.md", chapter_page.map_page([c for c, _ in chapters], directive))
+    drawn = "\n\n".join(filter(None, [stage.drawing("chapters", graph, ""), best_drawing(stage, recorded)]))
+    stage.write("chapters/index.md", chapter_page.map_page([c for c, _ in chapters], drawn))
     return projects
 
 

@@ -124,15 +124,16 @@ __global__ void naive_flat(std::size_t m, std::size_t n, std::size_t k, float al
 // are 384 warps. In each turn of the loop a warp executes two loads, and there are 64 turns: 384 x
 // 64 x 2 = 49,152 requests. As N is a multiple of 32, a warp's 32 elements lie side by side in one
 // row. So its lanes have one `row`, and all of them read the *same* element of A, and 32
-// neighbouring ones of B.
+// neighbouring ones of B. **Predict** the time, too, even if it is no more than a guess: cuBLAS takes
+// 2.68 ms for M = N = K = 4096 and does the same multiply-adds. How many times as long will this take?
 //
 // **The counters** agree: 49,152 requests. The loads of A and of B stand in one source line here,
 // but the average tells them apart: 2.5 sectors a request, that is 1 for A and 4 for B. One float
 // for 32 lanes is a *broadcast*: the memory system looks it up once and hands it to every lane, so
 // a request for it costs one sector, the least that there is. The 384 stores fill 4 sectors each.
 //
-// **The clock** says 27.3 ms at 4096, 5.04 TFLOP/s, 9.8 % of what cuBLAS reaches. Whether that is
-// much for such a kernel, section 3 will ask.
+// **The clock** says 27.3 ms at 4096, 5.04 TFLOP/s, 9.8 % of what cuBLAS reaches: ten times as long.
+// Whether that is much for such a kernel, section 3 will ask.
 //
 // What if N is no multiple of 32? Then some warps span two rows, and read two elements of A at a
 // time. Try `--size 128,100,64`.
@@ -398,8 +399,9 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // of 32 x 32 need 32 elements of A and 32 of B in each turn, and each of these serves 32 threads.
 // The counters cannot see the difference, as they count what is asked of L1. L2 can: a flat block
 // needs 4 bytes of B from it for every multiply-add, a tile (32 + 32) * 4 / 1024 = 0.25. At 4 bytes
-// for 2 operations, an L2 that delivers 5,500 GB/s is good for 2.75 TFLOP/s, and whatever is above
-// that has been found in L1 by luck, brought there by another block on the same SM.
+// for 2 operations, an L2 that delivers 5,500 GB/s is good for 2.75 TFLOP/s (the 5,500 are a guess,
+// until section 7 measures it). Whatever is above that has been found in L1 by luck, brought there by
+// another block on the same SM.
 //
 // Three block shapes are tried. 32 x 8 needs (32 + 8) * 4 / 256 = 0.6 bytes from L2. Blocks of 16 x
 // 16 are the interesting ones: a warp covers two rows of 16, and reads two elements of A in 2
@@ -422,9 +424,9 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
 // happened? We look for it in three steps, and this is a good habit whenever a prediction fails.
 //
 // *From times to cycles.* An SM holds 64 warps of either kernel, 2048 threads with at most 32
-// registers each. A time divided by the number of turns that an SM makes is what a turn costs it,
-// and 64 times as much goes by from one turn of a warp to its next: in between the warp waits for
-// its two loads, or for its turn to load. For `naive_flat` four turns of a warp take 850 cycles at
+// registers each. Divide a time by the number of turns that an SM makes, and you have what a turn
+// costs it. As 64 warps take turns, 64 times as much goes by from one turn of a warp to its next: in
+// between the warp waits for its two loads, or until it may load. For `naive_flat` four turns of a warp take 850 cycles at
 // 4096, and 826 to 852 at the other sizes. For a tile of 32 x 32 they take 858 at 2048, and 1,619
 // at 4096.
 //
@@ -593,14 +595,15 @@ void register_tiles(lab::GemmLadder& ladder) {
 // an interest of its own in neighbours. A DRAM chip is a grid of tiny capacitors. To read any of
 // them, it first copies a whole row of the grid, a kilobyte or more, into a buffer. That takes tens
 // of nanoseconds. Then it hands out what lies in the buffer in *bursts*, some tens of bytes each,
-// as fast as the pins can go. So what was asked for by neighbours comes for nothing, and what lies
-// elsewhere has to wait until another row is open.
+// as fast as the pins can go. A burst cannot be cut short: who wants one float of it gets all of it.
+// And the next burst from the same row comes right behind it, while one from another row has to wait
+// until that row is open. So neighbours cost next to nothing, and strangers cost a row each.
 //
 // The rung reads every s-th float of an array, for s from 1 to 32: fewer and fewer floats, further
 // and further apart. **Predict** how the time depends on s. If the memory moved floats, reading
 // half of them would take half the time. As it moves sectors of 8 floats, all of the array has to
 // be moved for every s up to 8, and the time should stay the same. From s = 8 to 16 every second
-// sector is left out, and the time should halve: unless the memory has bursts of 64 bytes.
+// sector is left out, and the time should halve: unless memory is read in pieces of 64 bytes.
 
 /// Sums up every stride-th float of an array; thread t takes every T-th of these, from number t on,
 /// where T is the number of threads in the grid.
@@ -625,10 +628,16 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 //
 // **The clock.** (The rate in the table counts only the floats that were asked for, so it halves
 // where the time stays the same.) From s = 8 to s = 16 the counters promise a saving of half, and
-// the clock knows nothing of it: 0.0630 ms and 0.0629. So this memory has bursts of 64 bytes, and a
-// sector that was left out has been moved all the same. From s = 16 to s = 32 whole bursts are left
-// out, and the time falls to 0.0366 ms. At s = 8 the array comes in at 4.26 TB/s, which is what a
-// copy reaches.
+// the clock knows nothing of it: 0.0630 ms and 0.0629. So this memory is read in pieces of 64 bytes,
+// and a sector that was left out has been moved all the same. From s = 16 to s = 32 whole pieces are
+// left out, and the time falls to 0.0366 ms. At s = 8 the array comes in at 4.26 TB/s, which is what
+// a copy reaches.
+//
+// Is a piece one burst? The clock cannot tell, but the standard of this memory can (JESD238, HBM3). It
+// cuts a stack into 32 pseudo channels of 32 wires, and a burst is 8 transfers: 32 bytes, a sector. So
+// a piece is two bursts, and it seems to be L2 that asks for sectors in pairs. That costs little, as
+// the second one lies in the row that is open already, and most kernels want it anyway. (The program
+// can give L2 a hint of how much it may fetch at a time: extension 9.)
 //
 // For small s the prediction was wrong: s = 1 takes 0.1194 ms, twice as long as s = 8, and s = 2
 // takes 0.0758 ms. All three move the whole array. But nvcc has not unrolled this loop, so each
@@ -713,8 +722,8 @@ void register_strides(lab::Chapter& chapter) {
 // The bandwidth can be predicted from the width of the paths. An SM reads 128 bytes in a cycle from
 // shared memory, and as much from L1: 132 * 128 * 1.98e9 = 33 TB/s. A multiply-add has three
 // operands, 12 bytes, and an SM does 128 of them in a cycle: 12 times as much, 400 TB/s, from
-// registers. L2 sends 64 bytes in a cycle to each SM, 16.7 TB/s if nothing else were in the way.
-// And the memory has 4.8 TB/s on its data sheet.
+// registers. For the path from L2 to an SM we guess half of L1's, 64 bytes in a cycle: 16.7 TB/s, if
+// nothing else is in the way. And the memory has 4.8 TB/s on its data sheet.
 //
 // Constant memory is the odd one. It is made for values that all threads want at the same time,
 // such as the parameters of a kernel, which lie there, too. Its cache hands out *one word* at a
@@ -735,10 +744,12 @@ void register_strides(lab::Chapter& chapter) {
 // | L2 cache | 282 | 8.1 | 16.7 |
 // | global memory | 684 | 4.34 | 4.8 |
 //
-// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of it: the paths
-// from the SMs are not what limits it, and from outside one cannot see what does. (It is no upper
-// bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches nine tenths of
-// its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us.
+// Registers, shared memory and L1 deliver what the width of their paths allows. L2 does half of what
+// we guessed. Is the path narrower, or is something else in the way? From outside one cannot see. (And
+// this is no upper bound, either: `naive_flat` had 9.3 TB/s from L2 in section 3.) The memory reaches
+// nine tenths of its data sheet. Its latency agrees with chapter 01, too: 684 cycles are 0.35 us. And
+// the first line has the latency of a multiply-add, with its share of the loop around it, since a
+// register has none: to read it is a part of the instruction.
 //
 // The two variants of constant memory are 31 times apart, as predicted. But "as good as a register"
 // holds only where the index is known when the program is compiled. Then a multiply-add can have
@@ -823,7 +834,7 @@ int main(int argc, char** argv) {
 // 3. Let each thread compute two neighbouring elements of a row. How many requests are there for
 //    each multiply-add? Then two elements of a column. Then 2 x 2. This is where chapter 04 goes.
 // 4. Put `k`, `lda` and the other parameters into one struct that is passed to the kernel. Does the
-//    machine code change? (`./learn sass`, or `cuobjdump`.) Where do parameters lie?
+//    machine code change? (`cuobjdump -sass` shows it.) Where do parameters lie?
 // 5. With alpha = 0 the library does not read A and B at all. Is this worth a branch?
 // 6. If you have a GPU: the two suspects of section 3 can be told apart without counters. Predict
 //    the rates of `naive_along_columns` for `--size 4128,4128,4128`, where B is too large for L2
@@ -836,3 +847,5 @@ int main(int argc, char** argv) {
 // 8. Give `read_strided` four loads before its first addition, with one comparison for the four and
 //    a loop for the rest. Check in the machine code that four `LDG` stand together, then time it.
 //    Why is a stride of 1 still a little slower than one of 8?
+// 9. If you have a GPU: begin `main()` with `cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 32)`,
+//    and look at `read_strided` once more. The limit is a hint, which the GPU may ignore. Does it?

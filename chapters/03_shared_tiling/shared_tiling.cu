@@ -787,7 +787,8 @@ void register_slices(lab::GemmLadder& ladder) {
 // and only 8 `LDS.128`. These are merged accesses, and the simulator, which counts what the source
 // says, does not know of them. Nsight Compute does: at the end of this page its counts stand beside
 // the simulator's, and those of shared memory differ for `shared_tiles` and `sliced_tiles`. The next
-// rung writes the wide loads into the source.
+// rung writes the wide loads into the source. **Predict** how many requests and how many wavefronts
+// are left, and what the clock will say to it.
 
 /// shared_tiles<32>, with four elements of A in one load from shared memory.
 ///

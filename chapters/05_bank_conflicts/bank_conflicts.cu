@@ -297,7 +297,9 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 // the least for so many bytes and hence no conflict. Twice the stride doubles it: 8 for float4 with a
 // stride of 2, 32 with a stride of 8, since the 8 lanes of a quarter then have all their words in the
 // same four banks. Strides of 17 pairs or 9 quads are free of conflicts again, as every odd stride is,
-// whatever the width: the drawing above has them all.
+// whatever the width: the drawing above has them all. In general, with gcd for the greatest common
+// divisor, a read at stride s takes gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and
+// 4 gcd(s, 8) of 128 bits: as many phases, and in each a half or a quarter of the lanes.
 //
 // The broadcast has a surprise: one float4 for all lanes takes 2 wavefronts, not 4, and one float2 takes
 // 1, not 2. The hardware *merges* phases when it sees that neighbours agree. It looks at two patterns:
@@ -308,8 +310,9 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 //
 // In both cases half of the lanes ask for nothing new, so the two halves of the warp are served in one
 // wavefront with 64 bits, and two quarters with 128 bits: 2 instead of 4. (Nvidia does not document
-// this. It was found by measuring 69 patterns on an H200; the file `tests/microkernels/h200.json` has
-// them all, and the simulator counts every one as the hardware does.) We shall use it in section 6.
+// this. It was found by measuring: the file `tests/microkernels/h200.json` has 81 patterns of reads from
+// shared memory, as an H200 counts them, and the simulator counts every one of them in the same way.)
+// We shall use it in section 6.
 //
 // **The clock.** On a GPU these three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
 // each lane reads 512 words, are 32,768 reads of a warp for each of 132 SMs. From a stride of 1 to a stride of
@@ -695,6 +698,8 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs) {
 // in each of them 4 x 8 lanes, in each of these four times 4 x 4. Block, warp, thread: each level is a tile
 // of the one above and fits one level of the machine. The block shares shared memory, the warp shares
 // wavefronts, the thread has registers. Libraries are built in this way, all of them.
+//
+// **Predict** the wavefronts of a step, and what they are worth: `split_tile` has 12, and can afford 16.
 
 /// The place of a thread among the 4 x 8 of its warp, and of its warp among the `across` of a row of
 /// warps.
@@ -1017,7 +1022,8 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 //
 // **The clock.** 48.2 TFLOP/s, and 94 % of cuBLAS: 3 % more. At 1024, where nobody fills in for a block that waits,
 // nothing is gained, 21.3 as before. So the loads were hidden already, one slice ahead was enough, and the fewer
-// barriers do not show there either. `register_buffer` was not counted, so we cannot say what the 3 % are. What is
+// barriers do not show there either. (Three stages instead of four made 47.1 in a trial: the notes at the end have
+// what else was tried.) `register_buffer` was not counted, so we cannot say what the 3 % are. What is
 // left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.38 stand at a
 // barrier and 0.09 wait for a load.
 
@@ -1031,7 +1037,7 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // tile for the block needs fewer copies: for a step along K, 128 x 256 elements take 384 floats, two tiles of
 // 128 x 128 take 512.
 //
-// The price are registers. 128 sums and 48 for the fragments leave room for one block of 256 threads on an SM,
+// The price is paid in registers. 128 sums and 48 for the fragments leave room for one block of 256 threads on an SM,
 // with up to 255 registers for a thread.
 //
 // **Predict.** Wavefronts for a step: A has four reads now, B two. That is 12 for 128 multiply-adds, where
@@ -1148,7 +1154,8 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
 // Nsight Compute sees it, at 8192: 7.1 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In an
 // earlier run it was 5.0 and 3.0.)
 //
-// **The clock** does not see it either: 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. 7.1 GB in 21.7 ms
+// **The clock** does not see it either: 50.1 TFLOP/s at 4096 for the one and 50.0 for the other, where nothing was
+// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 7.1 GB in 21.7 ms
 // are 329 GB/s, and a copy reaches 4,283 GB/s. Four slices are on their way at any time, so that nobody waits
 // for DRAM, however much comes from there. It is a cure for something that this kernel does not have. A product
 // on tensor cores may have it: with a tenth of the time for the multiply-adds, the same bytes would be three

@@ -37,9 +37,14 @@ def draw(simulated, source):
     def examples(kernel, line, launch=-1):
         return results.examples_of(simulated, kernel, source, line, launch)
 
+    def from_its_first_word(example):
+        """A request as if lane 0 read the first word of an array that begins in bank 0, as it does on a GPU."""
+        first = example["addresses"][0]
+        return maps.of_example({**example, "addresses": [address - first for address in example["addresses"]]})
+
     strides = figures.bank_map([
-        (f"words[{stride} * lane]", maps.of_example(examples("read_words", "words[lane * stride + r]",
-                                                             STRIDES.index(stride))[0])) for stride in (2, 8, 33)])
+        (f"words[{stride} * lane]", from_its_first_word(examples("read_words", "words[lane * stride + r]",
+                                                                 STRIDES.index(stride))[0])) for stride in (2, 8, 33)])
     strides_caption = ("One read for strides of 2, 8 and 33: 32 banks, and below each the words that are wanted of it, with "
                        "the lanes that want them. As many words as lie on top of each other, so many wavefronts it takes.")
 
@@ -62,8 +67,10 @@ def draw(simulated, source):
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
 
     def read_of_b(kernel):
-        return maps.of_example({"space": "shared", "access": "load", "size": 16, "phase_lanes": 8,
-                                "addresses": [16 * col for _, col in places(kernel)]})
+        at = [16 * col for _, col in places(kernel)]
+        merged = any(all(at[lane] == at[lane ^ other] for lane in range(32)) for other in (1, 2))
+        return maps.of_example({"space": "shared", "access": "load", "size": 16, "phase_lanes": 16 if merged else 8,
+                                "addresses": at})
 
     split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])
     split_caption = "A read of B now: no bank is left out, and none is asked twice."

@@ -53,10 +53,15 @@ def escape(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Prose with a multiplication sign where a source has an x between extents: 128 x 96, M x K. Code stays as it is."""
+    """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
+    transposes set high: n^2, 2^32, B^T. Code stays as it is."""
     pieces = re.split(r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE)
     sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b|anything|infinity))")
-    return "".join(piece if i % 2 else sign.sub(r"\1 ×", piece) for i, piece in enumerate(pieces))
+    power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
+    high = str.maketrans("0123456789T", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
+    return "".join(piece if i % 2 else
+                   power.sub(lambda found: found[1] + found[2].translate(high), sign.sub(r"\1 ×", piece))
+                   for i, piece in enumerate(pieces))
 
 
 def size_text(size: dict) -> str:
@@ -453,12 +458,12 @@ def size_words(text: str) -> str:
     return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
 
 
-def map_page(chapters: list[Chapter], graph: str) -> str:
+def map_page(chapters: list[Chapter], drawings: str) -> str:
     """The map: what there is, which question each chapter answers, what it builds on."""
     titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
     out = ["# The chapters", "",
            "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
-           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", graph, ""]
+           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", drawings, ""]
     for chapter in chapters:
         header = chapter.header
         rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)

@@ -1,4 +1,4 @@
-"""The drawings: ladders (matplotlib), maps of sectors, banks and tiles and the graph of chapters (plain SVG).
+"""The drawings: ladders (matplotlib), maps of blocks, sectors, banks and tiles and the graph of chapters (plain SVG).
 
 Every drawing is an SVG that goes into the page itself. Its colours are the page's (CSS variables), so
 it is right in light and in dark; each function also returns the words for who cannot see it.
@@ -335,6 +335,92 @@ def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Draw
     svg = (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width: {width:.0f}px" '
            f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
     return Drawing(_page_colours(svg), alt)
+
+
+def block_grid(rows: int, cols: int, block: tuple[int, int], working: list[list[int]]) -> Drawing:
+    """The blocks that cover a matrix, `block` threads each (rows, columns), to scale: the matrix is filled, and each
+    block has its kind and the number of its threads that have an element, which is what `working` says."""
+    high, wide = block
+    scale, left, top = 100 / wide, 2, 22
+    if [len(row) for row in working] != [-(-cols // wide)] * -(-rows // high):
+        raise ValueError(f"{rows} x {cols} in blocks of {high} x {wide}: not {working}")
+
+    def kind(i: int, j: int) -> str:
+        right, bottom = (j + 1) * wide > cols, (i + 1) * high > rows
+        return "corner" if right and bottom else "right edge" if right else "bottom edge" if bottom else "inside"
+
+    shapes = [f'<text x="{left}" y="{top - 8}" font-size="13" fill="{MUTED}">{rows} × {cols} elements, blocks of '
+              f'{high} × {wide} threads</text>',
+              f'<rect x="{left}" y="{top}" width="{cols * scale:g}" height="{rows * scale:g}" fill="{SOFT}"/>']
+    for i, line in enumerate(working):
+        for j, count in enumerate(line):
+            x, y = left + j * wide * scale, top + i * high * scale
+            shapes.append(f'<rect x="{x:g}" y="{y:g}" width="{wide * scale:g}" height="{high * scale:g}" fill="none" '
+                          f'stroke="{MUTED}" stroke-width="1"/>')
+            for text, size, below, colour in ((f"{count:,}", 15, 0, FOREGROUND), (kind(i, j), 12, 17, MUTED)):
+                shapes.append(f'<text x="{x + wide * scale / 2:g}" y="{y + high * scale / 2 + below:g}" '
+                              f'font-size="{size}" text-anchor="middle" fill="{colour}">{text}</text>')
+    shapes.append(f'<rect x="{left}" y="{top}" width="{cols * scale:g}" height="{rows * scale:g}" fill="none" '
+                  f'stroke="{ACCENT}" stroke-width="2.5"/>')
+    width, height = left + len(working[0]) * wide * scale + 2, top + len(working) * high * scale + 2
+    alt = (f"A matrix of {rows} x {cols} elements, covered by {len(working)} x {len(working[0])} blocks of {high} x {wide} "
+           "threads. The threads that have an element, block by block: "
+           + "; ".join(", ".join(f"{count} ({kind(i, j)})" for j, count in enumerate(line))
+                       for i, line in enumerate(working)) + ".")
+    svg = (f'<svg viewBox="0 0 {width:g} {height:g}" style="max-width: {width:g}px" '
+           f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+    return Drawing(_page_colours(svg), alt)
+
+
+Places = list[tuple[int, int]]  # row and column of an element, for each lane
+
+
+def warp_reads(kernels: list[tuple[str, Places, Places, Places]]) -> Drawing:
+    """What a warp reads in one turn of a loop along K, and what it computes. Each kernel: its name, and the place of
+    each lane's element in a piece of A of 32 x 8, in one of B of 8 x 32 above it, and in a tile of C of 32 x 32. What
+    comes along in the same sectors, eight neighbours of a row, is marked as well."""
+    cell, gap, top = 8, 22, 56
+    tile, piece = 32 * cell, 8 * cell
+    wide, high = piece + gap + tile, top + piece + gap + tile
+
+    def sectors(places: Places) -> set[tuple[int, int]]:
+        return {(row, col // 8 * 8) for row, col in places}
+
+    def one(at: int, below: int, name: str, a: Places, b: Places, c: Places) -> list[str]:
+        shapes = [f'<text x="{at}" y="{below + 14}" font-size="14" fill="{FOREGROUND}"><tspan class="mono">'
+                  f'{_escape(name)}</tspan></text>',
+                  f'<text x="{at}" y="{below + 31}" font-size="12.5" fill="{MUTED}">{words(a, b)}</text>']
+        for label, places, x, y, rows, cols in (("A", a, at, below + top + piece + gap, 32, 8),
+                                                ("B", b, at + piece + gap, below + top, 8, 32),
+                                                ("C", c, at + piece + gap, below + top + piece + gap, 32, 32)):
+            shapes.append(f'<text x="{x}" y="{y - 6}" font-size="13" font-weight="600" fill="{FOREGROUND}">{label}</text>')
+            if label != "C":
+                shapes += [f'<rect x="{x + col * cell}" y="{y + row * cell}" width="{8 * cell}" height="{cell}" '
+                           f'fill="{SOFT}"/>' for row, col in sorted(sectors(places))]
+            shapes += [f'<rect x="{x + col * cell + 0.5:g}" y="{y + row * cell + 0.5:g}" width="{cell - 1}" '
+                       f'height="{cell - 1}" fill="{ACCENT}"/>' for row, col in sorted(set(places))]
+            shapes.append(f'<rect x="{x}" y="{y}" width="{cols * cell}" height="{rows * cell}" fill="none" '
+                          f'stroke="{MUTED}" stroke-width="1.2"/>')
+        return shapes
+
+    def words(a: Places, b: Places) -> str:
+        return "; ".join(f"of {name} {len(set(places))} float{'' if len(set(places)) == 1 else 's'} in "
+                         f"{len(sectors(places))} sector{'' if len(sectors(places)) == 1 else 's'}"
+                         for name, places in (("A", a), ("B", b)))
+
+    def draw(side_by_side: bool) -> str:
+        shapes, x, y = [], 1, 0
+        for kernel in kernels:
+            shapes += one(x, y, *kernel)
+            x, y = (x + wide + 44, y) if side_by_side else (x, y + high + 24)
+        width, height = (x - 44 + 1, high + 2) if side_by_side else (wide + 2, y - 24 + 2)
+        return _page_colours(f'<svg viewBox="0 0 {width} {height}" style="max-width: {width}px" '
+                             f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
+
+    alt = "What the 32 lanes of a warp read in one turn. " + " ".join(
+        f"{name}: {words(a, b)}; they compute {len({row for row, _ in c})} x {len({col for _, col in c})} elements of C."
+        for name, a, b, c in kernels)
+    return Drawing(draw(True), alt, draw(False))
 
 
 def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawing:

@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tools")]
 import results as site_results  # noqa: E402  the site reads results files with the same code
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
@@ -99,6 +100,13 @@ class Chapter:
     def prose(self):
         """All comment lines of the source as one text."""
         return " ".join(line[2:].strip() for line in self.source.read_text().splitlines() if line.startswith("//"))
+
+    def drawings(self):
+        """What the chapter's figures.py draws, by name: (rung, drawing, caption)."""
+        with tempfile.TemporaryDirectory() as folder:
+            simulated = site_results.run_program(self.program, pathlib.Path(folder))
+        draw = runpy.run_path(str(self.source.parent / "figures.py"))["draw"]
+        return {name: (rung, drawing, caption) for rung, name, drawing, caption in draw(simulated, self.source)}
 
     def disagreements(self):
         """What differs between the simulator's counts and those recorded from the hardware without anybody

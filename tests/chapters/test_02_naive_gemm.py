@@ -210,6 +210,14 @@ class DefaultRun(unittest.TestCase):
         self.assertIn("|  192 |  192 |  192 |   24 |", self.run_.out)
         self.assertIn("inside 6, right edge 2, bottom edge 3, corner 1", self.run_.out)
 
+    def test_drawings(self):
+        drawn = CHAPTER.drawings()
+        self.assertIn("128 (right edge); 192 (bottom edge), 192 (bottom edge), 192 (bottom edge), 24 (corner).",
+                      drawn["blocks"][1].alt)
+        for words in ("naive_along_rows: of A 32 floats in 32 sectors; of B 1 float in 1 sector; they compute 32 x 1 ",
+                      "naive_along_columns: of A 1 float in 1 sector; of B 32 floats in 4 sectors; they compute 1 x 32 "):
+            self.assertIn(words, drawn["reads"][1].alt)
+
     def test_the_figures_of_the_text(self):
         m, n, k = 128, 96, 64
         peak, copy, cycles = 65e12, 4.2e12, 132 * 1.98e9  # an H200, as the text states it

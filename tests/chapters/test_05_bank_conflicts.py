@@ -1,6 +1,7 @@
 """Chapter 05 on the simulator: what it prints, what it counts, and what it refuses; what nvcc makes of it."""
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -40,6 +41,8 @@ QUOTED = [
     ("serpentine", 4096, "rate", 50100, "50.1 TFLOP/s, 7 % more for the order"),
     ("serpentine", 1024, "rate", 11800, "11.8 where it had 21.3"),
     ("async_copy", 1024, "rate", 21300, "11.8 where it had 21.3"),
+    ("serpentine", 4096, "rate", 50100, "50.1 TFLOP/s at 4096 for the one and 50.0"),
+    ("grouped_tiles", 4096, "rate", 50000, "for the one and 50.0 for the other"),
     ("serpentine", 8192, "rate", 50700, "50.7 TFLOP/s at 8192 for the one"),
     ("grouped_tiles", 8192, "rate", 50600, "50.6 for the other"),
     ("serpentine", 8192, "time_ms", 21.7, "7.1 GB in 21.7 ms"),
@@ -262,6 +265,34 @@ class Mutants(unittest.TestCase):
                     run = program.run("--rung", mutant[3], "--size", "128,128,80")
                     self.assertEqual(run.code, 1, run.explain())
                     self.assertIn("race", run.out + run.err)
+
+
+class Drawings(unittest.TestCase):
+    def test_banks(self):
+        """What is drawn of a read of B, and of words a stride apart, is what the text says of it."""
+        drawn = CHAPTER.drawings()
+        for name, wavefronts in (("strides", (2, 8, 1)), ("reads", (2, 8)), ("stores", (2, 1)), ("split", (4,)),
+                                 ("clean", (2,))):
+            alt = drawn[name][1].alt
+            self.assertEqual(tuple(map(int, re.findall(r"(\d+) wavefronts?: at most", alt))), wavefronts, alt)
+        self.assertIn("so that two are enough", drawn["clean"][2])
+        # At every stride from 1 on it is what section 1 says in general, and less at stride 0, where phases merge.
+        self.assertIn("gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and 4 gcd(s, 8) of 128 bits", prose())
+        bars = re.findall(r"from stride 0 on ([\d ]+);", drawn["every-stride"][1].alt)
+        self.assertEqual(len(bars), 3)
+        for phases, broadcast, waves in zip((1, 2, 4), (1, 1, 2), bars):
+            self.assertEqual(list(map(int, waves.split())),
+                             [broadcast] + [phases * math.gcd(stride, 32 // phases) for stride in range(1, 34)])
+        # Below the words of a stride of 33 stand the lanes in order: the array begins in bank 0.
+        lanes = re.findall(r">(\d+)</text>", drawn["strides"][1].svg)[-32:]
+        self.assertEqual(lanes, [str(lane) for lane in range(32)])
+
+
+class Patterns(unittest.TestCase):
+    def test_as_many_as_the_text_says(self):
+        report = json.loads((ROOT / "tests" / "microkernels" / "h200.json").read_text())
+        patterns = sum(name.startswith("lds") for name in report["cases"])
+        self.assertIn(f"has {patterns} patterns of reads from shared memory", prose())
 
 
 class Arguments(unittest.TestCase):

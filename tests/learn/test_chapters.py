@@ -40,6 +40,12 @@ class Chapters(fake.Checkout):
             with open(chapter.source, "w", encoding="utf-8") as file:
                 file.write(text)
             self.assertEqual(chapter.first_rung(), first)
+        # Of those asked for, the first that the simulator can show.
+        for asked, first in ((["padded"], "padded"), (["padded", "naive"], "padded"), (["other"], "naive")):
+            self.assertEqual(chapter.first_rung(asked), first)
+        with open(chapter.source, "w", encoding="utf-8") as file:
+            file.write("void naive();")
+        self.assertEqual(chapter.first_rung(["padded"]), "naive")
 
     def test_ambiguous_and_unknown(self):
         self.assertIn("02_matrix or 03_matrix_transpose", self.refuse(self.key, "matr"))

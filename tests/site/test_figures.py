@@ -52,6 +52,36 @@ class Drawings(unittest.TestCase):
         self.assertAlmostEqual(float(c.get("width")) / scale, 8, delta=0.1)  # the last tile of C 8
         self.assertIn("in row 2 and column 3", drawing.alt)
 
+    def test_block_grid(self):
+        drawing = figures.block_grid(5, 7, (4, 4), [[16, 12], [4, 3]])
+        root = self.check(drawing.svg)
+        rects = list(root.iter("{http://www.w3.org/2000/svg}rect"))
+        self.assertEqual([[float(r.get(key)) for key in ("width", "height")] for r in rects],
+                         [[175, 125]] + [[100, 100]] * 4 + [[175, 125]])  # the matrix, its blocks, its frame
+        texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(texts, ["5 × 7 elements, blocks of 4 × 4 threads", "16", "inside", "12", "right edge", "4",
+                                 "bottom edge", "3", "corner"])
+        self.assertIn("block by block: 16 (inside), 12 (right edge); 4 (bottom edge), 3 (corner).", drawing.alt)
+        whole = figures.block_grid(4, 8, (4, 4), [[16, 16]])
+        self.assertNotRegex(whole.svg, "edge|corner")
+        with self.assertRaisesRegex(ValueError, "5 x 7 in blocks of 4 x 4"):
+            figures.block_grid(5, 7, (4, 4), [[16, 12]])
+
+    def test_warp_reads(self):
+        row = [(0, lane) for lane in range(32)]
+        column = [(lane, 0) for lane in range(32)]
+        drawing = figures.warp_reads([("down", column, [(0, 0)] * 32, column), ("along", [(0, 0)] * 32, row, row)])
+        for svg in (drawing.svg, drawing.narrow):
+            rects = list(self.check(svg).iter("{http://www.w3.org/2000/svg}rect"))
+            fills = [r.get("fill") for r in rects]
+            # Sectors: 32 of A and 1 of B, then 1 and 4. Floats: 32, 1 and 32 of C, then 1, 32 and 32.
+            self.assertEqual([fills.count(f"var(--draw-{what})") for what in ("soft", "accent")], [33 + 5, 65 + 65])
+            self.assertEqual(fills.count("none"), 6)
+            for words in ("of A 32 floats in 32 sectors; of B 1 float in 1 sector",
+                          "of A 1 float in 1 sector; of B 32 floats in 4 sectors"):
+                self.assertIn(f">{words}</text>", svg)
+        self.assertIn("in 1 sector; they compute 32 x 1 elements of C. along: ", drawing.alt)
+
     def test_bank_map(self):
         def shared(addresses):
             return maps.of_example({"space": "shared", "access": "load", "size": 4, "addresses": addresses})

@@ -249,6 +249,8 @@ class Pages(Temporary):
         text = "32 x 8, `32 x 8` and M x\nK, 0 x NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 x 2\n"
         self.assertEqual(chapter_page.typeset(text),
                          "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n")
+        self.assertEqual(chapter_page.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
+                         "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n")
 
     def test_ideas_cannot_break_a_table(self):
         self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())

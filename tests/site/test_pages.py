@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import unicodedata
 import unittest
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -50,7 +51,7 @@ def setUpModule():
 
 def bare(text: str) -> str:
     """A text without what Markdown and typography change in it."""
-    return re.sub(r"[\s’‘“”\"'`*_|\\#]", "", text.replace("×", "x").replace("…", "..."))
+    return re.sub(r"[\s’‘“”\"'`*_|\\#^]", "", unicodedata.normalize("NFKC", text.replace("×", "x")))  # 2³² is 232, … is ...
 
 
 def lost_lines(prose: str, shown: str) -> list[str]:
@@ -153,6 +154,26 @@ class Content(unittest.TestCase):
                 for block in blocks:
                     if isinstance(block, chapter_source.Prose):
                         self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
+
+    def test_what_a_kernel_requires_is_a_paragraph(self):
+        for path in sorted((SITE / "chapters").glob("0[2-5]_*.html")):
+            text = path.read_text()
+            self.assertIn("<p>Requires: nothing", text, path.name)
+            self.assertNotRegex(re.sub(r"<div class=\"highlight.*?</div>", "", text, flags=re.DOTALL),
+                                r"[.;] (Requires|Source of the idea|Idea): ", path.name)
+
+    def test_the_map_has_the_fastest_rung_of_each_chapter(self):
+        text = (SITE / "chapters" / "index.html").read_text()
+        words = html.unescape(re.search(r'aria-label="(The fastest rung of each chapter that has cuBLAS[^"]*)"', text)[1])
+        fastest = {}
+        for file in sorted(CHAPTERS.glob("0[2-5]_*/results/h200.json")):
+            rows = [row for row in json.loads(file.read_text())["rows"] if row.get("peer") and row["rung"] != "cublas"
+                    and set(row["size"].values()) == {4096}]
+            best = max(rows, key=lambda row: row["rate"])
+            fastest[file.parents[1].name[:2]] = f"{best['rung']} {best.get('variant', '')}".strip(), best["rate"]
+        self.assertEqual(len(fastest), 4)
+        for number, (rung, rate) in fastest.items():
+            self.assertIn(f"{number} {rung} {rate:,.0f} GFLOP/s (peer ", words)
 
     def test_images_have_words_and_ids_are_unique(self):
         for page in pages():

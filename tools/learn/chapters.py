@@ -62,14 +62,16 @@ class Chapter:
         """The default size as the header spells it: 65536, or 512,512."""
         return self.sizes.get(backend, "")
 
-    def first_rung(self):
-        """The first rung that stands in the source itself: a peer's is in a file of its own, and needs a GPU."""
+    def first_rung(self, asked=()):
+        """The first rung, of those `asked` for if it is one of them, that stands in the source itself: what is in a
+        file of its own, a peer or a kernel for one generation of GPUs, the simulator cannot show."""
         try:
             with open(self.source, encoding="utf-8", errors="replace") as file:
                 text = file.read()
         except OSError:
             text = ""
-        return next((rung for rung in self.rungs if rung + "(" in text), next(iter(self.rungs), ""))
+        rungs = [rung for rung in (*asked, *self.rungs) if rung in self.rungs]
+        return next((rung for rung in rungs if rung + "(" in text), next(iter(rungs), ""))
 
     def program(self, backend, fast=False):
         name = self.name + ("_fast" if fast else "")

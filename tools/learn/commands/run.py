@@ -154,8 +154,8 @@ def next_steps(chapter, backend, arguments):
     """The commands that make sense now."""
     all_known = chapters.all_chapters()
     rows = []
-    rung = arguments.rung[0] if arguments.rung else chapter.first_rung()
-    explain = "./learn explain %s%s" % (chapter.number, " --rung " + rung if rung in chapter.rungs else "")
+    rung = chapter.first_rung(arguments.rung or ())
+    explain = "./learn explain %s%s" % (chapter.number, " --rung " + rung if rung else "")
     rows.append((explain, "the source with the counts of each line"))
     later = [c for c in all_known if c.key > chapter.key]
     if later:
