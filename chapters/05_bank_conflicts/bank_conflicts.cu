@@ -316,7 +316,7 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 //
 // **The clock.** On a GPU these three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
 // each lane reads 512 words, are 32,768 reads of a warp for each of 132 SMs. From a stride of 1 to a stride of
-// 32 `read_words` goes from 0.0204 ms to 0.5335 ms. These are 31 wavefronts more for each read, and 0.505 ns
+// 32 `read_words` goes from 0.0204 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.507 ns
 // for each of them: one cycle, at 1.98 GHz. So *a wavefront is a cycle* of its SM's shared memory, and there is
 // no more to it. The broadcast of a float4 takes 0.0403 ms, its reads with a stride of 1 take 0.0706 ms: 2
 // wavefronts against 4, and some time for the launch.
@@ -435,8 +435,8 @@ __global__ void __launch_bounds__(256) thread_tile(lab::Gemm g) {
 // of 8 floats apart: 64 floats, so both are in the same bank. Each of the eight reads takes 2 wavefronts, 16 in
 // all, where 8 would do.
 //
-// **The clock.** 26.4 TFLOP/s, a step back as promised. More than 31.5 could not be had: that is half of the
-// 63.0 that a loop of nothing but multiply-adds reaches in the same run.
+// **The clock.** 26.4 TFLOP/s, a step back as promised. More than 31.3 could not be had: that is half of the
+// 62.6 that a loop of nothing but multiply-adds reaches in the same run.
 //
 // (The loop over k is kept rolled up with `#pragma unroll 1`. Unrolled, nvcc sees that four steps read
 // four neighbours `as[row + i][k]`, and fetches them as one float4: it makes the kernel before of this one. So the
@@ -565,7 +565,7 @@ __global__ void __launch_bounds__(256) padded_a(lab::Gemm g) {
 // The thread's tile of 8 x 8 falls into four of 4 x 4.
 //
 // **Predict** the wavefronts of a step. And the time: a step of 20 wavefronts lets the multiply-adders work
-// for 16 cycles out of 20, which bounds `padded_a` at 50.4 TFLOP/s, four fifths of 63.0. It has reached 36.9.
+// for 16 cycles out of 20, which bounds `padded_a` at 50.1 TFLOP/s, four fifths of 62.6. It has reached 36.9.
 
 /// padded_a with the thread's tile as four of 4 x 4, 64 rows and 64 columns apart.
 ///
@@ -610,7 +610,7 @@ __global__ void __launch_bounds__(256) split_tile(lab::Gemm g) {
 // as well: 16 sectors for each store, where it was 32.
 //
 // **The clock.** 40.3 TFLOP/s, 9 % more, for two fifths fewer wavefronts. Shared memory bounds it no more, and the
-// 63.0 are still far away. What is left must be waiting, and sections 8 and 9 are about that.
+// 62.6 are still far away. What is left must be waiting, and sections 8 and 9 are about that.
 
 // ## 6. The shape of a warp
 //
@@ -1151,15 +1151,15 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
 }
 
 // **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
-// Nsight Compute sees it, at 8192: 7.1 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In an
-// earlier run it was 5.0 and 3.0.)
+// Nsight Compute sees it, at 8192: 5.0 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In an
+// earlier run it was 7.1 and 3.0.)
 //
 // **The clock** does not see it either: 50.1 TFLOP/s at 4096 for the one and 50.0 for the other, where nothing was
-// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 7.1 GB in 21.7 ms
-// are 329 GB/s, and a copy reaches 4,283 GB/s. Four slices are on their way at any time, so that nobody waits
+// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 5.0 GB in 21.7 ms
+// are 230 GB/s, and a copy reaches 4,285 GB/s. Four slices are on their way at any time, so that nobody waits
 // for DRAM, however much comes from there. It is a cure for something that this kernel does not have. A product
-// on tensor cores may have it: with a tenth of the time for the multiply-adds, the same bytes would be three
-// quarters of what the memory can do. We keep the order, since it moves less.
+// on tensor cores may have it: with a tenth of the time for the multiply-adds, the same bytes would be half
+// of what the memory can do. We keep the order, since it moves less.
 
 // ## 13. alpha and beta
 //

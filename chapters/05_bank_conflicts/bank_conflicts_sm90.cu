@@ -54,7 +54,8 @@
 // stages are empty in the beginning, without anybody having to say so.
 //
 // **Predict** what can be gained. Of the instructions in the loop of `grouped_tiles` 90 % are multiply-adds, and 84
-// of a hundred cycles issue an instruction.
+// of a hundred cycles issue an instruction. If the loop loses half of what is no multiply-add, and nobody has to
+// wait, all hundred cycles issue and 95 of them multiply-adds: a quarter more.
 
 namespace {
 
@@ -165,8 +166,8 @@ struct Schedule {
 // **What a loading warp does.** B can be copied as it lies in memory, and for that Hopper has a unit of its own,
 // the *tensor memory accelerator* (TMA). One instruction of one thread asks for a box of a matrix, here 16 rows of
 // 256 floats. The unit works out the addresses, writes zeros where the box sticks out of the matrix, and tells
-// the barrier how many bytes have come. So one thread of the first loading warp arrives at `full` with the number
-// of bytes to expect, besides its own arrival. Where the matrix is and how long its rows are stands in a *tensor map*, 128
+// the barrier how many bytes have come. So one thread of the first loading warp tells `full` how many bytes there
+// will be, before it arrives as all others do. Where the matrix is and how long its rows are stands in a *tensor map*, 128
 // bytes that the host prepares; each row has to begin at a multiple of 16 bytes.
 //
 // A has to be transposed on the way, which the unit cannot do. Here it is still copies of 4 bytes, those of
@@ -263,14 +264,17 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 
 // **What a computing warp does.** The loop over a slice is the one of `serpentine`, with less around it: no
 // copies, no addresses but those of the next stage, no barrier but a look at `full` and an arrival at `empty`.
-// Of its 2171 instructions 2048 are multiply-adds, 94 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
-// read fragments. That leaves 27.
+// Of its 2164 instructions 2048 are multiply-adds, 95 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
+// read fragments. That leaves 20. The loading warps add 224 for a slice, 68 in the one that asks for B and 52 in each
+// of the others, to the 8 times 2164 of the computing warps: one in 77.
 //
 // At this point the compiler's choice of *registers* decides about everything, and there are three places
 // where the source looks odd on its behalf:
 //
-// - The order of the multiply-adds, down one column and up the next. Other orders that we tried were worse by 0.5
-//   to 3 TFLOP/s.
+// - The order of the multiply-adds. Down one column and up the next, as in `serpentine`, but the columns and the
+//   groups of four rows are shuffled. 178 such orders of `even_shares`, one drawn after the other, made from 50.5 to 54.8
+//   TFLOP/s at 4096, half of them less than 52.9. This is one of the best four, and it suits `producer_warps`, too. There
+//   is no reason in the source why it should; the notes say how the registers come into it.
 // - `hide` makes a value look as if it came from nowhere. Otherwise the compiler saves a register
 //   and computes the address of shared memory again for each slice.
 // - The four elements of a float4 that is stored must be in four registers in a row, the first number divisible by
@@ -452,9 +456,12 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<aligned, false>(g, map_b, nullptr, nullptr);
 }
 
-// **The clock.** 52.4 TFLOP/s at 4096, 5 % more, and past cuBLAS. Of the waiting for shared memory ("short
-// scoreboard") little more than half is left, 0.07 for each instruction where it was 0.12, and 90 of a hundred
-// cycles issue an instruction.
+// **The clock.** 52.7 TFLOP/s at 4096, 5 % more, and past cuBLAS, but far from a quarter more. 90 of a hundred cycles
+// issue an instruction, not all. The computing warps wait *more* for their fragments ("short scoreboard", 0.15 for each
+// instruction where it was 0.12), since there is nothing else left for them to do meanwhile. And 0.18 warps stand at a
+// dispatch stall, where it was 0.15. What a dispatch stall is the notes have measured: a multiply-add that finds none of
+// its three operands in the operand cache takes two cycles, and that happens where a column begins, and each time that a
+// scheduler goes from one warp to the other.
 
 // ## 15. An even share for every SM
 //
@@ -464,7 +471,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // above.
 //
 // For 1024 it is a disaster. 32 tiles are 32 busy SMs and 100 idle ones. **Predict** the rate of `producer_warps`: a
-// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 12.7 TFLOP/s.
+// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 12.9 TFLOP/s.
 //
 // Smaller tiles would help, at the cost of all that large tiles are good for. *Stream-K* (Osama et al., 2023) does
 // without. A tile is a sum over slices along K, 256 of them for 4096, and a sum can be cut. So what is
@@ -474,7 +481,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 //
 // For 1024 there are 32 tiles of 64 slices, 2,048 in all, which would be 15 or 16 for each block. Then many a
 // block would have pieces of two tiles, and a tile pieces of five or six blocks. So here 128 blocks get 16
-// slices each, four blocks a tile, and 4 SMs do nothing. It was 34.0 TFLOP/s before and is 35.0 now. As a rule,
+// slices each, four blocks a tile, and 4 SMs do nothing. In a trial that was 2 % faster, see the notes. As a rule,
 // the number of blocks is rounded down to a multiple of the tiles that are to be cut, if this leaves two pieces
 // of each at least, and less than one block in 16 without any.
 //
@@ -605,14 +612,15 @@ void register_sm90(lab::GemmLadder& ladder) {
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
 // |---|--:|--:|--:|--:|--:|
-// | 1024 | 11.8 | 12.7 | 35.0 | 33.9 | 1.03 |
-// | 2048 | 49.0 | 51.3 | 51.6 | 49.5 | 1.04 |
-// | 4096 | 50.0 | 52.4 | 54.1 | 51.4 | 1.05 |
-// | 8192 | 50.6 | 52.9 | 54.4 | 51.4 | 1.06 |
+// | 1024 | 11.8 | 12.9 | 34.3 | 33.9 | 1.01 |
+// | 2048 | 48.9 | 51.4 | 52.1 | 49.6 | 1.05 |
+// | 4096 | 50.0 | 52.7 | 54.9 | 51.4 | 1.07 |
+// | 8192 | 50.6 | 53.3 | 55.2 | 51.4 | 1.08 |
 //
-// At 4096 and 8192 the 3 % are there, all of them. At 2048 it is 0.7 %: all 128 tiles are fewer than 132, so
-// every one of them is cut, for 4 SMs that would have had nothing to do otherwise, and what is won is nearly
-// used up by the fix-up. At 1024 the rate is 2.8 times what it was, and not four times: the sums of three
+// At 4096 and 8192 it is 4 %, a little more than the 3 % of the last wave: the two kernels do not have the same
+// registers, either. At 2048 it is 1.4 %: all 128 tiles are fewer than 132, so
+// every one of them is cut, for 4 SMs that would have had nothing to do otherwise, and half of what is won is
+// used up by the fix-up. At 1024 the rate is 2.7 times what it was, and not four times: the sums of three
 // blocks, 128 KiB each, are added to those of a fourth one after the other.
 
 // ## What to take along
@@ -647,14 +655,16 @@ void register_sm90(lab::GemmLadder& ladder) {
 // - It uses the tensor cores where it may, which multiply matrices of a shorter type many times as fast. FP32
 //   products are then put together from several products of TF32 or BF16. This chapter stays with FP32 multiply-adds,
 //   and so does the cuBLAS that it is compared with.
-// - For tensor cores, Hopper's TMA copies whole tiles with one instruction of one thread. We tried it. It
-//   cannot transpose, so A lies along K in shared memory, and its fragments cost more reads than the copies had
-//   cost instructions: 42.0 to 48.7 TFLOP/s, see the notes.
+// - For tensor cores, which take their operands from shared memory in either order, the TMA brings both matrices. We
+//   tried that, too. It cannot transpose, so A lies along K in shared memory, and its fragments cost more than the copies
+//   had cost instructions: 42.0 to 48.7 TFLOP/s, see the notes.
 //
 // ## What comes next
 //
-// Of the issue slots 11 % are still unused. Half of it are stalls that come from the banks of the registers,
-// mostly where a scheduler goes from one warp to the other. That is out of reach of C++. The product ends here:
+// `even_shares` leaves 11 % of the cycles without an instruction, and 55 of the 63 TFLOP/s that a loop of
+// multiply-adds alone makes in the same run are all it gets. Most of what is missing goes to the registers: to
+// multiply-adds that read three of them anew, where a column ends or where a scheduler goes from one warp to the
+// other. Who can choose each register, in the machine's language, can have it. The product ends here:
 // from a kernel that waited for DRAM through one that waited for shared memory to one that waits for its own
 // multiply-adders. The chapters to come are about the opposite kind of problem, those that have hardly any
 // arithmetic, and whose only question is how to move bytes. Banks, tiles and pieces that are added in a fixed
