@@ -219,6 +219,15 @@ class Explain(OwnFile):
         self.learn("explain", self.cu, "--json", copy, env=self.trace([self.finding]), code=1)
         self.assertTrue(os.path.exists(copy))
 
+    def test_warnings_leave_the_exit_code_alone(self):
+        warning = dict(self.finding, kind="uninitialized-global", severity="warning")
+        done = self.learn("explain", self.cu, env=self.trace([warning]), code=0)
+        self.assertIn("1 warning\n", done.stdout)
+        done = self.learn("explain", self.cu, env=dict(self.trace([warning]), FAKE_CHAPTER="7"), code=7)
+        self.assertIn("The program ended with exit code 7.", done.stdout)
+        both = [warning, dict(self.finding, severity="error")]
+        self.learn("explain", self.cu, env=dict(self.trace(both), FAKE_CHAPTER="86"), code=1)
+
     def test_otherwise_the_programs_own_exit_code(self):
         done = self.learn("explain", self.cu, env=dict(self.trace(), FAKE_CHAPTER="7"), code=7)
         self.assertIn("The program ended with exit code 7.", done.stdout)

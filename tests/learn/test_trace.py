@@ -277,6 +277,14 @@ class Rendering(Made):
         self.assertEqual(text.count("out-of-bounds in kernel"), 2)
         self.assertIn("and 2 more of this kind at this line", text)
 
+    def test_warnings_stand_under_a_heading_of_their_own(self):
+        leak = self.finding("leak", 14, severity="warning", message="never freed")
+        text = self.render([self.launch(findings=[self.finding(severity="error")])], [leak])
+        self.assertRegex(text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never")
+        only = self.render([self.launch()], [leak, leak])
+        self.assertIn("2 warnings\n", only)
+        self.assertNotIn("finding", only)
+
     def test_of_one_launch_only_its_findings(self):
         text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)
         self.assertNotIn("finding", text)

@@ -62,6 +62,23 @@ def all_findings(trace):
     return found
 
 
+def errors_of(findings):
+    """Those that fail the program."""
+    return [finding for finding in findings if finding.get("severity") != "warning"]
+
+
+def by_severity(findings):
+    """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
+    errors = errors_of(findings)
+    warnings = [finding for finding in findings if finding not in errors]
+    sections = (("finding", "red", errors), ("warning", "yellow", warnings))
+    return [
+        ("%d %s%s" % (len(found), name, "" if len(found) == 1 else "s"), colour, found)
+        for name, colour, found in sections
+        if found
+    ]
+
+
 # ---- counts ---------------------------------------------------------------------------------------
 
 
@@ -566,20 +583,20 @@ class Renderer:
     # Findings, in full.
 
     def findings(self, findings):
-        groups = group(findings)
-        if not groups:
-            return
-        total = len(findings)
-        self.heading("%d finding%s" % (total, "" if total == 1 else "s"))
-        for count, finding in groups:
+        for heading, colour, found in by_severity(findings):
+            self.heading(heading)
+            self._findings(found, colour)
+
+    def _findings(self, findings, colour):
+        for count, finding in group(findings):
             self.line()
             place = "%s:%d" % (paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
             where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
             self.line(
-                "%s %s%s" % (self.paint("red+bold", finding["kind"]), where, " at " + place if place else "")
+                "%s %s%s" % (self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
             )
             if finding.get("file"):
-                self._excerpt(finding["file"], finding["line"])
+                self._excerpt(finding["file"], finding["line"], colour)
             if finding.get("kernel"):
                 self.line("  " + where_it_ran(finding))
             for text in finding.get("message", "").splitlines():
@@ -587,12 +604,12 @@ class Renderer:
             for text in circumstances(finding, count):
                 self.line("  " + text)
 
-    def _excerpt(self, file, line):
+    def _excerpt(self, file, line, colour):
         source = read_source(file)
         if source is None:
             return
         for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
-            mark = self.paint("red", ">") if number == line else " "
+            mark = self.paint(colour, ">") if number == line else " "
             self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
 
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api_errors.h"
@@ -43,9 +44,12 @@ struct State {
   std::recursive_mutex mutex;
   std::deque<Record> records;
   std::vector<Finding> host_findings;  // all of them
-  std::vector<Finding> pending;        // not taken: they fail the process
-  size_t asserted = 0;                 // those of them that are failed assertions
-  bool assertion_told = false;         // the program has been given cudaErrorAssert
+  std::vector<Finding> pending;        // not taken: the errors among them fail the process
+  // Kind, kernel and place of what was found in kernels -> the launch in which it was told. What comes again in
+  // later launches is on record, and told no more.
+  std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
+  size_t asserted = 0;          // those of them that are failed assertions
+  bool assertion_told = false;  // the program has been given cudaErrorAssert
   bool recording = true;
   cudaError_t last = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
@@ -90,6 +94,7 @@ void write(JsonWriter& json, const std::vector<Finding>& findings) {
                   static_cast<unsigned long long>(finding.address));
     json.begin_object();
     json.value("kind", finding.kind);
+    json.value("severity", finding.severity == Severity::error ? "error" : "warning");
     json.value("message", finding.message);
     json.value("file", finding.file);
     json.value("line", finding.line);
@@ -278,9 +283,20 @@ size_t allowed_dynamic_shared() { return state().dynamic_shared; }
 void report(Finding finding) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  std::fflush(stdout);
-  std::fprintf(stderr, "simt: %s: %s\n", finding.kind.c_str(), finding.message.c_str());
-  s.pending.push_back(finding);
+  const auto first =
+      finding.launch < 0
+          ? finding.launch
+          : s.told
+                .try_emplace({finding.kind, finding.kernel, finding.file, finding.line},
+                             finding.launch)
+                .first->second;
+  if (first == finding.launch) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "simt: %s%s: %s\n",
+                 finding.severity == Severity::warning ? "warning: " : "", finding.kind.c_str(),
+                 finding.message.c_str());
+    s.pending.push_back(finding);
+  }
   if (finding.launch < 0) {
     s.host_findings.push_back(std::move(finding));
   } else if (static_cast<size_t>(finding.launch) < s.records.size()) {
@@ -392,6 +408,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       const memory::Allocation* found = memory::find(fault.address);
       if (found) f.allocation = memory::describe(*found);
       f.kind = "uninitialized-global";
+      f.severity = Severity::warning;
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? plural(fault.address - found->base, "byte") + " into " + f.allocation
                          : std::string("in device memory")) +
@@ -575,42 +592,79 @@ void write_trace() {
   }
 }
 
-// As compute-sanitizer's --leak-check reports it: when it is asked for. Once a kernel has failed nothing
-// can be freed any more, and nothing counts as leaked.
-void report_leaks() {
+bool leaks_are_errors() {
   const char* wanted = std::getenv("SIMT_LEAKS");
-  if (!wanted || std::string_view(wanted) == "0" || !*wanted || sticky_error()) return;
-  for (const memory::Allocation& allocation : memory::live()) {
-    const symbols::Location& at = symbols::locate(allocation.allocated_at);
+  return wanted && *wanted && std::string_view(wanted) != "0";
+}
+
+// One finding for each call that allocated, and of warnings no more than a handful. Once a kernel has
+// failed nothing can be freed any more, and nothing counts as leaked.
+void report_leaks() {
+  if (sticky_error()) return;
+  std::map<uint64_t, std::vector<memory::Allocation>> by_call;
+  const Severity severity = leaks_are_errors() ? Severity::error : Severity::warning;
+  for (memory::Allocation& allocation : memory::live()) {
+    if (allocation.named && severity == Severity::warning) continue;
+    by_call[allocation.allocated_at].push_back(std::move(allocation));
+  }
+  constexpr size_t kMostWarnings = 4;
+  size_t told = 0, others = 0;
+  for (const auto& [pc, allocations] : by_call) {
+    if (severity == Severity::warning && told == kMostWarnings) {
+      others += allocations.size();
+      continue;
+    }
+    ++told;
+    const memory::Allocation& first = allocations.front();
+    const symbols::Location& at = symbols::locate(pc);
     Finding f;
     f.kind = "leak";
+    f.severity = severity;
     f.file = at.file;
     f.line = at.line;
-    f.address = allocation.base;
-    f.allocation = memory::describe(allocation);
-    f.message = f.allocation + " were never freed. Every " +
-                (allocation.kind == memory::Kind::pinned ? "cudaMallocHost needs its cudaFreeHost."
-                 : allocation.kind == memory::Kind::heap
-                     ? "malloc or new in a kernel needs its free or delete there."
-                     : "cudaMalloc needs its cudaFree.");
-    if (allocation.name.empty()) f.message.replace(f.message.find(" were "), 6, " was ");
+    f.address = first.base;
+    f.allocation = memory::describe(allocations);
+    f.message = f.allocation + (allocations.size() > 1 || !first.name.empty() ? " were" : " was") +
+                " never freed. Every " + memory::call_of(first.kind) + " needs its " +
+                memory::freeing_call_of(first.kind) + ".";
     report(std::move(f));
   }
+  if (others == 0) return;
+  Finding f;
+  f.kind = "leak";
+  f.severity = severity;
+  f.message = plural(others, "more allocation") + " made elsewhere " +
+              (others > 1 ? "were" : "was") + " never freed. (SIMT_LEAKS=1 lists all of them.)";
+  report(std::move(f));
 }
 
 namespace {
 
+size_t pending_errors() {
+  const std::vector<Finding>& pending = state().pending;
+  return static_cast<size_t>(std::count_if(pending.begin(), pending.end(), [](const Finding& f) {
+    return f.severity == Severity::error;
+  }));
+}
+
 void at_exit(int status, void*) {
-  for (Finding& finding : take_api_errors(status == 0)) report(std::move(finding));
-  report_leaks();
+  for (Finding& finding : take_api_errors(status)) report(std::move(finding));
+  // What ends early frees nothing, and has worse to tell.
+  const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
+  if (leaks_are_errors() || ended_well) report_leaks();
   write_trace();
-  const size_t findings = state().pending.size();
-  if (!findings) return;
+  const size_t errors = pending_errors();
+  const size_t warnings = state().pending.size() - errors;
+  if (!errors && !warnings) return;
   // Whoever asserts in a kernel and asks for the error knows: the exit code is the program's own.
-  if (findings == state().asserted && state().assertion_told) return;
+  const bool fails = errors && !(errors == state().asserted && state().assertion_told);
   std::fflush(nullptr);
-  std::fprintf(stderr, "simt: %s\n", plural(findings, "finding").c_str());
-  _exit(kFindingsExitCode);
+  if (fails || warnings) {
+    std::fprintf(stderr, "simt: %s%s%s\n", fails ? plural(errors, "finding").c_str() : "",
+                 fails && warnings ? ", " : "",
+                 warnings ? plural(warnings, "warning").c_str() : "");
+  }
+  if (fails) _exit(kFindingsExitCode);
 }
 
 [[gnu::constructor(102)]] void install() { on_exit(at_exit, nullptr); }
@@ -668,9 +722,10 @@ Counts counts_since(std::size_t first) {
 
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
-  for (Finding& finding : device::take_api_errors(true)) device::report(std::move(finding));
+  for (Finding& finding : device::take_api_errors({})) device::report(std::move(finding));
   device::clear_errors();
   state().asserted = 0;
+  state().told.clear();
   return std::exchange(state().pending, {});
 }
 
@@ -685,11 +740,13 @@ bool set_recording(bool on) { return std::exchange(state().recording, on); }
 cudaError_t cudaGetLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
-  simt::device::api_error_taken(s.last);
+  simt::device::api_error_told(s.last, true);
   return std::exchange(s.last, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
   simt::State& s = simt::state();
-  return s.sticky != cudaSuccess ? s.sticky : s.last;
+  if (s.sticky != cudaSuccess) return s.sticky;
+  simt::device::api_error_told(s.last, false);
+  return s.last;
 }

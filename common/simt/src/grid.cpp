@@ -325,7 +325,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (device::sticky_error()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
-    device::explain(std::move(why), std::string("the launch of ") + kernel_text);
+    device::explain(std::move(why), kernel_text);
     device::result(error);
     return;
   }

@@ -84,7 +84,7 @@ def once(arguments, subject, machine):
         raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
     recorded = trace.load(trace_file)
     launch = launch_number(arguments.launch)
-    found = trace.all_findings(recorded)
+    found = trace.errors_of(trace.all_findings(recorded))
     # A chapter's program says by its exit code whether a finding was meant to be raised.
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
