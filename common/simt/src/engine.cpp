@@ -1050,6 +1050,7 @@ void Worker::report_deadlock() {
   fault.lanes = static_cast<unsigned>(std::popcount(stuck->at_collective));
   fault.address = stuck->exchange[lane].mask;
   if (waiting) {
+    fault.text = "collective";
     const int other = std::countr_zero(waiting->at_barrier);
     fault.other_pc = key_pc(waiting->parked_key[other]);
     fault.other_thread = waiting->thread[other];
@@ -1276,9 +1277,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     const uint64_t address = warp.address[lane];
     const bool is_dynamic = address - dynamic < kMaxDynamicShared;
     if (is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
-      Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
-      fault.address = address - dynamic;
-      add_fault(fault);
+      add_fault(shared_fault_at(Fault::Kind::shared_out_of_bounds, warp, lane, address));
       aborted_ = true;
       return;
     }
@@ -1290,7 +1289,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
         Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
         fault.address = address - tls_base_;
         fault.text = "static";
-        fault.missed = array;
+        fault.variable = array;
         add_fault(fault);
         aborted_ = true;
         return;
@@ -1307,7 +1306,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     for (unsigned i = 0; i < size; i += 4, ++word) {
       if (what != Stop::store) {
         if (!races.is_written(word, bytes)) [[unlikely]] {
-          const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
+          const Fault fault =
+              shared_fault_at(Fault::Kind::shared_uninitialized, warp, lane, address);
           if (atomic) {
             add_fault(fault);
           } else if (!warp.is_padded[lane]) {
@@ -1344,7 +1344,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
         }
         break;
       }
-      Fault fault = fault_at(Fault::Kind::shared_race, warp, lane);
+      Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, lane, address);
       fault.other_pc = other_pc;
       fault.other_store = race.other_wrote;
       fault.other_thread = other_thread;
@@ -1408,10 +1408,9 @@ void Worker::settle_captures(Warp& warp) {
     const uint64_t other =
         conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
     if (warp.captured[conflict.lane] == other) continue;
-    Fault fault = fault_at(Fault::Kind::shared_race, warp, conflict.lane);
+    Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, conflict.lane, conflict.address);
     fault.pc = conflict.pc;
     fault.other_pc = conflict.other_pc;
-    fault.address = conflict.address;
     fault.store = fault.other_store = true;
     fault.other_thread = conflict.other_thread;
     add_fault(fault);
@@ -1428,6 +1427,28 @@ uint8_t Worker::note_doubt(const Fault& fault) {
   }
   if (doubts_.size() < doubts_.capacity()) doubts_.push_back(fault);
   return static_cast<uint8_t>(doubts_.size());
+}
+
+// What lies there is not what the program means.
+void Worker::doubt_words(uint64_t address, unsigned size, uint8_t number) {
+  const uint64_t from_dynamic = address - reinterpret_cast<uint64_t>(dynamic_shared_);
+  const bool is_dynamic = from_dynamic < kMaxDynamicShared;
+  if (!is_dynamic && address - tls_base_ >= tls_size_) return;
+  const uint64_t word = is_dynamic ? tls_size_ / 4 + from_dynamic / 4 : (address - tls_base_) / 4;
+  for (unsigned i = 0; i < size; i += 4) races.set_doubt(word + i / 4, number);
+}
+
+void Worker::copy_begins(const void* to, unsigned size) {
+  if (!traced_) return;
+  const auto address = reinterpret_cast<uint64_t>(to);
+  Fault fault = shared_fault_at(Fault::Kind::shared_uninitialized, *warp_, lane_, address);
+  fault.text = "copy";
+  fault.size = size;
+  doubt_words(address, size, note_doubt(fault));
+}
+
+void Worker::copy_arrives(const void* to, unsigned size) {
+  if (traced_) doubt_words(reinterpret_cast<uint64_t>(to), size, 0);
 }
 
 // These lanes write to global memory: perhaps what they have made of such a read.
@@ -1736,7 +1757,7 @@ bool Worker::settle_wrong_index(Warp& warp, int lane, unsigned size) {
           Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
           fault.address = offset;
           fault.text = "static";
-          fault.missed = &meant;
+          fault.variable = &meant;
           add_fault(fault);
           open.clear();
           warp.has_wrong_index &= ~(1u << lane);
@@ -1818,6 +1839,20 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.block = block_index_;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;
+  return fault;
+}
+
+// Of an access to shared memory, whose addresses count from its start.
+Fault Worker::shared_fault_at(Fault::Kind kind, const Warp& warp, int lane, uint64_t address) {
+  Fault fault = fault_at(kind, warp, lane);
+  const auto dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (address - dynamic < kMaxDynamicShared) {
+    fault.address = address - dynamic;
+    fault.limit = grid_->dynamic_shared;
+  } else {
+    fault.address = address - tls_base_;
+    fault.variable = shared_variable(fault.address, 1);
+  }
   return fault;
 }
 
@@ -2011,10 +2046,7 @@ struct Hooks {
 
   static void copy(char* to, const char* from, size_t size, const char* pc) {
     Worker* worker = running;
-    if (!worker) {
-      host_block(from, size, Stop::load, pc);
-      host_block(to, size, Stop::store, pc);
-    }
+    look_at_host_copy(to, from, size, pc);
     if (!worker || !worker->traced_) {
       std::memmove(to, from, size);
       return;
@@ -2062,6 +2094,11 @@ struct Hooks {
   }
 
   // The same on the host.
+  static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc) {
+    if (running) return;
+    host_block(from, size, Stop::load, pc);
+    host_block(to, size, Stop::store, pc);
+  }
   static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     if (size && memory::in_device_arena(address)) {
@@ -2672,6 +2709,16 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }
 
 }  // namespace simt::detail
+
+// Calls that gcc makes: see bytes.h. Those of a kernel copy a struct as a whole, and are not announced.
+extern "C" void* simt_memmove(void* to, const void* from, size_t size) {
+  simt::engine::Hooks::look_at_host_copy(to, from, size, __builtin_return_address(0));
+  return std::memmove(to, from, size);
+}
+extern "C" void* simt_memcpy(void* to, const void* from, size_t size) {
+  simt::engine::Hooks::look_at_host_copy(to, from, size, __builtin_return_address(0));
+  return std::memcpy(to, from, size);
+}
 
 // assert(): in place of the C library's, which would end the process.
 extern "C" [[gnu::used]] void __assert_fail(const char* expression, const char* file, unsigned line,

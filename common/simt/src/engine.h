@@ -268,7 +268,11 @@ struct Fault {
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
-  const symbols::SharedVariable* missed = nullptr;  // static shared memory: next to what it fell
+  // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
+  // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
+  // hang it is how many steps the warp was given; 0: more would not help.
+  const symbols::SharedVariable* variable = nullptr;
+  uint64_t limit = 0;
 };
 
 // Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see shadow.h.
@@ -311,6 +315,9 @@ class Worker {
   // behind what came before.
   void order_shared() { races.next_interval(); }
   bool is_cooperative() const { return grid_->barrier; }
+  // The running lane has begun a copy to shared memory, and one has arrived. In between nobody may read there.
+  void copy_begins(const void* to, unsigned size);
+  void copy_arrives(const void* to, unsigned size);
 
  private:
   friend struct Hooks;
@@ -380,6 +387,8 @@ class Worker {
   [[noreturn]] void fail(const Fault& fault);
   void add_fault(const Fault& fault);
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
+  void doubt_words(uint64_t address, unsigned size, uint8_t number);
+  Fault shared_fault_at(Fault::Kind kind, const Warp& warp, int lane, uint64_t address);
 
   const Grid* grid_ = nullptr;
   uint3 block_index_{};

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ class Pool {
   }
 
   // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
-  void run(const Grid& grid) {
+  void run(Grid& grid) {
     const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
     grid_ = &grid;
     next_block_ = 0;
@@ -276,6 +277,22 @@ LaunchKey key_of(const Config& config, void (*entry)(void*),
   return key;
 }
 
+// The source lines of a race, whichever came first.
+auto lines_of(const Fault& race) {
+  const symbols::Location &a = symbols::locate(race.pc), &b = symbols::locate(race.other_pc);
+  std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
+  if (lines.second < lines.first) std::swap(lines.first, lines.second);
+  return lines;
+}
+
+// Of races of one kind between the same two lines only the first is told.
+void keep_one_for_each_pair_of_lines(std::vector<Fault>& faults, Fault::Kind kind) {
+  std::set<decltype(lines_of({}))> known;
+  std::erase_if(faults, [&](const Fault& fault) {
+    return fault.kind == kind && !known.insert(lines_of(fault)).second;
+  });
+}
+
 void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   for (BlockRace& race : races) {
     if (!race.is_same_place(more)) continue;
@@ -285,7 +302,7 @@ void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   races.push_back(more);
 }
 
-// The races between blocks that are faults: one for each pair of source lines.
+// The races between blocks that are faults.
 void add_block_races(const std::vector<BlockRace>& races,
                      const std::vector<GlobalCheck::TestAndSet>& test_and_set,
                      std::vector<Fault>& faults) {
@@ -301,17 +318,7 @@ void add_block_races(const std::vector<BlockRace>& races,
                     [&](const auto& pair) { return pair.store_pc == store_pc; })) {
       continue;
     }
-    const auto place = [](const Fault& f) {
-      const symbols::Location &a = symbols::locate(f.pc), &b = symbols::locate(f.other_pc);
-      std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
-      if (lines.second < lines.first) std::swap(lines.first, lines.second);
-      return lines;
-    };
-    if (std::none_of(faults.begin(), faults.end(), [&](const Fault& other) {
-          return other.kind == Fault::Kind::global_race && place(other) == place(fault);
-        })) {
-      faults.push_back(fault);
-    }
+    faults.push_back(fault);
   }
 }
 
