@@ -104,6 +104,15 @@ class Planted(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(self.wrong_with(name, found), "")
 
+    def test_a_hang_that_is_certain_needs_no_budget_of_steps(self):
+        hangs = [name for name, kind in self.expected.items() if kind == "hang" and name != "endless_loop"]
+        self.assertGreaterEqual(len(hangs), 5)
+        for name in hangs:
+            with self.subTest(name):
+                found = run(name, "faulty", SIMT_STEPS="1000000000000")
+                self.assertEqual(self.wrong_with(name, found), "")
+                self.assertIn("will never end", found[1])
+
     def test_nothing_that_compute_sanitizer_finds_is_missed(self):
         self.assertEqual(set(self.hardware), self.on_hardware, "run tools/measure/sanitize.py on a GPU again")
         compared = 0

@@ -558,11 +558,24 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     }
     case Kind::hang:
       f.kind = "hang";
-      f.message =
-          "block " + text(fault.block) + " of " + kernel + " makes no progress: thread " +
-          text(fault.thread) + " is still at " + at.text() +
-          " after the step budget. Usual cause: a loop that waits for a thread which waits at a "
-          "barrier, or which never runs. (SIMT_STEPS=n allows more steps.)";
+      f.message = "block " + text(fault.block) + " of " + kernel;
+      if (fault.limit) {
+        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+                     " after " + std::to_string(fault.limit) +
+                     " steps of its warp. Usual cause: a loop whose condition stays true. "
+                     "(SIMT_STEPS=n allows "
+                     "more steps.)";
+      } else {
+        f.message += " will never end: its threads do the same again and again, thread " +
+                     text(fault.thread) + " at " + at.text() +
+                     ", and no block changes what they wait for. Usual cause: a loop that waits "
+                     "for a flag or a "
+                     "lock, while the thread that would set or free it waits at a barrier, has "
+                     "exited, comes "
+                     "after this one in the same warp, or is in a block that has not begun. (Only "
+                     "the blocks of a "
+                     "cooperative launch all run at the same time.)";
+      }
       break;
     case Kind::trap:
       f.kind = "trap";

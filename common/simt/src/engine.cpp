@@ -324,11 +324,13 @@ int Worker::form_group(Warp& warp) {
 
     // A warp that spins lets the others run, and then its own lanes in the reverse order.
     if (++warp.steps % kSlice == 0 || warp.yielded) [[unlikely]] {
-      if (warp.steps > grid_->step_budget) {
-        Fault fault = fault_at(Fault::Kind::hang, warp, first);
-        fault.pc = key_pc(best);
-        add_fault(fault);
-        aborted_ = true;
+      const uint64_t address = warp.address[first];
+      if (memory::in_arena(address) && (address < warp.lowest || address > warp.highest)) {
+        warp.lowest = std::min(warp.lowest, address);
+        warp.highest = std::max(warp.highest, address);
+        warp.steps = 0;
+      } else if (warp.steps > grid_->step_budget) {
+        report_hang(warp, best, grid_->step_budget);
         return -1;
       }
       warp.yielded = false;
@@ -356,6 +358,7 @@ int Worker::form_group(Warp& warp) {
       warp.group_key = best;
       count_access(warp, group);
       if (aborted_) return -1;
+      if (circle_.watching && !circle_.changed) watch_access(warp, group);
       learn(warp, best, group, what);
     }
     warp.group = group;
@@ -792,6 +795,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   doubts_.clear();
   warp_count_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
+  circle_.begin(clock_);
 }
 
 void Worker::begin_warps() {
@@ -814,6 +818,8 @@ void Worker::begin_warps() {
     warp.script.length = 0;
     warp.group_key = 0;
     warp.steps = 0;
+    warp.lowest = ~uint64_t{0};
+    warp.highest = 0;
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
@@ -963,7 +969,118 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->steps >= kSlice;
       if (spinning) sched_yield();
     }
+    if (clock_ >= circle_.look_at && traced_ && goes_in_circles()) [[unlikely]] {
+      abandon_block();
+      return false;
+    }
   }
+}
+
+// `steps`: so many did not help; 0: it is certain that none will.
+void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
+  const uint32_t lanes = lanes_with(warp.key, key);
+  Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
+  fault.pc = key_pc(key);
+  fault.limit = steps;
+  add_fault(fault);
+  aborted_ = true;
+}
+
+// ---- Blocks that do the same for ever: see standstill.h -----------------------------------------
+
+// These lanes are about to load or store.
+void Worker::watch_access(Warp& warp, uint32_t lanes) {
+  const int first = std::countr_zero(lanes);
+  if (warp.stop[first] == Stop::load) {
+    const uint64_t address = warp.address[first];
+    // Pinned memory and the like, which the host may write.
+    if (!memory::in_device_arena(address) && memory::find(address)) circle_.changed = true;
+    return;
+  }
+  settle_stores();
+  for (uint32_t rest = lanes; rest && !circle_.changed; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    for (unsigned done = 0; done < warp.size[lane]; done += 8) {
+      const uint64_t address = warp.address[lane] + done;
+      const unsigned size = std::min(warp.size[lane] - done, 8u);
+      circle_.stored[circle_.stored_count++] = {address, load_up_to_8(address, size), size};
+    }
+  }
+}
+
+// They have stored: is it what was there before?
+void Worker::settle_stores() {
+  for (unsigned i = 0; i < circle_.stored_count && !circle_.changed; ++i) {
+    const Circle::Stored& store = circle_.stored[i];
+    circle_.changed = load_up_to_8(store.address, store.size) != store.before;
+  }
+  circle_.stored_count = 0;
+}
+
+// A hash of where the lanes stand and what they have in registers and on their stacks. None of them runs.
+uint64_t Worker::state_of_lanes() const {
+  uint64_t hash = 0;
+  const auto mix = [&hash](uint64_t word) {
+    hash = (std::rotl(hash, 29) ^ word) * 0x9e3779b97f4a7c15ull;
+  };
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    mix(warp.live);
+    mix(uint64_t{warp.at_barrier} << 32 | warp.at_collective);
+    mix(uint64_t{warp.ahead} << 1 | warp.last_first);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const Fiber* fiber = warp.fiber[lane];
+      if (!fiber) continue;
+      mix(warp.key[lane]);
+      const char* const top = fiber->stack + stack_bytes();
+      const char* at = static_cast<const char*>(fiber->context);
+      for (; at + 8 <= top; at += 8) mix(load_up_to_8(reinterpret_cast<uint64_t>(at), 8));
+    }
+  }
+  return hash;
+}
+
+// True if the launch will never end. Called between two turns of the warps.
+bool Worker::goes_in_circles() {
+  Circle& circle = circle_;
+  circle.look_at = clock_ + Circle::kEvery;
+  circle.watching = true;
+  settle_stores();
+  Standstill& standstill = *grid_->standstill;
+  standstill.watch();
+  if (circle.changed) {
+    standstill.move();
+    circle.changed = circle.is_kept = circle.voted = false;
+    return false;
+  }
+  const uint64_t epoch = standstill.epoch(), state = state_of_lanes();
+  if (!circle.is_kept || epoch != circle.epoch) {
+    circle.is_kept = true;
+    circle.voted = false;
+    circle.epoch = epoch;
+    circle.state = state;
+    circle.looks = 0;
+    circle.power = 1;
+    return false;
+  }
+  const auto waiting = [this] { return grid_->barrier ? grid_->barrier->waiting() : 0; };
+  if (state == circle.state && !circle.voted) {
+    circle.voted = true;
+    standstill.vote(epoch, waiting());
+  } else if (!circle.voted && ++circle.looks == circle.power) {
+    circle.state = state;
+    circle.power *= 2;
+    circle.looks = 0;
+  }
+  if (!circle.voted || !standstill.hangs(waiting())) return false;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    const uint64_t key = lowest_of(warp.key);
+    if (key == kNotWaiting) continue;
+    report_hang(warp, key, 0);
+    break;
+  }
+  return true;
 }
 
 // All threads that have not exited are at a barrier: let them go on.
@@ -1018,6 +1135,8 @@ bool Worker::open_barrier() {
 // The whole block has come to the grid's barrier: waits for the other blocks.
 bool Worker::pass_grid_barrier() {
   grid_wait_ = false;
+  if (circle_.voted) grid_->standstill->move();  // takes the vote back: it waits now
+  circle_.changed = true;
   const GridBarrier::Outcome outcome = grid_->barrier->wait();
   if (outcome == GridBarrier::Outcome::passed) {
     if (grid_->checks_blocks) global.begin_block(linear_block(grid_->grid, block_index_));
@@ -2308,6 +2427,7 @@ struct Hooks {
     // Reading takes time, too: a loop that waits for the clock comes to an end.
     if (!worker) return std::clock();
     worker->effects.show();
+    worker->circle_.changed = true;
     return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
   }
 

@@ -58,6 +58,8 @@ class Pool {
     // The blocks of a cooperative launch wait for each other.
     const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
     while (workers_.size() < helpers + 1) add_worker();
+    Standstill standstill(helpers + 1);
+    grid.standstill = &standstill;
     {
       const std::lock_guard lock(mutex_);
       working_ = helpers;
@@ -131,15 +133,16 @@ class Pool {
     const dim3 extent = grid_->grid;
     for (;;) {
       const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
-      if (block >= block_count_) return;
+      if (block >= block_count_) return grid_->standstill->leave();
       const uint3 index{static_cast<unsigned>(block % extent.x),
                         static_cast<unsigned>(block / extent.x % extent.y),
                         static_cast<unsigned>(block / extent.x / extent.y)};
       const bool ended = worker.run_block(*grid_, index);
       if (grid_->barrier) grid_->barrier->leave(!ended);
+      grid_->standstill->move();
       if (!ended) {
         next_block_.store(block_count_, std::memory_order_relaxed);
-        return;
+        return grid_->standstill->leave();
       }
     }
   }
@@ -255,6 +258,12 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     }
   }
   return cudaSuccess;
+}
+
+// After a race, or a read of memory before anyone wrote there, the kernel goes on.
+bool ends_the_kernel(Fault::Kind kind) {
+  return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
+         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized;
 }
 
 LaunchKey key_of(const Config& config, void (*entry)(void*),
@@ -450,9 +459,19 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   } else {
     memory::note_stored_anywhere();
   }
-  std::sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
+  // Who waits for a block that another fault has ended waits for ever.
+  const bool others = std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    return fault.kind != Fault::Kind::hang && ends_the_kernel(fault.kind);
+  });
+  bool hangs = others;  // and all others wait with the first that does
+  std::stable_sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
     return linear_block(config.grid, a.block) < linear_block(config.grid, b.block);
   });
+  std::erase_if(faults, [&hangs](const Fault& fault) {
+    return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
+  });
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
   device::finish_launch(std::move(record), faults);
 }
 
