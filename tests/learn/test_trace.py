@@ -187,7 +187,7 @@ class Rendering(Made):
     def test_totals(self):
         text = self.render([self.launch()])
         self.assertIn("global loads: 2 requests, 5 sectors, 2.5 per request; 20.0 active lanes", text)
-        self.assertIn("global stores: 1 requests, 8 sectors, 8.0 per request; 8.0 active lanes", text)
+        self.assertIn("global stores: 1 request, 8 sectors, 8.0 per request; 8.0 active lanes", text)
         self.assertIn("shared memory: 2 requests, 40 wavefronts, 20.0 times the ideal 2", text)
         self.assertIn("divergent branches: 1", text)
 
@@ -284,6 +284,22 @@ class Rendering(Made):
         only = self.render([self.launch()], [leak, leak])
         self.assertIn("2 warnings\n", only)
         self.assertNotIn("finding", only)
+
+    def test_a_kernel_that_a_finding_has_ended_says_so(self):
+        words = "ended by a finding: the counts go so far"
+        self.assertIn(words, self.render([self.launch(findings=[self.finding()])]))
+        for kind in ("shared-race", "global-race", "uninitialized-shared", "uninitialized-global"):
+            self.assertNotIn(words, self.render([self.launch(findings=[self.finding(kind)])]))
+        self.assertNotIn(words, self.render([self.launch()]))
+
+    def test_a_terminal_wraps_what_findings_say(self):
+        long = self.finding(message="a word " * 40)
+        wide = [line for line in self.render([self.launch(findings=[long])]).splitlines() if "a word" in line]
+        self.assertEqual(len(wide), 1)
+        text = self.render([self.launch(findings=[long])], width=80)
+        lines = [line for line in text.splitlines() if "a word" in line]
+        self.assertGreater(len(lines), 3)
+        self.assertLessEqual(max(map(len, lines)), 80)
 
     def test_of_one_launch_only_its_findings(self):
         text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)

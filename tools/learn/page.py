@@ -134,7 +134,10 @@ class _Page:
     def _kernel(self, index, kernel):
         totals = kernel.totals()
         self.add('<section id="k%d"><h2>Kernel <code>%s</code></h2>' % (index, plain(kernel.name)))
-        self.add('<p class="dim">%s; %s</p><ul>' % (html.escape(kernel.shapes()), html.escape(kernel.which())))
+        self.add('<p class="dim">%s; %s</p>' % (html.escape(kernel.shapes()), html.escape(kernel.which())))
+        if kernel.cut_short():
+            self.add('<p class="red">%s</p>' % html.escape(kernel.cut_short()))
+        self.add("<ul>")
         for text in trace.totals_in_words(totals, marks):
             self.add("<li>%s</li>" % escaped(text))
         self.add("</ul>")

@@ -257,6 +257,10 @@ class Kernel:
             return "launch %d" % self.launches[0]["index"] + sample
         return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"]) + sample
 
+    def cut_short(self):
+        """What to say of a kernel that a finding has ended; "" if it came to its end."""
+        ended = any(ends_the_kernel(finding) for launch in self.launches for finding in launch.get("findings", []))
+        return "ended by a finding: the counts go so far" if ended else ""
 
     @property
     def function(self):
@@ -282,6 +286,12 @@ class Kernel:
                 seen.append(shape)
         more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
+
+
+def ends_the_kernel(finding):
+    """False for races, and for reads before anyone wrote: after these the kernel goes on."""
+    kind = finding.get("kind", "")
+    return not kind.endswith("-race") and not kind.startswith("uninitialized-")
 
 
 def counted_blocks(launch):
@@ -355,6 +365,11 @@ def thousands(number):
     return "{:,}".format(int(number))
 
 
+def amount(number, thing):
+    """1 request, 2,048 requests."""
+    return "%s %s%s" % (thousands(number), thing, "" if number == 1 else "s")
+
+
 def _requests(totals):
     return (thousands(totals.requests), "") if totals.requests else ("", "")
 
@@ -412,19 +427,19 @@ def totals_in_words(totals, paint):
         part = totals.part(kind)
         if part.requests:
             text, colour = per_request(part)
-            yield "global %ss: %s requests, %s sectors, %s per request; %s active lanes" % (
+            yield "global %ss: %s, %s, %s per request; %s active lanes" % (
                 kind,
-                thousands(part.requests),
-                thousands(part.sectors),
+                amount(part.requests, "request"),
+                amount(part.sectors, "sector"),
                 paint(colour, text),
                 paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
             )
     if totals.moved and totals.asked:
         yield bytes_in_words(totals, paint)
     if totals.wavefronts:
-        yield "shared memory: %s requests, %s wavefronts, %s the ideal %s" % (
-            thousands(totals.shared_requests),
-            thousands(totals.wavefronts),
+        yield "shared memory: %s, %s, %s the ideal %s" % (
+            amount(totals.shared_requests, "request"),
+            amount(totals.wavefronts, "wavefront"),
             paint(grade(totals.wavefronts, totals.ideal_wavefronts), times_ideal(totals)),
             thousands(totals.ideal_wavefronts),
         )
@@ -508,6 +523,8 @@ class Renderer:
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
         self.line("  %s; %s" % (kernel.shapes(), kernel.which()))
+        if kernel.cut_short():
+            self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
             self.line("  " + text)
         if kernel.lines:
@@ -600,7 +617,7 @@ class Renderer:
             if finding.get("kernel"):
                 self.line("  " + where_it_ran(finding))
             for text in finding.get("message", "").splitlines():
-                self.line("  " + text)
+                self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             for text in circumstances(finding, count):
                 self.line("  " + text)
 
