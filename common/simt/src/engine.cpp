@@ -1765,9 +1765,8 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
   } else if (fresh_) {
     check_written(warp, fresh_, size, what, pc);
   }
-  if (is_volatile && what == Stop::load && !GlobalCheck::has_fences()) return;
   for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
-    if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
+    if (reads_flag) flags_.push_back({line, bytes});
     if (is_volatile && what == Stop::load) return;
     Note clash[2];
     const unsigned clashes = global.touch(line, bytes, kind, pc_offset, clash);
@@ -1807,6 +1806,8 @@ void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, c
 
 // The lanes have run: did the stores that clash change anything?
 void Worker::settle_global() {
+  // Asked after the reads: a block may have executed the first fence just before.
+  if (!GlobalCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {
     for (unsigned half = 0; half < 64; half += 32) {
       const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
