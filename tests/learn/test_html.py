@@ -80,7 +80,8 @@ class Page(test_trace.Made):
         self.assertIn("1 finding<", findings)
         self.assertNotIn("never freed", findings)
         self.assertIn("1 warning<", warnings)
-        self.assertIn('<span class="yellow">leak</span>', warnings)
+        self.assertIn('<article class="error"><h3><span class="red">out-of-bounds</span> ', findings)
+        self.assertIn('<article class="warning"><h3><span class="yellow">leak</span> ', warnings)
         self.assertNotIn('id="findings"', self.page([self.launch()], [leak]))
 
     def test_it_says_what_the_terminal_says(self):

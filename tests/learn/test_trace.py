@@ -235,7 +235,14 @@ class Rendering(Made):
         self.assertIn("launch 1", text)
         with self.assertRaises(LearnError) as caught:
             self.render([self.launch(0), self.launch(1)], launch=2)
-        self.assertIn("0 ... 1", caught.exception.message)
+        self.assertIn("legal is 0 ... 1", caught.exception.message)
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaises(LearnError) as caught:
+            self.render([self.launch(0)], launch=2)
+        self.assertIn("legal is 0 alone", caught.exception.message)
+        with self.assertRaises(LearnError) as caught:
+            self.render([], launch=2)
+        self.assertIn("launched no kernel", caught.exception.message)
 
     def test_colours_say_how_far_from_ideal(self):
         text = self.render([self.launch()], colour=True)

@@ -112,7 +112,8 @@ class _Page:
         file, line = finding.get("file"), finding.get("line")
         if file:
             where += " at %s:%d" % (paths.shown(file), line)
-        title = (colour, colour, plain(finding["kind"]), plain(where))
+        kind = "error" if colour == "red" else "warning"
+        title = (kind, colour, plain(finding["kind"]), plain(where))
         self.add('<article class="%s"><h3><span class="%s">%s</span> %s</h3>' % title)
         if finding.get("kernel"):
             self.add('<p class="dim">%s</p>' % plain(trace.where_it_ran(finding)))
@@ -292,11 +293,11 @@ th, td { padding: 0.12rem 0.9rem 0.12rem 0; vertical-align: top; }
 .numbers td:first-child { min-width: 9rem; }
 .numbers td { border-bottom: 1px solid var(--line); padding-top: 0.25rem; padding-bottom: 0.25rem; }
 article { border-left: 3px solid var(--red); padding-left: 0.9rem; margin: 1rem 0; }
-article.yellow { border-color: var(--yellow); }
+article.warning { border-color: var(--yellow); }
 article h3 { margin-top: 0; }
 pre.excerpt { background: var(--soft); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
 mark { background: var(--red-soft); color: inherit; }
-.yellow mark { background: var(--yellow-soft); }
+.warning mark { background: var(--yellow-soft); }
 table.source { width: 100%; font-size: 0.86rem; border: 1px solid var(--line); }
 table.source th { background: var(--soft); padding: 0.3rem 0.7rem; }
 table.source td { padding: 0.08rem 0.7rem; vertical-align: baseline; }

@@ -10,7 +10,7 @@ import re
 
 from learn import paths, problems, ui
 from learn.chapters import source_reader
-from learn.errors import LearnError
+from learn.errors import LearnError, UsageError
 
 SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
@@ -673,8 +673,10 @@ def selected(trace, launch=None):
     if launch is not None:
         indices = [entry["index"] for entry in trace["launches"]]
         if launch not in indices:
-            legal = "0 ... %d" % max(indices) if indices else "none: the program launched no kernel"
-            raise LearnError("there is no launch %d; the launches are %s" % (launch, legal))
+            if not indices:
+                raise UsageError("--launch %d: the program launched no kernel" % launch)
+            legal = "0 ... %d" % max(indices) if len(indices) > 1 else "0 alone"
+            raise UsageError("--launch %d: there is no such launch; legal is %s" % (launch, legal))
         findings = [finding for finding in findings if finding["launch"] == launch]
     return kernels_of(trace, launch), findings
 
