@@ -489,9 +489,9 @@ def line_in_words(row, paint):
                 text, colour = per_request(part)
                 article = "an" if kind == "atomic" else "a"
                 kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
-        parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
+        parts.append("%s, %s" % (amount(row.sectors, "sector"), ", ".join(kinds)))
     if row.wavefronts:
-        text = "%s wavefronts" % thousands(row.wavefronts)
+        text = amount(row.wavefronts, "wavefront")
         if row.ideal_wavefronts:
             text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))
         parts.append(text)
