@@ -230,12 +230,11 @@ Place place_of(uint64_t address) {
             "a pointer that was never set, or a cudaMalloc that failed"};
   }
   if (!memory::in_arena(address)) {
-    return {"host memory that the device cannot reach", "host memory",
-            "the address of a variable, what malloc() or new returned, or the data() of a "
-            "std::vector was "
-            "handed to the kernel, perhaps within a struct. A kernel may use what cudaMalloc "
-            "returned, or "
-            "pinned and managed memory; copy the data with cudaMemcpy first"};
+    return {
+        "host memory that the device cannot reach", "host memory",
+        "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
+        "was handed to the kernel, perhaps within a struct. A kernel may use what cudaMalloc "
+        "returned, or pinned and managed memory; copy the data with cudaMemcpy first"};
   }
   const memory::Allocation* below = memory::find_below(address);
   const memory::Allocation* above = memory::find_above(address);
@@ -418,8 +417,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   " of the block's dynamic shared memory, which has " +
                   plural(fault.limit, "byte") +
                   ". The third argument of <<<>>> says how many there are: it counts bytes, not "
-                  "elements, and of all "
-                  "arrays together.";
+                  "elements, and of all arrays together.";
       break;
     case Kind::array_out_of_bounds: {
       const auto index = static_cast<int64_t>(fault.address);
@@ -442,21 +440,20 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
-        f.message = "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
-                    shared_place(fault) +
-                    ", is read before the copy has arrived. Usual cause: no wait for it "
-                    "(__pipeline_wait_prior(), wait()), or one that leaves too many copies under "
-                    "way. Each thread "
-                    "waits for its own copies, and then all need a __syncthreads().";
+        f.message =
+            "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
+            shared_place(fault) +
+            ", is read before the copy has arrived. Usual cause: no wait for it "
+            "(__pipeline_wait_prior(), wait()), or one that leaves too many copies under way. Each "
+            "thread waits for its own copies, and then all need a __syncthreads().";
         f.address = 0;
         break;
       }
-      f.message =
-          access + where + others + ": no thread of the block has written there, " +
-          shared_place(fault) +
-          ". Shared memory holds what an earlier block left. Usual cause: a tile that is not "
-          "filled up to its "
-          "edge, because the threads there have no element to load, or a missing initialisation.";
+      f.message = access + where + others + ": no thread of the block has written there, " +
+                  shared_place(fault) +
+                  ". Shared memory holds what an earlier block left. Usual cause: a tile that is "
+                  "not filled up to its edge, because the threads there have no element to load, "
+                  "or a missing initialisation.";
       f.address = 0;
       break;
     case Kind::global_uninitialized: {
@@ -467,8 +464,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
                   ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
-                  "that is missing, or "
-                  "that counts elements where it should count bytes.";
+                  "that is missing, or that counts elements where it should count bytes.";
       break;
     }
     case Kind::global_race: {
@@ -478,13 +474,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                               static_cast<unsigned>(fault.other_block / extent.x % extent.y),
                               static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
       f.kind = "global-race";
-      f.message =
-          access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
-          other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
-          f.allocation +
-          ", and blocks run in any order. Usual cause: a result that several blocks add to without "
-          "an atomic operation, an array that is read and overwritten in one launch, or a "
-          "__threadfence() that is missing before the flag is set.";
+      f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                  " at " + other.text() + " by block " + text(other_block) +
+                  ": both touch the same bytes of " + f.allocation +
+                  ", and blocks run in any order. Usual cause: a result that several blocks add to "
+                  "without an atomic operation, an array that is read and overwritten in one "
+                  "launch, or a __threadfence() that is missing before the flag is set.";
       break;
     }
     case Kind::misaligned: {
@@ -494,23 +489,20 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = access + where + others + ": the address is not a multiple of " +
                   plural(fault.size, "byte") + (found ? ", " + into(*found, fault.address) : "") +
                   ". A type such as double or float4 needs an address that is a multiple of its "
-                  "size. Usual "
-                  "cause: a pointer to smaller elements, cast after it was moved by some of them, "
-                  "or rows whose "
-                  "length is no multiple of the larger type.";
+                  "size. Usual cause: a pointer to smaller elements, cast after it was moved by "
+                  "some of them, or rows whose length is no multiple of the larger type.";
       break;
     }
     case Kind::shared_race:
       f.kind = "shared-race";
-      f.message =
-          std::string(fault.atomic  ? "atomic operation"
-                      : fault.store ? "write"
-                                    : "read") +
-          where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
-          other.text() + " by thread " + text(fault.other_thread) +
-          " of the same block: both touch " + shared_place(fault) +
-          ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within a warp "
-          "__syncwarp().";
+      f.message = std::string(fault.atomic  ? "atomic operation"
+                              : fault.store ? "write"
+                                            : "read") +
+                  where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+                  other.text() + " by thread " + text(fault.other_thread) +
+                  " of the same block: both touch " + shared_place(fault) +
+                  ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within "
+                  "a warp __syncwarp().";
       f.address = 0;
       break;
     case Kind::barrier_divergence:
@@ -521,18 +513,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                     mask_text(fault.address) + ", while thread " + text(fault.other_thread) +
                     " of the same block waits at the barrier at " + other.text() +
                     ", and neither can go on. Every lane in the mask must make the call: let the "
-                    "mask name those "
-                    "that do, or take the call out of the condition.";
+                    "mask name those that do, or take the call out of the condition.";
         f.address = 0;
         break;
       }
-      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
-                  at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
-                  " of the same block waits at the barrier at " + other.text() +
-                  ". All threads of a block that have not exited must reach the same "
-                  "__syncthreads(): take it out of the condition, or out of the loop that some "
-                  "threads leave "
-                  "earlier.";
+      f.message =
+          "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
+          at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
+          " of the same block waits at the barrier at " + other.text() +
+          ". All threads of a block that have not exited must reach the same __syncthreads(): take "
+          "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
     case Kind::grid_barrier:
       f.kind = "barrier-divergence";
@@ -563,18 +553,15 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +
                      " steps of its warp. Usual cause: a loop whose condition stays true. "
-                     "(SIMT_STEPS=n allows "
-                     "more steps.)";
+                     "(SIMT_STEPS=n allows more steps.)";
       } else {
-        f.message += " will never end: its threads do the same again and again, thread " +
-                     text(fault.thread) + " at " + at.text() +
-                     ", and no block changes what they wait for. Usual cause: a loop that waits "
-                     "for a flag or a "
-                     "lock, while the thread that would set or free it waits at a barrier, has "
-                     "exited, comes "
-                     "after this one in the same warp, or is in a block that has not begun. (Only "
-                     "the blocks of a "
-                     "cooperative launch all run at the same time.)";
+        f.message +=
+            " will never end: its threads do the same again and again, thread " +
+            text(fault.thread) + " at " + at.text() +
+            ", and no block changes what they wait for. Usual cause: a loop that waits for a flag "
+            "or a lock, while the thread that would set or free it waits at a barrier, has exited, "
+            "comes after this one in the same warp, or is in a block that has not begun. (Only the "
+            "blocks of a cooperative launch all run at the same time.)";
       }
       break;
     case Kind::trap:
