@@ -219,6 +219,15 @@ class Explain(OwnFile):
         self.learn("explain", self.cu, "--json", copy, env=self.trace([self.finding]), code=1)
         self.assertTrue(os.path.exists(copy))
 
+    def test_warnings_leave_the_exit_code_alone(self):
+        warning = dict(self.finding, kind="uninitialized-global", severity="warning")
+        done = self.learn("explain", self.cu, env=self.trace([warning]), code=0)
+        self.assertIn("1 warning\n", done.stdout)
+        done = self.learn("explain", self.cu, env=dict(self.trace([warning]), FAKE_CHAPTER="7"), code=7)
+        self.assertIn("The program ended with exit code 7.", done.stdout)
+        both = [warning, dict(self.finding, severity="error")]
+        self.learn("explain", self.cu, env=dict(self.trace(both), FAKE_CHAPTER="86"), code=1)
+
     def test_otherwise_the_programs_own_exit_code(self):
         done = self.learn("explain", self.cu, env=dict(self.trace(), FAKE_CHAPTER="7"), code=7)
         self.assertIn("The program ended with exit code 7.", done.stdout)
@@ -240,7 +249,8 @@ class Explain(OwnFile):
 
     def test_one_launch(self):
         self.assertIn("launch 0", self.learn("explain", self.cu, "--launch", "0", env=self.trace(), code=0).stdout)
-        self.assertIn("no launch 4", self.learn("explain", self.cu, "--launch", "4", env=self.trace(), code=1).stderr)
+        wrong = self.learn("explain", self.cu, "--launch", "4", env=self.trace(), code=2)
+        self.assertIn("--launch 4: there is no such launch; legal is 0 alone", wrong.stderr)
         self.assertIn("legal is the index", self.refused_line("explain", self.cu, "--launch", "x"))
 
     def test_a_sample_of_blocks(self):
@@ -256,6 +266,7 @@ class Explain(OwnFile):
         done = self.learn("explain", self.cu, code=1)
         self.assertIn("mine.cu:3:5: error: 'nonsense' was not declared", done.stderr)
         self.assertTrue(done.stderr.endswith("mine.cu does not compile\n"), done.stderr)
+        self.assertRegex(done.stderr, r"Compiling \S+mine\.cu \.\.\.\n  failed \(")
 
     def test_warnings_are_shown(self):
         with open(self.cu, "a") as file:
@@ -294,7 +305,7 @@ class Explain(OwnFile):
             self.assertIn(words, text)
         # No page of a launch that is not there.
         other = os.path.join(self.home, "other.html")
-        self.learn("explain", self.cu, "--html", other, "--launch", "4", env=self.trace(), code=1)
+        self.learn("explain", self.cu, "--html", other, "--launch", "4", env=self.trace(), code=2)
         self.assertFalse(os.path.exists(other))
 
     def test_a_page_that_cannot_be_written_after_all(self):

@@ -73,6 +73,17 @@ class Page(test_trace.Made):
         ]
         return launch
 
+    def test_warnings_have_a_section_of_their_own(self):
+        leak = self.finding("leak", 14, severity="warning", message="never freed")
+        text = self.page([self.launch(findings=[self.finding()])], [leak])
+        findings, warnings = text.split('<section id="findings">')[1].split('<section id="warnings">')
+        self.assertIn("1 finding<", findings)
+        self.assertNotIn("never freed", findings)
+        self.assertIn("1 warning<", warnings)
+        self.assertIn('<article class="error"><h3><span class="red">out-of-bounds</span> ', findings)
+        self.assertIn('<article class="warning"><h3><span class="yellow">leak</span> ', warnings)
+        self.assertNotIn('id="findings"', self.page([self.launch()], [leak]))
+
     def test_it_says_what_the_terminal_says(self):
         read = self.read([self.launch(findings=[self.finding()])])
         for words in (

@@ -271,6 +271,8 @@ class Explain(Simulator):
         done = self.learn("explain", self.write("bad.cu", "#include <cuda_runtime.h>\nint main() { nonsense; }\n"), code=1)
         self.assertRegex(done.stderr, r"bad\.cu:2:\d+: error: .*nonsense")
         self.assertTrue(done.stderr.endswith("bad.cu does not compile\n"))
+        done = self.learn("explain", self.write("part.cu", "#include <cuda_runtime.h>\n"), code=1)
+        self.assertTrue(done.stderr.endswith("part.cu has no main(): explain runs whole programs\n"))
 
 
 class Chapters(Simulator):

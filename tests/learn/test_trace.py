@@ -187,7 +187,7 @@ class Rendering(Made):
     def test_totals(self):
         text = self.render([self.launch()])
         self.assertIn("global loads: 2 requests, 5 sectors, 2.5 per request; 20.0 active lanes", text)
-        self.assertIn("global stores: 1 requests, 8 sectors, 8.0 per request; 8.0 active lanes", text)
+        self.assertIn("global stores: 1 request, 8 sectors, 8.0 per request; 8.0 active lanes", text)
         self.assertIn("shared memory: 2 requests, 40 wavefronts, 20.0 times the ideal 2", text)
         self.assertIn("divergent branches: 1", text)
 
@@ -235,7 +235,14 @@ class Rendering(Made):
         self.assertIn("launch 1", text)
         with self.assertRaises(LearnError) as caught:
             self.render([self.launch(0), self.launch(1)], launch=2)
-        self.assertIn("0 ... 1", caught.exception.message)
+        self.assertIn("legal is 0 ... 1", caught.exception.message)
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaises(LearnError) as caught:
+            self.render([self.launch(0)], launch=2)
+        self.assertIn("legal is 0 alone", caught.exception.message)
+        with self.assertRaises(LearnError) as caught:
+            self.render([], launch=2)
+        self.assertIn("launched no kernel", caught.exception.message)
 
     def test_colours_say_how_far_from_ideal(self):
         text = self.render([self.launch()], colour=True)
@@ -276,6 +283,30 @@ class Rendering(Made):
         self.assertIn("4 findings", text)
         self.assertEqual(text.count("out-of-bounds in kernel"), 2)
         self.assertIn("and 2 more of this kind at this line", text)
+
+    def test_warnings_stand_under_a_heading_of_their_own(self):
+        leak = self.finding("leak", 14, severity="warning", message="never freed")
+        text = self.render([self.launch(findings=[self.finding(severity="error")])], [leak])
+        self.assertRegex(text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never")
+        only = self.render([self.launch()], [leak, leak])
+        self.assertIn("2 warnings\n", only)
+        self.assertNotIn("finding", only)
+
+    def test_a_kernel_that_a_finding_has_ended_says_so(self):
+        words = "ended by a finding: the counts go so far"
+        self.assertIn(words, self.render([self.launch(findings=[self.finding()])]))
+        for kind in ("shared-race", "global-race", "uninitialized-shared", "uninitialized-global"):
+            self.assertNotIn(words, self.render([self.launch(findings=[self.finding(kind)])]))
+        self.assertNotIn(words, self.render([self.launch()]))
+
+    def test_a_terminal_wraps_what_findings_say(self):
+        long = self.finding(message="a word " * 40)
+        wide = [line for line in self.render([self.launch(findings=[long])]).splitlines() if "a word" in line]
+        self.assertEqual(len(wide), 1)
+        text = self.render([self.launch(findings=[long])], width=80)
+        lines = [line for line in text.splitlines() if "a word" in line]
+        self.assertGreater(len(lines), 3)
+        self.assertLessEqual(max(map(len, lines)), 80)
 
     def test_of_one_launch_only_its_findings(self):
         text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)

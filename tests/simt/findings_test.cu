@@ -6,6 +6,7 @@
 #include <simt/simt.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -398,6 +399,96 @@ TEST_F(Hang, IsReportedWithTheLineThatSpins) {
 
 TEST_F(Hang, IsSilentWhereALaterBlockSetsTheFlag) {
   wait_for_flag<<<2, 32>>>(flag.data(), true);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// Block 0, or the first warp, waits while another works for a long time, in registers alone.
+__global__ void wait_for_work(volatile int* flag, int rounds, bool in_block) {
+  const unsigned worker = in_block ? threadIdx.x / 32 : blockIdx.x;
+  if (worker == 0) {
+    while (*flag == 0) {
+    }
+  } else if (worker == 1) {
+    unsigned x = threadIdx.x;
+#pragma unroll 1
+    for (int i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+    if (threadIdx.x % 32 == 0) *flag = x != 12345u;
+  }
+}
+
+TEST_F(Hang, IsSilentWhereTheWaitIsLong) {
+  unsetenv("SIMT_STEPS");
+  for (const bool in_block : {false, true}) {
+    cudaMemset(flag.data(), 0, sizeof(int));
+    wait_for_work<<<in_block ? 1 : 2, in_block ? 64 : 32>>>(flag.data(), 500'000, in_block);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(kinds(), Kinds{});
+  }
+}
+
+// Nothing changes but the clock.
+__global__ void pass_time(long long clocks, int* out) {
+  const long long start = clock64();
+  while (clock64() - start < clocks) {
+  }
+  out[threadIdx.x] = 1;
+}
+
+TEST_F(Hang, IsSilentWhereTheClockEndsTheLoop) {
+  unsetenv("SIMT_STEPS");
+  Buffer<int> out(32);
+  pass_time<<<1, 32>>>(1'000'000'000, out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// A thread of the host ends the loop.
+TEST_F(Hang, IsSilentWhereTheHostEndsTheLoop) {
+  unsetenv("SIMT_STEPS");
+  int* shared = nullptr;
+  ASSERT_EQ(cudaMallocHost(&shared, sizeof(int)), cudaSuccess);
+  *shared = 0;
+  std::thread host([shared] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    *static_cast<volatile int*>(shared) = 1;
+  });
+  wait_for_flag<<<2, 32>>>(shared, false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  host.join();
+  EXPECT_EQ(kinds(), Kinds{});
+  cudaFreeHost(shared);
+}
+
+// Stores the same for ever so many rounds: only the counter moves.
+__global__ void repeat(int* out, int rounds) {
+#pragma unroll 1
+  for (int i = 0; i < rounds; ++i) {
+    out[threadIdx.x] = 7;
+    __syncthreads();
+  }
+}
+
+TEST_F(Hang, IsSilentWhereACounterWillEndTheLoop) {
+  Buffer<int> out(64);
+  repeat<<<1, 64>>>(out.data(), 100'000);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+// One thread for all: many more steps than SIMT_STEPS, and each comes to a new element.
+__global__ void sum_alone(const int* in, int n, int* sum) {
+  int total = 0;
+#pragma unroll 1
+  for (int i = 0; i < n; ++i) total += in[i];
+  *sum = total;
+}
+
+TEST_F(Hang, IsSilentWhereTheLoopGetsOn) {
+  constexpr int n = 1 << 19;
+  Buffer<int> in(n), sum(1);
+  cudaMemset(in.data(), 0, n * sizeof(int));
+  sum_alone<<<1, 1>>>(in.data(), n, sum.data());
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(kinds(), Kinds{});
 }
@@ -802,7 +893,7 @@ TEST(AsyncCopy, ArrivesWithTheWait) {
     std::vector<float> back(64);
     cudaMemcpy(back.data(), out.data(), 256, cudaMemcpyDeviceToHost);
     EXPECT_EQ(back == numbers, waits);
-    EXPECT_TRUE(kinds().empty());
+    EXPECT_EQ(kinds(), waits ? Kinds{} : Kinds{"uninitialized-shared"});
   }
 }
 

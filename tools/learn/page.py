@@ -100,20 +100,21 @@ class _Page:
     # Findings.
 
     def _findings(self):
-        total = len(self.findings)
-        if not total:
-            return
-        self.add('<section id="findings"><h2>%d finding%s</h2>' % (total, "" if total == 1 else "s"))
-        for count, finding in trace.group(self.findings):
-            self._finding(count, finding)
-        self.add("</section>")
+        for heading, colour, found in trace.by_severity(self.findings):
+            name = "findings" if colour == "red" else "warnings"
+            self.add('<section id="%s"><h2>%s</h2>' % (name, heading))
+            for count, finding in trace.group(found):
+                self._finding(count, finding, colour)
+            self.add("</section>")
 
-    def _finding(self, count, finding):
+    def _finding(self, count, finding, colour):
         where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
         file, line = finding.get("file"), finding.get("line")
         if file:
             where += " at %s:%d" % (paths.shown(file), line)
-        self.add('<article><h3><span class="red">%s</span> %s</h3>' % (plain(finding["kind"]), plain(where)))
+        kind = "error" if colour == "red" else "warning"
+        title = (kind, colour, plain(finding["kind"]), plain(where))
+        self.add('<article class="%s"><h3><span class="%s">%s</span> %s</h3>' % title)
         if finding.get("kernel"):
             self.add('<p class="dim">%s</p>' % plain(trace.where_it_ran(finding)))
         for text in finding.get("message", "").splitlines():
@@ -134,7 +135,10 @@ class _Page:
     def _kernel(self, index, kernel):
         totals = kernel.totals()
         self.add('<section id="k%d"><h2>Kernel <code>%s</code></h2>' % (index, plain(kernel.name)))
-        self.add('<p class="dim">%s; %s</p><ul>' % (html.escape(kernel.shapes()), html.escape(kernel.which())))
+        self.add('<p class="dim">%s; %s</p>' % (html.escape(kernel.shapes()), html.escape(kernel.which())))
+        if kernel.cut_short():
+            self.add('<p class="red">%s</p>' % html.escape(kernel.cut_short()))
+        self.add("<ul>")
         for text in trace.totals_in_words(totals, marks):
             self.add("<li>%s</li>" % escaped(text))
         self.add("</ul>")
@@ -289,9 +293,11 @@ th, td { padding: 0.12rem 0.9rem 0.12rem 0; vertical-align: top; }
 .numbers td:first-child { min-width: 9rem; }
 .numbers td { border-bottom: 1px solid var(--line); padding-top: 0.25rem; padding-bottom: 0.25rem; }
 article { border-left: 3px solid var(--red); padding-left: 0.9rem; margin: 1rem 0; }
+article.warning { border-color: var(--yellow); }
 article h3 { margin-top: 0; }
 pre.excerpt { background: var(--soft); padding: 0.5rem 0.8rem; margin: 0.5rem 0; overflow-x: auto; }
 mark { background: var(--red-soft); color: inherit; }
+.warning mark { background: var(--yellow-soft); }
 table.source { width: 100%; font-size: 0.86rem; border: 1px solid var(--line); }
 table.source th { background: var(--soft); padding: 0.3rem 0.7rem; }
 table.source td { padding: 0.08rem 0.7rem; vertical-align: baseline; }

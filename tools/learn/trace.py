@@ -10,7 +10,7 @@ import re
 
 from learn import paths, problems, ui
 from learn.chapters import source_reader
-from learn.errors import LearnError
+from learn.errors import LearnError, UsageError
 
 SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
@@ -60,6 +60,23 @@ def all_findings(trace):
     for finding in trace.get("findings", []):
         found.append(dict(finding, launch=None))
     return found
+
+
+def errors_of(findings):
+    """Those that fail the program."""
+    return [finding for finding in findings if finding.get("severity") != "warning"]
+
+
+def by_severity(findings):
+    """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
+    errors = errors_of(findings)
+    warnings = [finding for finding in findings if finding not in errors]
+    sections = (("finding", "red", errors), ("warning", "yellow", warnings))
+    return [
+        ("%d %s%s" % (len(found), name, "" if len(found) == 1 else "s"), colour, found)
+        for name, colour, found in sections
+        if found
+    ]
 
 
 # ---- counts ---------------------------------------------------------------------------------------
@@ -240,6 +257,10 @@ class Kernel:
             return "launch %d" % self.launches[0]["index"] + sample
         return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"]) + sample
 
+    def cut_short(self):
+        """What to say of a kernel that a finding has ended; "" if it came to its end."""
+        ended = any(ends_the_kernel(finding) for launch in self.launches for finding in launch.get("findings", []))
+        return "ended by a finding: the counts go so far" if ended else ""
 
     @property
     def function(self):
@@ -265,6 +286,12 @@ class Kernel:
                 seen.append(shape)
         more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
+
+
+def ends_the_kernel(finding):
+    """False for races, and for reads before anyone wrote: after these the kernel goes on."""
+    kind = finding.get("kind", "")
+    return not kind.endswith("-race") and not kind.startswith("uninitialized-")
 
 
 def counted_blocks(launch):
@@ -338,6 +365,11 @@ def thousands(number):
     return "{:,}".format(int(number))
 
 
+def amount(number, thing):
+    """1 request, 2,048 requests."""
+    return "%s %s%s" % (thousands(number), thing, "" if number == 1 else "s")
+
+
 def _requests(totals):
     return (thousands(totals.requests), "") if totals.requests else ("", "")
 
@@ -395,19 +427,19 @@ def totals_in_words(totals, paint):
         part = totals.part(kind)
         if part.requests:
             text, colour = per_request(part)
-            yield "global %ss: %s requests, %s sectors, %s per request; %s active lanes" % (
+            yield "global %ss: %s, %s, %s per request; %s active lanes" % (
                 kind,
-                thousands(part.requests),
-                thousands(part.sectors),
+                amount(part.requests, "request"),
+                amount(part.sectors, "sector"),
                 paint(colour, text),
                 paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
             )
     if totals.moved and totals.asked:
         yield bytes_in_words(totals, paint)
     if totals.wavefronts:
-        yield "shared memory: %s requests, %s wavefronts, %s the ideal %s" % (
-            thousands(totals.shared_requests),
-            thousands(totals.wavefronts),
+        yield "shared memory: %s, %s, %s the ideal %s" % (
+            amount(totals.shared_requests, "request"),
+            amount(totals.wavefronts, "wavefront"),
             paint(grade(totals.wavefronts, totals.ideal_wavefronts), times_ideal(totals)),
             thousands(totals.ideal_wavefronts),
         )
@@ -457,9 +489,9 @@ def line_in_words(row, paint):
                 text, colour = per_request(part)
                 article = "an" if kind == "atomic" else "a"
                 kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
-        parts.append("%s sectors, %s" % (thousands(row.sectors), ", ".join(kinds)))
+        parts.append("%s, %s" % (amount(row.sectors, "sector"), ", ".join(kinds)))
     if row.wavefronts:
-        text = "%s wavefronts" % thousands(row.wavefronts)
+        text = amount(row.wavefronts, "wavefront")
         if row.ideal_wavefronts:
             text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))
         parts.append(text)
@@ -491,6 +523,8 @@ class Renderer:
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
         self.line("  %s; %s" % (kernel.shapes(), kernel.which()))
+        if kernel.cut_short():
+            self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
             self.line("  " + text)
         if kernel.lines:
@@ -566,33 +600,33 @@ class Renderer:
     # Findings, in full.
 
     def findings(self, findings):
-        groups = group(findings)
-        if not groups:
-            return
-        total = len(findings)
-        self.heading("%d finding%s" % (total, "" if total == 1 else "s"))
-        for count, finding in groups:
+        for heading, colour, found in by_severity(findings):
+            self.heading(heading)
+            self._findings(found, colour)
+
+    def _findings(self, findings, colour):
+        for count, finding in group(findings):
             self.line()
             place = "%s:%d" % (paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
             where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
             self.line(
-                "%s %s%s" % (self.paint("red+bold", finding["kind"]), where, " at " + place if place else "")
+                "%s %s%s" % (self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
             )
             if finding.get("file"):
-                self._excerpt(finding["file"], finding["line"])
+                self._excerpt(finding["file"], finding["line"], colour)
             if finding.get("kernel"):
                 self.line("  " + where_it_ran(finding))
             for text in finding.get("message", "").splitlines():
-                self.line("  " + text)
+                self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             for text in circumstances(finding, count):
                 self.line("  " + text)
 
-    def _excerpt(self, file, line):
+    def _excerpt(self, file, line, colour):
         source = read_source(file)
         if source is None:
             return
         for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
-            mark = self.paint("red", ">") if number == line else " "
+            mark = self.paint(colour, ">") if number == line else " "
             self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
 
 
@@ -639,8 +673,10 @@ def selected(trace, launch=None):
     if launch is not None:
         indices = [entry["index"] for entry in trace["launches"]]
         if launch not in indices:
-            legal = "0 ... %d" % max(indices) if indices else "none: the program launched no kernel"
-            raise LearnError("there is no launch %d; the launches are %s" % (launch, legal))
+            if not indices:
+                raise UsageError("--launch %d: the program launched no kernel" % launch)
+            legal = "0 ... %d" % max(indices) if len(indices) > 1 else "0 alone"
+            raise UsageError("--launch %d: there is no such launch; legal is %s" % (launch, legal))
         findings = [finding for finding in findings if finding["launch"] == launch]
     return kernels_of(trace, launch), findings
 

@@ -57,11 +57,13 @@ const ErrorText* find_error(cudaError_t error) {
 }  // namespace
 
 const char* cudaGetErrorName(cudaError_t error) {
+  simt::device::api_error_named(error);
   const ErrorText* found = find_error(error);
   return found ? found->name : "unrecognized error code";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  simt::device::api_error_named(error);
   const ErrorText* found = find_error(error);
   return found ? found->text : "unrecognized error code";
 }
@@ -198,7 +200,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize() { return result(cudaSuccess); }
 
 cudaError_t cudaDeviceReset() {
-  simt::device::report_leaks();
+  if (simt::device::leaks_are_errors()) simt::device::report_leaks();
   simt::memory::reset();
   simt::device::clear_errors();
   return cudaSuccess;

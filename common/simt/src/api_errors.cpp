@@ -15,13 +15,15 @@ struct ApiError {
   cudaError_t error;
   uint64_t pc;
   std::string call, why;
-  bool taken = false;  // every time
+  bool is_launch = false;
+  bool told = false, taken = false;  // every time
+  bool named = false;                // at least once
 };
 
 struct ApiErrors {
   std::mutex mutex;
   std::vector<ApiError> errors;
-  std::string call, why;  // of the error to come
+  std::string kernel, why;  // of the error to come
 };
 
 ApiErrors& api_errors() {
@@ -65,37 +67,51 @@ ApiCaller find_caller() {
 
 }  // namespace
 
-void explain(std::string why, std::string call) {
+void explain(std::string why, std::string kernel) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
   s.why = std::move(why);
-  s.call = std::move(call);
+  s.kernel = std::move(kernel);
 }
 
 void note_api_error(cudaError_t error) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
-  std::string call = std::exchange(s.call, {}), why = std::exchange(s.why, {});
+  const std::string kernel = std::exchange(s.kernel, {});
+  std::string why = std::exchange(s.why, {});
   if (may_fail(error) && why.empty()) return;
   ApiCaller caller = find_caller();
   for (ApiError& known : s.errors) {
     if (known.pc != caller.pc || known.error != error) continue;
-    known.taken = false;
+    known.told = known.taken = false;
     return;
   }
-  if (call.empty()) call = caller.call.empty() ? "a call of the runtime" : std::move(caller.call);
-  s.errors.push_back({error, caller.pc, std::move(call), std::move(why)});
+  const bool is_launch = !kernel.empty();
+  std::string call = is_launch             ? "the launch of " + kernel
+                     : caller.call.empty() ? "a call of the runtime"
+                                           : std::move(caller.call);
+  s.errors.push_back({error, caller.pc, std::move(call), std::move(why), is_launch});
 }
 
 uint64_t program_caller() { return find_caller().pc; }
 
-void api_error_taken(cudaError_t error) {
+void api_error_told(cudaError_t error, bool taken) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
-  for (ApiError& known : s.errors) known.taken |= known.error == error;
+  for (ApiError& known : s.errors) {
+    if (known.error != error) continue;
+    known.told = true;
+    known.taken |= taken;
+  }
 }
 
-std::vector<Finding> take_api_errors(bool ended_well) {
+void api_error_named(cudaError_t error) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (ApiError& known : s.errors) known.named |= known.error == error;
+}
+
+std::vector<Finding> take_api_errors(std::optional<int> status) {
   ApiErrors& s = api_errors();
   std::vector<ApiError> errors;
   {
@@ -104,18 +120,24 @@ std::vector<Finding> take_api_errors(bool ended_well) {
   }
   std::vector<Finding> findings;
   for (const ApiError& error : errors) {
-    if (error.taken && ended_well) continue;
+    if (error.told && !status) continue;
+    if (error.taken && !error.named && *status == 0) continue;
+    const bool unseen_launch = error.is_launch && !error.told;
     const symbols::Location& at = symbols::locate(error.pc);
     Finding f;
     f.kind = "api-error";
+    f.severity = unseen_launch || status.value_or(0) != 0 ? Severity::error : Severity::warning;
     f.file = at.file;
     f.line = at.line;
     f.message =
         error.call + " at " + at.text() + " failed and did nothing" +
-        (error.why.empty() ? std::string() : ": " + error.why) + ". It returned " +
-        cudaGetErrorName(error.error) + " (" + cudaGetErrorString(error.error) +
-        "). Look at what every call of the runtime returns, and at cudaGetLastError() after "
-        "a launch.";
+        (error.why.empty() ? std::string() : ": " + error.why) + ". " +
+        (error.is_launch ? "Its error is " : "It returned ") + cudaGetErrorName(error.error) +
+        " (" + cudaGetErrorString(error.error) + ")" +
+        (unseen_launch     ? ", and the program never asked for it: the results of the kernel are "
+                             "missing. Call cudaGetLastError() after every launch."
+         : error.is_launch ? ". The results of the kernel are missing."
+                           : ". Look at what every call of the runtime returns.");
     findings.push_back(std::move(f));
   }
   return findings;

@@ -1,32 +1,39 @@
 // Calls of the runtime that failed, as findings.
 //
-// That a call returned an error is a finding unless the program copes with it: takes it with
-// cudaGetLastError(), and ends with exit code 0. (Whether it looks at what calls return cannot be seen; an
-// error that is only looked at there stays for the next cudaGetLastError().) What may fail in a program that is right is none at all: a query for something that is not
-// ready or not supported, and memory that the device does not have.
+// In a program that ends with exit code 0 they are warnings: it may have coped. (Whether it looks at what
+// calls return cannot be seen.) It has, and there is nothing to report, if it has taken the error with
+// cudaGetLastError() and has not asked for its name, to print it: so does who tries what the device can do.
+// A launch is another matter. What was to be computed is not there, and only cudaGetLastError() and
+// cudaPeekAtLastError() tell: a launch that failed without either being called is an error, whatever the exit
+// code. What may fail in a program that is right is none at all: a query for something that is not ready or
+// not supported, and memory that the device does not have.
 #pragma once
 
 #include <cuda_runtime_api.h>
 #include <simt/simt.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace simt::device {
 
-// Why the call that is about to fail does so: "the copy reaches 4 bytes past the end of ...". `call` stands
-// for the name of the function where that says nothing.
-void explain(std::string why, std::string call = {});
+// Why the call that is about to fail does so: "the copy reaches 4 bytes past the end of ...". `kernel` is
+// set if it is a launch.
+void explain(std::string why, std::string kernel = {});
 
 // A call returns an error. The caller is read off the stack.
 void note_api_error(cudaError_t error);
-// The program has taken the error with cudaGetLastError().
-void api_error_taken(cudaError_t error);
+// The program has been told the error, by cudaGetLastError() if it was taken, else by cudaPeekAtLastError().
+void api_error_told(cudaError_t error, bool taken);
+// The program has asked what the error is called.
+void api_error_named(cudaError_t error);
 
 // Where the program called the runtime, as a return address.
 uint64_t program_caller();
 
-// The findings so far, each once.
-std::vector<Finding> take_api_errors(bool ended_well);
+// The findings so far, each once. `status` is the program's exit code; while it runs there is none, and the
+// errors that it has been told are its own business.
+std::vector<Finding> take_api_errors(std::optional<int> status);
 
 }  // namespace simt::device

@@ -9,13 +9,13 @@
 
 namespace simt::engine {
 
-// The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be: who
-// forgets to wait gets a wrong result.
+// The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be.
 void ThreadCopies::issue(void* to, const void* from, unsigned size, unsigned bytes) {
   Copy copy{to, open_group_, size, {}};
   std::memcpy(copy.bytes.data(), from, bytes);  // the rest is zero
   pending_.push_back(copy);
   std::memset(to, 0xff, size);
+  if (Worker* worker = current_worker()) worker->copy_begins(to, size);
 }
 
 void ThreadCopies::wait(uint64_t kept) {
@@ -24,6 +24,7 @@ void ThreadCopies::wait(uint64_t kept) {
   while (done < pending_.size() && pending_[done].group < end) {
     const Copy& copy = pending_[done++];
     std::memcpy(copy.to, copy.bytes.data(), copy.size);
+    if (Worker* worker = current_worker()) worker->copy_arrives(copy.to, copy.size);
   }
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(done));
 }

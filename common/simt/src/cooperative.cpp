@@ -26,6 +26,11 @@ GridBarrier::Outcome GridBarrier::wait() {
   return Outcome::deserted;
 }
 
+uint64_t GridBarrier::waiting() {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
 void GridBarrier::leave(bool failed) {
   const std::lock_guard lock(mutex_);
   --running_;

@@ -24,6 +24,7 @@ class GridBarrier {
   // Called by a block whose threads all wait at the barrier. Writes that any block made before it are
   // seen by every block after it.
   Outcome wait();
+  uint64_t waiting();  // blocks that wait now
 
   // Called once for each block that runs no more. `failed`: stopped by a fault.
   void leave(bool failed);

@@ -1,5 +1,6 @@
 #include "device.h"
 
+#include <execinfo.h>
 #include <simt/simt.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api_errors.h"
@@ -43,9 +45,12 @@ struct State {
   std::recursive_mutex mutex;
   std::deque<Record> records;
   std::vector<Finding> host_findings;  // all of them
-  std::vector<Finding> pending;        // not taken: they fail the process
-  size_t asserted = 0;                 // those of them that are failed assertions
-  bool assertion_told = false;         // the program has been given cudaErrorAssert
+  std::vector<Finding> pending;        // not taken: the errors among them fail the process
+  // Kind, kernel and place of what was found in kernels -> the launch in which it was told. What comes again in
+  // later launches is on record, and told no more.
+  std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
+  size_t asserted = 0;          // those of them that are failed assertions
+  bool assertion_told = false;  // the program has been given cudaErrorAssert
   bool recording = true;
   cudaError_t last = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
@@ -90,6 +95,7 @@ void write(JsonWriter& json, const std::vector<Finding>& findings) {
                   static_cast<unsigned long long>(finding.address));
     json.begin_object();
     json.value("kind", finding.kind);
+    json.value("severity", finding.severity == Severity::error ? "error" : "warning");
     json.value("message", finding.message);
     json.value("file", finding.file);
     json.value("line", finding.line);
@@ -202,34 +208,84 @@ std::string plural(uint64_t n, const char* thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }
 
-// Where an address lies, seen from the allocations.
-std::string describe_address(uint64_t address, std::string& allocation) {
-  if (address < 4096) return "address " + std::to_string(address) + ", a null pointer";
+// Where an address lies that a kernel may not touch, seen from the allocations, and what usually causes that.
+struct Place {
+  std::string text, allocation, cause;
+};
+
+std::string into(const memory::Allocation& allocation, uint64_t address) {
+  const uint64_t offset = address - allocation.base;
+  return (offset ? plural(offset, "byte") + " into " : "at the start of ") +
+         memory::describe(allocation);
+}
+
+Place place_of(uint64_t address) {
+  static constexpr uint64_t kFar = uint64_t{1} << 31;
+  static constexpr const char* kWrapped =
+      "an index that has wrapped around: an unsigned one that went below 0, or an int that "
+      "overflowed";
+  if (address < 4096) {
+    return {"address " + std::to_string(address) + ", a null pointer",
+            {},
+            "a pointer that was never set, or a cudaMalloc that failed"};
+  }
   if (!memory::in_arena(address)) {
-    allocation = "host memory";
-    return "host memory that the device cannot reach";
+    return {
+        "host memory that the device cannot reach", "host memory",
+        "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
+        "was handed to the kernel, perhaps within a struct. A kernel may use what cudaMalloc "
+        "returned, or pinned and managed memory; copy the data with cudaMemcpy first"};
   }
   const memory::Allocation* below = memory::find_below(address);
   const memory::Allocation* above = memory::find_above(address);
   if (below && below->freed && address < below->end()) {
-    allocation = memory::describe(*below);
-    return plural(address - below->base, "byte") + " into " + allocation;
+    return {into(*below, address), memory::describe(*below),
+            "it is freed before the last kernel that uses it, or a copy of the pointer lives on"};
   }
   if (below && address < below->end()) {
-    allocation = memory::describe(*below);
-    return "across the end of " + allocation;
+    const std::string allocation = memory::describe(*below);
+    return {"across the end of " + allocation, allocation,
+            "a size that is no multiple of what is read or written at once"};
   }
   if (below && (!above || address - below->end() <= above->base - address)) {
-    allocation = memory::describe(*below);
+    const std::string allocation = memory::describe(*below);
     const uint64_t past = address - below->end();
-    return (past == 0 ? std::string("just past the end") : plural(past, "byte") + " past the end") +
-           " of " + allocation;
+    return {
+        (past ? plural(past, "byte") + " past the end" : std::string("just past the end")) +
+            " of " + allocation,
+        allocation,
+        past >= kFar ? kWrapped : "a guard such as `if (i < n)` is missing or tests another bound"};
   }
   if (above) {
-    allocation = memory::describe(*above);
-    return plural(above->base - address, "byte") + " before the start of " + allocation;
+    const std::string allocation = memory::describe(*above);
+    const uint64_t before = above->base - address;
+    return {plural(before, "byte") + " before the start of " + allocation, allocation,
+            before >= kFar ? kWrapped : "an index below 0, such as that of in[i - 1] where i is 0"};
   }
-  return "device memory that nothing has allocated";
+  return {"device memory that nothing has allocated", {}, kWrapped};
+}
+
+// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
+std::string shared_place(const engine::Fault& fault) {
+  if (!fault.variable) {
+    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
+           "shared memory";
+  }
+  return fault.variable->name + " in shared memory, byte " +
+         std::to_string(fault.address - fault.variable->begin);
+}
+
+std::string mask_text(uint64_t mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", static_cast<unsigned>(mask));
+  return text;
+}
+
+// What holds an address in global memory.
+std::string holder_of(uint64_t address) {
+  if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
+  const symbols::Variable* variable = symbols::find_variable(address);
+  return variable ? "the __device__ variable " + variable->name : "a __device__ variable";
 }
 
 }  // namespace
@@ -278,9 +334,20 @@ size_t allowed_dynamic_shared() { return state().dynamic_shared; }
 void report(Finding finding) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  std::fflush(stdout);
-  std::fprintf(stderr, "simt: %s: %s\n", finding.kind.c_str(), finding.message.c_str());
-  s.pending.push_back(finding);
+  const auto first =
+      finding.launch < 0
+          ? finding.launch
+          : s.told
+                .try_emplace({finding.kind, finding.kernel, finding.file, finding.line},
+                             finding.launch)
+                .first->second;
+  if (first == finding.launch) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "simt: %s%s: %s\n",
+                 finding.severity == Severity::warning ? "warning: " : "", finding.kind.c_str(),
+                 finding.message.c_str());
+    s.pending.push_back(finding);
+  }
   if (finding.launch < 0) {
     s.host_findings.push_back(std::move(finding));
   } else if (static_cast<size_t>(finding.launch) < s.records.size()) {
@@ -314,35 +381,24 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::none:
       break;
     case Kind::out_of_bounds: {
-      const std::string place = describe_address(fault.address, f.allocation);
+      const Place place = place_of(fault.address);
       const memory::Allocation* found = memory::find(fault.address);
-      if (fault.address >= 4096 && !memory::in_arena(fault.address)) {
-        f.kind = "device-access";
-        f.message =
-            access + where + others + ": the address is " + place +
-            ". A kernel may use what cudaMalloc returned, or pinned and managed memory; copy the "
-            "data with cudaMemcpy first.";
-      } else if (found && found->freed) {
-        f.kind = "use-after-free";
-        f.message = access + where + others + ": " + place + ".";
-      } else {
-        f.kind = "out-of-bounds";
-        f.message =
-            access + where + others + ": " + place +
-            (fault.address < 4096
-                 ? ". Usual cause: a pointer that was never set, or a cudaMalloc that failed."
-                 : ". Usual cause: a guard such as `if (i < n)` is missing or tests another "
-                   "bound.");
-      }
+      const bool is_host = fault.address >= 4096 && !memory::in_arena(fault.address);
+      f.kind = is_host                 ? "device-access"
+               : found && found->freed ? "use-after-free"
+                                       : "out-of-bounds";
+      f.allocation = place.allocation;
+      f.message = access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
+                  ". Usual cause: " + place.cause + ".";
       break;
     }
     case Kind::shared_out_of_bounds:
       f.kind = "out-of-bounds";
       if (fault.text) {
         // The array that it missed: the one before it, or else the one behind.
-        const symbols::SharedVariable* missed = fault.missed;
+        const symbols::SharedVariable* missed = fault.variable;
         for (const symbols::SharedVariable& variable : symbols::shared_variables()) {
-          if (fault.missed) break;
+          if (fault.variable) break;
           if (variable.begin <= fault.address || !missed) missed = &variable;
         }
         f.allocation = "the " + plural(missed->end - missed->begin, "byte") + " of " +
@@ -357,10 +413,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         break;
       }
       f.allocation = "dynamic shared memory";
-      f.message =
-          access + where + others + ": byte " + std::to_string(fault.address) +
-          " of the block's dynamic shared memory lies past its end. The third argument of <<<>>> "
-          "says how many bytes there are.";
+      f.message = access + where + others + ": byte " + std::to_string(fault.address) +
+                  " of the block's dynamic shared memory, which has " +
+                  plural(fault.limit, "byte") +
+                  ". The third argument of <<<>>> says how many there are: it counts bytes, not "
+                  "elements, and of all arrays together.";
       break;
     case Kind::array_out_of_bounds: {
       const auto index = static_cast<int64_t>(fault.address);
@@ -382,47 +439,60 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       break;
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
-      f.message =
-          access + where + others +
-          ": no thread of the block has written there. Shared memory holds what an earlier block "
-          "left. "
-          "Usual cause: a tile that is not filled up to its edge, or a missing initialisation.";
+      if (fault.text) {
+        f.message =
+            "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
+            shared_place(fault) +
+            ", is read before the copy has arrived. Usual cause: no wait for it "
+            "(__pipeline_wait_prior(), wait()), or one that leaves too many copies under way. Each "
+            "thread waits for its own copies, and then all need a __syncthreads().";
+        f.address = 0;
+        break;
+      }
+      f.message = access + where + others + ": no thread of the block has written there, " +
+                  shared_place(fault) +
+                  ". Shared memory holds what an earlier block left. Usual cause: a tile that is "
+                  "not filled up to its edge, because the threads there have no element to load, "
+                  "or a missing initialisation.";
+      f.address = 0;
       break;
     case Kind::global_uninitialized: {
       const memory::Allocation* found = memory::find(fault.address);
       if (found) f.allocation = memory::describe(*found);
       f.kind = "uninitialized-global";
+      f.severity = Severity::warning;
       f.message = access + where + others + ": nothing has been written there yet, " +
-                  (found ? plural(fault.address - found->base, "byte") + " into " + f.allocation
-                         : std::string("in device memory")) +
+                  (found ? into(*found, fault.address) : std::string("in device memory")) +
                   ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
-                  "that is missing, or "
-                  "that counts elements where it should count bytes.";
+                  "that is missing, or that counts elements where it should count bytes.";
       break;
     }
     case Kind::global_race: {
-      const memory::Allocation* found = memory::find(fault.address);
-      f.allocation = found ? memory::describe(*found) : "a __device__ variable";
+      f.allocation = holder_of(fault.address);
       const dim3 extent = fault.grid;
       const uint3 other_block{static_cast<unsigned>(fault.other_block % extent.x),
                               static_cast<unsigned>(fault.other_block / extent.x % extent.y),
                               static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
       f.kind = "global-race";
-      f.message =
-          access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
-          other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
-          f.allocation +
-          ", and blocks run in any order. Usual cause: a result that several blocks add to without "
-          "an atomic operation, an array that is read and overwritten in one launch, or a "
-          "__threadfence() that is missing before the flag is set.";
+      f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                  " at " + other.text() + " by block " + text(other_block) +
+                  ": both touch the same bytes of " + f.allocation +
+                  ", and blocks run in any order. Usual cause: a result that several blocks add to "
+                  "without an atomic operation, an array that is read and overwritten in one "
+                  "launch, or a __threadfence() that is missing before the flag is set.";
       break;
     }
-    case Kind::misaligned:
+    case Kind::misaligned: {
+      const memory::Allocation* found = memory::find(fault.address);
+      if (found) f.allocation = memory::describe(*found);
       f.kind = "misaligned-access";
       f.message = access + where + others + ": the address is not a multiple of " +
-                  plural(fault.size, "byte") +
-                  ". A vector type such as float4 needs an address that is a multiple of its size.";
+                  plural(fault.size, "byte") + (found ? ", " + into(*found, fault.address) : "") +
+                  ". A type such as double or float4 needs an address that is a multiple of its "
+                  "size. Usual cause: a pointer to smaller elements, cast after it was moved by "
+                  "some of them, or rows whose length is no multiple of the larger type.";
       break;
+    }
     case Kind::shared_race:
       f.kind = "shared-race";
       f.message = std::string(fault.atomic  ? "atomic operation"
@@ -430,18 +500,29 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                                             : "read") +
                   where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
                   other.text() + " by thread " + text(fault.other_thread) +
-                  " of the same block: nothing orders the two accesses to the same shared memory. "
-                  "Usual cause: "
-                  "a missing __syncthreads(), or within a warp __syncwarp().";
+                  " of the same block: both touch " + shared_place(fault) +
+                  ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within "
+                  "a warp __syncwarp().";
+      f.address = 0;
       break;
     case Kind::barrier_divergence:
       f.kind = "barrier-divergence";
-      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
-                  at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
-                  " of the same block waits at the barrier at " + other.text() +
-                  ". All threads of a block that have not exited must reach the same "
-                  "__syncthreads(): take it "
-                  "out of the condition.";
+      if (fault.text) {
+        f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) +
+                    " calls a warp function at " + at.text() + " in " + kernel + " with the mask " +
+                    mask_text(fault.address) + ", while thread " + text(fault.other_thread) +
+                    " of the same block waits at the barrier at " + other.text() +
+                    ", and neither can go on. Every lane in the mask must make the call: let the "
+                    "mask name those that do, or take the call out of the condition.";
+        f.address = 0;
+        break;
+      }
+      f.message =
+          "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
+          at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
+          " of the same block waits at the barrier at " + other.text() +
+          ". All threads of a block that have not exited must reach the same __syncthreads(): take "
+          "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
     case Kind::grid_barrier:
       f.kind = "barrier-divergence";
@@ -451,8 +532,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   "grid.sync(): take it out of the condition.";
       break;
     case Kind::invalid_mask: {
-      char mask[16];
-      std::snprintf(mask, sizeof(mask), "0x%08x", static_cast<unsigned>(fault.address));
+      const std::string mask = mask_text(fault.address);
       f.kind = "invalid-mask";
       if (fault.text && std::string_view(fault.text) == "width") {
         f.message = std::string("shuffle") + where + ": the width must be 1, 2, 4, 8, 16 or 32.";
@@ -468,11 +548,21 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     }
     case Kind::hang:
       f.kind = "hang";
-      f.message =
-          "block " + text(fault.block) + " of " + kernel + " makes no progress: thread " +
-          text(fault.thread) + " is still at " + at.text() +
-          " after the step budget. Usual cause: a loop that waits for a thread which waits at a "
-          "barrier, or which never runs. (SIMT_STEPS=n allows more steps.)";
+      f.message = "block " + text(fault.block) + " of " + kernel;
+      if (fault.limit) {
+        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+                     " after " + std::to_string(fault.limit) +
+                     " steps of its warp. Usual cause: a loop whose condition stays true. "
+                     "(SIMT_STEPS=n allows more steps.)";
+      } else {
+        f.message +=
+            " will never end: its threads do the same again and again, thread " +
+            text(fault.thread) + " at " + at.text() +
+            ", and no block changes what they wait for. Usual cause: a loop that waits for a flag "
+            "or a lock, while the thread that would set or free it waits at a barrier, has exited, "
+            "comes after this one in the same warp, or is in a block that has not begun. (Only the "
+            "blocks of a cooperative launch all run at the same time.)";
+      }
       break;
     case Kind::trap:
       f.kind = "trap";
@@ -490,7 +580,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       } else {
         f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
                                                                            : "out-of-bounds";
-        f.message = "access" + where + ": " + describe_address(fault.address, f.allocation) + ".";
+        const Place place = place_of(fault.address);
+        f.allocation = place.allocation;
+        f.message = "access" + where + ": " + place.text + ". Usual cause: " + place.cause + ".";
       }
       break;
   }
@@ -513,8 +605,10 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
   for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
 
   using Kind = engine::Fault::Kind;
+  std::set<std::string> told;  // one line may be several instructions
   for (const engine::Fault& fault : faults) {
-    report(describe(fault, kept.launch.kernel, index));
+    Finding finding = describe(fault, kept.launch.kernel, index);
+    if (told.insert(finding.message).second) report(std::move(finding));
     switch (fault.kind) {
       case Kind::shared_race:
       case Kind::shared_uninitialized:
@@ -575,42 +669,79 @@ void write_trace() {
   }
 }
 
-// As compute-sanitizer's --leak-check reports it: when it is asked for. Once a kernel has failed nothing
-// can be freed any more, and nothing counts as leaked.
-void report_leaks() {
+bool leaks_are_errors() {
   const char* wanted = std::getenv("SIMT_LEAKS");
-  if (!wanted || std::string_view(wanted) == "0" || !*wanted || sticky_error()) return;
-  for (const memory::Allocation& allocation : memory::live()) {
-    const symbols::Location& at = symbols::locate(allocation.allocated_at);
+  return wanted && *wanted && std::string_view(wanted) != "0";
+}
+
+// One finding for each call that allocated, and of warnings no more than a handful. Once a kernel has
+// failed nothing can be freed any more, and nothing counts as leaked.
+void report_leaks() {
+  if (sticky_error()) return;
+  std::map<uint64_t, std::vector<memory::Allocation>> by_call;
+  const Severity severity = leaks_are_errors() ? Severity::error : Severity::warning;
+  for (memory::Allocation& allocation : memory::live()) {
+    if (allocation.named && severity == Severity::warning) continue;
+    by_call[allocation.allocated_at].push_back(std::move(allocation));
+  }
+  constexpr size_t kMostWarnings = 4;
+  size_t told = 0, others = 0;
+  for (const auto& [pc, allocations] : by_call) {
+    if (severity == Severity::warning && told == kMostWarnings) {
+      others += allocations.size();
+      continue;
+    }
+    ++told;
+    const memory::Allocation& first = allocations.front();
+    const symbols::Location& at = symbols::locate(pc);
     Finding f;
     f.kind = "leak";
+    f.severity = severity;
     f.file = at.file;
     f.line = at.line;
-    f.address = allocation.base;
-    f.allocation = memory::describe(allocation);
-    f.message = f.allocation + " were never freed. Every " +
-                (allocation.kind == memory::Kind::pinned ? "cudaMallocHost needs its cudaFreeHost."
-                 : allocation.kind == memory::Kind::heap
-                     ? "malloc or new in a kernel needs its free or delete there."
-                     : "cudaMalloc needs its cudaFree.");
-    if (allocation.name.empty()) f.message.replace(f.message.find(" were "), 6, " was ");
+    f.address = first.base;
+    f.allocation = memory::describe(allocations);
+    f.message = f.allocation + (allocations.size() > 1 || !first.name.empty() ? " were" : " was") +
+                " never freed. Every " + memory::call_of(first.kind) + " needs its " +
+                memory::freeing_call_of(first.kind) + ".";
     report(std::move(f));
   }
+  if (others == 0) return;
+  Finding f;
+  f.kind = "leak";
+  f.severity = severity;
+  f.message = plural(others, "more allocation") + " made elsewhere " +
+              (others > 1 ? "were" : "was") + " never freed. (SIMT_LEAKS=1 lists all of them.)";
+  report(std::move(f));
 }
 
 namespace {
 
+size_t pending_errors() {
+  const std::vector<Finding>& pending = state().pending;
+  return static_cast<size_t>(std::count_if(pending.begin(), pending.end(), [](const Finding& f) {
+    return f.severity == Severity::error;
+  }));
+}
+
 void at_exit(int status, void*) {
-  for (Finding& finding : take_api_errors(status == 0)) report(std::move(finding));
-  report_leaks();
+  for (Finding& finding : take_api_errors(status)) report(std::move(finding));
+  // What ends early frees nothing, and has worse to tell.
+  const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
+  if (leaks_are_errors() || ended_well) report_leaks();
   write_trace();
-  const size_t findings = state().pending.size();
-  if (!findings) return;
+  const size_t errors = pending_errors();
+  const size_t warnings = state().pending.size() - errors;
+  if (!errors && !warnings) return;
   // Whoever asserts in a kernel and asks for the error knows: the exit code is the program's own.
-  if (findings == state().asserted && state().assertion_told) return;
+  const bool fails = errors && !(errors == state().asserted && state().assertion_told);
   std::fflush(nullptr);
-  std::fprintf(stderr, "simt: %s\n", plural(findings, "finding").c_str());
-  _exit(kFindingsExitCode);
+  if (fails || warnings) {
+    std::fprintf(stderr, "simt: %s%s%s\n", fails ? plural(errors, "finding").c_str() : "",
+                 fails && warnings ? ", " : "",
+                 warnings ? plural(warnings, "warning").c_str() : "");
+  }
+  if (fails) _exit(kFindingsExitCode);
 }
 
 [[gnu::constructor(102)]] void install() { on_exit(at_exit, nullptr); }
@@ -620,15 +751,31 @@ void at_exit(int status, void*) {
 
 namespace engine {
 
-// Host code at `pc` touched device memory; once for each place.
+// The call in the program's own code that led to `pc`, a return address that may lie in a library.
+static uint64_t program_call(uint64_t pc) {
+  if (!symbols::is_library_file(symbols::locate(pc).file)) return pc;
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  bool above = false;  // the frames of the simulator
+  for (int i = 0; i < count; ++i) {
+    const auto frame = reinterpret_cast<uint64_t>(frames[i]);
+    above |= frame == pc;
+    if (above && !symbols::is_library_file(symbols::locate(frame).file)) return frame;
+  }
+  return pc;
+}
+
+// Host code at `pc` touched device memory; told once for each line.
 void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   static std::mutex mutex;
-  static auto& known = *new std::set<uint64_t>;  // destructors of the program may come late
-  {
-    const std::lock_guard lock(mutex);
-    if (!known.insert(pc).second) return;
-  }
-  const symbols::Location& at = symbols::locate(pc);
+  // Destructors of the program may come late.
+  static auto& known = *new std::set<uint64_t>;
+  static auto& known_lines = *new std::set<std::pair<std::string, int>>;
+  if (store) memory::mark_written(address, std::max(size, 1u));
+  const std::lock_guard lock(mutex);
+  if (!known.insert(pc).second) return;
+  const symbols::Location& at = symbols::locate(program_call(pc));
+  if (!known_lines.insert({at.file, at.line}).second) return;
   Finding f;
   f.kind = "host-access";
   f.file = at.file;
@@ -668,9 +815,10 @@ Counts counts_since(std::size_t first) {
 
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
-  for (Finding& finding : device::take_api_errors(true)) device::report(std::move(finding));
+  for (Finding& finding : device::take_api_errors({})) device::report(std::move(finding));
   device::clear_errors();
   state().asserted = 0;
+  state().told.clear();
   return std::exchange(state().pending, {});
 }
 
@@ -685,11 +833,13 @@ bool set_recording(bool on) { return std::exchange(state().recording, on); }
 cudaError_t cudaGetLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
-  simt::device::api_error_taken(s.last);
+  simt::device::api_error_told(s.last, true);
   return std::exchange(s.last, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
   simt::State& s = simt::state();
-  return s.sticky != cudaSuccess ? s.sticky : s.last;
+  if (s.sticky != cudaSuccess) return s.sticky;
+  simt::device::api_error_told(s.last, false);
+  return s.last;
 }

@@ -32,11 +32,12 @@ void clear_errors();
 void allow_dynamic_shared(size_t bytes);
 size_t allowed_dynamic_shared();
 
-// Records a finding, prints it, and makes the process fail unless somebody takes it.
+// Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
 void report(Finding finding);
 
-// Records what was never freed, if SIMT_LEAKS asks for it.
+// Records what has not been freed: warnings, or errors if SIMT_LEAKS asks for them.
 void report_leaks();
+bool leaks_are_errors();
 
 // A fault of a lane in words.
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch);

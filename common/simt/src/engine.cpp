@@ -324,11 +324,13 @@ int Worker::form_group(Warp& warp) {
 
     // A warp that spins lets the others run, and then its own lanes in the reverse order.
     if (++warp.steps % kSlice == 0 || warp.yielded) [[unlikely]] {
-      if (warp.steps > grid_->step_budget) {
-        Fault fault = fault_at(Fault::Kind::hang, warp, first);
-        fault.pc = key_pc(best);
-        add_fault(fault);
-        aborted_ = true;
+      const uint64_t address = warp.address[first];
+      if (memory::in_arena(address) && (address < warp.lowest || address > warp.highest)) {
+        warp.lowest = std::min(warp.lowest, address);
+        warp.highest = std::max(warp.highest, address);
+        warp.steps = 0;
+      } else if (warp.steps > grid_->step_budget) {
+        report_hang(warp, best, grid_->step_budget);
         return -1;
       }
       warp.yielded = false;
@@ -356,6 +358,7 @@ int Worker::form_group(Warp& warp) {
       warp.group_key = best;
       count_access(warp, group);
       if (aborted_) return -1;
+      if (circle_.watching && !circle_.changed) watch_access(warp, group);
       learn(warp, best, group, what);
     }
     warp.group = group;
@@ -792,6 +795,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   doubts_.clear();
   warp_count_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
+  circle_.begin(clock_);
 }
 
 void Worker::begin_warps() {
@@ -814,6 +818,8 @@ void Worker::begin_warps() {
     warp.script.length = 0;
     warp.group_key = 0;
     warp.steps = 0;
+    warp.lowest = ~uint64_t{0};
+    warp.highest = 0;
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
@@ -963,7 +969,118 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->steps >= kSlice;
       if (spinning) sched_yield();
     }
+    if (clock_ >= circle_.look_at && traced_ && goes_in_circles()) [[unlikely]] {
+      abandon_block();
+      return false;
+    }
   }
+}
+
+// `steps`: so many did not help; 0: it is certain that none will.
+void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
+  const uint32_t lanes = lanes_with(warp.key, key);
+  Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
+  fault.pc = key_pc(key);
+  fault.limit = steps;
+  add_fault(fault);
+  aborted_ = true;
+}
+
+// ---- Blocks that do the same for ever: see standstill.h -----------------------------------------
+
+// These lanes are about to load or store.
+void Worker::watch_access(Warp& warp, uint32_t lanes) {
+  const int first = std::countr_zero(lanes);
+  if (warp.stop[first] == Stop::load) {
+    const uint64_t address = warp.address[first];
+    // Pinned memory and the like, which the host may write.
+    if (!memory::in_device_arena(address) && memory::find(address)) circle_.changed = true;
+    return;
+  }
+  settle_stores();
+  for (uint32_t rest = lanes; rest && !circle_.changed; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    for (unsigned done = 0; done < warp.size[lane]; done += 8) {
+      const uint64_t address = warp.address[lane] + done;
+      const unsigned size = std::min(warp.size[lane] - done, 8u);
+      circle_.stored[circle_.stored_count++] = {address, load_up_to_8(address, size), size};
+    }
+  }
+}
+
+// They have stored: is it what was there before?
+void Worker::settle_stores() {
+  for (unsigned i = 0; i < circle_.stored_count && !circle_.changed; ++i) {
+    const Circle::Stored& store = circle_.stored[i];
+    circle_.changed = load_up_to_8(store.address, store.size) != store.before;
+  }
+  circle_.stored_count = 0;
+}
+
+// A hash of where the lanes stand and what they have in registers and on their stacks. None of them runs.
+uint64_t Worker::state_of_lanes() const {
+  uint64_t hash = 0;
+  const auto mix = [&hash](uint64_t word) {
+    hash = (std::rotl(hash, 29) ^ word) * 0x9e3779b97f4a7c15ull;
+  };
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    mix(warp.live);
+    mix(uint64_t{warp.at_barrier} << 32 | warp.at_collective);
+    mix(uint64_t{warp.ahead} << 1 | warp.last_first);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const Fiber* fiber = warp.fiber[lane];
+      if (!fiber) continue;
+      mix(warp.key[lane]);
+      const char* const top = fiber->stack + stack_bytes();
+      const char* at = static_cast<const char*>(fiber->context);
+      for (; at + 8 <= top; at += 8) mix(load_up_to_8(reinterpret_cast<uint64_t>(at), 8));
+    }
+  }
+  return hash;
+}
+
+// True if the launch will never end. Called between two turns of the warps.
+bool Worker::goes_in_circles() {
+  Circle& circle = circle_;
+  circle.look_at = clock_ + Circle::kEvery;
+  circle.watching = true;
+  settle_stores();
+  Standstill& standstill = *grid_->standstill;
+  standstill.watch();
+  if (circle.changed) {
+    standstill.move();
+    circle.changed = circle.is_kept = circle.voted = false;
+    return false;
+  }
+  const uint64_t epoch = standstill.epoch(), state = state_of_lanes();
+  if (!circle.is_kept || epoch != circle.epoch) {
+    circle.is_kept = true;
+    circle.voted = false;
+    circle.epoch = epoch;
+    circle.state = state;
+    circle.looks = 0;
+    circle.power = 1;
+    return false;
+  }
+  const auto waiting = [this] { return grid_->barrier ? grid_->barrier->waiting() : 0; };
+  if (state == circle.state && !circle.voted) {
+    circle.voted = true;
+    standstill.vote(epoch, waiting());
+  } else if (!circle.voted && ++circle.looks == circle.power) {
+    circle.state = state;
+    circle.power *= 2;
+    circle.looks = 0;
+  }
+  if (!circle.voted || !standstill.hangs(waiting())) return false;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    const uint64_t key = lowest_of(warp.key);
+    if (key == kNotWaiting) continue;
+    report_hang(warp, key, 0);
+    break;
+  }
+  return true;
 }
 
 // All threads that have not exited are at a barrier: let them go on.
@@ -1018,6 +1135,8 @@ bool Worker::open_barrier() {
 // The whole block has come to the grid's barrier: waits for the other blocks.
 bool Worker::pass_grid_barrier() {
   grid_wait_ = false;
+  if (circle_.voted) grid_->standstill->move();  // takes the vote back: it waits now
+  circle_.changed = true;
   const GridBarrier::Outcome outcome = grid_->barrier->wait();
   if (outcome == GridBarrier::Outcome::passed) {
     if (grid_->checks_blocks) global.begin_block(linear_block(grid_->grid, block_index_));
@@ -1050,6 +1169,7 @@ void Worker::report_deadlock() {
   fault.lanes = static_cast<unsigned>(std::popcount(stuck->at_collective));
   fault.address = stuck->exchange[lane].mask;
   if (waiting) {
+    fault.text = "collective";
     const int other = std::countr_zero(waiting->at_barrier);
     fault.other_pc = key_pc(waiting->parked_key[other]);
     fault.other_thread = waiting->thread[other];
@@ -1276,9 +1396,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     const uint64_t address = warp.address[lane];
     const bool is_dynamic = address - dynamic < kMaxDynamicShared;
     if (is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
-      Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
-      fault.address = address - dynamic;
-      add_fault(fault);
+      add_fault(shared_fault_at(Fault::Kind::shared_out_of_bounds, warp, lane, address));
       aborted_ = true;
       return;
     }
@@ -1290,7 +1408,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
         Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
         fault.address = address - tls_base_;
         fault.text = "static";
-        fault.missed = array;
+        fault.variable = array;
         add_fault(fault);
         aborted_ = true;
         return;
@@ -1307,7 +1425,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     for (unsigned i = 0; i < size; i += 4, ++word) {
       if (what != Stop::store) {
         if (!races.is_written(word, bytes)) [[unlikely]] {
-          const Fault fault = fault_at(Fault::Kind::shared_uninitialized, warp, lane);
+          const Fault fault =
+              shared_fault_at(Fault::Kind::shared_uninitialized, warp, lane, address);
           if (atomic) {
             add_fault(fault);
           } else if (!warp.is_padded[lane]) {
@@ -1344,7 +1463,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
         }
         break;
       }
-      Fault fault = fault_at(Fault::Kind::shared_race, warp, lane);
+      Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, lane, address);
       fault.other_pc = other_pc;
       fault.other_store = race.other_wrote;
       fault.other_thread = other_thread;
@@ -1408,10 +1527,9 @@ void Worker::settle_captures(Warp& warp) {
     const uint64_t other =
         conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
     if (warp.captured[conflict.lane] == other) continue;
-    Fault fault = fault_at(Fault::Kind::shared_race, warp, conflict.lane);
+    Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, conflict.lane, conflict.address);
     fault.pc = conflict.pc;
     fault.other_pc = conflict.other_pc;
-    fault.address = conflict.address;
     fault.store = fault.other_store = true;
     fault.other_thread = conflict.other_thread;
     add_fault(fault);
@@ -1428,6 +1546,28 @@ uint8_t Worker::note_doubt(const Fault& fault) {
   }
   if (doubts_.size() < doubts_.capacity()) doubts_.push_back(fault);
   return static_cast<uint8_t>(doubts_.size());
+}
+
+// What lies there is not what the program means.
+void Worker::doubt_words(uint64_t address, unsigned size, uint8_t number) {
+  const uint64_t from_dynamic = address - reinterpret_cast<uint64_t>(dynamic_shared_);
+  const bool is_dynamic = from_dynamic < kMaxDynamicShared;
+  if (!is_dynamic && address - tls_base_ >= tls_size_) return;
+  const uint64_t word = is_dynamic ? tls_size_ / 4 + from_dynamic / 4 : (address - tls_base_) / 4;
+  for (unsigned i = 0; i < size; i += 4) races.set_doubt(word + i / 4, number);
+}
+
+void Worker::copy_begins(const void* to, unsigned size) {
+  if (!traced_) return;
+  const auto address = reinterpret_cast<uint64_t>(to);
+  Fault fault = shared_fault_at(Fault::Kind::shared_uninitialized, *warp_, lane_, address);
+  fault.text = "copy";
+  fault.size = size;
+  doubt_words(address, size, note_doubt(fault));
+}
+
+void Worker::copy_arrives(const void* to, unsigned size) {
+  if (traced_) doubt_words(reinterpret_cast<uint64_t>(to), size, 0);
 }
 
 // These lanes write to global memory: perhaps what they have made of such a read.
@@ -1625,9 +1765,8 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
   } else if (fresh_) {
     check_written(warp, fresh_, size, what, pc);
   }
-  if (is_volatile && what == Stop::load && !GlobalCheck::has_fences()) return;
   for_each_line(warp.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
-    if (reads_flag && GlobalCheck::has_fences()) flags_.push_back({line, bytes});
+    if (reads_flag) flags_.push_back({line, bytes});
     if (is_volatile && what == Stop::load) return;
     Note clash[2];
     const unsigned clashes = global.touch(line, bytes, kind, pc_offset, clash);
@@ -1667,6 +1806,8 @@ void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, c
 
 // The lanes have run: did the stores that clash change anything?
 void Worker::settle_global() {
+  // Asked after the reads: a block may have executed the first fence just before.
+  if (!GlobalCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {
     for (unsigned half = 0; half < 64; half += 32) {
       const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
@@ -1736,7 +1877,7 @@ bool Worker::settle_wrong_index(Warp& warp, int lane, unsigned size) {
           Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
           fault.address = offset;
           fault.text = "static";
-          fault.missed = &meant;
+          fault.variable = &meant;
           add_fault(fault);
           open.clear();
           warp.has_wrong_index &= ~(1u << lane);
@@ -1818,6 +1959,20 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.block = block_index_;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;
+  return fault;
+}
+
+// Of an access to shared memory, whose addresses count from its start.
+Fault Worker::shared_fault_at(Fault::Kind kind, const Warp& warp, int lane, uint64_t address) {
+  Fault fault = fault_at(kind, warp, lane);
+  const auto dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (address - dynamic < kMaxDynamicShared) {
+    fault.address = address - dynamic;
+    fault.limit = grid_->dynamic_shared;
+  } else {
+    fault.address = address - tls_base_;
+    fault.variable = shared_variable(fault.address, 1);
+  }
   return fault;
 }
 
@@ -2011,10 +2166,7 @@ struct Hooks {
 
   static void copy(char* to, const char* from, size_t size, const char* pc) {
     Worker* worker = running;
-    if (!worker) {
-      host_block(from, size, Stop::load, pc);
-      host_block(to, size, Stop::store, pc);
-    }
+    look_at_host_copy(to, from, size, pc);
     if (!worker || !worker->traced_) {
       std::memmove(to, from, size);
       return;
@@ -2062,6 +2214,11 @@ struct Hooks {
   }
 
   // The same on the host.
+  static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc) {
+    if (running) return;
+    host_block(from, size, Stop::load, pc);
+    host_block(to, size, Stop::store, pc);
+  }
   static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     if (size && memory::in_device_arena(address)) {
@@ -2271,6 +2428,7 @@ struct Hooks {
     // Reading takes time, too: a loop that waits for the clock comes to an end.
     if (!worker) return std::clock();
     worker->effects.show();
+    worker->circle_.changed = true;
     return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
   }
 
@@ -2672,6 +2830,16 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 }
 
 }  // namespace simt::detail
+
+// Calls that gcc makes: see bytes.h. Those of a kernel copy a struct as a whole, and are not announced.
+extern "C" void* simt_memmove(void* to, const void* from, size_t size) {
+  simt::engine::Hooks::look_at_host_copy(to, from, size, __builtin_return_address(0));
+  return std::memmove(to, from, size);
+}
+extern "C" void* simt_memcpy(void* to, const void* from, size_t size) {
+  simt::engine::Hooks::look_at_host_copy(to, from, size, __builtin_return_address(0));
+  return std::memcpy(to, from, size);
+}
 
 // assert(): in place of the C library's, which would end the process.
 extern "C" [[gnu::used]] void __assert_fail(const char* expression, const char* file, unsigned line,

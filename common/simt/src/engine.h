@@ -23,6 +23,7 @@
 #include "races.h"
 #include "repeats.h"
 #include "shadow.h"
+#include "standstill.h"
 #include "symbols.h"
 #include "trace.h"
 
@@ -182,7 +183,9 @@ struct Warp {
   uint32_t at_barrier = 0;
   uint32_t at_collective = 0;
   uint64_t group_key = 0;
-  uint64_t steps = 0;  // groups formed since the block began or a barrier opened
+  // Groups formed since the block began, a barrier opened, or it came to new addresses.
+  uint64_t steps = 0;
+  uint64_t lowest = 0, highest = 0;  // addresses that it came to, now and then
   bool yielded = false;
   int index = 0;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
@@ -224,7 +227,8 @@ struct Grid {
   bool run_ahead = true;       // see Script
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
-  uint64_t stride = 1;             // of the blocks, in linear order, every so many is traced
+  Standstill* standstill = nullptr;
+  uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 
 inline uint64_t linear_block(dim3 grid, uint3 block) {
@@ -268,7 +272,11 @@ struct Fault {
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
-  const symbols::SharedVariable* missed = nullptr;  // static shared memory: next to what it fell
+  // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
+  // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
+  // hang it is how many steps the warp was given; 0: more would not help.
+  const symbols::SharedVariable* variable = nullptr;
+  uint64_t limit = 0;
 };
 
 // Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see shadow.h.
@@ -311,6 +319,9 @@ class Worker {
   // behind what came before.
   void order_shared() { races.next_interval(); }
   bool is_cooperative() const { return grid_->barrier; }
+  // The running lane has begun a copy to shared memory, and one has arrived. In between nobody may read there.
+  void copy_begins(const void* to, unsigned size);
+  void copy_arrives(const void* to, unsigned size);
 
  private:
   friend struct Hooks;
@@ -351,6 +362,11 @@ class Worker {
   bool open_barrier();
   bool pass_grid_barrier();
   void report_deadlock();
+  void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
+  bool goes_in_circles();
+  void watch_access(Warp& warp, uint32_t lanes);
+  void settle_stores();
+  uint64_t state_of_lanes() const;
 
   void count_access(Warp& warp, uint32_t group);
   void count_copy(Warp& warp, uint32_t lanes);
@@ -380,6 +396,8 @@ class Worker {
   [[noreturn]] void fail(const Fault& fault);
   void add_fault(const Fault& fault);
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
+  void doubt_words(uint64_t address, unsigned size, uint8_t number);
+  Fault shared_fault_at(Fault::Kind kind, const Warp& warp, int lane, uint64_t address);
 
   const Grid* grid_ = nullptr;
   uint3 block_index_{};
@@ -403,6 +421,7 @@ class Worker {
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
+  Circle circle_;
   bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ class Pool {
   }
 
   // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
-  void run(const Grid& grid) {
+  void run(Grid& grid) {
     const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
     grid_ = &grid;
     next_block_ = 0;
@@ -57,6 +58,8 @@ class Pool {
     // The blocks of a cooperative launch wait for each other.
     const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
     while (workers_.size() < helpers + 1) add_worker();
+    Standstill standstill(helpers + 1);
+    grid.standstill = &standstill;
     {
       const std::lock_guard lock(mutex_);
       working_ = helpers;
@@ -130,15 +133,16 @@ class Pool {
     const dim3 extent = grid_->grid;
     for (;;) {
       const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
-      if (block >= block_count_) return;
+      if (block >= block_count_) return grid_->standstill->leave();
       const uint3 index{static_cast<unsigned>(block % extent.x),
                         static_cast<unsigned>(block / extent.x % extent.y),
                         static_cast<unsigned>(block / extent.x / extent.y)};
       const bool ended = worker.run_block(*grid_, index);
       if (grid_->barrier) grid_->barrier->leave(!ended);
+      grid_->standstill->move();
       if (!ended) {
         next_block_.store(block_count_, std::memory_order_relaxed);
-        return;
+        return grid_->standstill->leave();
       }
     }
   }
@@ -256,6 +260,12 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
   return cudaSuccess;
 }
 
+// After a race, or a read of memory before anyone wrote there, the kernel goes on.
+bool ends_the_kernel(Fault::Kind kind) {
+  return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
+         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized;
+}
+
 LaunchKey key_of(const Config& config, void (*entry)(void*),
                  std::span<const detail::Argument> arguments) {
   const dim3 g = config.grid, b = config.block;
@@ -276,6 +286,22 @@ LaunchKey key_of(const Config& config, void (*entry)(void*),
   return key;
 }
 
+// The source lines of a race, whichever came first.
+auto lines_of(const Fault& race) {
+  const symbols::Location &a = symbols::locate(race.pc), &b = symbols::locate(race.other_pc);
+  std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
+  if (lines.second < lines.first) std::swap(lines.first, lines.second);
+  return lines;
+}
+
+// Of races of one kind between the same two lines only the first is told.
+void keep_one_for_each_pair_of_lines(std::vector<Fault>& faults, Fault::Kind kind) {
+  std::set<decltype(lines_of({}))> known;
+  std::erase_if(faults, [&](const Fault& fault) {
+    return fault.kind == kind && !known.insert(lines_of(fault)).second;
+  });
+}
+
 void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   for (BlockRace& race : races) {
     if (!race.is_same_place(more)) continue;
@@ -285,7 +311,7 @@ void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   races.push_back(more);
 }
 
-// The races between blocks that are faults: one for each pair of source lines.
+// The races between blocks that are faults.
 void add_block_races(const std::vector<BlockRace>& races,
                      const std::vector<GlobalCheck::TestAndSet>& test_and_set,
                      std::vector<Fault>& faults) {
@@ -301,17 +327,7 @@ void add_block_races(const std::vector<BlockRace>& races,
                     [&](const auto& pair) { return pair.store_pc == store_pc; })) {
       continue;
     }
-    const auto place = [](const Fault& f) {
-      const symbols::Location &a = symbols::locate(f.pc), &b = symbols::locate(f.other_pc);
-      std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
-      if (lines.second < lines.first) std::swap(lines.first, lines.second);
-      return lines;
-    };
-    if (std::none_of(faults.begin(), faults.end(), [&](const Fault& other) {
-          return other.kind == Fault::Kind::global_race && place(other) == place(fault);
-        })) {
-      faults.push_back(fault);
-    }
+    faults.push_back(fault);
   }
 }
 
@@ -325,7 +341,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (device::sticky_error()) return;
   std::string why;
   if (const cudaError_t error = check_configuration(config, why)) {
-    device::explain(std::move(why), std::string("the launch of ") + kernel_text);
+    device::explain(std::move(why), kernel_text);
     device::result(error);
     return;
   }
@@ -443,9 +459,19 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   } else {
     memory::note_stored_anywhere();
   }
-  std::sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
+  // Who waits for a block that another fault has ended waits for ever.
+  const bool others = std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    return fault.kind != Fault::Kind::hang && ends_the_kernel(fault.kind);
+  });
+  bool hangs = others;  // and all others wait with the first that does
+  std::stable_sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
     return linear_block(config.grid, a.block) < linear_block(config.grid, b.block);
   });
+  std::erase_if(faults, [&hangs](const Fault& fault) {
+    return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
+  });
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
   device::finish_launch(std::move(record), faults);
 }
 

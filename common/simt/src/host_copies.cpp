@@ -105,6 +105,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   const symbols::Location& copied = symbols::locate(read.caller);
   Finding f;
   f.kind = "uninitialized-global";
+  f.severity = Severity::warning;
   f.file = copied.file;
   f.line = copied.line;
   f.address = read.from;

@@ -245,7 +245,10 @@ void mark_all_written() {
 void name(uint64_t base, std::string_view name) {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  if (const auto it = s.allocations.find(base); it != s.allocations.end()) it->second.name = name;
+  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
+    it->second.named = true;
+    it->second.name = name;
+  }
 }
 
 void reset() {
@@ -275,11 +278,21 @@ std::vector<Allocation> live() {
   return result;
 }
 
-std::string describe(const Allocation& allocation) {
-  const std::string size = std::to_string(allocation.size);
+const char* call_of(Kind kind) {
   static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged",
                                            "malloc or new in a kernel", "cudaHostRegister"};
-  const char* call = kCalls[static_cast<size_t>(allocation.kind)];
+  return kCalls[static_cast<size_t>(kind)];
+}
+
+const char* freeing_call_of(Kind kind) {
+  static constexpr const char* kCalls[] = {"cudaFree", "cudaFreeHost", "cudaFree",
+                                           "free or delete there", "cudaHostUnregister"};
+  return kCalls[static_cast<size_t>(kind)];
+}
+
+std::string describe(const Allocation& allocation) {
+  const std::string size = std::to_string(allocation.size);
+  const char* call = call_of(allocation.kind);
   std::string text;
   if (!allocation.name.empty()) {
     text = "the " + size + " bytes of " + allocation.name;
@@ -294,6 +307,26 @@ std::string describe(const Allocation& allocation) {
     if (const symbols::Location at = symbols::locate(allocation.freed_at); at.line > 0) {
       text += " at " + at.short_text();
     }
+  }
+  return text;
+}
+
+// "900 bytes", "12 KiB", "12 MiB"
+static std::string size_text(uint64_t bytes) {
+  if (bytes < 10 << 10) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  const bool large = bytes >= 10 << 20;
+  return std::to_string(large ? bytes >> 20 : bytes >> 10) + (large ? " MiB" : " KiB");
+}
+
+std::string describe(const std::vector<Allocation>& allocations) {
+  const Allocation& first = allocations.front();
+  if (allocations.size() == 1) return describe(first);
+  uint64_t bytes = 0;
+  for (const Allocation& allocation : allocations) bytes += allocation.size;
+  std::string text = std::to_string(allocations.size()) + " allocations, " + size_text(bytes) +
+                     " in all, made by " + call_of(first.kind);
+  if (const symbols::Location at = symbols::locate(first.allocated_at); at.line > 0) {
+    text += " at " + at.short_text();
   }
   return text;
 }

@@ -28,7 +28,8 @@ struct Allocation {
   bool written = false;       // all of it, as far as can be known; else shadow.h knows which bytes
   uint64_t allocated_at = 0;  // program counter of the call
   uint64_t freed_at = 0;
-  std::string name = {};  // what the program calls it, if it says so
+  bool named = false;  // the program has said what it calls it
+  std::string name = {};
 
   uint64_t end() const { return base + size; }
 };
@@ -90,5 +91,11 @@ std::vector<Allocation> live();  // in the order of their addresses
 
 // "the 4000-byte allocation made by cudaMalloc at vector_add.cu:31", or "the 4000 bytes of out"
 std::string describe(const Allocation& allocation);
+// The same of several that one call has made: "3 allocations, 12 MiB in all, made by cudaMalloc at saxpy.cu:40"
+std::string describe(const std::vector<Allocation>& allocations);
+
+// The function that makes such allocations, and the one that frees them.
+const char* call_of(Kind kind);
+const char* freeing_call_of(Kind kind);
 
 }  // namespace simt::memory

@@ -84,7 +84,7 @@ def once(arguments, subject, machine):
         raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
     recorded = trace.load(trace_file)
     launch = launch_number(arguments.launch)
-    found = trace.all_findings(recorded)
+    found = trace.errors_of(trace.all_findings(recorded))
     # A chapter's program says by its exit code whether a finding was meant to be raised.
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
@@ -235,11 +235,12 @@ def compile_source(source):
     simtcc = os.path.join(paths.build_folder("simulator"), "bin", "simtcc")
     command = [simtcc, "-std=c++20", "-I" + os.path.join(paths.ROOT, "common", "lab", "include")]
     command += ["-o", program, source]
-    code, output = steps.run("Compiling " + paths.shown(source), command, "explain", check=False)
-    if code != 0:
-        error = LearnError("%s does not compile" % source)
-        error.detail = output.rstrip()
-        raise error
+    try:
+        _, output = steps.run("Compiling " + paths.shown(source), command, "explain")
+    except steps.StepFailed as failed:
+        if "undefined reference to `main'" in failed.output:
+            raise LearnError("%s has no main(): explain runs whole programs" % source)
+        raise LearnError("%s does not compile" % source, failed.output.rstrip())
     if output.strip():
         ui.note(output.rstrip())
     return program

@@ -16,18 +16,23 @@
 /// \defgroup simt The simulator's interface
 namespace simt {
 
-/// A fault that the simulator found. It fails the process, unless take_findings() hands it over.
+/// What a finding means for the process: an error fails it, a warning leaves its exit code alone.
+/// \ingroup simt
+enum class Severity { error, warning };
+
+/// A fault that the simulator found. An error fails the process, unless take_findings() hands it over.
 /// \ingroup simt
 struct Finding {
-  std::string kind;      ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
-  std::string message;   ///< What happened and where, what it missed, and the usual cause.
-  std::string kernel;    ///< The kernel, with its template arguments; empty for the host.
-  std::string file;      ///< Source file, as the compiler saw it.
-  int line = 0;          ///< Source line.
-  uint3 block{};         ///< blockIdx of the first thread at fault.
-  uint3 thread{};        ///< threadIdx of the first thread at fault.
-  int launch = -1;       ///< Index of the launch; -1 for the host.
-  uint64_t address = 0;  ///< The address at fault, if there is one.
+  std::string kind;  ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
+  Severity severity = Severity::error;
+  std::string message;     ///< What happened and where, what it missed, and the usual cause.
+  std::string kernel;      ///< The kernel, with its template arguments; empty for the host.
+  std::string file;        ///< Source file, as the compiler saw it.
+  int line = 0;            ///< Source line.
+  uint3 block{};           ///< blockIdx of the first thread at fault.
+  uint3 thread{};          ///< threadIdx of the first thread at fault.
+  int launch = -1;         ///< Index of the launch; -1 for the host.
+  uint64_t address = 0;    ///< The address at fault, if there is one.
   std::string allocation;  ///< The allocation that the access missed or hit, in words.
 };
 
@@ -68,13 +73,15 @@ const Launch& launch(std::size_t i);
 /// \ingroup simt
 Counts counts_since(std::size_t first);
 
-/// Hands over the findings so far: they no longer fail the process. Clears the sticky error that a
-/// finding left, as a reset of the device would, but keeps the allocations.
+/// Hands over the findings so far, warnings too: they no longer fail the process. An error of the runtime that
+/// the program has asked for is none as long as it runs. Clears the sticky error that a finding left, as a
+/// reset of the device would, but keeps the allocations.
 /// \ingroup simt
 std::vector<Finding> take_findings();
 
 /// What findings shall call an allocation ("out" in "just past the end of the 4000 bytes of out").
-/// Without it they name the call that made it. Does nothing where no allocation begins at `base`.
+/// Without it they name the call that made it. Whoever names it is an object that frees it, so that it is no leak
+/// to warn of if exit() leaves the object alive. Does nothing where no allocation begins at `base`.
 /// \ingroup simt
 void name_allocation(const void* base, std::string_view name);
 

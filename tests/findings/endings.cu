@@ -1,0 +1,138 @@
+// Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr size_t kBytes = 64 * sizeof(int);
+
+__global__ void fill(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;
+}
+
+__global__ void copy(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x]; }
+
+int* allocate() {
+  int* memory = nullptr;
+  cudaMalloc(&memory, kBytes);
+  return memory;
+}
+
+struct Owner {
+  int* memory = nullptr;
+  ~Owner() { cudaFree(memory); }
+};
+Owner global_owner;
+
+void leak_at_six_places() {
+  int* memory = nullptr;
+  cudaMalloc(&memory, 1);
+  cudaMalloc(&memory, 2);
+  cudaMalloc(&memory, 3);
+  cudaMallocHost(&memory, 4);
+  cudaMallocManaged(&memory, 5);
+  cudaMalloc(&memory, 6);
+}
+
+void read_unwritten(int launches) {
+  int *in = allocate(), *out = allocate();
+  for (int i = 0; i < launches; ++i) copy<<<1, 64>>>(in, out);
+  cudaFree(in);
+  cudaFree(out);
+}
+
+void fail_to_copy() {
+  int* memory = allocate();
+  const std::vector<int> host(65);
+  cudaMemcpy(memory, host.data(), 65 * sizeof(int), cudaMemcpyHostToDevice);
+  cudaFree(memory);
+}
+
+void fail_to_launch() {
+  int* memory = allocate();
+  fill<<<1, 1025>>>(memory, 64);
+  cudaFree(memory);
+}
+
+void write_past_end() {
+  int* memory = allocate();
+  fill<<<1, 96>>>(memory, 96);
+}
+
+int run(std::string_view how) {
+  if (how == "frees") {
+    int* memory = allocate();
+    fill<<<1, 64>>>(memory, 64);
+    cudaFree(memory);
+  } else if (how == "leaks") {
+    allocate();
+  } else if (how == "leaks_three_times") {
+    for (int i = 0; i < 3; ++i) allocate();
+  } else if (how == "leaks_at_six_places") {
+    leak_at_six_places();
+  } else if (how == "leaks_and_exits") {
+    allocate();
+    std::exit(0);
+  } else if (how == "leaks_and_fails") {
+    allocate();
+    return 3;
+  } else if (how == "leaks_and_leaves") {
+    allocate();
+    _exit(0);
+  } else if (how == "leaks_until_reset") {
+    allocate();
+    cudaDeviceReset();
+  } else if (how == "frees_after_main") {
+    global_owner.memory = allocate();
+  } else if (how == "leaks_after_error") {
+    write_past_end();
+  } else if (how == "reads_unwritten") {
+    read_unwritten(1);
+  } else if (how == "reads_unwritten_thrice") {
+    read_unwritten(3);
+  } else if (how == "ignores_copy") {
+    fail_to_copy();
+  } else if (how == "takes_copy") {
+    fail_to_copy();
+    cudaGetLastError();
+  } else if (how == "takes_copy_and_names_it") {
+    fail_to_copy();
+    cudaGetErrorString(cudaGetLastError());
+  } else if (how == "ignores_copy_and_fails") {
+    fail_to_copy();
+    return 3;
+  } else if (how == "ignores_launch") {
+    fail_to_launch();
+  } else if (how == "takes_launch") {
+    fail_to_launch();
+    cudaGetLastError();
+  } else if (how == "takes_launch_and_names_it") {
+    fail_to_launch();
+    std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+  } else if (how == "peeks_at_launch") {
+    fail_to_launch();
+    cudaPeekAtLastError();
+  } else if (how == "takes_one_launch_of_two") {
+    for (int i = 0; i < 2; ++i) {
+      fail_to_launch();
+      if (i == 0) cudaGetLastError();
+    }
+  } else if (how == "takes_launch_and_fails") {
+    fail_to_launch();
+    return cudaGetLastError() == cudaSuccess ? 0 : 3;
+  } else {
+    std::fprintf(stderr, "endings: there is no way called %s\n", how.data());
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(argc > 1 ? argv[1] : ""); }

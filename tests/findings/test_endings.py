@@ -1,0 +1,100 @@
+"""What is an error and what is a warning, what each does to the exit code, and when leaks are looked for."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["WARP_ENDINGS"]
+FOUND = 86  # the exit code of a program with errors
+
+# How the program ends -> its exit code, what the trace holds, what is said at last.
+ENDINGS = {
+    "frees": (0, [], ""),
+    "leaks": (0, ["leak warning"], "1 warning"),
+    "leaks_three_times": (0, ["leak warning"], "1 warning"),
+    "leaks_at_six_places": (0, ["leak warning"] * 5, "5 warnings"),
+    "leaks_and_exits": (0, ["leak warning"], "1 warning"),
+    "leaks_and_fails": (3, [], ""),
+    "leaks_and_leaves": (0, None, ""),
+    "leaks_until_reset": (0, [], ""),
+    "frees_after_main": (0, [], ""),
+    "leaks_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
+    "reads_unwritten": (0, ["uninitialized-global warning"], "1 warning"),
+    "reads_unwritten_thrice": (0, ["uninitialized-global warning"] * 3, "1 warning"),
+    "ignores_copy": (0, ["api-error warning"], "1 warning"),
+    "takes_copy": (0, [], ""),
+    "takes_copy_and_names_it": (0, ["api-error warning"], "1 warning"),
+    "ignores_copy_and_fails": (FOUND, ["api-error error"], "1 finding"),
+    "ignores_launch": (FOUND, ["api-error error"], "1 finding"),
+    "takes_launch": (0, [], ""),
+    "takes_launch_and_names_it": (0, ["api-error warning"], "1 warning"),
+    "peeks_at_launch": (0, ["api-error warning"], "1 warning"),
+    "takes_one_launch_of_two": (FOUND, ["api-error error"], "1 finding"),
+    "takes_launch_and_fails": (FOUND, ["api-error error"], "1 finding"),
+}
+
+
+def run(how, **settings):
+    """Exit code, standard error, findings of the trace; None instead of these where there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        env = {name: value for name, value in os.environ.items() if name != "SIMT_LEAKS"}
+        env.update(SIMT_JSON=str(trace), **settings)
+        done = subprocess.run([PROGRAM, how], capture_output=True, text=True, timeout=120, check=False, env=env)
+        if not trace.exists():
+            return done.returncode, done.stderr, None
+        data = json.loads(trace.read_text(encoding="utf-8"))
+    return done.returncode, done.stderr, [f for l in data["launches"] for f in l["findings"]] + data["findings"]
+
+
+class Endings(unittest.TestCase):
+    def test_exit_codes_and_severities(self):
+        for how, (code, found, last) in ENDINGS.items():
+            with self.subTest(how):
+                ended, errors, findings = run(how)
+                names = None if findings is None else ["%s %s" % (f["kind"], f["severity"]) for f in findings]
+                self.assertEqual((ended, names), (code, found), errors)
+                self.assertEqual(errors.splitlines()[-1:], ["simt: " + last] if last else [])
+
+    def test_a_warning_says_that_it_is_one(self):
+        _, errors, _ = run("reads_unwritten_thrice")
+        first, last = errors.splitlines()  # told once
+        self.assertRegex(first, r"^simt: warning: uninitialized-global: read of 4 bytes at \S*endings\.cu:\d+ in copy")
+        self.assertEqual(last, "simt: 1 warning")
+
+    def test_allocations_of_one_call_are_one_leak(self):
+        _, _, (leak,) = run("leaks_three_times")
+        self.assertRegex(
+            leak["message"],
+            r"^3 allocations, 768 bytes in all, made by cudaMalloc at endings\.cu:\d+ were never freed\. "
+            r"Every cudaMalloc needs its cudaFree\.$",
+        )
+
+    def test_no_more_than_a_handful_of_leaks(self):
+        leaks = run("leaks_at_six_places")[2]
+        self.assertRegex(leaks[0]["message"], r"^the 1-byte allocation made by cudaMalloc at endings\.cu:\d+ was never")
+        self.assertRegex(leaks[-1]["message"], r"^2 more allocations made elsewhere were never freed\.")
+        code, errors, leaks = run("leaks_at_six_places", SIMT_LEAKS="1")
+        self.assertEqual((code, [leak["severity"] for leak in leaks]), (FOUND, ["error"] * 6), errors)
+        self.assertEqual(len({leak["line"] for leak in leaks}), 6)
+
+    def test_leaks_are_errors_where_they_are_asked_for(self):
+        for how in ("leaks", "leaks_and_exits", "leaks_until_reset", "leaks_and_fails"):
+            code, errors, findings = run(how, SIMT_LEAKS="1")
+            self.assertEqual((code, [f["kind"] for f in findings]), (FOUND, ["leak"]), errors)
+        self.assertEqual(run("frees_after_main", SIMT_LEAKS="1")[0], 0)
+        self.assertEqual(run("leaks", SIMT_LEAKS="0")[0], 0)
+
+    def test_a_launch_that_nobody_looked_at_says_so(self):
+        (launch,) = run("ignores_launch")[2]
+        self.assertIn("the launch of fill at ", launch["message"])
+        self.assertIn("the program never asked for it", launch["message"])
+        (launch,) = run("peeks_at_launch")[2]
+        self.assertNotIn("never asked", launch["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()

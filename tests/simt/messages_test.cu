@@ -1,0 +1,211 @@
+// What findings say: what happened, where, in which memory, and what usually causes it. The kinds themselves are
+// tested in findings_test.cu and tests/findings.
+#include <cuda_pipeline.h>
+#include <gtest/gtest.h>
+#include <simt/simt.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// Device memory for one test, cleared.
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(size_t n) {
+    EXPECT_EQ(cudaMalloc(&data_, n * sizeof(T)), cudaSuccess);
+    cudaMemset(data_, 0, n * sizeof(T));
+  }
+  ~Buffer() { cudaFree(data_); }
+  Buffer(const Buffer&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+/// The findings so far, each as "kind: message", one a line.
+std::string said() {
+  std::string text;
+  for (const simt::Finding& finding : simt::take_findings()) {
+    text += finding.kind + ": " + finding.message + "\n";
+  }
+  return text;
+}
+
+/// Expects one finding that says all of `parts`.
+void expect(std::initializer_list<const char*> parts) {
+  const std::string text = said();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  for (const char* part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+__global__ void read_at(const int* in, long long index, int* out) { *out = in[index]; }
+
+TEST(Messages, OfAnIndexThatIsWrong) {
+  Buffer<int> in(10), out(1);
+  read_at<<<1, 1>>>(in.data(), -1, out.data());
+  expect({"out-of-bounds: ", "4 bytes before the start of the 40-byte", "an index below 0"});
+  read_at<<<1, 1>>>(in.data(), 10, out.data());
+  expect({"just past the end of the 40-byte", "a guard such as `if (i < n)`"});
+  read_at<<<1, 1>>>(in.data(), 0xffffffff, out.data());
+  expect({" bytes past the end of ", "wrapped around"});
+  read_at<<<1, 1>>>(nullptr, 0, out.data());
+  expect({"a null pointer", "never set"});
+  read_at<<<1, 1>>>(in.data(), 9, out.data());
+  EXPECT_EQ(said(), "");
+}
+
+TEST(Messages, OfMemoryThatIsNotTheKernels) {
+  Buffer<int> out(1);
+  const std::vector<int> host(1);
+  read_at<<<1, 1>>>(host.data(), 0, out.data());
+  expect({"device-access: ", "host memory", "data() of a std::vector"});
+  int* freed = nullptr;
+  cudaMalloc(&freed, 40);
+  cudaFree(freed);
+  read_at<<<1, 1>>>(freed, 0, out.data());
+  expect({"use-after-free: ", "at the start of the 40-byte allocation",
+          "freed before the last kernel"});
+}
+
+__global__ void read_pair(const char* in, double* out) {
+  *out = *reinterpret_cast<const double*>(in);
+}
+
+TEST(Messages, OfMisalignment) {
+  Buffer<char> in(64);
+  Buffer<double> out(1);
+  read_pair<<<1, 1>>>(in.data() + 12, out.data());
+  expect({"misaligned-access: ", "not a multiple of 8 bytes, 12 bytes into the 64-byte",
+          "cast after it was moved"});
+}
+
+__global__ void shift(int* out, int bytes) {
+  extern __shared__ int dynamic[];
+  __shared__ int fixed[32];
+  int* const tile = bytes ? dynamic : fixed;
+  tile[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+TEST(Messages, OfARaceNameTheArray) {
+  Buffer<int> out(64);
+  shift<<<1, 32>>>(out.data(), 0);
+  expect(
+      {"shared-race: ", "both touch fixed in shared memory, byte 4, and nothing orders the two"});
+  shift<<<1, 32, 128>>>(out.data(), 128);
+  expect({"both touch byte 4 of the dynamic shared memory"});
+}
+
+TEST(Messages, OfDynamicSharedMemorySayHowMuchThereIs) {
+  Buffer<int> out(64);
+  shift<<<1, 32, 64>>>(out.data(), 64);
+  expect({"byte 64 of the block's dynamic shared memory, which has 64 bytes",
+          "third argument of <<<>>>"});
+}
+
+__device__ int counter;
+
+__global__ void count_badly() {
+  if (threadIdx.x == 0) counter = counter + 1 + blockIdx.x;
+}
+
+TEST(Messages, OfRacesBetweenBlocksNameTheVariable) {
+  count_badly<<<4, 32>>>();
+  expect({"global-race: ", "the __device__ variable counter"});
+}
+
+__global__ void vote_or_meet(int* out, bool faulty) {
+  if (!faulty || threadIdx.x < 8) out[threadIdx.x] = __ballot_sync(0xffffffffu, 1) != 0;
+  __syncthreads();
+}
+
+TEST(Messages, OfAMaskWhoseLanesWaitAtABarrier) {
+  Buffer<int> out(32);
+  vote_or_meet<<<1, 32>>>(out.data(), true);
+  expect({"barrier-divergence: ", "calls a warp function at ", "with the mask 0xffffffff",
+          "thread (8,0,0) of the same block waits at the barrier"});
+  vote_or_meet<<<1, 32>>>(out.data(), false);
+  EXPECT_EQ(said(), "");
+}
+
+// One line is several instructions.
+__global__ void add_up(const int* in, int* out, int n) {
+  int sums[4] = {};
+  for (int i = 0; i < n; ++i) sums[i] += in[i];
+  *out = sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+TEST(Messages, AreToldOnce) {
+  Buffer<int> in(8), out(1);
+  add_up<<<1, 1>>>(in.data(), out.data(), 5);
+  expect({"out-of-bounds: index 4 of an array of type 'int [4]'"});
+  add_up<<<1, 1>>>(in.data(), out.data(), 4);
+  EXPECT_EQ(said(), "");
+}
+
+// In a kernel that comes again, too; but each launch is on record.
+TEST(Messages, AreToldOnceForManyLaunches) {
+  Buffer<int> out(64);
+  const size_t first = simt::launch_count();
+  for (int i = 0; i < 3; ++i) shift<<<1, 32>>>(out.data(), 0);
+  expect({"shared-race: "});
+  for (size_t i = first; i < first + 3; ++i) EXPECT_EQ(simt::launch(i).findings.size(), 1u);
+  shift<<<1, 32>>>(out.data(), 0);  // those before have been taken
+  expect({"shared-race: "});
+}
+
+__global__ void copy_tile(const float* in, float* out, int kept) {
+  __shared__ float tile[2][64];
+  for (int part = 0; part < 2; ++part) {
+    __pipeline_memcpy_async(&tile[part][threadIdx.x], &in[64 * part + threadIdx.x], 4);
+    __pipeline_commit();
+  }
+  if (kept == 1) __pipeline_wait_prior(1);
+  if (kept == 0) __pipeline_wait_prior(0);
+  __syncthreads();
+  out[threadIdx.x] = tile[0][63 - threadIdx.x] + (kept == 1 ? 0 : tile[1][63 - threadIdx.x]);
+  __pipeline_wait_prior(0);
+}
+
+TEST(Messages, OfACopyThatNobodyWaitsFor) {
+  Buffer<float> in(128), out(64);
+  copy_tile<<<2, 64>>>(in.data(), out.data(), 2);
+  expect({"uninitialized-shared: asynchronous copy of 4 bytes", "tile in shared memory",
+          "is read before the copy has arrived", "__pipeline_wait_prior()"});
+  for (const int kept : {1, 0}) copy_tile<<<2, 64>>>(in.data(), out.data(), kept);
+  EXPECT_EQ(said(), "");
+}
+
+// ---- The host and device memory -----------------------------------------------------------------
+
+TEST(Messages, OfTheStandardLibraryNameTheProgramsLine) {
+  Buffer<int> data(200);
+  std::sort(data.data(), data.data() + 200);
+  expect({"host-access: ", "messages_test.cu:", "the 800-byte allocation"});
+  const volatile size_t n = 200;
+  const std::vector<int> copy(data.data(), data.data() + n);
+  expect({"host-access: the host reads ", "messages_test.cu:"});
+  std::vector<int> host(200);
+  cudaMemcpy(host.data(), data.data(), 800, cudaMemcpyDeviceToHost);
+  std::sort(host.begin(), host.end());
+  const std::vector<int> other(host.data(), host.data() + n);
+  EXPECT_EQ(said(), "");
+}
+
+TEST(Messages, OfWhatTheHostWroteAreNoneOfUnwrittenMemory) {
+  Buffer<int> out(1);
+  int* in = nullptr;
+  cudaMalloc(&in, 4);
+  *in = 1;
+  expect({"host-access: the host writes 4 bytes"});
+  read_at<<<1, 1>>>(in, 0, out.data());
+  EXPECT_EQ(said(), "");
+  cudaFree(in);
+}
+
+}  // namespace
