@@ -37,6 +37,8 @@ namespace simt::engine {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+// A function tells that it has been entered within so many bytes.
+constexpr uint64_t kKernelEntry = 128;
 // A warp that has formed this many groups makes room for the others.
 constexpr uint64_t kSlice = 1 << 12;
 
@@ -109,7 +111,6 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   dynamic_shared_ =
       static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
-  free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
   doubts_.reserve(16);
   faults.reserve(64);
@@ -133,15 +134,22 @@ void Worker::rebuild(Fiber& fiber) {
   // Stack tops that differ in their low bits spread over the sets of the cache.
   const unsigned color = fiber.color % 32 * 192;
   char* top = fiber.stack + stack_bytes() - color;
-  fiber.context = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
+  fiber.first = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
+  fiber.context = fiber.first;
+}
+
+// Nobody needs any more what runs on the fiber: it begins anew.
+[[gnu::always_inline]] inline void Worker::free_fiber(Fiber& fiber) {
+  if constexpr (kContextsLast) {
+    fiber.context = fiber.first;
+  } else {
+    rebuild(fiber);
+  }
+  free_fibers_[free_count_++] = &fiber;
 }
 
 Fiber* Worker::take_fiber() {
-  if (!free_fibers_.empty()) {
-    Fiber* fiber = free_fibers_.back();
-    free_fibers_.pop_back();
-    return fiber;
-  }
+  if (free_count_) return free_fibers_[--free_count_];
   void* stack = mmap(nullptr, stack_bytes(), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) {
@@ -156,8 +164,9 @@ Fiber* Worker::take_fiber() {
   return fiber;
 }
 
-// Sets what the lane finds when it goes on, and returns the fiber to go on with.
-inline Fiber* Worker::prepare(int lane) {
+// Sets what the lane finds when it goes on, and what the function returns there in which it stopped. Returns the
+// fiber to go on with.
+[[gnu::always_inline]] inline Fiber* Worker::prepare(int lane, uint64_t& result) {
   Warp& warp = *warp_;
   Fiber*& target = warp.fiber[lane];
   if (!target) target = take_fiber();
@@ -165,51 +174,65 @@ inline Fiber* Worker::prepare(int lane) {
   cursor_ = 0;
   script_end_ = warp.scripted ? warp.script.length : 0;
   simt_thread_index = warp.thread[lane];
+  result = 0;
+  if (warp.at_result >> lane & 1) {
+    warp.at_result &= ~(1u << lane);
+    result = warp.exchange[lane].result;
+  }
+  if (warp.at_entry >> lane & 1) {
+    warp.at_entry &= ~(1u << lane);
+    enter_late(warp, lane);
+  }
   return target;
 }
 
 inline void Worker::switch_to(int lane) {
-  Fiber* target = prepare(lane);
+  uint64_t result;
+  Fiber* target = prepare(lane, result);
   Fiber* from = fiber_;
   if (target == from) return;
   fiber_ = target;
-  switch_context(from ? from->context : main_, target->context);
+  switch_context(from ? from->context : main_, target->context, result);
 }
 
 void Worker::leave_to_main() {
   Fiber* from = fiber_;
   fiber_ = nullptr;
   lane_ = -1;
-  switch_context(from->context, main_);
+  switch_context(from->context, main_, 0);
 }
 
-// What a fiber does: one lane after another, for ever.
+// What a fiber does: it runs one lane.
 void Worker::lane_main() {
-  for (;;) {
-    if (!plain_) {
-      grid_->entry(grid_->closure);
-    } else if (run_threads()) {
-      leave_to_main();
-      continue;
-    }
-
-    // The lane has exited. Its fiber is free for the next; perhaps at once, for the lane that
-    // switch_to() starts.
-    Warp& warp = *warp_;
-    const int lane = lane_;
-    if (warp.capture >> lane & 1)
-      warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
-    warp.key[lane] = kNotWaiting;
-    warp.live &= ~(1u << lane);
-    free_fibers_.push_back(warp.fiber[lane]);
-    warp.fiber[lane] = nullptr;
-    const int next = next_lane(warp, lane);
-    if (next >= 0) {
-      switch_to(next);
-    } else {
-      leave_to_main();
-    }
+  if (!plain_) {
+    grid_->entry(grid_->closure);
+  } else if (run_threads()) {
+    leave_to_main();
   }
+  exit_lane();
+}
+
+// The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
+// than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
+// fiber is free for the next; perhaps at once, for the lane that is to start now.
+void Worker::exit_lane() {
+  Warp& warp = *warp_;
+  const int lane = lane_;
+  if (warp.capture >> lane & 1)
+    warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+  warp.key[lane] = kNotWaiting;
+  warp.live &= ~(1u << lane);
+  free_fiber(*fiber_);
+  warp.fiber[lane] = nullptr;
+  const int next = next_lane(warp, lane);
+  if (next < 0) {
+    fiber_ = nullptr;
+    lane_ = -1;
+    return leave_context(main_, 0);
+  }
+  uint64_t result;
+  fiber_ = prepare(next, result);
+  return leave_context(fiber_->context, result);
 }
 
 void Worker::run_warp(Warp& warp) {
@@ -224,7 +247,7 @@ void Worker::run_warp(Warp& warp) {
 }
 
 // A lane has noted where it stopped: the next of its group, or of the group that forms next.
-inline int Worker::next_lane(Warp& warp, int lane) {
+[[gnu::always_inline]] inline int Worker::next_lane(Warp& warp, int lane) {
   warp.script_end[lane] = static_cast<uint8_t>(cursor_);
   leads_ = false;
   if (!warp.pending) return schedule(warp);
@@ -243,20 +266,21 @@ inline void Worker::stop(Warp& warp, int lane) {
   }
 }
 
-// The same as the last thing that a hook does.
-[[gnu::always_inline]] inline void Worker::stop_and_return(Warp& warp, int lane) {
+// The same as the last thing that a hook does. It returns the lane's result where there is one, else 0.
+[[gnu::always_inline]] inline uint64_t Worker::stop_and_return(Warp& warp, int lane) {
   const int next = next_lane(warp, lane);
   if (next < 0) [[unlikely]] {
     Fiber* from = fiber_;
     fiber_ = nullptr;
     lane_ = -1;
-    return switch_context_and_return(from->context, main_);
+    return switch_context_and_return(from->context, main_, 0);
   }
-  Fiber* target = prepare(next);
+  uint64_t result;
+  Fiber* target = prepare(next, result);
   Fiber* from = fiber_;
-  if (target == from) return;
+  if (target == from) return result;
   fiber_ = target;
-  switch_context_and_return(from->context, target->context);
+  return switch_context_and_return(from->context, target->context, result);
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
@@ -642,6 +666,40 @@ void Worker::follow_trails(Warp& warp) {
   }
 }
 
+// The lane goes on at the entry of the block ahead of which it has waited.
+void Worker::enter_late(Warp& warp, int lane) {
+  const uint64_t key = warp.entry_key[lane];
+  const Script::Event& event = warp.script.event[0];
+  if (script_end_ && event.key == key && !event.size) {
+    cursor_ = 1;
+    return;
+  }
+  script_end_ = 0;
+  leave_trail(warp, lane, key, 0);
+}
+
+// The running lane enters a block, the next after `length` others since its last access.
+void Worker::leave_trail(Warp& warp, int lane, uint64_t key, unsigned length) {
+  Script& script = warp.script;
+  if (leads_ && script.length < Script::kEvents) {
+    script.event[script.length] = {key,
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   static_cast<uint8_t>(script.loads(script.length)),
+                                   static_cast<uint8_t>(length + 1)};
+    cursor_ = script_end_ = ++script.length;
+    return;
+  }
+  leads_ = false;
+  const unsigned place = warp.trail_length[lane];
+  warp.position[lane] = key;
+  warp.trail[place][lane] = key;
+  warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
+  warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+}
+
 // ---- Collectives of a warp ----------------------------------------------------------------------
 
 // Completes every collective whose lanes have all come; true if there was one.
@@ -808,7 +866,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
-    warp.doubtful = 0;
+    warp.doubtful = warp.at_entry = warp.at_result = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -853,8 +911,7 @@ void Worker::abandon_block() {
     warps_[w]->later.clear();
     for (Fiber*& fiber : warps_[w]->fiber) {
       if (!fiber) continue;
-      rebuild(*fiber);
-      free_fibers_.push_back(fiber);
+      free_fiber(*fiber);
       fiber = nullptr;
     }
   }
@@ -869,11 +926,11 @@ void Worker::run_plain() {
   uncounted = kTurn;
   fiber_ = fiber;
   lane_ = 0;
-  switch_context(main_, fiber->context);
+  switch_context(main_, fiber->context, 0);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
-  if (plain_) free_fibers_.push_back(fiber);
+  if (plain_) free_fiber(*fiber);
   plain_ = false;
 }
 
@@ -2104,37 +2161,17 @@ struct Hooks {
       note(warp, lane, Stop::resume, here,
            depth < calls.depth[lane] && depth < Calls::kKnown ? calls.outer_paths[depth][lane]
                                                               : calls.path[lane]);
-      worker->stop(warp, lane);
-      if (worker->cursor_ != worker->script_end_ && script.event[0].key == key &&
-          !script.event[0].size) {
-        ++worker->cursor_;
-        return;
-      }
-      worker->script_end_ = worker->cursor_;
-      length = 0;
+      warp.at_entry |= 1u << lane;
+      warp.entry_key[lane] = key;
+      worker->stop_and_return(warp, lane);
+      return;
     }
     if (length == kTrail) [[unlikely]] {
       note(warp, lane, Stop::resume, key, warp.calls.path[lane]);
-      worker->stop(warp, lane);
+      worker->stop_and_return(warp, lane);
       return;
     }
-    if (worker->leads_ && script.length < Script::kEvents) {
-      script.event[script.length] = {key,
-                                     0,
-                                     0,
-                                     0,
-                                     0,
-                                     static_cast<uint8_t>(script.loads(script.length)),
-                                     static_cast<uint8_t>(length + 1)};
-      worker->cursor_ = worker->script_end_ = ++script.length;
-      return;
-    }
-    worker->leads_ = false;
-    const unsigned place = warp.trail_length[lane];
-    warp.position[lane] = key;
-    warp.trail[place][lane] = key;
-    warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
-    warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+    worker->leave_trail(warp, lane, key, length);
   }
 
   static void wrong_index(const char* array, int64_t index, const void* pc) {
@@ -2168,7 +2205,14 @@ struct Hooks {
     const int lane = worker->lane_;
     unsigned& depth = calls.depth[lane];
     uint32_t& path = calls.path[lane];
-    if (depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
+    if (depth == 0) {
+      const auto at = reinterpret_cast<uint64_t>(pc);
+      if (!worker->kernel_pc) worker->kernel_pc = at;
+      // Not where the kernel itself is not instrumented, and calls something that is.
+      const bool in_kernel = at - worker->grid_->kernel < kKernelEntry;
+      uint32_t& mask = worker->warp_->in_kernel;
+      mask = (mask & ~(1u << lane)) | uint32_t{in_kernel} << lane;
+    }
     if (depth < Calls::kKnown) {
       calls.outer_paths[depth][lane] = path;
       if (depth) {
@@ -2185,6 +2229,9 @@ struct Hooks {
     const int lane = worker->lane_;
     unsigned& depth = calls.depth[lane];
     if (depth) --depth;
+    // What is left of the kernel is its return.
+    if (!depth && worker->traced_ && (worker->warp_->in_kernel >> lane & 1))
+      return worker->exit_lane();
     if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
   }
 
@@ -2202,12 +2249,14 @@ struct Hooks {
     const int lane = worker->lane_;
     note(warp, lane, Stop::barrier, pc);
     warp.predicate[lane] = predicate;
+    if (reduction == detail::BarrierReduction::none)
+      return static_cast<int>(worker->stop_and_return(warp, lane));
     worker->stop(warp, lane);
     const auto count = static_cast<int>(warp.exchange[lane].result);
     const auto waiting = static_cast<int>(warp.exchange[lane].value);
     switch (reduction) {
       case detail::BarrierReduction::none:
-        return 0;
+        break;
       case detail::BarrierReduction::count:
         return count;
       case detail::BarrierReduction::all:
@@ -2240,8 +2289,8 @@ struct Hooks {
       worker->fail(fault);
     }
     warp.exchange[lane] = {op, mask, value, operand, width, 0};
-    worker->stop(warp, lane);
-    return warp.exchange[lane].result;
+    warp.at_result |= 1u << lane;
+    return worker->stop_and_return(warp, lane);
   }
 
   static unsigned active_mask(const void* pc) {

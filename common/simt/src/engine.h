@@ -33,11 +33,12 @@ inline constexpr unsigned kMaxBlockThreads = 1024;
 inline constexpr unsigned kTrail = 16;
 inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
 
-// A stack and what runs on it: one lane after another.
+// A stack and what runs on it: one lane, and after it another.
 struct Fiber {
   Context context = nullptr;
-  char* stack = nullptr;  // lowest address
-  unsigned color = 0;     // its number, see Worker::rebuild
+  Context first = nullptr;  // before anything runs on it
+  char* stack = nullptr;    // lowest address
+  unsigned color = 0;       // its number, see Worker::rebuild
 };
 
 // Which way shared memory takes for an atomic operation; see SharedAccess.
@@ -148,7 +149,11 @@ struct Warp {
   Fiber* fiber[kLanes] = {};
   Calls calls;
   Exchange exchange[kLanes];
-  int predicate[kLanes];  // of __syncthreads_count and its like
+  uint32_t at_result = 0;      // lanes that take the result of one when they go on
+  uint32_t at_entry = 0;       // lanes that enter a block when they go on,
+  uint64_t entry_key[kLanes];  // this one
+  uint32_t in_kernel = 0;      // lanes whose outermost known call is the kernel itself
+  int predicate[kLanes];       // of __syncthreads_count and its like
 
   // The basic blocks that each lane of the group has entered since its last access, as keys: first
   // those of a part of the script, then its own.
@@ -219,6 +224,7 @@ struct Grid {
   size_t dynamic_shared = 0;
   void (*entry)(void*) = nullptr;
   void* closure = nullptr;
+  uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
   uint64_t step_budget = 0;
   bool traced = false;
   bool run_ahead = true;       // see Script
@@ -331,15 +337,17 @@ class Worker {
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
   int next_lane(Warp& warp, int lane);
-  void stop_and_return(Warp& warp, int lane);
-  Fiber* prepare(int lane);
+  uint64_t stop_and_return(Warp& warp, int lane);
+  Fiber* prepare(int lane, uint64_t& result);
   void switch_to(int lane);
   void leave_to_main();
   void run_warp(Warp& warp);
   void lane_main();
+  void exit_lane();  // returns to nobody
   static void fiber_entry();
   Fiber* take_fiber();
   void rebuild(Fiber& fiber);
+  void free_fiber(Fiber& fiber);
 
   void begin_block(const Grid& grid, uint3 block_index);
   void begin_warps();
@@ -369,6 +377,8 @@ class Worker {
   void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
+  void enter_late(Warp& warp, int lane);
+  void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
   void settle_captures(Warp& warp);
   bool settle_wrong_index(Warp& warp, int lane, unsigned size);
   void report_wrong_indices(Warp& warp, int lane);
@@ -408,7 +418,8 @@ class Worker {
   std::vector<Warp*> warps_;  // made once, used by block after block
   uint3 extent_{};            // of the block whose threads they know
   unsigned warp_count_ = 0;   // of this block
-  std::vector<Fiber*> free_fibers_;
+  std::array<Fiber*, kMaxBlockThreads + 1> free_fibers_;
+  unsigned free_count_ = 0;
   unsigned fiber_count_ = 0;
   struct Range {
     uint64_t begin = 1, end = 0;
