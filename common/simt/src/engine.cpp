@@ -1192,7 +1192,8 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   };
   if (shared) {
     offer(shared, true);
-    count_shared(warp, shared, size, what, pc, counts);
+    count_shared(warp, shared, shared == group ? span : span_of(warp.address, shared), size, what,
+                 pc, counts);
     if (aborted_) return;
   }
   if (!global) return;
@@ -1320,26 +1321,72 @@ bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
   return false;
 }
 
-void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
-                          Counts& counts) {
+// Do all of these addresses lie in one array, and is each aligned?
+bool Worker::is_sound_shared(const Span& span, unsigned size) {
+  const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (!are_aligned(span.bits, size)) return false;
+  if (span.low - dynamic < kMaxDynamicShared)
+    return span.high + size <= dynamic + grid_->dynamic_shared;
+  if (span.high + size > tls_base_ + tls_size_) return false;
+  if (variables_.empty()) return true;
+  const symbols::SharedVariable* const hit = shared_variable(span.low - tls_base_, size);
+  return hit && span.high - tls_base_ + size <= hit->end;
+}
+
+// The same for addresses of a whole warp in regular steps, from the same ones or others. It depends on nothing but these.
+const SharedCost& Worker::cost_of(const TwoRows& rows, const uint64_t* addresses, Stop what) {
+  const uint32_t apart = rows.first[1] - rows.first[0];
+  const uint32_t hash = (apart * 0x9e3779b9u + rows.step) * 0x9e3779b9u + rows.words;
+  KnownCost& known = known_costs_[hash >> 27];
+  if (known.apart != apart || known.step != rows.step || known.words != rows.words ||
+      known.what != what) {
+    known = {apart, rows.step, rows.words, what,
+             count_wavefronts(addresses, ~0u, rows.words * 4,
+                              what == Stop::load ? SharedAccess::load : SharedAccess::store)};
+  }
+  return known.cost;
+}
+
+void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop what,
+                          uint64_t pc, Counts& counts) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
   const unsigned block_lane = static_cast<unsigned>(warp.index) * kLanes;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
   const bool write = what != Stop::load, atomic = what == Stop::atomic;
   const symbols::SharedVariable* array = nullptr;  // that the first lane meant
+  const bool is_sound = is_sound_shared(span, size) && !(lanes & warp.has_misaligned);
 
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+  // Most requests are of a whole warp and in regular steps.
+  const uint64_t step = warp.address[1] - warp.address[0];
+  TwoRows rows;
+  bool are_rows =
+      is_sound && lanes == ~0u && size >= 4 && !atomic && are_in_two_rows(warp.address, step);
+  bool is_listed = false;
+  if (are_rows) {
+    const bool is_dynamic = span.low - dynamic < kMaxDynamicShared;
+    const uint64_t origin = is_dynamic ? dynamic - tls_size_ / 4 * 4 : tls_base_;
+    rows = {{static_cast<uint32_t>((warp.address[0] - origin) / 4),
+             static_cast<uint32_t>((warp.address[kLanes / 2] - origin) / 4)},
+            static_cast<uint32_t>(static_cast<int64_t>(step) / 4),
+            size / 4};
+    is_listed = what == Stop::load
+                    ? races.list_load(rows, block_lane, pc_offset, warp.order)
+                    : !warp.doubtful && races.list_store(rows, block_lane, pc_offset, warp.order);
+  }
+  if (!is_listed) races.begin_each();
+
+  for (uint32_t rest = is_listed ? 0 : lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const uint64_t address = warp.address[lane];
     const bool is_dynamic = address - dynamic < kMaxDynamicShared;
-    if (is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
+    if (!is_sound && is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
       Fault fault = fault_at(Fault::Kind::shared_out_of_bounds, warp, lane);
       fault.address = address - dynamic;
       add_fault(fault);
       aborted_ = true;
       return;
     }
-    if (!is_dynamic && !variables_.empty()) {
+    if (!is_sound && !is_dynamic && !variables_.empty()) {
       // One instruction means one array. Where a lane falls into an array of another function that the
       // block does not use, and which happens to lie beside it here, hardware would have none there.
       const symbols::SharedVariable* const hit = shared_variable(address - tls_base_, size);
@@ -1354,7 +1401,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
       if (!array) array = hit;
     }
-    if (!are_aligned(address, size) || warp.is_misaligned(lane)) {
+    if (!is_sound && (!are_aligned(address, size) || warp.is_misaligned(lane))) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));
       aborted_ = true;
       return;
@@ -1432,9 +1479,13 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     counts.shared_wavefronts_ideal += ideal;
   };
   if (what == Stop::load) {
-    add_load(count_wavefronts(warp.address, lanes, size, SharedAccess::load), active);
+    add_load(are_rows ? cost_of(rows, warp.address, what)
+                      : count_wavefronts(warp.address, lanes, size, SharedAccess::load),
+             active);
   } else if (what == Stop::store) {
-    const SharedCost cost = count_wavefronts(warp.address, lanes, size, SharedAccess::store);
+    const SharedCost cost = are_rows
+                                ? cost_of(rows, warp.address, what)
+                                : count_wavefronts(warp.address, lanes, size, SharedAccess::store);
     ++counts.shared_store_requests;
     counts.shared_store_wavefronts += cost.wavefronts;
     counts.shared_store_bank_conflicts += cost.wavefronts - cost.phases;

@@ -363,8 +363,10 @@ class Worker {
   void count_access(Warp& warp, uint32_t group);
   void count_copy(Warp& warp, uint32_t lanes);
   static uint32_t atomic_lanes(const Warp& warp, uint32_t lanes);
-  void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
-                    Counts& counts);
+  void count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
+                    uint64_t pc, Counts& counts);
+  bool is_sound_shared(const Span& span, unsigned size);
+  const SharedCost& cost_of(const TwoRows& rows, const uint64_t* addresses, Stop what);
   void check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
                     uint64_t pc);
   void check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
@@ -447,6 +449,13 @@ class Worker {
   const symbols::SharedVariable* variable_ = nullptr;  // hit last
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
   bool is_in_use(const symbols::SharedVariable& variable) const;
+  // What requests in regular steps have cost before.
+  struct KnownCost {
+    uint32_t apart = 0, step = 0, words = 0;
+    Stop what = Stop::resume;
+    SharedCost cost;
+  };
+  KnownCost known_costs_[32];
   struct Conflict {
     uint8_t lane, other_lane;
     bool same_instruction;
