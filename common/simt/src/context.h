@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #ifndef __x86_64__
 #include <boost/context/detail/fcontext.hpp>
@@ -23,6 +24,12 @@ namespace simt::engine {
 using Context = void*;
 
 inline constexpr bool kContextsLast = true;
+
+[[gnu::always_inline]] inline uint64_t stack_pointer() {
+  uint64_t pointer;
+  asm("movq %%rsp, %0" : "=r"(pointer));
+  return pointer;
+}
 
 // A context that calls `entry`, which never returns, on a stack that ends at `top`. What it begins with stays where it
 // is, above the frames of all that runs there.
@@ -43,6 +50,8 @@ inline Context make_context(char* top, std::size_t, void (*entry)()) {
 // last call was that of the other lane, one access further on: the prediction would always fail. A
 // function that ends with this call jumps here, so that this jump leads straight into the kernel.
 extern "C" uint64_t simt_switch_context(Context* from, Context to, uint64_t value);
+extern "C" int simt_switch_context_int(Context*, Context, uint64_t) asm("simt_switch_context");
+extern "C" void simt_switch_context_void(Context*, Context, uint64_t) asm("simt_switch_context");
 // The same for a caller who never goes on.
 extern "C" void simt_leave_context(Context to, uint64_t value);
 asm(R"(
@@ -99,9 +108,17 @@ simt_begin_context:
   .size simt_begin_context, . - simt_begin_context
 )");
 
-[[gnu::always_inline]] inline uint64_t switch_context_and_return(Context& from, Context to,
-                                                                 uint64_t value) {
-  return simt_switch_context(&from, to, value);
+// Returns what the caller does, or the compiler would not end the caller with it.
+template <class Result>
+[[gnu::always_inline]] inline Result switch_context_and_return(Context& from, Context to,
+                                                               uint64_t value) {
+  if constexpr (std::is_void_v<Result>) {
+    return simt_switch_context_void(&from, to, value);
+  } else if constexpr (std::is_same_v<Result, int>) {
+    return simt_switch_context_int(&from, to, value);
+  } else {
+    return simt_switch_context(&from, to, value);
+  }
 }
 
 [[gnu::always_inline]] inline void leave_context(Context to, uint64_t value) {
@@ -146,6 +163,10 @@ using Context = boost::context::detail::fcontext_t;
 
 inline constexpr bool kContextsLast = false;
 
+[[gnu::always_inline]] inline uint64_t stack_pointer() {
+  return reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+}
+
 namespace context_detail {
 inline thread_local void (*entry_of_new)() = nullptr;
 inline thread_local uint64_t value_of_switch = 0;
@@ -167,17 +188,18 @@ inline Context make_context(char* top, std::size_t size, void (*entry)()) {
   });
 }
 
-inline uint64_t switch_context_and_return(Context& from, Context to, uint64_t value) {
+inline void switch_context(Context& from, Context to, uint64_t value) {
   context_detail::value_of_switch = value;
   context_detail::arrive(boost::context::detail::jump_fcontext(to, &from));
-  return context_detail::value_of_switch;
 }
-inline void switch_context(Context& from, Context to, uint64_t value) {
-  switch_context_and_return(from, to, value);
+template <class Result>
+inline Result switch_context_and_return(Context& from, Context to, uint64_t value) {
+  switch_context(from, to, value);
+  return static_cast<Result>(context_detail::value_of_switch);
 }
 inline void leave_context(Context to, uint64_t value) {
   Context nobody;
-  switch_context_and_return(nobody, to, value);
+  switch_context(nobody, to, value);
 }
 
 #endif

@@ -58,6 +58,9 @@ uint64_t stack_bytes() {
   return bytes;
 }
 
+// Of the addresses that a stack takes up: a power of two, and the stack begins at a multiple of it.
+uint64_t stack_span() { return std::bit_ceil(stack_bytes() + 32 * kPage); }
+
 struct Segments {
   uint64_t first = ~uint64_t{0};  // of the program
   uint64_t data_begin = 0, data_end = 0;
@@ -135,71 +138,78 @@ void Worker::rebuild(Fiber& fiber) {
   const unsigned color = fiber.color % 32 * 192;
   char* top = fiber.stack + stack_bytes() - color;
   fiber.first = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
-  fiber.context = fiber.first;
 }
 
 // Nobody needs any more what runs on the fiber: it begins anew.
 [[gnu::always_inline]] inline void Worker::free_fiber(Fiber& fiber) {
-  if constexpr (kContextsLast) {
-    fiber.context = fiber.first;
-  } else {
-    rebuild(fiber);
-  }
+  if constexpr (!kContextsLast) rebuild(fiber);
   free_fibers_[free_count_++] = &fiber;
 }
 
-Fiber* Worker::take_fiber() {
-  if (free_count_) return free_fibers_[--free_count_];
-  void* stack = mmap(nullptr, stack_bytes(), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (stack == MAP_FAILED) {
+[[gnu::always_inline]] inline Fiber* Worker::take_fiber() {
+  return free_count_ ? free_fibers_[--free_count_] : make_fiber();
+}
+
+Fiber* Worker::make_fiber() {
+  // Of twice the size, a part of it can be had that begins at a multiple of the size: see is_on_stack().
+  const uint64_t size = stack_span();
+  void* map = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (map == MAP_FAILED) {
     std::perror("simt: cannot map the stack of a thread");
     std::_Exit(1);
   }
+  char* stack = reinterpret_cast<char*>((reinterpret_cast<uint64_t>(map) + size - 1) / size * size);
+  const uint64_t before = static_cast<uint64_t>(stack - static_cast<char*>(map));
+  if (before) munmap(map, before);
+  munmap(stack + size, size - before);
+  stack += fiber_count_ % 32 * kPage;
   mprotect(stack, kPage, PROT_NONE);                       // the guard
   auto* fiber = ::new (std::malloc(sizeof(Fiber))) Fiber;  // here `new` would be the device's
-  fiber->stack = static_cast<char*>(stack);
+  fiber->stack = stack;
   fiber->color = fiber_count_++;
   rebuild(*fiber);
   return fiber;
 }
 
-// Sets what the lane finds when it goes on, and what the function returns there in which it stopped. Returns the
-// fiber to go on with.
-[[gnu::always_inline]] inline Fiber* Worker::prepare(int lane, uint64_t& result) {
-  Warp& warp = *warp_;
-  Fiber*& target = warp.fiber[lane];
-  if (!target) target = take_fiber();
+// Sets what the lane finds when it goes on. Returns what the function returns there in which it stopped.
+[[gnu::always_inline]] inline uint64_t Worker::prepare(Warp& warp, int lane) {
+  if (!warp.context[lane]) {
+    Fiber* const fiber = take_fiber();
+    warp.fiber[lane] = fiber;
+    warp.context[lane] = fiber->first;
+  }
   lane_ = lane;
   cursor_ = 0;
   script_end_ = warp.scripted ? warp.script.length : 0;
   simt_thread_index = warp.thread[lane];
-  result = 0;
-  if (warp.at_result >> lane & 1) {
-    warp.at_result &= ~(1u << lane);
-    result = warp.exchange[lane].result;
-  }
-  if (warp.at_entry >> lane & 1) {
-    warp.at_entry &= ~(1u << lane);
-    enter_late(warp, lane);
-  }
-  return target;
+  return warp.waking ? wake(warp, lane) : 0;
 }
 
-inline void Worker::switch_to(int lane) {
-  uint64_t result;
-  Fiber* target = prepare(lane, result);
-  Fiber* from = fiber_;
-  if (target == from) return;
-  fiber_ = target;
-  switch_context(from ? from->context : main_, target->context, result);
+// What is left to do of what the lane stopped for.
+uint64_t Worker::wake(Warp& warp, int lane) {
+  const uint32_t self = 1u << lane;
+  if (!(warp.waking & self)) return 0;
+  warp.waking &= ~self;
+  if (warp.entering & self) {
+    warp.entering &= ~self;
+    enter_late(warp, lane);
+    return 0;
+  }
+  return warp.exchange[lane].result;
+}
+
+inline void Worker::switch_to(Warp& warp, int lane) {
+  const int from = lane_;
+  const uint64_t result = prepare(warp, lane);
+  if (lane != from)
+    switch_context(from < 0 ? main_ : warp.context[from], warp.context[lane], result);
 }
 
 void Worker::leave_to_main() {
-  Fiber* from = fiber_;
-  fiber_ = nullptr;
+  Context& from = plain_ ? plain_context_ : warp_->context[lane_];
   lane_ = -1;
-  switch_context(from->context, main_, 0);
+  switch_context(from, main_, 0);
 }
 
 // What a fiber does: it runs one lane.
@@ -222,17 +232,25 @@ void Worker::exit_lane() {
     warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
   warp.live &= ~(1u << lane);
-  free_fiber(*fiber_);
-  warp.fiber[lane] = nullptr;
+  free_fiber(*warp.fiber[lane]);
+  warp.context[lane] = nullptr;
   const int next = next_lane(warp, lane);
   if (next < 0) {
-    fiber_ = nullptr;
     lane_ = -1;
     return leave_context(main_, 0);
   }
-  uint64_t result;
-  fiber_ = prepare(next, result);
-  return leave_context(fiber_->context, result);
+  const uint64_t result = prepare(warp, next);
+  return leave_context(warp.context[next], result);
+}
+
+// The first function that a lane calls, or another one if the kernel itself is not instrumented.
+void Worker::note_entry(int lane, uint64_t pc) {
+  if (!kernel_pc) kernel_pc = pc;
+  if (pc - grid_->kernel < kKernelEntry) {
+    entry_pc_ = pc;
+  } else {
+    warp_->outside_kernel |= 1u << lane;
+  }
 }
 
 void Worker::run_warp(Warp& warp) {
@@ -240,7 +258,7 @@ void Worker::run_warp(Warp& warp) {
   running = this;
   uncounted = traced_ ? 0 : kTurn;
   const int lane = schedule(warp);
-  if (lane >= 0) switch_to(lane);
+  if (lane >= 0) switch_to(warp, lane);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
@@ -262,25 +280,21 @@ inline void Worker::stop(Warp& warp, int lane) {
   if (next < 0) {
     leave_to_main();
   } else {
-    switch_to(next);
+    switch_to(warp, next);
   }
 }
 
 // The same as the last thing that a hook does. It returns the lane's result where there is one, else 0.
-[[gnu::always_inline]] inline uint64_t Worker::stop_and_return(Warp& warp, int lane) {
+template <class Result>
+[[gnu::always_inline]] inline Result Worker::stop_and_return(Warp& warp, int lane) {
   const int next = next_lane(warp, lane);
   if (next < 0) [[unlikely]] {
-    Fiber* from = fiber_;
-    fiber_ = nullptr;
     lane_ = -1;
-    return switch_context_and_return(from->context, main_, 0);
+    return switch_context_and_return<Result>(warp.context[lane], main_, 0);
   }
-  uint64_t result;
-  Fiber* target = prepare(next, result);
-  Fiber* from = fiber_;
-  if (target == from) return result;
-  fiber_ = target;
-  return switch_context_and_return(from->context, target->context, result);
+  const uint64_t result = prepare(warp, next);
+  if (next == lane) return static_cast<Result>(result);
+  return switch_context_and_return<Result>(warp.context[lane], warp.context[next], result);
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
@@ -849,6 +863,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   flags_.clear();
   doubts_.clear();
   warp_count_ = 0;
+  entry_pc_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
 }
 
@@ -866,7 +881,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
-    warp.doubtful = warp.at_entry = warp.at_result = 0;
+    warp.doubtful = warp.waking = warp.entering = warp.outside_kernel = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -909,10 +924,10 @@ void Worker::abandon_block() {
     }
     for (const Later& later : warps_[w]->later) std::free(later.text);
     warps_[w]->later.clear();
-    for (Fiber*& fiber : warps_[w]->fiber) {
-      if (!fiber) continue;
-      free_fiber(*fiber);
-      fiber = nullptr;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!warps_[w]->context[lane]) continue;
+      free_fiber(*warps_[w]->fiber[lane]);
+      warps_[w]->context[lane] = nullptr;
     }
   }
 }
@@ -924,9 +939,9 @@ void Worker::run_plain() {
   turns_ = 0;
   running = this;
   uncounted = kTurn;
-  fiber_ = fiber;
+  plain_fiber_ = fiber;
   lane_ = 0;
-  switch_context(main_, fiber->context, 0);
+  switch_context(main_, fiber->first, 0);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
@@ -971,7 +986,8 @@ void Worker::leave_plain() {
   warp_ = warps_[number];
   warp_->live &= ~0u << lane_;
   for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
-  warp_->fiber[lane_] = fiber_;
+  warp_->fiber[lane_] = plain_fiber_;
+  warp_->context[lane_] = plain_fiber_->first;  // there is one
   warp_->group = warp_->live;
   warp_->pending = warp_->live & (warp_->live - 1);
 }
@@ -1966,8 +1982,8 @@ struct Hooks {
       return;
     }
     // A lane's own stack is its registers and local memory.
-    if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
-    if (is_extent(address)) return;
+    if (is_on_stack(address)) return;
+    if (address - worker->tls_base_ < worker->tls_size_ && is_extent(address)) return;
     if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -1993,7 +2009,7 @@ struct Hooks {
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
     warp.is_padded[lane] = is_padded;
-    worker->stop_and_return(warp, lane);
+    worker->stop_and_return<void>(warp, lane);
   }
 
   // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
@@ -2012,6 +2028,10 @@ struct Hooks {
     uncounted = kTurn;
     worker->clock_ += kTurn;
     worker->plain_ ? perhaps_spins(pc) : yield(pc);
+  }
+
+  [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
+    return (address ^ stack_pointer()) < stack_span_;
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -2212,15 +2232,14 @@ struct Hooks {
       note(warp, lane, Stop::resume, here,
            depth < calls.depth[lane] && depth < Calls::kKnown ? calls.outer_paths[depth][lane]
                                                               : calls.path[lane]);
-      warp.at_entry |= 1u << lane;
+      warp.waking |= 1u << lane;
+      warp.entering |= 1u << lane;
       warp.entry_key[lane] = key;
-      worker->stop_and_return(warp, lane);
-      return;
+      return worker->stop_and_return<void>(warp, lane);
     }
     if (length == kTrail) [[unlikely]] {
       note(warp, lane, Stop::resume, key, warp.calls.path[lane]);
-      worker->stop_and_return(warp, lane);
-      return;
+      return worker->stop_and_return<void>(warp, lane);
     }
     worker->leave_trail(warp, lane, key, length);
   }
@@ -2257,18 +2276,14 @@ struct Hooks {
     unsigned& depth = calls.depth[lane];
     uint32_t& path = calls.path[lane];
     if (depth == 0) {
-      const auto at = reinterpret_cast<uint64_t>(pc);
-      if (!worker->kernel_pc) worker->kernel_pc = at;
-      // Not where the kernel itself is not instrumented, and calls something that is.
-      const bool in_kernel = at - worker->grid_->kernel < kKernelEntry;
-      uint32_t& mask = worker->warp_->in_kernel;
-      mask = (mask & ~(1u << lane)) | uint32_t{in_kernel} << lane;
+      if (reinterpret_cast<uint64_t>(pc) != worker->entry_pc_) [[unlikely]]
+        worker->note_entry(lane, reinterpret_cast<uint64_t>(pc));
+      depth = 1;
+      return;  // paths begin here: outer_paths[0] stays 0
     }
     if (depth < Calls::kKnown) {
       calls.outer_paths[depth][lane] = path;
-      if (depth) {
-        path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
-      }
+      path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
     }
     if (depth < kMostDepth) ++depth;
   }
@@ -2281,7 +2296,7 @@ struct Hooks {
     unsigned& depth = calls.depth[lane];
     if (depth) --depth;
     // What is left of the kernel is its return.
-    if (!depth && worker->traced_ && (worker->warp_->in_kernel >> lane & 1))
+    if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1))
       return worker->exit_lane();
     if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
   }
@@ -2301,7 +2316,7 @@ struct Hooks {
     note(warp, lane, Stop::barrier, pc);
     warp.predicate[lane] = predicate;
     if (reduction == detail::BarrierReduction::none)
-      return static_cast<int>(worker->stop_and_return(warp, lane));
+      return worker->stop_and_return<int>(warp, lane);
     worker->stop(warp, lane);
     const auto count = static_cast<int>(warp.exchange[lane].result);
     const auto waiting = static_cast<int>(warp.exchange[lane].value);
@@ -2340,8 +2355,8 @@ struct Hooks {
       worker->fail(fault);
     }
     warp.exchange[lane] = {op, mask, value, operand, width, 0};
-    warp.at_result |= 1u << lane;
-    return worker->stop_and_return(warp, lane);
+    warp.waking |= 1u << lane;
+    return worker->stop_and_return<uint64_t>(warp, lane);
   }
 
   static unsigned active_mask(const void* pc) {
@@ -2445,7 +2460,9 @@ struct Hooks {
       signal(signal_number, SIG_DFL);  // the instruction runs again, and ends the process
       return;
     }
-    const auto stack = reinterpret_cast<uint64_t>(worker->fiber_->stack);
+    const Fiber* fiber =
+        worker->plain_ ? worker->plain_fiber_ : worker->warp_->fiber[worker->lane_];
+    const auto stack = reinterpret_cast<uint64_t>(fiber->stack);
     crash_pc_ = static_cast<uint64_t>(registers[REG_RIP]);
     crash_address_ = address;
     // A general protection fault without an address: an instruction that insists on alignment.
@@ -2456,7 +2473,7 @@ struct Hooks {
     registers[REG_RSP] = static_cast<greg_t>(((stack + stack_bytes()) & ~uint64_t{15}) - 4096 - 8);
   }
 
-  static inline const uint64_t stack_bytes_ = stack_bytes();
+  static inline const uint64_t stack_span_ = stack_span();
   static inline thread_local uint64_t crash_pc_ = 0, crash_address_ = 0;
   static inline thread_local bool crash_misaligned_ = false, crash_overflow_ = false;
 };
@@ -2586,7 +2603,7 @@ MemoryKind memory_of(const void* pointer) {
       address < reinterpret_cast<uint64_t>(simt_constant_end)) {
     return MemoryKind::constant;
   }
-  if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < engine::stack_bytes()) {
+  if (engine::Hooks::is_on_stack(address)) {
     return MemoryKind::local;
   }
   return MemoryKind::global;

@@ -35,7 +35,6 @@ inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
 
 // A stack and what runs on it: one lane, and after it another.
 struct Fiber {
-  Context context = nullptr;
   Context first = nullptr;  // before anything runs on it
   char* stack = nullptr;    // lowest address
   unsigned color = 0;       // its number, see Worker::rebuild
@@ -77,7 +76,7 @@ struct Calls {
   unsigned depth[kLanes];
   uint32_t path[kLanes];  // a hash of the return addresses
   static constexpr unsigned kKnown = 48;
-  uint32_t outer_paths[kKnown][kLanes];
+  uint32_t outer_paths[kKnown][kLanes] = {};
 };
 
 // What the lanes of a group do between two stops.
@@ -146,14 +145,15 @@ struct Warp {
   bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
-  Fiber* fiber[kLanes] = {};
+  Fiber* fiber[kLanes];
+  alignas(64) Context context[kLanes] = {};  // nullptr: the lane has no fiber
   Calls calls;
   Exchange exchange[kLanes];
-  uint32_t at_result = 0;      // lanes that take the result of one when they go on
-  uint32_t at_entry = 0;       // lanes that enter a block when they go on,
-  uint64_t entry_key[kLanes];  // this one
-  uint32_t in_kernel = 0;      // lanes whose outermost known call is the kernel itself
-  int predicate[kLanes];       // of __syncthreads_count and its like
+  uint32_t waking = 0;  // lanes that have more to do when they go on: they take the result of one,
+  uint32_t entering = 0;        // or, those of these,
+  uint64_t entry_key[kLanes];   // enter this block
+  uint32_t outside_kernel = 0;  // lanes whose outermost known call was not the kernel's
+  int predicate[kLanes];        // of __syncthreads_count and its like
 
   // The basic blocks that each lane of the group has entered since its last access, as keys: first
   // those of a part of the script, then its own.
@@ -337,15 +337,18 @@ class Worker {
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
   int next_lane(Warp& warp, int lane);
-  uint64_t stop_and_return(Warp& warp, int lane);
-  Fiber* prepare(int lane, uint64_t& result);
-  void switch_to(int lane);
+  template <class Result>
+  Result stop_and_return(Warp& warp, int lane);
+  uint64_t prepare(Warp& warp, int lane);
+  uint64_t wake(Warp& warp, int lane);
+  void switch_to(Warp& warp, int lane);
   void leave_to_main();
   void run_warp(Warp& warp);
   void lane_main();
   void exit_lane();  // returns to nobody
   static void fiber_entry();
   Fiber* take_fiber();
+  Fiber* make_fiber();
   void rebuild(Fiber& fiber);
   void free_fiber(Fiber& fiber);
 
@@ -380,6 +383,7 @@ class Worker {
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
   void enter_late(Warp& warp, int lane);
+  void note_entry(int lane, uint64_t pc);
   void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
   void settle_captures(Warp& warp);
   bool settle_wrong_index(Warp& warp, int lane, unsigned size);
@@ -395,9 +399,8 @@ class Worker {
 
   const Grid* grid_ = nullptr;
   uint3 block_index_{};
-  Warp* warp_ = nullptr;    // running now
-  int lane_ = -1;           // running now; -1: none, the OS thread's own stack
-  Fiber* fiber_ = nullptr;  // running now
+  Warp* warp_ = nullptr;  // running now
+  int lane_ = -1;         // running now; -1: none, the OS thread's own stack
   Context main_ = nullptr;
   bool aborted_ = false;
 
@@ -408,10 +411,13 @@ class Worker {
   uint64_t stored_begin_ = 0,
            stored_bytes_ = 0;  // where lanes of the group may still have to store
   bool traced_ = false;        // this block
+  uint64_t entry_pc_ = 0;      // what the kernel's own call is known by; 0: not known yet
 
   // A block that is not traced begins as a plain loop over its threads, on one stack. The first thread
   // that has to wait for others ends that: from there on every thread is a fiber.
   bool plain_ = false;
+  Fiber* plain_fiber_ = nullptr;
+  Context plain_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
