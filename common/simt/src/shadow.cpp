@@ -212,6 +212,7 @@ char* reserve(uint64_t bytes) {
     std::_Exit(1);
   }
   madvise(p, bytes, MADV_DONTDUMP);
+  madvise(p, bytes, MADV_HUGEPAGE);  // a column of a matrix is on as many small pages as it has rows
   return static_cast<char*>(p);
 }
 
