@@ -129,6 +129,104 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   sigaltstack(&stack, nullptr);
 }
 
+// ---- Atomic operations ---------------------------------------------------------------------------
+
+namespace {
+
+using detail::AtomicOp;
+using detail::AtomicType;
+
+template <class T>
+T bits_to(uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+template <class T>
+uint64_t bits_of(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+template <class T>
+T next_value(AtomicOp op, T old, T value, T compare) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (op) {
+      case AtomicOp::add:
+      case AtomicOp::add_one:
+        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
+      case AtomicOp::subtract:
+        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
+      case AtomicOp::bit_and:
+        return static_cast<T>(old & value);
+      case AtomicOp::bit_or:
+        return static_cast<T>(old | value);
+      case AtomicOp::bit_xor:
+        return static_cast<T>(old ^ value);
+      case AtomicOp::increment:
+        return old >= value ? T{0} : static_cast<T>(old + 1);
+      case AtomicOp::decrement:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      default:
+        break;
+    }
+  }
+  switch (op) {
+    case AtomicOp::add:
+    case AtomicOp::add_one:
+      return static_cast<T>(old + value);
+    case AtomicOp::subtract:
+      return static_cast<T>(old - value);
+    case AtomicOp::minimum:
+      return value < old ? value : old;
+    case AtomicOp::maximum:
+      return old < value ? value : old;
+    case AtomicOp::compare_exchange:
+      return old == compare ? value : old;
+    default:
+      return value;
+  }
+}
+
+template <class T, class Word>
+uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compare) {
+  auto* word = static_cast<Word*>(address);
+  Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  for (;;) {
+    const T next = next_value<T>(op, std::bit_cast<T>(old), bits_to<T>(value), bits_to<T>(compare));
+    if (__atomic_compare_exchange_n(word, &old, std::bit_cast<Word>(next), false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+      return bits_of(old);
+    }
+  }
+}
+
+}  // namespace
+
+// Returns the old value.
+uint64_t carry_out(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
+  switch (type) {
+    case AtomicType::i32:
+      return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::u32:
+      return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::i64:
+      return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::u64:
+      return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::f32:
+      return atomic_typed<float, uint32_t>(op, address, value, compare);
+    case AtomicType::f64:
+      return atomic_typed<double, uint64_t>(op, address, value, compare);
+    case AtomicType::u16:
+      return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
+  }
+  return 0;
+}
+
 // ---- Fibers -------------------------------------------------------------------------------------
 
 void Worker::fiber_entry() { running->lane_main(); }
@@ -195,6 +293,11 @@ uint64_t Worker::wake(Warp& warp, int lane) {
     warp.entering &= ~self;
     enter_late(warp, lane);
     return 0;
+  }
+  if (warp.updating & self) {
+    warp.updating &= ~self;
+    const Update& update = warp.update[lane];
+    return carry_out(update.op, update.type, update.address, update.value, update.compare);
   }
   return warp.exchange[lane].result;
 }
@@ -881,7 +984,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
-    warp.doubtful = warp.waking = warp.entering = warp.outside_kernel = 0;
+    warp.doubtful = warp.waking = warp.entering = warp.updating = warp.outside_kernel = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -2085,33 +2188,62 @@ struct Hooks {
     if (++worker->turns_ == 256) yield(pc);
   }
 
+  // An atomic operation of CUDA's. In a block that is counted it is carried out when the lane's turn comes to go on, so
+  // that the lane goes on in the kernel.
+  [[gnu::always_inline]] static inline uint64_t update(detail::AtomicOp op, detail::AtomicType type,
+                                                       void* pointer, uint64_t value,
+                                                       uint64_t compare, unsigned size,
+                                                       SharedUnit unit, Merge merge,
+                                                       const void* pc) {
+    Worker* worker = running;
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    if (!worker || !worker->traced_ || is_on_stack(address) || is_extent(address)) {
+      atomic(pointer, size, unit, merge, pc);
+      return carry_out(op, type, pointer, value, compare);
+    }
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    note_unit(warp, lane, unit, merge);
+    note(warp, lane, Stop::atomic, pc);
+    warp.address[lane] = address;
+    warp.size[lane] = static_cast<uint8_t>(size);
+    warp.is_volatile[lane] = warp.is_padded[lane] = false;
+    warp.update[lane] = {op, type, pointer, value, compare};
+    warp.waking |= 1u << lane;
+    warp.updating |= 1u << lane;
+    return worker->stop_and_return<uint64_t>(warp, lane);
+  }
+
   static void atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
                      const void* pc) {
     Worker* worker = running;
     if (worker && worker->plain_) return perhaps_spins(pc);
-    if (worker) {
-      Warp& warp = *worker->warp_;
-      const uint32_t self = 1u << worker->lane_;
-      const bool unused = warp.unused & self, same_value = warp.same_value & self;
-      if (!(warp.same_address & self)) merge = Merge::never;
-      if (unit == SharedUnit::increment && !unused) unit = SharedUnit::native;
-      for (uint32_t* mask : {&warp.unused, &warp.same_address, &warp.same_value, &warp.merged,
-                             &warp.merged_if_full}) {
-        *mask &= ~self;
-      }
-      if ((merge == Merge::unused && unused) || (merge == Merge::same_value && same_value) ||
-          (merge == Merge::sum && (unused || same_value))) {
-        warp.merged |= self;
-      } else if (merge == Merge::sum) {
-        warp.merged_if_full |= self;
-      }
-      warp.unit[worker->lane_] = unit;
-    }
+    if (worker) note_unit(*worker->warp_, worker->lane_, unit, merge);
     if (!worker || worker->traced_) {
       access(address, size, Stop::atomic, false, pc);
     } else if (++worker->clock_ % 256 == 0) {
       yield(pc);  // perhaps it spins on a lock that another lane holds
     }
+  }
+
+  // How the hardware does the next atomic operation of the lane.
+  [[gnu::always_inline]] static inline void note_unit(Warp& warp, int lane, SharedUnit unit,
+                                                      Merge merge) {
+    const uint32_t self = 1u << lane;
+    const bool unused = warp.unused & self, same_value = warp.same_value & self;
+    if (!(warp.same_address & self)) merge = Merge::never;
+    if (unit == SharedUnit::increment && !unused) unit = SharedUnit::native;
+    for (uint32_t* mask :
+         {&warp.unused, &warp.same_address, &warp.same_value, &warp.merged, &warp.merged_if_full}) {
+      *mask &= ~self;
+    }
+    if ((merge == Merge::unused && unused) || (merge == Merge::same_value && same_value) ||
+        (merge == Merge::sum && (unused || same_value))) {
+      warp.merged |= self;
+    } else if (merge == Merge::sum) {
+      warp.merged_if_full |= self;
+    }
+    warp.unit[lane] = unit;
   }
 
   // Pieces of at most 4 bytes: what the compiler could not prove to be aligned better.
@@ -2650,74 +2782,6 @@ void trap(const char* what) {
 
 namespace {
 
-template <class T>
-T bits_to(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
-}
-
-template <class T>
-uint64_t bits_of(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-template <class T>
-T next_value(AtomicOp op, T old, T value, T compare) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    switch (op) {
-      case AtomicOp::add:
-      case AtomicOp::add_one:
-        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
-      case AtomicOp::subtract:
-        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
-      case AtomicOp::bit_and:
-        return static_cast<T>(old & value);
-      case AtomicOp::bit_or:
-        return static_cast<T>(old | value);
-      case AtomicOp::bit_xor:
-        return static_cast<T>(old ^ value);
-      case AtomicOp::increment:
-        return old >= value ? T{0} : static_cast<T>(old + 1);
-      case AtomicOp::decrement:
-        return old == 0 || old > value ? value : static_cast<T>(old - 1);
-      default:
-        break;
-    }
-  }
-  switch (op) {
-    case AtomicOp::add:
-    case AtomicOp::add_one:
-      return static_cast<T>(old + value);
-    case AtomicOp::subtract:
-      return static_cast<T>(old - value);
-    case AtomicOp::minimum:
-      return value < old ? value : old;
-    case AtomicOp::maximum:
-      return old < value ? value : old;
-    case AtomicOp::compare_exchange:
-      return old == compare ? value : old;
-    default:
-      return value;
-  }
-}
-
-template <class T, class Word>
-uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compare) {
-  auto* word = static_cast<Word*>(address);
-  Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  for (;;) {
-    const T next = next_value<T>(op, std::bit_cast<T>(old), bits_to<T>(value), bits_to<T>(compare));
-    if (__atomic_compare_exchange_n(word, &old, std::bit_cast<Word>(next), false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
-      return bits_of(old);
-    }
-  }
-}
-
 Merge merge_of(AtomicOp op, AtomicType type) {
   const bool wide = type == AtomicType::i64 || type == AtomicType::u64;
   if (!wide && type != AtomicType::i32 && type != AtomicType::u32) return Merge::never;
@@ -2763,29 +2827,12 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
   // Shared memory has no unit for these: the compiler makes a loop of them.
   const bool exchange = op == AtomicOp::exchange || op == AtomicOp::compare_exchange;
   const bool spins = !exchange && (size == 8 || type == AtomicType::f32);
-  Hooks::atomic(address, size,
-                op == AtomicOp::compare_exchange ? SharedUnit::compare_exchange
-                : spins                          ? SharedUnit::spin
-                : op == AtomicOp::add_one        ? SharedUnit::increment
-                                                 : SharedUnit::native,
-                merge_of(op, type), SIMT_PC);
-  switch (type) {
-    case AtomicType::i32:
-      return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::u32:
-      return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::i64:
-      return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::u64:
-      return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::f32:
-      return atomic_typed<float, uint32_t>(op, address, value, compare);
-    case AtomicType::f64:
-      return atomic_typed<double, uint64_t>(op, address, value, compare);
-    case AtomicType::u16:
-      return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
-  }
-  return 0;
+  return Hooks::update(op, type, address, value, compare, size,
+                       op == AtomicOp::compare_exchange ? SharedUnit::compare_exchange
+                       : spins                          ? SharedUnit::spin
+                       : op == AtomicOp::add_one        ? SharedUnit::increment
+                                                        : SharedUnit::native,
+                       merge_of(op, type), SIMT_PC);
 }
 
 }  // namespace simt::detail

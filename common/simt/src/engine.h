@@ -71,6 +71,14 @@ struct Exchange {
   uint64_t result;
 };
 
+// An atomic operation.
+struct Update {
+  detail::AtomicOp op;
+  detail::AtomicType type;
+  void* address;
+  uint64_t value, compare;
+};
+
 // The open calls of each lane.
 struct Calls {
   unsigned depth[kLanes];
@@ -152,6 +160,8 @@ struct Warp {
   uint32_t waking = 0;  // lanes that have more to do when they go on: they take the result of one,
   uint32_t entering = 0;        // or, those of these,
   uint64_t entry_key[kLanes];   // enter this block
+  uint32_t updating = 0;        // or carry out
+  Update update[kLanes];        // this
   uint32_t outside_kernel = 0;  // lanes whose outermost known call was not the kernel's
   int predicate[kLanes];        // of __syncthreads_count and its like
 

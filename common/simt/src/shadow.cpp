@@ -523,7 +523,10 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
       if (!is_known) left |= here;
       return;
     }
-    if (kind == Touch::write) __builtin_prefetch(region->image(sector), 1);
+    if (kind == Touch::write) {
+      __builtin_prefetch(reinterpret_cast<const void*>(sector), 1);
+      __builtin_prefetch(region->image(sector), 1);
+    }
     firsts[count++] = {sector, words, here};
   };
   for_each_sector(address, lanes, size, touch);
