@@ -90,7 +90,6 @@ void RaceCheck::note_listed() {
       }
     });
   }
-  listed_.clear();
 }
 
 bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
