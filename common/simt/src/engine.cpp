@@ -59,7 +59,7 @@ uint64_t stack_bytes() {
 }
 
 // Of the addresses that a stack takes up: a power of two, and the stack begins at a multiple of it.
-uint64_t stack_span() { return std::bit_ceil(stack_bytes() + 32 * kPage); }
+uint64_t stack_span() { return std::bit_ceil(stack_bytes()); }
 
 struct Segments {
   uint64_t first = ~uint64_t{0};  // of the program
@@ -249,20 +249,27 @@ void Worker::rebuild(Fiber& fiber) {
 }
 
 Fiber* Worker::make_fiber() {
-  // Of twice the size, a part of it can be had that begins at a multiple of the size: see is_on_stack().
-  const uint64_t size = stack_span();
-  void* map = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (map == MAP_FAILED) {
-    std::perror("simt: cannot map the stack of a thread");
-    std::_Exit(1);
+  const uint64_t span = stack_span();
+  if (!stacks_left_) {
+    // One more than is asked for, so that they can begin at a multiple of their size: see is_on_stack().
+    constexpr uint64_t kStacks = 32;
+    void* map = mmap(nullptr, (kStacks + 1) * span, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (map == MAP_FAILED) {
+      std::perror("simt: cannot map the stacks of threads");
+      std::_Exit(1);
+    }
+    const auto begin = reinterpret_cast<uint64_t>(map);
+    const uint64_t before = (begin + span - 1) / span * span - begin;
+    if (before) munmap(map, before);
+    next_stack_ = static_cast<char*>(map) + before;
+    munmap(next_stack_ + kStacks * span, span - before);
+    stacks_left_ = kStacks;
   }
-  char* stack = reinterpret_cast<char*>((reinterpret_cast<uint64_t>(map) + size - 1) / size * size);
-  const uint64_t before = static_cast<uint64_t>(stack - static_cast<char*>(map));
-  if (before) munmap(map, before);
-  munmap(stack + size, size - before);
-  stack += fiber_count_ % 32 * kPage;
-  mprotect(stack, kPage, PROT_NONE);                       // the guard
+  --stacks_left_;
+  char* const stack = next_stack_ + span - stack_bytes();
+  mprotect(next_stack_, span - stack_bytes() + kPage, PROT_NONE);  // the guard
+  next_stack_ += span;
   auto* fiber = ::new (std::malloc(sizeof(Fiber))) Fiber;  // here `new` would be the device's
   fiber->stack = stack;
   fiber->color = fiber_count_++;

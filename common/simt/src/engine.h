@@ -438,6 +438,8 @@ class Worker {
   unsigned warp_count_ = 0;   // of this block
   std::array<Fiber*, kMaxBlockThreads + 1> free_fibers_;
   unsigned free_count_ = 0;
+  char* next_stack_ = nullptr;  // of those that are mapped, but no fiber's yet
+  uint64_t stacks_left_ = 0;
   unsigned fiber_count_ = 0;
   struct Range {
     uint64_t begin = 1, end = 0;
