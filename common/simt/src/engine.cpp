@@ -233,7 +233,7 @@ void Worker::fiber_entry() { running->lane_main(); }
 
 void Worker::rebuild(Fiber& fiber) {
   // Stack tops that differ in their low bits spread over the sets of the cache.
-  const unsigned color = fiber.color % 32 * 192;
+  const unsigned color = fiber.color % 32 * 192 % kPage;
   char* top = fiber.stack + stack_bytes() - color;
   fiber.first = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
 }
