@@ -212,7 +212,8 @@ char* reserve(uint64_t bytes) {
     std::_Exit(1);
   }
   madvise(p, bytes, MADV_DONTDUMP);
-  madvise(p, bytes, MADV_HUGEPAGE);  // a column of a matrix is on as many small pages as it has rows
+  // A column of a matrix is on as many small pages as it has rows.
+  madvise(p, bytes, MADV_HUGEPAGE);
   return static_cast<char*>(p);
 }
 
