@@ -150,4 +150,24 @@ TEST(RunAhead, AStoreThatGoesFirstIsSeen) {
   EXPECT_NE(ahead.out[0], 0);
 }
 
+// A lane ends with its kernel, not with the first function that returns. (A kernel that is not instrumented calls two
+// that are.)
+__device__ [[gnu::noinline]] void add_one(int* sum) { *sum += 1; }
+
+__global__ __attribute__((no_sanitize("thread"))) void add_twice(int* sums) {
+  add_one(sums + threadIdx.x);
+  add_one(sums + threadIdx.x);
+}
+
+TEST(RunAhead, ALaneEndsWithItsKernel) {
+  int* sums;
+  ASSERT_EQ(cudaMalloc(&sums, 64 * sizeof(int)), cudaSuccess);
+  cudaMemset(sums, 0, 64 * sizeof(int));
+  add_twice<<<1, 64>>>(sums);
+  int host[64];
+  cudaMemcpy(host, sums, sizeof(host), cudaMemcpyDeviceToHost);
+  for (const int sum : host) EXPECT_EQ(sum, 2);
+  cudaFree(sums);
+}
+
 }  // namespace

@@ -37,6 +37,8 @@ namespace simt::engine {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+// A function tells that it has been entered within so many bytes.
+constexpr uint64_t kKernelEntry = 128;
 // A warp that has formed this many groups makes room for the others.
 constexpr uint64_t kSlice = 1 << 12;
 
@@ -55,6 +57,9 @@ uint64_t stack_bytes() {
   }();
   return bytes;
 }
+
+// Of the addresses that a stack takes up: a power of two, and the stack begins at a multiple of it.
+uint64_t stack_span() { return std::bit_ceil(stack_bytes()); }
 
 struct Segments {
   uint64_t first = ~uint64_t{0};  // of the program
@@ -109,7 +114,6 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   dynamic_shared_ =
       static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
-  free_fibers_.reserve(kMaxBlockThreads + 1);
   conflicts_.reserve(kLanes);
   doubts_.reserve(16);
   faults.reserve(64);
@@ -125,90 +129,237 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   sigaltstack(&stack, nullptr);
 }
 
+// ---- Atomic operations ---------------------------------------------------------------------------
+
+namespace {
+
+using detail::AtomicOp;
+using detail::AtomicType;
+
+template <class T>
+T bits_to(uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+template <class T>
+uint64_t bits_of(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+template <class T>
+T next_value(AtomicOp op, T old, T value, T compare) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (op) {
+      case AtomicOp::add:
+      case AtomicOp::add_one:
+        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
+      case AtomicOp::subtract:
+        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
+      case AtomicOp::bit_and:
+        return static_cast<T>(old & value);
+      case AtomicOp::bit_or:
+        return static_cast<T>(old | value);
+      case AtomicOp::bit_xor:
+        return static_cast<T>(old ^ value);
+      case AtomicOp::increment:
+        return old >= value ? T{0} : static_cast<T>(old + 1);
+      case AtomicOp::decrement:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      default:
+        break;
+    }
+  }
+  switch (op) {
+    case AtomicOp::add:
+    case AtomicOp::add_one:
+      return static_cast<T>(old + value);
+    case AtomicOp::subtract:
+      return static_cast<T>(old - value);
+    case AtomicOp::minimum:
+      return value < old ? value : old;
+    case AtomicOp::maximum:
+      return old < value ? value : old;
+    case AtomicOp::compare_exchange:
+      return old == compare ? value : old;
+    default:
+      return value;
+  }
+}
+
+template <class T, class Word>
+uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compare) {
+  auto* word = static_cast<Word*>(address);
+  Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  for (;;) {
+    const T next = next_value<T>(op, std::bit_cast<T>(old), bits_to<T>(value), bits_to<T>(compare));
+    if (__atomic_compare_exchange_n(word, &old, std::bit_cast<Word>(next), false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+      return bits_of(old);
+    }
+  }
+}
+
+}  // namespace
+
+// Returns the old value.
+uint64_t carry_out(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {
+  switch (type) {
+    case AtomicType::i32:
+      return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::u32:
+      return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
+    case AtomicType::i64:
+      return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::u64:
+      return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
+    case AtomicType::f32:
+      return atomic_typed<float, uint32_t>(op, address, value, compare);
+    case AtomicType::f64:
+      return atomic_typed<double, uint64_t>(op, address, value, compare);
+    case AtomicType::u16:
+      return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
+  }
+  return 0;
+}
+
 // ---- Fibers -------------------------------------------------------------------------------------
 
 void Worker::fiber_entry() { running->lane_main(); }
 
 void Worker::rebuild(Fiber& fiber) {
   // Stack tops that differ in their low bits spread over the sets of the cache.
-  const unsigned color = fiber.color % 32 * 192;
+  const unsigned color = fiber.color % 32 * 192 % kPage;
   char* top = fiber.stack + stack_bytes() - color;
-  fiber.context = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
+  fiber.first = make_context(top, stack_bytes() - color - kPage, &Worker::fiber_entry);
 }
 
-Fiber* Worker::take_fiber() {
-  if (!free_fibers_.empty()) {
-    Fiber* fiber = free_fibers_.back();
-    free_fibers_.pop_back();
-    return fiber;
-  }
-  void* stack = mmap(nullptr, stack_bytes(), PROT_READ | PROT_WRITE,
+// Nobody needs any more what runs on the fiber: it begins anew.
+[[gnu::always_inline]] inline void Worker::free_fiber(Fiber& fiber) {
+  if constexpr (!kContextsLast) rebuild(fiber);
+  free_fibers_[free_count_++] = &fiber;
+}
+
+[[gnu::always_inline]] inline Fiber* Worker::take_fiber() {
+  return free_count_ ? free_fibers_[--free_count_] : make_fiber();
+}
+
+Fiber* Worker::make_fiber() {
+  const uint64_t span = stack_span();
+  if (!stacks_left_) {
+    // One more than is asked for, so that they can begin at a multiple of their size: see is_on_stack().
+    constexpr uint64_t kStacks = 32;
+    void* map = mmap(nullptr, (kStacks + 1) * span, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (stack == MAP_FAILED) {
-    std::perror("simt: cannot map the stack of a thread");
-    std::_Exit(1);
+    if (map == MAP_FAILED) {
+      std::perror("simt: cannot map the stacks of threads");
+      std::_Exit(1);
+    }
+    const auto begin = reinterpret_cast<uint64_t>(map);
+    const uint64_t before = (begin + span - 1) / span * span - begin;
+    if (before) munmap(map, before);
+    next_stack_ = static_cast<char*>(map) + before;
+    munmap(next_stack_ + kStacks * span, span - before);
+    stacks_left_ = kStacks;
   }
-  mprotect(stack, kPage, PROT_NONE);                       // the guard
+  --stacks_left_;
+  char* const stack = next_stack_ + span - stack_bytes();
+  mprotect(next_stack_, span - stack_bytes() + kPage, PROT_NONE);  // the guard
+  next_stack_ += span;
   auto* fiber = ::new (std::malloc(sizeof(Fiber))) Fiber;  // here `new` would be the device's
-  fiber->stack = static_cast<char*>(stack);
+  fiber->stack = stack;
   fiber->color = fiber_count_++;
   rebuild(*fiber);
   return fiber;
 }
 
-// Sets what the lane finds when it goes on, and returns the fiber to go on with.
-inline Fiber* Worker::prepare(int lane) {
-  Warp& warp = *warp_;
-  Fiber*& target = warp.fiber[lane];
-  if (!target) target = take_fiber();
+// Sets what the lane finds when it goes on. Returns what the function returns there in which it stopped.
+[[gnu::always_inline]] inline uint64_t Worker::prepare(Warp& warp, int lane) {
+  if (!warp.context[lane]) {
+    Fiber* const fiber = take_fiber();
+    warp.fiber[lane] = fiber;
+    warp.context[lane] = fiber->first;
+  }
   lane_ = lane;
   cursor_ = 0;
   script_end_ = warp.scripted ? warp.script.length : 0;
   simt_thread_index = warp.thread[lane];
-  return target;
+  return warp.waking ? wake(warp, lane) : 0;
 }
 
-inline void Worker::switch_to(int lane) {
-  Fiber* target = prepare(lane);
-  Fiber* from = fiber_;
-  if (target == from) return;
-  fiber_ = target;
-  switch_context(from ? from->context : main_, target->context);
+// What is left to do of what the lane stopped for.
+uint64_t Worker::wake(Warp& warp, int lane) {
+  const uint32_t self = 1u << lane;
+  if (!(warp.waking & self)) return 0;
+  warp.waking &= ~self;
+  if (warp.entering & self) {
+    warp.entering &= ~self;
+    enter_late(warp, lane);
+    return 0;
+  }
+  if (warp.updating & self) {
+    warp.updating &= ~self;
+    const Update& update = warp.update[lane];
+    return carry_out(update.op, update.type, update.address, update.value, update.compare);
+  }
+  return warp.exchange[lane].result;
+}
+
+inline void Worker::switch_to(Warp& warp, int lane) {
+  const int from = lane_;
+  const uint64_t result = prepare(warp, lane);
+  if (lane != from)
+    switch_context(from < 0 ? main_ : warp.context[from], warp.context[lane], result);
 }
 
 void Worker::leave_to_main() {
-  Fiber* from = fiber_;
-  fiber_ = nullptr;
+  Context& from = plain_ ? plain_context_ : warp_->context[lane_];
   lane_ = -1;
-  switch_context(from->context, main_);
+  switch_context(from, main_, 0);
 }
 
-// What a fiber does: one lane after another, for ever.
+// What a fiber does: it runs one lane.
 void Worker::lane_main() {
-  for (;;) {
-    if (!plain_) {
-      grid_->entry(grid_->closure);
-    } else if (run_threads()) {
-      leave_to_main();
-      continue;
-    }
+  if (!plain_) {
+    grid_->entry(grid_->closure);
+  } else if (run_threads()) {
+    leave_to_main();
+  }
+  exit_lane();
+}
 
-    // The lane has exited. Its fiber is free for the next; perhaps at once, for the lane that
-    // switch_to() starts.
-    Warp& warp = *warp_;
-    const int lane = lane_;
-    if (warp.capture >> lane & 1)
-      warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
-    warp.key[lane] = kNotWaiting;
-    warp.live &= ~(1u << lane);
-    free_fibers_.push_back(warp.fiber[lane]);
-    warp.fiber[lane] = nullptr;
-    const int next = next_lane(warp, lane);
-    if (next >= 0) {
-      switch_to(next);
-    } else {
-      leave_to_main();
-    }
+// The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
+// than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
+// fiber is free for the next; perhaps at once, for the lane that is to start now.
+void Worker::exit_lane() {
+  Warp& warp = *warp_;
+  const int lane = lane_;
+  if (warp.capture >> lane & 1)
+    warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+  warp.key[lane] = kNotWaiting;
+  warp.live &= ~(1u << lane);
+  free_fiber(*warp.fiber[lane]);
+  warp.context[lane] = nullptr;
+  const int next = next_lane(warp, lane);
+  if (next < 0) {
+    lane_ = -1;
+    return leave_context(main_, 0);
+  }
+  const uint64_t result = prepare(warp, next);
+  return leave_context(warp.context[next], result);
+}
+
+// The first function that a lane calls, or another one if the kernel itself is not instrumented.
+void Worker::note_entry(int lane, uint64_t pc) {
+  if (!kernel_pc) kernel_pc = pc;
+  if (pc - grid_->kernel < kKernelEntry) {
+    entry_pc_ = pc;
+  } else {
+    warp_->outside_kernel |= 1u << lane;
   }
 }
 
@@ -217,14 +368,14 @@ void Worker::run_warp(Warp& warp) {
   running = this;
   uncounted = traced_ ? 0 : kTurn;
   const int lane = schedule(warp);
-  if (lane >= 0) switch_to(lane);
+  if (lane >= 0) switch_to(warp, lane);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
 }
 
 // A lane has noted where it stopped: the next of its group, or of the group that forms next.
-inline int Worker::next_lane(Warp& warp, int lane) {
+[[gnu::always_inline]] inline int Worker::next_lane(Warp& warp, int lane) {
   warp.script_end[lane] = static_cast<uint8_t>(cursor_);
   leads_ = false;
   if (!warp.pending) return schedule(warp);
@@ -239,24 +390,21 @@ inline void Worker::stop(Warp& warp, int lane) {
   if (next < 0) {
     leave_to_main();
   } else {
-    switch_to(next);
+    switch_to(warp, next);
   }
 }
 
-// The same as the last thing that a hook does.
-[[gnu::always_inline]] inline void Worker::stop_and_return(Warp& warp, int lane) {
+// The same as the last thing that a hook does. It returns the lane's result where there is one, else 0.
+template <class Result>
+[[gnu::always_inline]] inline Result Worker::stop_and_return(Warp& warp, int lane) {
   const int next = next_lane(warp, lane);
   if (next < 0) [[unlikely]] {
-    Fiber* from = fiber_;
-    fiber_ = nullptr;
     lane_ = -1;
-    return switch_context_and_return(from->context, main_);
+    return switch_context_and_return<Result>(warp.context[lane], main_, 0);
   }
-  Fiber* target = prepare(next);
-  Fiber* from = fiber_;
-  if (target == from) return;
-  fiber_ = target;
-  switch_context_and_return(from->context, target->context);
+  const uint64_t result = prepare(warp, next);
+  if (next == lane) return static_cast<Result>(result);
+  return switch_context_and_return<Result>(warp.context[lane], warp.context[next], result);
 }
 
 // ---- The scheduler ------------------------------------------------------------------------------
@@ -645,6 +793,40 @@ void Worker::follow_trails(Warp& warp) {
   }
 }
 
+// The lane goes on at the entry of the block ahead of which it has waited.
+void Worker::enter_late(Warp& warp, int lane) {
+  const uint64_t key = warp.entry_key[lane];
+  const Script::Event& event = warp.script.event[0];
+  if (script_end_ && event.key == key && !event.size) {
+    cursor_ = 1;
+    return;
+  }
+  script_end_ = 0;
+  leave_trail(warp, lane, key, 0);
+}
+
+// The running lane enters a block, the next after `length` others since its last access.
+void Worker::leave_trail(Warp& warp, int lane, uint64_t key, unsigned length) {
+  Script& script = warp.script;
+  if (leads_ && script.length < Script::kEvents) {
+    script.event[script.length] = {key,
+                                   0,
+                                   0,
+                                   0,
+                                   0,
+                                   static_cast<uint8_t>(script.loads(script.length)),
+                                   static_cast<uint8_t>(length + 1)};
+    cursor_ = script_end_ = ++script.length;
+    return;
+  }
+  leads_ = false;
+  const unsigned place = warp.trail_length[lane];
+  warp.position[lane] = key;
+  warp.trail[place][lane] = key;
+  warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
+  warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+}
+
 // ---- Collectives of a warp ----------------------------------------------------------------------
 
 // Completes every collective whose lanes have all come; true if there was one.
@@ -794,6 +976,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   flags_.clear();
   doubts_.clear();
   warp_count_ = 0;
+  entry_pc_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
   circle_.begin(clock_);
 }
@@ -812,7 +995,7 @@ void Worker::begin_warps() {
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
-    warp.doubtful = 0;
+    warp.doubtful = warp.waking = warp.entering = warp.updating = warp.outside_kernel = 0;
     warp.together = warp.ahead = 0;
     warp.scripted = false;
     warp.script.length = 0;
@@ -857,11 +1040,10 @@ void Worker::abandon_block() {
     }
     for (const Later& later : warps_[w]->later) std::free(later.text);
     warps_[w]->later.clear();
-    for (Fiber*& fiber : warps_[w]->fiber) {
-      if (!fiber) continue;
-      rebuild(*fiber);
-      free_fibers_.push_back(fiber);
-      fiber = nullptr;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!warps_[w]->context[lane]) continue;
+      free_fiber(*warps_[w]->fiber[lane]);
+      warps_[w]->context[lane] = nullptr;
     }
   }
 }
@@ -873,13 +1055,13 @@ void Worker::run_plain() {
   turns_ = 0;
   running = this;
   uncounted = kTurn;
-  fiber_ = fiber;
+  plain_fiber_ = fiber;
   lane_ = 0;
-  switch_context(main_, fiber->context);
+  switch_context(main_, fiber->first, 0);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
-  if (plain_) free_fibers_.push_back(fiber);
+  if (plain_) free_fiber(*fiber);
   plain_ = false;
 }
 
@@ -920,7 +1102,8 @@ void Worker::leave_plain() {
   warp_ = warps_[number];
   warp_->live &= ~0u << lane_;
   for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
-  warp_->fiber[lane_] = fiber_;
+  warp_->fiber[lane_] = plain_fiber_;
+  warp_->context[lane_] = plain_fiber_->first;  // there is one
   warp_->group = warp_->live;
   warp_->pending = warp_->live & (warp_->live - 1);
 }
@@ -1255,7 +1438,8 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   };
   if (shared) {
     offer(shared, true);
-    count_shared(warp, shared, size, what, pc, counts);
+    count_shared(warp, shared, shared == group ? span : span_of(warp.address, shared), size, what,
+                 pc, counts);
     if (aborted_) return;
   }
   if (!global) return;
@@ -1383,24 +1567,70 @@ bool Worker::is_in_use(const symbols::SharedVariable& variable) const {
   return false;
 }
 
-void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, uint64_t pc,
-                          Counts& counts) {
+// Do all of these addresses lie in one array, and is each aligned?
+bool Worker::is_sound_shared(const Span& span, unsigned size) {
+  const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (!are_aligned(span.bits, size)) return false;
+  if (span.low - dynamic < kMaxDynamicShared)
+    return span.high + size <= dynamic + grid_->dynamic_shared;
+  if (span.high + size > tls_base_ + tls_size_) return false;
+  if (variables_.empty()) return true;
+  const symbols::SharedVariable* const hit = shared_variable(span.low - tls_base_, size);
+  return hit && span.high - tls_base_ + size <= hit->end;
+}
+
+// The same for addresses of a whole warp in regular steps, from the same ones or others. It depends on nothing but these.
+const SharedCost& Worker::cost_of(const TwoRows& rows, const uint64_t* addresses, Stop what) {
+  const uint32_t apart = rows.first[1] - rows.first[0];
+  const uint32_t hash = (apart * 0x9e3779b9u + rows.step) * 0x9e3779b9u + rows.words;
+  KnownCost& known = known_costs_[hash >> 27];
+  if (known.apart != apart || known.step != rows.step || known.words != rows.words ||
+      known.what != what) {
+    known = {apart, rows.step, rows.words, what,
+             count_wavefronts(addresses, ~0u, rows.words * 4,
+                              what == Stop::load ? SharedAccess::load : SharedAccess::store)};
+  }
+  return known.cost;
+}
+
+void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop what,
+                          uint64_t pc, Counts& counts) {
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
   const unsigned block_lane = static_cast<unsigned>(warp.index) * kLanes;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
   const bool write = what != Stop::load, atomic = what == Stop::atomic;
   const symbols::SharedVariable* array = nullptr;  // that the first lane meant
+  const bool is_sound = is_sound_shared(span, size) && !(lanes & warp.has_misaligned);
 
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+  // Most requests are of a whole warp and in regular steps.
+  const uint64_t step = warp.address[1] - warp.address[0];
+  TwoRows rows;
+  bool are_rows =
+      is_sound && lanes == ~0u && size >= 4 && !atomic && are_in_two_rows(warp.address, step);
+  bool is_listed = false;
+  if (are_rows) {
+    const bool is_dynamic = span.low - dynamic < kMaxDynamicShared;
+    const uint64_t origin = is_dynamic ? dynamic - tls_size_ / 4 * 4 : tls_base_;
+    rows = {{static_cast<uint32_t>((warp.address[0] - origin) / 4),
+             static_cast<uint32_t>((warp.address[kLanes / 2] - origin) / 4)},
+            static_cast<uint32_t>(static_cast<int64_t>(step) / 4),
+            size / 4};
+    is_listed = what == Stop::load
+                    ? races.list_load(rows, block_lane, pc_offset, warp.order)
+                    : !warp.doubtful && races.list_store(rows, block_lane, pc_offset, warp.order);
+  }
+  if (!is_listed) races.begin_each();
+
+  for (uint32_t rest = is_listed ? 0 : lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const uint64_t address = warp.address[lane];
     const bool is_dynamic = address - dynamic < kMaxDynamicShared;
-    if (is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
+    if (!is_sound && is_dynamic && address + size > dynamic + grid_->dynamic_shared) {
       add_fault(shared_fault_at(Fault::Kind::shared_out_of_bounds, warp, lane, address));
       aborted_ = true;
       return;
     }
-    if (!is_dynamic && !variables_.empty()) {
+    if (!is_sound && !is_dynamic && !variables_.empty()) {
       // One instruction means one array. Where a lane falls into an array of another function that the
       // block does not use, and which happens to lie beside it here, hardware would have none there.
       const symbols::SharedVariable* const hit = shared_variable(address - tls_base_, size);
@@ -1415,7 +1645,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
       }
       if (!array) array = hit;
     }
-    if (!are_aligned(address, size) || warp.is_misaligned(lane)) {
+    if (!is_sound && (!are_aligned(address, size) || warp.is_misaligned(lane))) {
       add_fault(fault_at(Fault::Kind::misaligned, warp, lane));
       aborted_ = true;
       return;
@@ -1494,9 +1724,13 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop what, 
     counts.shared_wavefronts_ideal += ideal;
   };
   if (what == Stop::load) {
-    add_load(count_wavefronts(warp.address, lanes, size, SharedAccess::load), active);
+    add_load(are_rows ? cost_of(rows, warp.address, what)
+                      : count_wavefronts(warp.address, lanes, size, SharedAccess::load),
+             active);
   } else if (what == Stop::store) {
-    const SharedCost cost = count_wavefronts(warp.address, lanes, size, SharedAccess::store);
+    const SharedCost cost = are_rows
+                                ? cost_of(rows, warp.address, what)
+                                : count_wavefronts(warp.address, lanes, size, SharedAccess::store);
     ++counts.shared_store_requests;
     counts.shared_store_wavefronts += cost.wavefronts;
     counts.shared_store_bank_conflicts += cost.wavefronts - cost.phases;
@@ -2013,8 +2247,8 @@ struct Hooks {
       return;
     }
     // A lane's own stack is its registers and local memory.
-    if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < stack_bytes_) return;
-    if (is_extent(address)) return;
+    if (is_on_stack(address)) return;
+    if (address - worker->tls_base_ < worker->tls_size_ && is_extent(address)) return;
     if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
@@ -2040,7 +2274,7 @@ struct Hooks {
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
     warp.is_padded[lane] = is_padded;
-    worker->stop_and_return(warp, lane);
+    worker->stop_and_return<void>(warp, lane);
   }
 
   // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
@@ -2059,6 +2293,10 @@ struct Hooks {
     uncounted = kTurn;
     worker->clock_ += kTurn;
     worker->plain_ ? perhaps_spins(pc) : yield(pc);
+  }
+
+  [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
+    return (address ^ stack_pointer()) < stack_span_;
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -2112,33 +2350,62 @@ struct Hooks {
     if (++worker->turns_ == 256) yield(pc);
   }
 
+  // An atomic operation of CUDA's. In a block that is counted it is carried out when the lane's turn comes to go on, so
+  // that the lane goes on in the kernel.
+  [[gnu::always_inline]] static inline uint64_t update(detail::AtomicOp op, detail::AtomicType type,
+                                                       void* pointer, uint64_t value,
+                                                       uint64_t compare, unsigned size,
+                                                       SharedUnit unit, Merge merge,
+                                                       const void* pc) {
+    Worker* worker = running;
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    if (!worker || !worker->traced_ || is_on_stack(address) || is_extent(address)) {
+      atomic(pointer, size, unit, merge, pc);
+      return carry_out(op, type, pointer, value, compare);
+    }
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    note_unit(warp, lane, unit, merge);
+    note(warp, lane, Stop::atomic, pc);
+    warp.address[lane] = address;
+    warp.size[lane] = static_cast<uint8_t>(size);
+    warp.is_volatile[lane] = warp.is_padded[lane] = false;
+    warp.update[lane] = {op, type, pointer, value, compare};
+    warp.waking |= 1u << lane;
+    warp.updating |= 1u << lane;
+    return worker->stop_and_return<uint64_t>(warp, lane);
+  }
+
   static void atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
                      const void* pc) {
     Worker* worker = running;
     if (worker && worker->plain_) return perhaps_spins(pc);
-    if (worker) {
-      Warp& warp = *worker->warp_;
-      const uint32_t self = 1u << worker->lane_;
-      const bool unused = warp.unused & self, same_value = warp.same_value & self;
-      if (!(warp.same_address & self)) merge = Merge::never;
-      if (unit == SharedUnit::increment && !unused) unit = SharedUnit::native;
-      for (uint32_t* mask : {&warp.unused, &warp.same_address, &warp.same_value, &warp.merged,
-                             &warp.merged_if_full}) {
-        *mask &= ~self;
-      }
-      if ((merge == Merge::unused && unused) || (merge == Merge::same_value && same_value) ||
-          (merge == Merge::sum && (unused || same_value))) {
-        warp.merged |= self;
-      } else if (merge == Merge::sum) {
-        warp.merged_if_full |= self;
-      }
-      warp.unit[worker->lane_] = unit;
-    }
+    if (worker) note_unit(*worker->warp_, worker->lane_, unit, merge);
     if (!worker || worker->traced_) {
       access(address, size, Stop::atomic, false, pc);
     } else if (++worker->clock_ % 256 == 0) {
       yield(pc);  // perhaps it spins on a lock that another lane holds
     }
+  }
+
+  // How the hardware does the next atomic operation of the lane.
+  [[gnu::always_inline]] static inline void note_unit(Warp& warp, int lane, SharedUnit unit,
+                                                      Merge merge) {
+    const uint32_t self = 1u << lane;
+    const bool unused = warp.unused & self, same_value = warp.same_value & self;
+    if (!(warp.same_address & self)) merge = Merge::never;
+    if (unit == SharedUnit::increment && !unused) unit = SharedUnit::native;
+    for (uint32_t* mask :
+         {&warp.unused, &warp.same_address, &warp.same_value, &warp.merged, &warp.merged_if_full}) {
+      *mask &= ~self;
+    }
+    if ((merge == Merge::unused && unused) || (merge == Merge::same_value && same_value) ||
+        (merge == Merge::sum && (unused || same_value))) {
+      warp.merged |= self;
+    } else if (merge == Merge::sum) {
+      warp.merged_if_full |= self;
+    }
+    warp.unit[lane] = unit;
   }
 
   // Pieces of at most 4 bytes: what the compiler could not prove to be aligned better.
@@ -2261,37 +2528,16 @@ struct Hooks {
       note(warp, lane, Stop::resume, here,
            depth < calls.depth[lane] && depth < Calls::kKnown ? calls.outer_paths[depth][lane]
                                                               : calls.path[lane]);
-      worker->stop(warp, lane);
-      if (worker->cursor_ != worker->script_end_ && script.event[0].key == key &&
-          !script.event[0].size) {
-        ++worker->cursor_;
-        return;
-      }
-      worker->script_end_ = worker->cursor_;
-      length = 0;
+      warp.waking |= 1u << lane;
+      warp.entering |= 1u << lane;
+      warp.entry_key[lane] = key;
+      return worker->stop_and_return<void>(warp, lane);
     }
     if (length == kTrail) [[unlikely]] {
       note(warp, lane, Stop::resume, key, warp.calls.path[lane]);
-      worker->stop(warp, lane);
-      return;
+      return worker->stop_and_return<void>(warp, lane);
     }
-    if (worker->leads_ && script.length < Script::kEvents) {
-      script.event[script.length] = {key,
-                                     0,
-                                     0,
-                                     0,
-                                     0,
-                                     static_cast<uint8_t>(script.loads(script.length)),
-                                     static_cast<uint8_t>(length + 1)};
-      worker->cursor_ = worker->script_end_ = ++script.length;
-      return;
-    }
-    worker->leads_ = false;
-    const unsigned place = warp.trail_length[lane];
-    warp.position[lane] = key;
-    warp.trail[place][lane] = key;
-    warp.trail_length[lane] = static_cast<uint8_t>(place + 1);
-    warp.trail_hash[lane] = (warp.trail_hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
+    worker->leave_trail(warp, lane, key, length);
   }
 
   static void wrong_index(const char* array, int64_t index, const void* pc) {
@@ -2325,12 +2571,15 @@ struct Hooks {
     const int lane = worker->lane_;
     unsigned& depth = calls.depth[lane];
     uint32_t& path = calls.path[lane];
-    if (depth == 0 && !worker->kernel_pc) worker->kernel_pc = reinterpret_cast<uint64_t>(pc);
+    if (depth == 0) {
+      if (reinterpret_cast<uint64_t>(pc) != worker->entry_pc_) [[unlikely]]
+        worker->note_entry(lane, reinterpret_cast<uint64_t>(pc));
+      depth = 1;
+      return;  // paths begin here: outer_paths[0] stays 0
+    }
     if (depth < Calls::kKnown) {
       calls.outer_paths[depth][lane] = path;
-      if (depth) {
-        path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
-      }
+      path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
     }
     if (depth < kMostDepth) ++depth;
   }
@@ -2342,6 +2591,9 @@ struct Hooks {
     const int lane = worker->lane_;
     unsigned& depth = calls.depth[lane];
     if (depth) --depth;
+    // What is left of the kernel is its return.
+    if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1))
+      return worker->exit_lane();
     if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
   }
 
@@ -2359,12 +2611,14 @@ struct Hooks {
     const int lane = worker->lane_;
     note(warp, lane, Stop::barrier, pc);
     warp.predicate[lane] = predicate;
+    if (reduction == detail::BarrierReduction::none)
+      return worker->stop_and_return<int>(warp, lane);
     worker->stop(warp, lane);
     const auto count = static_cast<int>(warp.exchange[lane].result);
     const auto waiting = static_cast<int>(warp.exchange[lane].value);
     switch (reduction) {
       case detail::BarrierReduction::none:
-        return 0;
+        break;
       case detail::BarrierReduction::count:
         return count;
       case detail::BarrierReduction::all:
@@ -2397,8 +2651,8 @@ struct Hooks {
       worker->fail(fault);
     }
     warp.exchange[lane] = {op, mask, value, operand, width, 0};
-    worker->stop(warp, lane);
-    return warp.exchange[lane].result;
+    warp.waking |= 1u << lane;
+    return worker->stop_and_return<uint64_t>(warp, lane);
   }
 
   static unsigned active_mask(const void* pc) {
@@ -2503,7 +2757,9 @@ struct Hooks {
       signal(signal_number, SIG_DFL);  // the instruction runs again, and ends the process
       return;
     }
-    const auto stack = reinterpret_cast<uint64_t>(worker->fiber_->stack);
+    const Fiber* fiber =
+        worker->plain_ ? worker->plain_fiber_ : worker->warp_->fiber[worker->lane_];
+    const auto stack = reinterpret_cast<uint64_t>(fiber->stack);
     crash_pc_ = static_cast<uint64_t>(registers[REG_RIP]);
     crash_address_ = address;
     // A general protection fault without an address: an instruction that insists on alignment.
@@ -2514,7 +2770,7 @@ struct Hooks {
     registers[REG_RSP] = static_cast<greg_t>(((stack + stack_bytes()) & ~uint64_t{15}) - 4096 - 8);
   }
 
-  static inline const uint64_t stack_bytes_ = stack_bytes();
+  static inline const uint64_t stack_span_ = stack_span();
   static inline thread_local uint64_t crash_pc_ = 0, crash_address_ = 0;
   static inline thread_local bool crash_misaligned_ = false, crash_overflow_ = false;
 };
@@ -2644,7 +2900,7 @@ MemoryKind memory_of(const void* pointer) {
       address < reinterpret_cast<uint64_t>(simt_constant_end)) {
     return MemoryKind::constant;
   }
-  if (address - reinterpret_cast<uint64_t>(worker->fiber_->stack) < engine::stack_bytes()) {
+  if (engine::Hooks::is_on_stack(address)) {
     return MemoryKind::local;
   }
   return MemoryKind::global;
@@ -2691,74 +2947,6 @@ void trap(const char* what) {
 
 namespace {
 
-template <class T>
-T bits_to(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
-}
-
-template <class T>
-uint64_t bits_of(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-template <class T>
-T next_value(AtomicOp op, T old, T value, T compare) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    switch (op) {
-      case AtomicOp::add:
-      case AtomicOp::add_one:
-        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
-      case AtomicOp::subtract:
-        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
-      case AtomicOp::bit_and:
-        return static_cast<T>(old & value);
-      case AtomicOp::bit_or:
-        return static_cast<T>(old | value);
-      case AtomicOp::bit_xor:
-        return static_cast<T>(old ^ value);
-      case AtomicOp::increment:
-        return old >= value ? T{0} : static_cast<T>(old + 1);
-      case AtomicOp::decrement:
-        return old == 0 || old > value ? value : static_cast<T>(old - 1);
-      default:
-        break;
-    }
-  }
-  switch (op) {
-    case AtomicOp::add:
-    case AtomicOp::add_one:
-      return static_cast<T>(old + value);
-    case AtomicOp::subtract:
-      return static_cast<T>(old - value);
-    case AtomicOp::minimum:
-      return value < old ? value : old;
-    case AtomicOp::maximum:
-      return old < value ? value : old;
-    case AtomicOp::compare_exchange:
-      return old == compare ? value : old;
-    default:
-      return value;
-  }
-}
-
-template <class T, class Word>
-uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compare) {
-  auto* word = static_cast<Word*>(address);
-  Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  for (;;) {
-    const T next = next_value<T>(op, std::bit_cast<T>(old), bits_to<T>(value), bits_to<T>(compare));
-    if (__atomic_compare_exchange_n(word, &old, std::bit_cast<Word>(next), false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
-      return bits_of(old);
-    }
-  }
-}
-
 Merge merge_of(AtomicOp op, AtomicType type) {
   const bool wide = type == AtomicType::i64 || type == AtomicType::u64;
   if (!wide && type != AtomicType::i32 && type != AtomicType::u32) return Merge::never;
@@ -2804,29 +2992,12 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
   // Shared memory has no unit for these: the compiler makes a loop of them.
   const bool exchange = op == AtomicOp::exchange || op == AtomicOp::compare_exchange;
   const bool spins = !exchange && (size == 8 || type == AtomicType::f32);
-  Hooks::atomic(address, size,
-                op == AtomicOp::compare_exchange ? SharedUnit::compare_exchange
-                : spins                          ? SharedUnit::spin
-                : op == AtomicOp::add_one        ? SharedUnit::increment
-                                                 : SharedUnit::native,
-                merge_of(op, type), SIMT_PC);
-  switch (type) {
-    case AtomicType::i32:
-      return atomic_typed<int32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::u32:
-      return atomic_typed<uint32_t, uint32_t>(op, address, value, compare);
-    case AtomicType::i64:
-      return atomic_typed<int64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::u64:
-      return atomic_typed<uint64_t, uint64_t>(op, address, value, compare);
-    case AtomicType::f32:
-      return atomic_typed<float, uint32_t>(op, address, value, compare);
-    case AtomicType::f64:
-      return atomic_typed<double, uint64_t>(op, address, value, compare);
-    case AtomicType::u16:
-      return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
-  }
-  return 0;
+  return Hooks::update(op, type, address, value, compare, size,
+                       op == AtomicOp::compare_exchange ? SharedUnit::compare_exchange
+                       : spins                          ? SharedUnit::spin
+                       : op == AtomicOp::add_one        ? SharedUnit::increment
+                                                        : SharedUnit::native,
+                       merge_of(op, type), SIMT_PC);
 }
 
 }  // namespace simt::detail

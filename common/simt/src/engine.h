@@ -34,11 +34,11 @@ inline constexpr unsigned kMaxBlockThreads = 1024;
 inline constexpr unsigned kTrail = 16;
 inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
 
-// A stack and what runs on it: one lane after another.
+// A stack and what runs on it: one lane, and after it another.
 struct Fiber {
-  Context context = nullptr;
-  char* stack = nullptr;  // lowest address
-  unsigned color = 0;     // its number, see Worker::rebuild
+  Context first = nullptr;  // before anything runs on it
+  char* stack = nullptr;    // lowest address
+  unsigned color = 0;       // its number, see Worker::rebuild
 };
 
 // Which way shared memory takes for an atomic operation; see SharedAccess.
@@ -72,12 +72,20 @@ struct Exchange {
   uint64_t result;
 };
 
+// An atomic operation.
+struct Update {
+  detail::AtomicOp op;
+  detail::AtomicType type;
+  void* address;
+  uint64_t value, compare;
+};
+
 // The open calls of each lane.
 struct Calls {
   unsigned depth[kLanes];
   uint32_t path[kLanes];  // a hash of the return addresses
   static constexpr unsigned kKnown = 48;
-  uint32_t outer_paths[kKnown][kLanes];
+  uint32_t outer_paths[kKnown][kLanes] = {};
 };
 
 // What the lanes of a group do between two stops.
@@ -146,10 +154,17 @@ struct Warp {
   bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
-  Fiber* fiber[kLanes] = {};
+  Fiber* fiber[kLanes];
+  alignas(64) Context context[kLanes] = {};  // nullptr: the lane has no fiber
   Calls calls;
   Exchange exchange[kLanes];
-  int predicate[kLanes];  // of __syncthreads_count and its like
+  uint32_t waking = 0;  // lanes that have more to do when they go on: they take the result of one,
+  uint32_t entering = 0;        // or, those of these,
+  uint64_t entry_key[kLanes];   // enter this block
+  uint32_t updating = 0;        // or carry out
+  Update update[kLanes];        // this
+  uint32_t outside_kernel = 0;  // lanes whose outermost known call was not the kernel's
+  int predicate[kLanes];        // of __syncthreads_count and its like
 
   // The basic blocks that each lane of the group has entered since its last access, as keys: first
   // those of a part of the script, then its own.
@@ -222,6 +237,7 @@ struct Grid {
   size_t dynamic_shared = 0;
   void (*entry)(void*) = nullptr;
   void* closure = nullptr;
+  uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
   uint64_t step_budget = 0;
   bool traced = false;
   bool run_ahead = true;       // see Script
@@ -342,15 +358,20 @@ class Worker {
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
   void stop(Warp& warp, int lane);
   int next_lane(Warp& warp, int lane);
-  void stop_and_return(Warp& warp, int lane);
-  Fiber* prepare(int lane);
-  void switch_to(int lane);
+  template <class Result>
+  Result stop_and_return(Warp& warp, int lane);
+  uint64_t prepare(Warp& warp, int lane);
+  uint64_t wake(Warp& warp, int lane);
+  void switch_to(Warp& warp, int lane);
   void leave_to_main();
   void run_warp(Warp& warp);
   void lane_main();
+  void exit_lane();  // returns to nobody
   static void fiber_entry();
   Fiber* take_fiber();
+  Fiber* make_fiber();
   void rebuild(Fiber& fiber);
+  void free_fiber(Fiber& fiber);
 
   void begin_block(const Grid& grid, uint3 block_index);
   void begin_warps();
@@ -371,8 +392,10 @@ class Worker {
   void count_access(Warp& warp, uint32_t group);
   void count_copy(Warp& warp, uint32_t lanes);
   static uint32_t atomic_lanes(const Warp& warp, uint32_t lanes);
-  void count_shared(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc,
-                    Counts& counts);
+  void count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
+                    uint64_t pc, Counts& counts);
+  bool is_sound_shared(const Span& span, unsigned size);
+  const SharedCost& cost_of(const TwoRows& rows, const uint64_t* addresses, Stop what);
   void check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
                     uint64_t pc);
   void check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
@@ -385,6 +408,9 @@ class Worker {
   void settle_global();
   bool resolve_collectives(Warp& warp);
   void follow_trails(Warp& warp);
+  void enter_late(Warp& warp, int lane);
+  void note_entry(int lane, uint64_t pc);
+  void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
   void settle_captures(Warp& warp);
   bool settle_wrong_index(Warp& warp, int lane, unsigned size);
   void report_wrong_indices(Warp& warp, int lane);
@@ -401,9 +427,8 @@ class Worker {
 
   const Grid* grid_ = nullptr;
   uint3 block_index_{};
-  Warp* warp_ = nullptr;    // running now
-  int lane_ = -1;           // running now; -1: none, the OS thread's own stack
-  Fiber* fiber_ = nullptr;  // running now
+  Warp* warp_ = nullptr;  // running now
+  int lane_ = -1;         // running now; -1: none, the OS thread's own stack
   Context main_ = nullptr;
   bool aborted_ = false;
 
@@ -414,10 +439,13 @@ class Worker {
   uint64_t stored_begin_ = 0,
            stored_bytes_ = 0;  // where lanes of the group may still have to store
   bool traced_ = false;        // this block
+  uint64_t entry_pc_ = 0;      // what the kernel's own call is known by; 0: not known yet
 
   // A block that is not traced begins as a plain loop over its threads, on one stack. The first thread
   // that has to wait for others ends that: from there on every thread is a fiber.
   bool plain_ = false;
+  Fiber* plain_fiber_ = nullptr;
+  Context plain_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
@@ -427,7 +455,10 @@ class Worker {
   std::vector<Warp*> warps_;  // made once, used by block after block
   uint3 extent_{};            // of the block whose threads they know
   unsigned warp_count_ = 0;   // of this block
-  std::vector<Fiber*> free_fibers_;
+  std::array<Fiber*, kMaxBlockThreads + 1> free_fibers_;
+  unsigned free_count_ = 0;
+  char* next_stack_ = nullptr;  // of those that are mapped, but no fiber's yet
+  uint64_t stacks_left_ = 0;
   unsigned fiber_count_ = 0;
   struct Range {
     uint64_t begin = 1, end = 0;
@@ -455,6 +486,13 @@ class Worker {
   const symbols::SharedVariable* variable_ = nullptr;  // hit last
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
   bool is_in_use(const symbols::SharedVariable& variable) const;
+  // What requests in regular steps have cost before.
+  struct KnownCost {
+    uint32_t apart = 0, step = 0, words = 0;
+    Stop what = Stop::resume;
+    SharedCost cost;
+  };
+  KnownCost known_costs_[32];
   struct Conflict {
     uint8_t lane, other_lane;
     bool same_instruction;

@@ -376,6 +376,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.dynamic_shared = config.shared;
   grid.entry = entry;
   grid.closure = closure;
+  grid.kernel = reinterpret_cast<uint64_t>(config.kernel);
   grid.step_budget = environment_number("SIMT_STEPS", uint64_t{1} << 24);
   grid.traced = traced_program;
   const char* ahead = std::getenv("SIMT_AHEAD");

@@ -53,6 +53,20 @@ SIMT_VECTORS bool are_in_steps(const uint64_t* values, uint64_t step) {
   return !differences;
 }
 
+SIMT_VECTORS bool are_in_two_rows(const uint64_t* values, uint64_t step) {
+  uint64_t differences = 0;
+  for (uint64_t i = 0; i < kLanes / 2; ++i) differences |= values[i] ^ (values[0] + i * step);
+  for (uint64_t i = 0; i < kLanes / 2; ++i)
+    differences |= values[kLanes / 2 + i] ^ (values[kLanes / 2] + i * step);
+  return !differences;
+}
+
+SIMT_VECTORS bool are_within(const uint32_t* values, unsigned count, uint32_t low, uint32_t most) {
+  uint32_t outside = 0;
+  for (unsigned i = 0; i < count; ++i) outside |= values[i] - low > most;
+  return !outside;
+}
+
 Span span_of(const uint64_t* addresses, uint32_t lanes) {
   if (lanes == ~0u) [[likely]]
     return span_of_all(addresses);

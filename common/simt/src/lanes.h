@@ -19,6 +19,14 @@ uint32_t lanes_with(const uint8_t* values, uint8_t value);
 // Are they values[0], values[0] + step, values[0] + 2 * step, ...?
 bool are_in_steps(const uint64_t* values, uint64_t step);
 
+// Are the first 16 values[0], values[0] + step, ..., and the others values[16], values[16] + step, ...? So lie the addresses
+// of a warp that holds a row of a block, or two rows of 16 threads.
+bool are_in_two_rows(const uint64_t* values, uint64_t step);
+
+// Are all of these values at least `low`, counted from there on (so that `low` may be near the end of all numbers), and at
+// most `most` above?
+bool are_within(const uint32_t* values, unsigned count, uint32_t low, uint32_t most);
+
 // The lowest and the highest address of some lanes, and the bits that any of them has.
 struct Span {
   uint64_t low = ~uint64_t{0}, high = 0, bits = 0;

@@ -55,6 +55,7 @@ uint64_t reserve() {
     std::perror("simt: cannot reserve address space for device memory");
     std::_Exit(1);
   }
+  madvise(p, kArenaBytes, MADV_HUGEPAGE);  // the CPU finds its way in large pages faster
   return reinterpret_cast<uint64_t>(p);
 }
 

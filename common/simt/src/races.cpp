@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "lanes.h"
+
 namespace simt::engine {
 
 void WarpOrder::sync(uint32_t members, uint32_t live) {
@@ -17,6 +19,77 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
     }
   }
   ++now;
+}
+
+namespace {
+
+// Calls f(lane, word) for each lane, with the first of its words.
+template <class F>
+void for_each_lane(const TwoRows& rows, F&& f) {
+  for (unsigned half = 0; half < 2; ++half) {
+    for (unsigned i = 0; i < kLanes / 2; ++i) {
+      f(half * (kLanes / 2) + i, rows.first[half] + i * rows.step);
+    }
+  }
+}
+
+}  // namespace
+
+bool RaceCheck::are_whole(const TwoRows& rows) const {
+  const uint32_t since = interval_ - block_;
+  if (rows.step == 0 || rows.step == rows.words) {
+    const unsigned count = rows.words * (rows.step ? kLanes / 2 : 1);
+    return are_within(&whole_[rows.first[0]], count, block_, since) &&
+           (rows.first[1] == rows.first[0] ||
+            are_within(&whole_[rows.first[1]], count, block_, since));
+  }
+  uint32_t outside = 0;
+  for_each_lane(rows, [&](unsigned, uint32_t word) {
+    for (unsigned i = 0; i < rows.words; ++i) outside |= whole_[word + i] - block_ > since;
+  });
+  return !outside;
+}
+
+bool RaceCheck::list_load(const TwoRows& rows, unsigned thread, uint32_t pc,
+                          const WarpOrder& order) {
+  if (kind_ > Kind::loads || listed_.size() == kMostListed || !are_whole(rows)) return false;
+  kind_ = Kind::loads;
+  listed_.push_back({rows, order.now, pc, static_cast<uint16_t>(thread)});
+  return true;
+}
+
+bool RaceCheck::list_store(const TwoRows& rows, unsigned thread, uint32_t pc,
+                           const WarpOrder& order) {
+  if ((kind_ != Kind::empty && kind_ != Kind::stores) || listed_.size() == kMostListed)
+    return false;
+  // Each word for the first time in this interval? If not, access() will store to all of them just the same.
+  bool is_first = true;
+  for_each_lane(rows, [&](unsigned, uint32_t word) {
+    for (unsigned i = 0; i < rows.words; ++i) {
+      is_first &= whole_[word + i] != interval_;
+      whole_[word + i] = interval_;
+    }
+  });
+  if (!is_first) return false;
+  kind_ = Kind::stores;
+  listed_.push_back({rows, order.now, pc, static_cast<uint16_t>(thread)});
+  return true;
+}
+
+// None of them races with another.
+void RaceCheck::note_listed() {
+  const bool write = kind_ == Kind::stores;
+  WarpOrder order;
+  Race race;
+  kind_ = Kind::each;
+  for (const Listed& listed : listed_) {
+    order.now = listed.time;
+    for_each_lane(listed.rows, [&](unsigned lane, uint32_t first) {
+      for (uint32_t word = first; word < first + listed.rows.words; ++word) {
+        note(word, 0xf, listed.thread + lane, write, false, listed.pc, order, race);
+      }
+    });
+  }
 }
 
 bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,

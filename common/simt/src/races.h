@@ -8,6 +8,10 @@
 // For each word of shared memory the check keeps the last plain write, the last atomic operation and two
 // readers of this barrier interval, and for each byte of a word whose bytes a block uses one by one. Intervals
 // are numbered through all blocks of a worker, so nothing needs clearing.
+//
+// An interval in which warps only read, or only write and none what another wrote, has no race, whatever comes after it:
+// most have one phase of a tile, writing or reading. So the requests of whole warps whose words lie in regular steps are
+// only listed at first. They are noted word by word, in their order, once the interval turns out to be of another kind.
 #pragma once
 
 #include <cstdint>
@@ -81,23 +85,57 @@ struct TestedAtomic {
   bool operator==(const TestedAtomic&) const = default;
 };
 
+// What a warp of 32 active lanes accesses, `words` in a row for each lane: lane i < 16 from word first[0] + i * step on,
+// lane 16 + i from first[1] + i * step.
+struct TwoRows {
+  uint32_t first[2];
+  uint32_t step, words;
+};
+
 class RaceCheck {
  public:
   // Words of static and dynamic shared memory have numbers from 0.
   void resize(size_t words) {
     words_.assign(words, SharedWord{});
+    whole_.assign(words, 0);
+    listed_.reserve(kMostListed);
     bytes_.reset(static_cast<SharedUse*>(std::calloc(words * 4, sizeof(SharedUse))));
   }
-  void next_interval() { ++interval_; }
-  void begin_block() { block_ = ++interval_; }
+  void next_interval() {
+    ++interval_;
+    listed_.clear();
+    kind_ = Kind::empty;
+  }
+  void begin_block() {
+    next_interval();
+    block_ = interval_;
+  }
 
   // Have these bytes been written since the block began? Until then shared memory holds garbage.
   bool is_written(size_t word, uint8_t bytes) const {
-    return words_[word].block == block_ && (bytes & ~words_[word].written) == 0;
+    return is_whole(word) || (words_[word].block == block_ && (bytes & ~words_[word].written) == 0);
   }
 
-  uint8_t doubt(size_t word) const { return words_[word].doubt; }  // of a written word
-  void set_doubt(size_t word, uint8_t number) { words_[word].doubt = number; }
+  // Of a written word.
+  uint8_t doubt(size_t word) const { return is_whole(word) ? 0 : words_[word].doubt; }
+  void set_doubt(size_t number, uint8_t doubt) {
+    SharedWord& word = words_[number];
+    if (is_whole(number)) {
+      word.block = block_;
+      word.written = 0xf;
+    }
+    word.doubt = doubt;
+    whole_[number] = word.written == 0xf && !doubt ? interval_ : 0;
+  }
+
+  // The same for a whole request, by the 32 threads from `thread` on: true if it is listed, and neither races nor reads what
+  // nobody has written. If false, nothing has been done: access() must be called for each lane.
+  bool list_load(const TwoRows& rows, unsigned thread, uint32_t pc, const WarpOrder& order);
+  bool list_store(const TwoRows& rows, unsigned thread, uint32_t pc, const WarpOrder& order);
+  // To be called before access().
+  void begin_each() {
+    if (kind_ != Kind::each) note_listed();
+  }
 
   // Notes an access by `thread` (linear in its block) and returns true if it races.
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
@@ -107,6 +145,22 @@ class RaceCheck {
   void forget_tested_atomics() { tested_count_ = 0; }
 
  private:
+  // What the interval has seen so far: no request, only loads, only stores that are listed. Or it is checked word by word.
+  enum class Kind : uint8_t { empty, loads, stores, each };
+  struct Listed {
+    TwoRows rows;
+    uint32_t time, pc;
+    uint16_t thread;
+  };
+  static constexpr size_t kMostListed = 4096;
+
+  // Has the block written all of the word, and last what is in no doubt?
+  bool is_whole(size_t word) const { return whole_[word] - block_ <= interval_ - block_; }
+  bool are_whole(const TwoRows& rows) const;
+  void note_listed();
+
+  bool note(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
+            const WarpOrder& order, Race& race);
   bool use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
            const WarpOrder& order, Race& race);
   bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
@@ -120,6 +174,10 @@ class RaceCheck {
   TestedAtomic tested_[16];  // the first of a launch
   unsigned tested_count_ = 0;
   std::vector<SharedWord> words_;
+  std::vector<uint32_t>
+      whole_;  // of words for which is_whole() holds: the interval of the last store
+  std::vector<Listed> listed_;  // the requests of this interval, unless each is checked
+  Kind kind_ = Kind::empty;
   std::unique_ptr<SharedUse[], Free> bytes_;  // four for each word; no page of it that nobody uses
   uint32_t interval_ = 1;
   uint32_t block_ = 1;
@@ -174,15 +232,22 @@ class RaceCheck {
   return found;
 }
 
+[[gnu::always_inline]] inline bool RaceCheck::note(size_t number, uint8_t bytes, unsigned thread,
+                                                   bool write, bool atomic, uint32_t pc,
+                                                   const WarpOrder& order, Race& race) {
+  SharedWord& word = words_[number];
+  return bytes == 0xf && word.split != block_
+             ? use(word.use, thread, write, atomic, pc, order, race)
+             : use_bytes(number, bytes, thread, write, atomic, pc, order, race);
+}
+
 [[gnu::always_inline]] inline bool RaceCheck::access(size_t number, uint8_t bytes, unsigned thread,
                                                      bool write, bool atomic, uint32_t pc,
                                                      const WarpOrder& order, Race& race) {
   SharedWord& word = words_[number];
-  const bool found = bytes == 0xf && word.split != block_
-                         ? use(word.use, thread, write, atomic, pc, order, race)
-                         : use_bytes(number, bytes, thread, write, atomic, pc, order, race);
+  const bool found = note(number, bytes, thread, write, atomic, pc, order, race);
   if (write) {
-    if (word.block != block_) word.written = 0;
+    if (word.block != block_) word.written = is_whole(number) ? 0xf : 0;
     word.block = block_;
     word.written |= bytes;
   }

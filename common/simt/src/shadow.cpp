@@ -212,6 +212,8 @@ char* reserve(uint64_t bytes) {
     std::_Exit(1);
   }
   madvise(p, bytes, MADV_DONTDUMP);
+  // A column of a matrix is on as many small pages as it has rows.
+  madvise(p, bytes, MADV_HUGEPAGE);
   return static_cast<char*>(p);
 }
 
@@ -522,7 +524,10 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
       if (!is_known) left |= here;
       return;
     }
-    if (kind == Touch::write) __builtin_prefetch(region->image(sector), 1);
+    if (kind == Touch::write) {
+      __builtin_prefetch(reinterpret_cast<const void*>(sector), 1);
+      __builtin_prefetch(region->image(sector), 1);
+    }
     firsts[count++] = {sector, words, here};
   };
   for_each_sector(address, lanes, size, touch);
