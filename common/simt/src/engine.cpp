@@ -1211,12 +1211,16 @@ uint64_t Worker::state_of_lanes() const {
     mix(warp.live);
     mix(uint64_t{warp.at_barrier} << 32 | warp.at_collective);
     mix(uint64_t{warp.ahead} << 1 | warp.last_first);
+    mix(uint64_t{warp.entering} << 32 | warp.updating);
     for (int lane = 0; lane < kLanes; ++lane) {
-      const Fiber* fiber = warp.fiber[lane];
-      if (!fiber) continue;
+      if (!warp.context[lane]) continue;
       mix(warp.key[lane]);
-      const char* const top = fiber->stack + stack_bytes();
-      const char* at = static_cast<const char*>(fiber->context);
+      if (warp.updating >> lane & 1) {
+        mix(warp.update[lane].value);
+        mix(warp.update[lane].compare);
+      }
+      const char* const top = warp.fiber[lane]->stack + stack_bytes();
+      const char* at = static_cast<const char*>(warp.context[lane]);
       for (; at + 8 <= top; at += 8) mix(load_up_to_8(reinterpret_cast<uint64_t>(at), 8));
     }
   }
