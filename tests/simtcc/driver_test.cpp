@@ -112,14 +112,37 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "      1>>>(p);\n"
         "}\n"
         "cudaTextureObject_t texture;\n"
-        "int main() {}\n");
+        "int main() {\n"
+        "  cuInit(0);\n"
+        "  curandGenerateUniform(0, nullptr, 1);\n"
+        "}\n");
   expect_line("-c a.cu", 1,
               "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
               "a.cu:5: error: simt: inline PTX (asm) is not simulated\n"
               "a.cu:9: error: simt: a kernel launch from device code (dynamic parallelism) is not "
               "simulated\n"
-              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated");
+              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated\n"
+              "a.cu:14: error: simt: functions of the driver (cuInit) are not simulated\n"
+              "a.cu:15: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
+              "not simulated");
   EXPECT_FALSE(exists("a.o"));
+}
+
+// Many programs include these two for the runtime and for curand_kernel.h, which they come with.
+TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
+  write("a.cu",
+        "#include <cuda.h>\n"
+        "#include <curand.h>\n"
+        "#include <curand_kernel.h>\n"
+        "struct cuComplex { float r, i; };\n"
+        "__device__ float cuNorm(cuComplex a) { return a.r * a.r + a.i * a.i; }\n"
+        "__global__ void cuMemorize(float* p) { *p = cuNorm({1, 2}); }\n"
+        "static_assert(CUDA_VERSION >= 12000 && CUDA_SUCCESS == 0 && CURAND_STATUS_SUCCESS == 0);\n"
+        "static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4);\n"
+        "int main() { cuMemorize<<<1, 1>>>(nullptr); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
 }
 
 TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {

@@ -356,13 +356,16 @@ class Parser {
     return false;
   }
 
-  // The standard itself, or C++17 where the source asks for one that the simulator's headers do not know.
+  // The standard itself, or C++17 where the source asks for one that the simulator's headers do not know. That
+  // goes without saying for the standards that nvcc still takes.
   std::string supported(const std::string& standard) {
     for (const std::string_view old : {"98", "03", "11", "0x", "14", "1y"}) {
       if (standard != "c++" + std::string(old) && standard != "gnu++" + std::string(old)) continue;
       const std::string instead = standard.substr(0, standard.size() - 2) + "17";
-      options_.notes.push_back("-std=" + standard + ": compiled as " + instead +
-                               ", the oldest that the simulator's headers know");
+      if (old == "98" || old == "03") {
+        options_.notes.push_back("-std=" + standard + ": compiled as " + instead +
+                                 ", the oldest that the simulator's headers know");
+      }
       return instead;
     }
     if (!standard.starts_with("c++") && !standard.starts_with("gnu++")) {
