@@ -145,6 +145,47 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
   EXPECT_EQ(outcome.output, "");
 }
 
+TEST_F(DriverTest, LibrariesAreNamedWhereTheirHeadersAreMissing) {
+  write("a.cu", "#include \"a.h\"\nint main() {}\n");
+  write("a.h", "\n#include <thrust/remove.h>\n");
+  expect_line("-c a.cu", 1,
+              "a.h:2: error: simt: the library Thrust (thrust/remove.h) is not simulated");
+  write("b.cu", "#include <no_such_header.h>\n");
+  const Outcome outcome = simtcc("-c b.cu");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output.find("simt:"), std::string::npos);
+  EXPECT_NE(outcome.output.find("b.cu:1:10: fatal error: no_such_header.h"), std::string::npos);
+}
+
+// As nvcc 13 has it.
+TEST_F(DriverTest, TheStandardIsCpp17AndTheHeadersOfTheCLibraryAreThere) {
+  write("a.cu",
+        "static_assert(__cplusplus == 201703L);\n"
+        "__global__ void k(int* p) {\n"
+        "  volatile int* s = p;\n"
+        "  s[threadIdx.x] += s[threadIdx.x + 1];\n"
+        "}\n"
+        "int main() { return INT_MAX - INT_MAX + atoi(\"0\") + isalpha('0') + strcmp(\"\", \"\"); "
+        "}\n");
+  const Outcome outcome = simtcc("-Wall -Wextra -c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_F(DriverTest, HeadersWithOtherNamesForTheSame) {
+  std::string source;
+  for (const std::string header :
+       {"driver_functions.h", "cuda_stdint.h", "channel_descriptor.h", "texture_types.h",
+        "surface_types.h", "sm_35_atomic_functions.h", "crt/host_config.h", "crt/sm_70_rt.h",
+        "curand_normal.h", "curand_uniform.h", "curand_globals.h", "cuda_fp16.hpp"}) {
+    source += "#include <" + header + ">\n";
+  }
+  write("a.cu", source + "__global__ void k(curandState* s, half* h) { *h = curand_normal(s); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
+}
+
 TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {
   // Such a file is dead once the simulator has the header itself.
   const fs::path include = SIMT_INCLUDE_DIR;

@@ -68,6 +68,25 @@ inline constexpr Unsupported kUnsupportedNames[] = {
     {"__any", "warp functions without a mask"},
 };
 
+/// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
+inline std::optional<std::string_view> unsupported_library(std::string_view header) {
+  constexpr Unsupported kLibraries[] = {
+      {"thrust/", "the library Thrust"},    {"cub/", "the library CUB"},
+      {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
+      {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
+      {"cudnn", "the library cuDNN"},       {"cutensor", "the library cuTENSOR"},
+      {"npp", "the library NPP"},           {"nvjpeg", "the library nvJPEG"},
+      {"nccl", "the library NCCL"},         {"nvshmem", "the library NVSHMEM"},
+      {"cutlass/", "the library CUTLASS"},  {"cute/", "the library CuTe"},
+      {"cupti", "the library CUPTI"},       {"nvml", "the management library"},
+      {"nvJitLink", "linking at run time"},
+  };
+  for (const Unsupported& library : kLibraries) {
+    if (header.starts_with(library.name)) return library.feature;
+  }
+  return std::nullopt;
+}
+
 /// Calls `f(name, feature)` for each name in the table.
 template <class F>
 void for_each_unsupported(F&& f) {
