@@ -402,6 +402,39 @@ TEST_F(Hang, IsSilentWhereALaterBlockSetsTheFlag) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// A long loop is no hang: it computes, or it comes to ever new places.
+__global__ void computes(int* out, int n) {
+  unsigned x = 1;
+  for (int i = 0; i < n; ++i) x = x * 1664525 + 1013904223;
+  *out = static_cast<int>(x);
+}
+__global__ void adds_up(const int* in, int* out, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += in[i];
+  *out = sum;
+}
+__global__ void never_ends(int* out) {
+  for (unsigned x = 1; x != 0; x |= x << 1) {
+    if (threadIdx.x > 32) *out = static_cast<int>(x);
+  }
+}
+
+TEST_F(Hang, IsSilentOnLongLoops) {
+  constexpr int kN = 300000;
+  Buffer<int> in(kN), out(1);
+  cudaMemset(in.data(), 0, kN * sizeof(int));
+  computes<<<1, 1>>>(out.data(), 4 * kN);
+  adds_up<<<1, 1>>>(in.data(), out.data(), kN);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(Hang, IsReportedOfALoopWithoutEnd) {
+  never_ends<<<1, 32>>>(flag.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  EXPECT_EQ(kinds(), Kinds{"hang"});
+}
+
 TEST(HostAccess, OfDeviceMemory) {
   Buffer<float> data(16);
   cudaMemset(data.data(), 0, 64);

@@ -39,6 +39,8 @@ namespace {
 constexpr uint64_t kPage = 4096;
 // A warp that has formed this many groups makes room for the others.
 constexpr uint64_t kSlice = 1 << 12;
+// A warp that does not wait, as far as one can see, may take so many times the steps of one that does.
+constexpr uint64_t kLongest = 16;
 
 __thread Worker* running = nullptr;
 
@@ -324,7 +326,10 @@ int Worker::form_group(Warp& warp) {
 
     // A warp that spins lets the others run, and then its own lanes in the reverse order.
     if (++warp.steps % kSlice == 0 || warp.yielded) [[unlikely]] {
-      if (warp.steps > grid_->step_budget) {
+      // What computes without looking at memory waits for nobody, but may have no end.
+      const uint64_t idle = warp.steps - warp.waiting.since;
+      if (warp.steps > kLongest * grid_->step_budget ||
+          (warp.waiting.looks && idle > grid_->step_budget)) {
         Fault fault = fault_at(Fault::Kind::hang, warp, first);
         fault.pc = key_pc(best);
         add_fault(fault);
@@ -814,6 +819,7 @@ void Worker::begin_warps() {
     warp.script.length = 0;
     warp.group_key = 0;
     warp.steps = 0;
+    warp.waiting = {};
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
@@ -1011,6 +1017,7 @@ bool Worker::open_barrier() {
     }
     warp.at_barrier = 0;
     warp.steps = 0;
+    warp.waiting = {};
   }
   return true;
 }
@@ -1066,6 +1073,11 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const unsigned size = warp.size[first];
   const uint64_t pc = key_pc(warp.group_key);
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  if (what == Stop::store) {
+    warp.waiting.store(warp.steps);
+  } else {
+    warp.waiting.look(warp.address[first], warp.steps);
+  }
 
   if (const uint32_t copies = group & warp.copying) [[unlikely]] {
     count_copy(warp, copies);

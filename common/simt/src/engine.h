@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "async.h"
@@ -134,6 +135,27 @@ struct Later {
   uint64_t misaligned = 0;
 };
 
+// Does a warp do something, or does it wait? One that waits looks at the same few places in memory and stores nothing.
+struct Waiting {
+  uint64_t since = 0;  // the last step that was something else
+  bool looks = false;  // at memory, since then
+  uint64_t seen[4] = {};
+  unsigned next = 0;
+
+  void store(uint64_t step) {
+    since = step;
+    looks = false;
+  }
+  void look(uint64_t address, uint64_t step) {
+    looks = true;
+    for (const uint64_t known : seen) {
+      if (known == address) return;
+    }
+    seen[next++ % std::size(seen)] = address;
+    store(step);
+  }
+};
+
 // Arrays over lanes, because the scheduler reads one field of all 32.
 struct Warp {
   alignas(64) uint64_t key[kLanes];
@@ -183,6 +205,7 @@ struct Warp {
   uint32_t at_collective = 0;
   uint64_t group_key = 0;
   uint64_t steps = 0;  // groups formed since the block began or a barrier opened
+  Waiting waiting;
   bool yielded = false;
   int index = 0;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
