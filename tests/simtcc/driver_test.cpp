@@ -145,6 +145,35 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
   EXPECT_EQ(outcome.output, "");
 }
 
+TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
+  write("device.cu",
+        "__device__ int scale = 3;\n"
+        "__device__ int times(int x) { return x * scale; }\n");
+  write("main.cu",
+        "#include <cstdio>\n"
+        "extern __device__ int scale;\n"
+        "__device__ int times(int x);\n"
+        "__global__ void k(int* p) { *p = times(4) + scale; }\n"
+        "int main() {\n"
+        "  int *p, h;\n"
+        "  cudaMalloc(&p, 4);\n"
+        "  k<<<1, 1>>>(p);\n"
+        "  cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost);\n"
+        "  cudaFree(p);\n"
+        "  printf(\"%d\\n\", h);\n"
+        "}\n");
+  for (const std::string step :
+       {"-arch=sm_70 -dc device.cu -o device.o", "-arch=sm_70 -lib device.o -o libdevice.a",
+        "-arch=sm_70 -keep -src-in-ptx -dc main.cu -o main.o",
+        "-arch=sm_70 -dlink main.o device.o -o link.o",
+        "main.o link.o libdevice.a -lcudadevrt -lcudart -o main"}) {
+    const Outcome outcome = simtcc(step);
+    EXPECT_EQ(outcome.status, 0) << step;
+    EXPECT_EQ(outcome.output, "") << step;
+  }
+  EXPECT_EQ(shell("./main").output, "15\n");
+}
+
 TEST_F(DriverTest, LibrariesAreNamedWhereTheirHeadersAreMissing) {
   write("a.cu", "#include \"a.h\"\nint main() {}\n");
   write("a.h", "\n#include <thrust/remove.h>\n");

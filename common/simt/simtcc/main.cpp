@@ -60,6 +60,8 @@ class Driver {
       objects.push_back(object);
     }
     if (options_.compile_only || options_.print_rewritten) return 0;
+    if (options_.archive) return archive(objects);
+    if (options_.device_link) return link_device();
     return link(objects);
   }
 
@@ -220,6 +222,18 @@ class Driver {
   }
 
   std::string program() const { return options_.output.empty() ? "a.out" : options_.output; }
+
+  int archive(const Command& objects) const {
+    Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+    append(command, objects);
+    return step(command);
+  }
+
+  // Separate compilation as nvcc has it: its step between compiling and linking has nothing to do here.
+  int link_device() const {
+    const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
+    return step({options_.compiler, "-x", "c++", "-c", "/dev/null", "-o", object});
+  }
 
   int link(const Command& objects) const {
     Command command = {options_.compiler};

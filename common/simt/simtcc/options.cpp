@@ -10,7 +10,7 @@ namespace simtcc {
 namespace {
 
 // Options of nvcc that only concern the GPU or nvcc itself. They may start with one dash or two.
-constexpr std::array<std::string_view, 25> kIgnoredFlags = {"expt-relaxed-constexpr",
+constexpr std::array<std::string_view, 28> kIgnoredFlags = {"expt-relaxed-constexpr",
                                                             "expt-extended-lambda",
                                                             "extended-lambda",
                                                             "relaxed-constexpr",
@@ -34,7 +34,10 @@ constexpr std::array<std::string_view, 25> kIgnoredFlags = {"expt-relaxed-conste
                                                             "Wext-lambda-captures-this",
                                                             "source-in-ptx",
                                                             "disable-warnings-for-device",
-                                                            "no-compress"};
+                                                            "no-compress",
+                                                            "src-in-ptx",
+                                                            "keep",
+                                                            "save-temps"};
 
 // The same, with a value: -name value or -name=value.
 constexpr std::array<std::string_view, 31> kIgnoredWithValue = {
@@ -91,9 +94,8 @@ constexpr std::array<Alias, 14> kAliases = {{{"--compile", "-c"},
                                              {"--linker-options", "-Xlinker"}}};
 
 // Outputs that only nvcc can make.
-constexpr std::array<std::string_view, 12> kNoSuchOutput = {
-    "-ptx",   "--ptx",         "-cubin",    "--cubin",    "-fatbin", "--fatbin",
-    "-dlink", "--device-link", "-optix-ir", "--optix-ir", "-lib",    "--lib"};
+constexpr std::array<std::string_view, 8> kNoSuchOutput = {
+    "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-optix-ir", "--optix-ir"};
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
 constexpr std::array<std::string_view, 9> kRuntimeLibraries = {
@@ -213,6 +215,10 @@ class Parser {
       options_.print_rewritten = true;
     } else if (argument == "-c") {
       options_.compile_only = true;
+    } else if (argument == "-lib" || argument == "--lib") {
+      options_.archive = true;
+    } else if (argument == "-dlink" || argument == "--device-link") {
+      options_.device_link = true;
     } else if (argument == "-v" || argument == "--verbose") {
       options_.verbose = true;
     } else if (argument == "--dryrun" || argument == "-dryrun" || argument == "-###") {
@@ -412,6 +418,8 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
 
   -o FILE            write the program (default a.out) or, with -c, the object
   -c                 compile to an object, do not link (also -dc)
+  -lib               put the objects into a library (default a.a)
+  -dlink             write an empty object (default a_dlink.o): there is no device code to link
   --fast             no counting and no checking: kernels run at the speed of plain code
   -x cu|c++|c|none   the language of the files that follow, whatever their names
   -I -D -U -isystem -include -std -g -O -W -f -m -l -L -Wl, -pthread

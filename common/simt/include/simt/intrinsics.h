@@ -42,8 +42,6 @@ SIMT_INLINE clock_t device_clock() { return clock(); }
 SIMT_INLINE void __builtin_assume(bool) {}
 SIMT_INLINE void __trap() { simt::detail::trap("__trap() was called"); }
 SIMT_INLINE void __brkpt() { simt::detail::trap("__brkpt() was called"); }
-/// Nanoseconds of the simulated clock, as `%globaltimer`.
-SIMT_INLINE long long __globaltimer() { return simt::detail::clock(); }
 
 namespace simt::detail {
 
