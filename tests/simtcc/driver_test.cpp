@@ -379,6 +379,45 @@ TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
   }
 }
 
+// The runtime's own headers say no more of std than nvcc's do: what they declared besides would be ambiguous here.
+TEST_F(DriverTest, NamesOfStdThatNvccLeavesFreeAreTheProgramsOwn) {
+  write(
+      "a.cu",
+      "#include <stdio.h>\n"
+      "using namespace std;\n"
+      "int array[4], tie = 3, ignore, atomic, hash, string, greater, shared_ptr, ratio, optional;\n"
+      "__global__ void multiplies(int* a, int n) { a[threadIdx.x] *= n; }\n"
+      "__global__ void plus(int* a, float by, char sign) { a[threadIdx.x] += sign * (int)by; }\n"
+      "int main() {\n"
+      "  int* a;\n"
+      "  for (int i = 0; i < 4; i++) array[i] = i;\n"
+      "  ignore = atomic = hash = string = greater = shared_ptr = ratio = optional = 1;\n"
+      "  cudaMalloc(&a, sizeof array);\n"
+      "  cudaMemcpy(a, array, sizeof array, cudaMemcpyHostToDevice);\n"
+      "  cudaStream_t stream;\n"
+      "  cudaGraph_t graph;\n"
+      "  cudaGraphExec_t exec;\n"
+      "  cudaStreamCreate(&stream);\n"
+      "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+      "  multiplies<<<1, 4, 0, stream>>>(a, tie);\n"
+      "  plus<<<1, 4, 0, stream>>>(a, 2.5f, -1);\n"
+      "  cudaStreamEndCapture(stream, &graph);\n"
+      "  cudaGraphInstantiate(&exec, graph, 0);\n"
+      "  cudaGraphLaunch(exec, stream);\n"
+      "  cudaGraphLaunch(exec, stream);\n"
+      "  cudaMemcpy(array, a, sizeof array, cudaMemcpyDeviceToHost);\n"
+      "  printf(\"%d %d %d %d\\n\", array[0], array[1], array[2], array[3]);\n"
+      "  cudaGraphExecDestroy(exec);\n"
+      "  cudaGraphDestroy(graph);\n"
+      "  cudaStreamDestroy(stream);\n"
+      "  cudaFree(a);\n"
+      "}\n");
+  for (const std::string standard : {"c++17", "c++20"}) {
+    EXPECT_EQ(simtcc("-std=" + standard + " a.cu -o a").output, "") << standard;
+    EXPECT_EQ(shell("./a").output, "-8 1 10 19\n") << standard;
+  }
+}
+
 TEST_F(DriverTest, CommandsCanBeSeen) {
   write("a.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n");
   Outcome outcome = simtcc("--dryrun a.cu");

@@ -14,8 +14,6 @@
 #include <simt/runtime.h>
 
 #include <cstddef>
-#include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -108,24 +106,30 @@ void run_now(const char* text, const Config& config, const Call& call, Given<P>&
   // What is not plain data cannot be compared.
   constexpr bool plain = ((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...);
   const Argument data[] = {
-      {const_cast<const void*>(static_cast<const volatile void*>(std::addressof(arguments))),
+      {const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(arguments))),
        sizeof(arguments)}...,
       {nullptr, 0}};
   run_grid(text, named, &enter_thread<Thread>, const_cast<void*>(static_cast<const void*>(&thread)),
            plain ? data : nullptr, sizeof...(P));
 }
 
+/// An argument that a captured launch keeps. (Not in a std::tuple: <tuple> declares std::array, std::tie and
+/// std::ignore, and a program that says `using namespace std` may have such names of its own with nvcc.)
+template <std::size_t place, class T>
+struct Kept {
+  T value;
+};
+
 /// A launch that happens later, once or often, with the arguments as they are now.
-template <class Call, class... A>
-struct CapturedLaunch {
-  void operator()() {
-    std::apply([this](A&... values) { run_now<A...>(text, config, call, values...); }, arguments);
-  }
+template <class Call, class Places, class... A>
+struct CapturedLaunch;
+template <class Call, std::size_t... place, class... A>
+struct CapturedLaunch<Call, std::index_sequence<place...>, A...> : Kept<place, A>... {
+  void operator()() { run_now<A...>(text, config, call, Kept<place, A>::value...); }
 
   const char* text;
   Config config;
   Call call;
-  std::tuple<A...> arguments;
 };
 
 /// \tparam P what the kernel's parameters are, or the arguments if it has to be found for them
@@ -135,13 +139,13 @@ void run_threads(const char* text, const Config& config, const Call& call, Given
     run_now<P...>(text, config, call, arguments...);
     return;
   }
-  using Later = CapturedLaunch<Call, P...>;
+  using Later = CapturedLaunch<Call, std::index_sequence_for<P...>, P...>;
   Config later = config;
   later.stream = nullptr;
   later.to_node = false;
   capture(config, {[](void* work) { (*static_cast<Later*>(work))(); },
                    [](void* work) { delete static_cast<Later*>(work); },
-                   new Later{text, later, call, std::tuple<P...>(arguments...)}});
+                   new Later{{arguments}..., text, later, call}});
 }
 
 /// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts
