@@ -95,6 +95,14 @@ int main() {
   right = right && cudaGraphAddKernelNode(&second, graph, both, 2, &params) == cudaSuccess;
   cudaGraphAddMemcpyNode1D(&out, graph, &second, 1, back.data(), data, n * sizeof(float),
                            cudaMemcpyDeviceToHost);
+  cudaGraphNode_t near[4] = {};
+  size_t count = 4;
+  cudaGraphNodeGetDependencies(second, near, &count);
+  right = right && count == 2 && near[0] == kernel && near[1] == set;
+  cudaGraphNodeGetDependentNodes(second, nullptr, &count);
+  right = right && count == 1;
+  cudaGraphNodeGetDependentNodes(second, near, nullptr, &count);
+  right = right && near[0] == out;
   back.assign(n, -1.0f);
   cudaGraphInstantiate(&executable, graph, nullptr, nullptr, 0);
   right = right && back[5] == -1.0f && cudaGraphLaunch(executable, main_stream) == cudaSuccess;

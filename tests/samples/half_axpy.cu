@@ -94,6 +94,8 @@ int main() {
   }
   const float expected = 1.7f * 3.0f + 300;  // of x[300].x = 3, y[300].x = 300
   wrong += !(std::fabs(__low2float(z[300]) - expected) < 0.2f);
+  wrong += !(__half2float(CUDART_ONE_FP16) == 1 && __half2float(CUDART_MAX_NORMAL_FP16) == 65504);
+  wrong += !(__half2float(CUDART_INF_FP16) > 65504 && __bfloat162float(CUDART_ONE_BF16) == 1);
   std::printf("half_axpy: %s (%d wrong)\n", wrong ? "FAILED" : "ok", wrong);
   cudaFree(dx);
   cudaFree(dy);

@@ -476,6 +476,30 @@ TEST_F(Hang, IsSilentWhereACounterWillEndTheLoop) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// More rounds than SIMT_STEPS, but they only compute.
+__global__ void compute_alone(int* out, int rounds) {
+  unsigned x = 1;
+#pragma unroll 1
+  for (int i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  *out = static_cast<int>(x);
+}
+
+// It may compute, but it has no end.
+__global__ void never_ends(int* out) {
+  for (unsigned x = 1; x != 0; x |= x << 1) {
+    if (threadIdx.x > 32) *out = static_cast<int>(x);
+  }
+}
+
+TEST_F(Hang, IsToldOfAnEndlessLoopFromALongOne) {
+  compute_alone<<<1, 1>>>(flag.data(), 1'200'000);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+  never_ends<<<1, 32>>>(flag.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  EXPECT_EQ(kinds(), Kinds{"hang"});
+}
+
 // One thread for all: many more steps than SIMT_STEPS, and each comes to a new element.
 __global__ void sum_alone(const int* in, int n, int* sum) {
   int total = 0;

@@ -331,6 +331,21 @@ TEST_F(Notes, AreOrderedByAPlainFlag) {
   EXPECT_EQ(second.read(&ints[0]).clashes.size(), 0u);
 }
 
+// Two blocks count up at the same time. The one noted first may come last, and put the counter back.
+TEST_F(Notes, OfAtomicOperationsAreOrderedByWhoHasSeenThem) {
+  Block first(0), second(1), third(2);
+  first.check.fence();
+  first.request({&ints[100]}, Touch::atomic, 3);
+  second.request({&ints[100]}, Touch::atomic, 3);
+  first.look(&ints[100]);  // its operation is done
+  EXPECT_EQ(first.store(&ints[100]).clashes.size(), 0u);
+  EXPECT_EQ(third.update(&ints[100]).clashes.size(), 1u);
+
+  first.update(&ints[200]);
+  second.update(&ints[200]);
+  EXPECT_EQ(first.store(&ints[200]).clashes.size(), 1u);
+}
+
 // ---- What memory held, and what has been written ------------------------------------------------
 
 TEST_F(Notes, KnowWhatASectorHeldBeforeTheFirstStore) {

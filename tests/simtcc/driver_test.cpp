@@ -112,14 +112,107 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "      1>>>(p);\n"
         "}\n"
         "cudaTextureObject_t texture;\n"
-        "int main() {}\n");
+        "int main() {\n"
+        "  cuInit(0);\n"
+        "  curandGenerateUniform(0, nullptr, 1);\n"
+        "}\n");
   expect_line("-c a.cu", 1,
               "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
               "a.cu:5: error: simt: inline PTX (asm) is not simulated\n"
               "a.cu:9: error: simt: a kernel launch from device code (dynamic parallelism) is not "
               "simulated\n"
-              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated");
+              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated\n"
+              "a.cu:14: error: simt: functions of the driver (cuInit) are not simulated\n"
+              "a.cu:15: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
+              "not simulated");
   EXPECT_FALSE(exists("a.o"));
+}
+
+// Many programs include these two for the runtime and for curand_kernel.h, which they come with.
+TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
+  write("a.cu",
+        "#include <cuda.h>\n"
+        "#include <curand.h>\n"
+        "#include <curand_kernel.h>\n"
+        "struct cuComplex { float r, i; };\n"
+        "__device__ float cuNorm(cuComplex a) { return a.r * a.r + a.i * a.i; }\n"
+        "__global__ void cuMemorize(float* p) { *p = cuNorm({1, 2}); }\n"
+        "static_assert(CUDA_VERSION >= 12000 && CUDA_SUCCESS == 0 && CURAND_STATUS_SUCCESS == 0);\n"
+        "static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4);\n"
+        "int main() { cuMemorize<<<1, 1>>>(nullptr); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
+  write("device.cu",
+        "__device__ int scale = 3;\n"
+        "__device__ int times(int x) { return x * scale; }\n");
+  write("main.cu",
+        "#include <cstdio>\n"
+        "extern __device__ int scale;\n"
+        "__device__ int times(int x);\n"
+        "__global__ void k(int* p) { *p = times(4) + scale; }\n"
+        "int main() {\n"
+        "  int *p, h;\n"
+        "  cudaMalloc(&p, 4);\n"
+        "  k<<<1, 1>>>(p);\n"
+        "  cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost);\n"
+        "  cudaFree(p);\n"
+        "  printf(\"%d\\n\", h);\n"
+        "}\n");
+  for (const std::string step :
+       {"-arch=sm_70 -dc device.cu -o device.o", "-arch=sm_70 -lib device.o -o libdevice.a",
+        "-arch=sm_70 -keep -src-in-ptx -dc main.cu -o main.o",
+        "-arch=sm_70 -dlink main.o device.o -o link.o",
+        "main.o link.o libdevice.a -lcudadevrt -lcudart -o main"}) {
+    const Outcome outcome = simtcc(step);
+    EXPECT_EQ(outcome.status, 0) << step;
+    EXPECT_EQ(outcome.output, "") << step;
+  }
+  EXPECT_EQ(shell("./main").output, "15\n");
+}
+
+TEST_F(DriverTest, LibrariesAreNamedWhereTheirHeadersAreMissing) {
+  write("a.cu", "#include \"a.h\"\nint main() {}\n");
+  write("a.h", "\n#include <thrust/remove.h>\n");
+  expect_line("-c a.cu", 1,
+              "a.h:2: error: simt: the library Thrust (thrust/remove.h) is not simulated");
+  write("b.cu", "#include <no_such_header.h>\n");
+  const Outcome outcome = simtcc("-c b.cu");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output.find("simt:"), std::string::npos);
+  EXPECT_NE(outcome.output.find("b.cu:1:10: fatal error: no_such_header.h"), std::string::npos);
+}
+
+// As nvcc 13 has it.
+TEST_F(DriverTest, TheStandardIsCpp17AndTheHeadersOfTheCLibraryAreThere) {
+  write("a.cu",
+        "static_assert(__cplusplus == 201703L);\n"
+        "__global__ void k(int* p) {\n"
+        "  volatile int* s = p;\n"
+        "  s[threadIdx.x] += s[threadIdx.x + 1];\n"
+        "}\n"
+        "int main() { return INT_MAX - INT_MAX + atoi(\"0\") + isalpha('0') + strcmp(\"\", \"\"); "
+        "}\n");
+  const Outcome outcome = simtcc("-Wall -Wextra -c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_F(DriverTest, HeadersWithOtherNamesForTheSame) {
+  std::string source;
+  for (const std::string header :
+       {"driver_functions.h", "cuda_stdint.h", "channel_descriptor.h", "texture_types.h",
+        "surface_types.h", "sm_35_atomic_functions.h", "crt/host_config.h", "crt/sm_70_rt.h",
+        "curand_normal.h", "curand_uniform.h", "curand_globals.h", "cuda_fp16.hpp"}) {
+    source += "#include <" + header + ">\n";
+  }
+  write("a.cu", source + "__global__ void k(curandState* s, half* h) { *h = curand_normal(s); }\n");
+  const Outcome outcome = simtcc("-c a.cu");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
 }
 
 TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {
@@ -283,6 +376,45 @@ TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
     const Outcome outcome = shell("./a");
     EXPECT_EQ(outcome.status, 0) << standard;
     EXPECT_EQ(outcome.output, "") << standard;
+  }
+}
+
+// The runtime's own headers say no more of std than nvcc's do: what they declared besides would be ambiguous here.
+TEST_F(DriverTest, NamesOfStdThatNvccLeavesFreeAreTheProgramsOwn) {
+  write(
+      "a.cu",
+      "#include <stdio.h>\n"
+      "using namespace std;\n"
+      "int array[4], tie = 3, ignore, atomic, hash, string, greater, shared_ptr, ratio, optional;\n"
+      "__global__ void multiplies(int* a, int n) { a[threadIdx.x] *= n; }\n"
+      "__global__ void plus(int* a, float by, char sign) { a[threadIdx.x] += sign * (int)by; }\n"
+      "int main() {\n"
+      "  int* a;\n"
+      "  for (int i = 0; i < 4; i++) array[i] = i;\n"
+      "  ignore = atomic = hash = string = greater = shared_ptr = ratio = optional = 1;\n"
+      "  cudaMalloc(&a, sizeof array);\n"
+      "  cudaMemcpy(a, array, sizeof array, cudaMemcpyHostToDevice);\n"
+      "  cudaStream_t stream;\n"
+      "  cudaGraph_t graph;\n"
+      "  cudaGraphExec_t exec;\n"
+      "  cudaStreamCreate(&stream);\n"
+      "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+      "  multiplies<<<1, 4, 0, stream>>>(a, tie);\n"
+      "  plus<<<1, 4, 0, stream>>>(a, 2.5f, -1);\n"
+      "  cudaStreamEndCapture(stream, &graph);\n"
+      "  cudaGraphInstantiate(&exec, graph, 0);\n"
+      "  cudaGraphLaunch(exec, stream);\n"
+      "  cudaGraphLaunch(exec, stream);\n"
+      "  cudaMemcpy(array, a, sizeof array, cudaMemcpyDeviceToHost);\n"
+      "  printf(\"%d %d %d %d\\n\", array[0], array[1], array[2], array[3]);\n"
+      "  cudaGraphExecDestroy(exec);\n"
+      "  cudaGraphDestroy(graph);\n"
+      "  cudaStreamDestroy(stream);\n"
+      "  cudaFree(a);\n"
+      "}\n");
+  for (const std::string standard : {"c++17", "c++20"}) {
+    EXPECT_EQ(simtcc("-std=" + standard + " a.cu -o a").output, "") << standard;
+    EXPECT_EQ(shell("./a").output, "-8 1 10 19\n") << standard;
   }
 }
 

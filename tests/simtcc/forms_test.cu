@@ -360,6 +360,33 @@ __global__ void __launch_bounds__(64, 2) bounded(int* out) { out[0] = blockDim.x
 __launch_bounds__(64) __global__ void bounded_before(int* out) { out[0] = blockDim.y; }
 extern "C" __global__ void c_linkage(int* out) { out[0] = gridDim.x; }
 
+// With a pack that may be empty, or a default for the rest, `kernel<2>` is one function already; the arguments may
+// ask for another.
+template <int kStart, class... T>
+__global__ void sum_pack(double* out, T... values) {
+  *out = kStart + (0.0 + ... + values);
+}
+template <int kCount, class T = float>
+__global__ void fill_first(T* out, T value) {
+  if (threadIdx.x < kCount) out[threadIdx.x] = value;
+}
+
+TEST(Forms, TemplateArgumentsThatAreDeducedInPart) {
+  Managed<double> out(4);
+  Managed<float> narrow(4);
+  sum_pack<2><<<1, 1>>>(out.data());
+  EXPECT_EQ(out[0], 2);
+  sum_pack<2><<<1, 1>>>(out.data(), 1, 2.5f, 'a');
+  EXPECT_EQ(out[0], 2 + 3.5 + 'a');
+  sum_pack<1, int><<<1, 1>>>(out.data(), 2, 0.25);
+  EXPECT_EQ(out[0], 3.25);
+  fill_first<2><<<1, 32>>>(out.data(), 0.1);
+  EXPECT_EQ(out[1], 0.1);
+  fill_first<2><<<1, 32>>>(narrow.data(), 3);
+  EXPECT_EQ(narrow[1], 3);
+  EXPECT_EQ(narrow[2], 0);
+}
+
 TEST(Forms, ConfigurationsAndDeclarations) {
   Managed<int> out(1);
   const dim3 grid(2, 3), block(4, 2);

@@ -42,7 +42,8 @@ std::string launch(const std::string& kernel, const std::string& configuration,
   std::string literal;
   for (const char c : kernel)
     literal += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return "::simt::launcher(\"" + literal + "\", " + capture +
+  const std::string launcher = kernel.ends_with('>') ? "template_launcher" : "launcher";
+  return "::simt::" + launcher + "(\"" + literal + "\", " + capture +
          "(auto simt_kernel) -> decltype(simt_kernel(" + kernel + ")) { return simt_kernel(" +
          kernel + "); }, " + capture + "(auto&... simt_arguments) " + kUntraced + " { " + spelled +
          "(simt_arguments...); }, ::simt::config(" + configuration + "))";

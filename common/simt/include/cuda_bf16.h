@@ -4,7 +4,7 @@
 /// What both formats of 16 bits share (arithmetic, comparison, functions such as __hfma and __hadd2)
 /// is in simt/narrow_float.h. Every result is computed in double and rounded to nearest even; hexp and its
 /// like may differ from the hardware's in the last bit.
-/// Atomic operations on these types are not simulated.
+/// Of the atomic operations there is atomicAdd.
 #pragma once
 
 #include <simt/narrow_float.h>
@@ -145,3 +145,13 @@ SIMT_INLINE __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
 SIMT_INLINE __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
 SIMT_INLINE __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.x, a.x); }
 SIMT_INLINE __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.y, a.y); }
+
+// ---- constants
+
+#define CUDART_INF_BF16 __ushort_as_bfloat16(0x7f80)
+#define CUDART_NAN_BF16 __ushort_as_bfloat16(0x7fff)
+#define CUDART_MIN_DENORM_BF16 __ushort_as_bfloat16(0x0001)
+#define CUDART_MAX_NORMAL_BF16 __ushort_as_bfloat16(0x7f7f)
+#define CUDART_NEG_ZERO_BF16 __ushort_as_bfloat16(0x8000)
+#define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+#define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3f80)

@@ -4,7 +4,7 @@
 /// What both formats of 16 bits share (arithmetic, comparison, functions such as __hfma and __hadd2)
 /// is in simt/narrow_float.h. Every result is computed in double and rounded to nearest even; hexp and its
 /// like may differ from the hardware's in the last bit.
-/// Atomic operations on these types are not simulated.
+/// Of the atomic operations there is atomicAdd.
 #pragma once
 
 #include <simt/narrow_float.h>
@@ -127,3 +127,13 @@ SIMT_INLINE __half __low2half(__half2 a) { return a.x; }
 SIMT_INLINE __half __high2half(__half2 a) { return a.y; }
 SIMT_INLINE __half2 __low2half2(__half2 a) { return __half2(a.x, a.x); }
 SIMT_INLINE __half2 __high2half2(__half2 a) { return __half2(a.y, a.y); }
+
+// ---- constants
+
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000)
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00)

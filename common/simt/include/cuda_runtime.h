@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 #include <device_launch_parameters.h>
+#include <library_types.h>
 #include <simt/atomics.h>
 #include <simt/bytes.h>
 #include <simt/conversions.h>

@@ -13,6 +13,11 @@
 #include <simt/errors.h>
 #include <vector_types.h>
 
+// What nvcc's headers include, too: programs have INT_MAX, atoi and toupper without asking.
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+
 #include <cstddef>
 #include <cstdint>
 

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "options.h"
 #include "process.h"
 #include "rewriter.h"
+#include "unsupported.h"
 
 namespace simtcc {
 namespace {
@@ -58,6 +60,8 @@ class Driver {
       objects.push_back(object);
     }
     if (options_.compile_only || options_.print_rewritten) return 0;
+    if (options_.archive) return archive(objects);
+    if (options_.device_link) return link_device();
     return link(objects);
   }
 
@@ -141,7 +145,7 @@ class Driver {
     const std::string preprocessed = temporary(i, ".ii");
     add_preprocessing(command, input, object);
     append(command, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
-    if (const int status = step(command)) return status;
+    if (const int status = preprocess(command, temporary(i, ".errors"))) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
     bool names_wide_type = false;
@@ -168,6 +172,27 @@ class Driver {
 #endif
     append(command, Command{"-c", rewritten, "-o", object});
     return step(command);
+  }
+
+  // In place of "thrust/sort.h: No such file or directory" says that the library is not simulated.
+  int preprocess(const Command& command, const std::string& errors) const {
+    if (options_.verbose || options_.dry_run) return step(command);
+    const int status = run_process(command, errors);
+    const std::string said = read_file(errors);
+    static const std::regex missing(
+        R"((.+):(\d+):\d+: fatal error: (.+): No such file or directory)");
+    std::smatch match;
+    if (status != 0 && std::regex_search(said, match, missing)) {
+      if (const auto library = unsupported_library(match[3].str())) {
+        std::cerr << match[1] << ':' << match[2] << ": error: simt: " << *library << " ("
+                  << match[3] << ") is not simulated\n";
+        return 1;
+      }
+    }
+    if (status == 127) return 1;            // it could not be started, and that has been said
+    if (status != 0) return step(command);  // g++ says it itself, in colour if it likes
+    std::cerr << said;
+    return 0;
   }
 
   static std::string read_file(const std::string& path) {
@@ -197,6 +222,18 @@ class Driver {
   }
 
   std::string program() const { return options_.output.empty() ? "a.out" : options_.output; }
+
+  int archive(const Command& objects) const {
+    Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+    append(command, objects);
+    return step(command);
+  }
+
+  // Separate compilation as nvcc has it: its step between compiling and linking has nothing to do here.
+  int link_device() const {
+    const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
+    return step({options_.compiler, "-x", "c++", "-c", "/dev/null", "-o", object});
+  }
 
   int link(const Command& objects) const {
     Command command = {options_.compiler};

@@ -10,7 +10,7 @@ namespace simtcc {
 namespace {
 
 // Options of nvcc that only concern the GPU or nvcc itself. They may start with one dash or two.
-constexpr std::array<std::string_view, 25> kIgnoredFlags = {"expt-relaxed-constexpr",
+constexpr std::array<std::string_view, 28> kIgnoredFlags = {"expt-relaxed-constexpr",
                                                             "expt-extended-lambda",
                                                             "extended-lambda",
                                                             "relaxed-constexpr",
@@ -34,7 +34,10 @@ constexpr std::array<std::string_view, 25> kIgnoredFlags = {"expt-relaxed-conste
                                                             "Wext-lambda-captures-this",
                                                             "source-in-ptx",
                                                             "disable-warnings-for-device",
-                                                            "no-compress"};
+                                                            "no-compress",
+                                                            "src-in-ptx",
+                                                            "keep",
+                                                            "save-temps"};
 
 // The same, with a value: -name value or -name=value.
 constexpr std::array<std::string_view, 31> kIgnoredWithValue = {
@@ -91,9 +94,8 @@ constexpr std::array<Alias, 14> kAliases = {{{"--compile", "-c"},
                                              {"--linker-options", "-Xlinker"}}};
 
 // Outputs that only nvcc can make.
-constexpr std::array<std::string_view, 12> kNoSuchOutput = {
-    "-ptx",   "--ptx",         "-cubin",    "--cubin",    "-fatbin", "--fatbin",
-    "-dlink", "--device-link", "-optix-ir", "--optix-ir", "-lib",    "--lib"};
+constexpr std::array<std::string_view, 8> kNoSuchOutput = {
+    "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-optix-ir", "--optix-ir"};
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
 constexpr std::array<std::string_view, 9> kRuntimeLibraries = {
@@ -213,6 +215,10 @@ class Parser {
       options_.print_rewritten = true;
     } else if (argument == "-c") {
       options_.compile_only = true;
+    } else if (argument == "-lib" || argument == "--lib") {
+      options_.archive = true;
+    } else if (argument == "-dlink" || argument == "--device-link") {
+      options_.device_link = true;
     } else if (argument == "-v" || argument == "--verbose") {
       options_.verbose = true;
     } else if (argument == "--dryrun" || argument == "-dryrun" || argument == "-###") {
@@ -356,13 +362,16 @@ class Parser {
     return false;
   }
 
-  // The standard itself, or C++17 where the source asks for one that the simulator's headers do not know.
+  // The standard itself, or C++17 where the source asks for one that the simulator's headers do not know. That
+  // goes without saying for the standards that nvcc still takes.
   std::string supported(const std::string& standard) {
     for (const std::string_view old : {"98", "03", "11", "0x", "14", "1y"}) {
       if (standard != "c++" + std::string(old) && standard != "gnu++" + std::string(old)) continue;
       const std::string instead = standard.substr(0, standard.size() - 2) + "17";
-      options_.notes.push_back("-std=" + standard + ": compiled as " + instead +
-                               ", the oldest that the simulator's headers know");
+      if (old == "98" || old == "03") {
+        options_.notes.push_back("-std=" + standard + ": compiled as " + instead +
+                                 ", the oldest that the simulator's headers know");
+      }
       return instead;
     }
     if (!standard.starts_with("c++") && !standard.starts_with("gnu++")) {
@@ -409,6 +418,8 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
 
   -o FILE            write the program (default a.out) or, with -c, the object
   -c                 compile to an object, do not link (also -dc)
+  -lib               put the objects into a library (default a.a)
+  -dlink             write an empty object (default a_dlink.o): there is no device code to link
   --fast             no counting and no checking: kernels run at the speed of plain code
   -x cu|c++|c|none   the language of the files that follow, whatever their names
   -I -D -U -isystem -include -std -g -O -W -f -m -l -L -Wl, -pthread

@@ -18,6 +18,8 @@ struct Options {
   std::vector<Input> inputs;  ///< In order; objects and libraries among them, for the linker.
   std::string output;         ///< -o; empty if not given
   bool compile_only = false;  ///< -c, -dc
+  bool archive = false;       ///< -lib
+  bool device_link = false;   ///< -dlink
   bool fast = false;          ///< --fast
   bool print_rewritten = false;
   bool verbose = false;

@@ -1,5 +1,6 @@
 #include "process.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,14 +15,22 @@ extern char** environ;
 
 namespace simtcc {
 
-int run_process(const std::vector<std::string>& command) {
+int run_process(const std::vector<std::string>& command, const std::string& errors) {
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!errors.empty()) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
   pid_t child = 0;
-  if (const int error =
-          posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ)) {
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error) {
     std::cerr << "simtcc: error: cannot run '" << command[0] << "': " << std::strerror(error)
               << '\n';
     return 127;

@@ -8,9 +8,10 @@
 
 namespace simtcc {
 
-/// Runs `command` and waits for it. Its output goes where ours goes.
+/// Runs `command` and waits for it. Its output goes where ours goes, or what it has to
+/// complain of to the file `errors`.
 /// \returns its exit status; 128 + n if signal n ended it; 127 if it could not be started (and says so).
-int run_process(const std::vector<std::string>& command);
+int run_process(const std::vector<std::string>& command, const std::string& errors = {});
 
 /// A command as one would type it.
 std::string shell_quoted(const std::vector<std::string>& command);

@@ -568,7 +568,8 @@ class Rewriter {
     }
     const std::string kernel = flat(start, open);
     const std::string capture = in_function() ? "[&]" : "[]";
-    insert_before(start, "::simt::launcher(" + in_quotes(kernel) + ", " + capture +
+    const std::string launcher = kernel.ends_with('>') ? "template_launcher(" : "launcher(";
+    insert_before(start, "::simt::" + launcher + in_quotes(kernel) + ", " + capture +
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
                              "(auto&... simt_arguments) " + std::string(kUntraced) + " { ");

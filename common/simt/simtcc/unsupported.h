@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -67,6 +68,25 @@ inline constexpr Unsupported kUnsupportedNames[] = {
     {"__any", "warp functions without a mask"},
 };
 
+/// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
+inline std::optional<std::string_view> unsupported_library(std::string_view header) {
+  constexpr Unsupported kLibraries[] = {
+      {"thrust/", "the library Thrust"},    {"cub/", "the library CUB"},
+      {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
+      {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
+      {"cudnn", "the library cuDNN"},       {"cutensor", "the library cuTENSOR"},
+      {"npp", "the library NPP"},           {"nvjpeg", "the library nvJPEG"},
+      {"nccl", "the library NCCL"},         {"nvshmem", "the library NVSHMEM"},
+      {"cutlass/", "the library CUTLASS"},  {"cute/", "the library CuTe"},
+      {"cupti", "the library CUPTI"},       {"nvml", "the management library"},
+      {"nvJitLink", "linking at run time"},
+  };
+  for (const Unsupported& library : kLibraries) {
+    if (header.starts_with(library.name)) return library.feature;
+  }
+  return std::nullopt;
+}
+
 /// Calls `f(name, feature)` for each name in the table.
 template <class F>
 void for_each_unsupported(F&& f) {
@@ -96,6 +116,9 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       {"cudaMipmapped", "CUDA arrays"},
       {"cudaArrayGet", "CUDA arrays"},
       {"cudaLibrary", "libraries of kernels loaded at run time"},
+      {"curandCreateGenerator", "generators of the library cuRAND"},
+      {"curandGenerate", "generators of the library cuRAND"},
+      {"curandGenerator_t", "generators of the library cuRAND"},
       {"cudaUserObject", "user objects of graphs"},
       {"cudaTextureDesc", "textures"},
       {"cudaTextureType", "textures"},
@@ -120,6 +143,21 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
     if (is_routine || rest.starts_with("Gemm") || rest.starts_with("LtMat") ||
         rest.starts_with("Is") || rest.starts_with("Id") || rest.ends_with("Ex")) {
       return "routines of the library cuBLAS";
+    }
+  }
+  // cuInit, cuModuleLoad, cuMemAlloc, ...; programs have names of their own that begin with cu.
+  constexpr std::string_view kDriver[] = {
+      "Init",         "Driver",         "Device",         "Ctx",          "Module",    "Mem",
+      "Launch",       "Func",           "Stream",         "Event",        "TexRef",    "Link",
+      "GetErrorName", "GetErrorString", "GetProcAddress", "OccupancyMax", "PointerGet"};
+  if (identifier.starts_with("cu")) {
+    for (const std::string_view family : kDriver) {
+      const std::string_view rest = identifier.substr(2);
+      if (rest.starts_with(family) &&
+          (rest.size() == family.size() ||
+           !std::islower(static_cast<unsigned char>(rest[family.size()])))) {
+        return "functions of the driver";
+      }
     }
   }
   if (in_family("tex")) return "textures";

@@ -41,6 +41,8 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kKernelEntry = 128;
 // A warp that has formed this many groups makes room for the others.
 constexpr uint64_t kSlice = 1 << 12;
+// A warp that computes and touches no memory waits for nobody. It may take so many times the steps of another one.
+constexpr uint64_t kLongest = 16;
 
 __thread Worker* running = nullptr;
 
@@ -477,11 +479,12 @@ int Worker::form_group(Warp& warp) {
         warp.lowest = std::min(warp.lowest, address);
         warp.highest = std::max(warp.highest, address);
         warp.steps = 0;
-      } else if (warp.steps > grid_->step_budget) {
-        report_hang(warp, best, grid_->step_budget);
+      } else if (const uint64_t budget = (warp.touched ? 1 : kLongest) * grid_->step_budget;
+                 warp.steps > budget) {
+        report_hang(warp, best, budget);
         return -1;
       }
-      warp.yielded = false;
+      warp.touched = warp.yielded = false;
       warp.last_first = !warp.last_first;
       return -1;
     }
@@ -1003,6 +1006,7 @@ void Worker::begin_warps() {
     warp.steps = 0;
     warp.lowest = ~uint64_t{0};
     warp.highest = 0;
+    warp.touched = false;
     warp.yielded = warp.last_first = false;
     warp.index = static_cast<int>(w);
     warp.order.reset();
@@ -1315,6 +1319,7 @@ bool Worker::open_barrier() {
     }
     warp.at_barrier = 0;
     warp.steps = 0;
+    warp.touched = false;
   }
   return true;
 }
@@ -1373,6 +1378,7 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const unsigned size = warp.size[first];
   const uint64_t pc = key_pc(warp.group_key);
   const uint64_t dynamic = reinterpret_cast<uint64_t>(dynamic_shared_);
+  warp.touched = true;
 
   if (const uint32_t copies = group & warp.copying) [[unlikely]] {
     count_copy(warp, copies);

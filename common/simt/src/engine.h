@@ -201,6 +201,7 @@ struct Warp {
   // Groups formed since the block began, a barrier opened, or it came to new addresses.
   uint64_t steps = 0;
   uint64_t lowest = 0, highest = 0;  // addresses that it came to, now and then
+  bool touched = false;              // memory, since they were looked at
   bool yielded = false;
   int index = 0;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order

@@ -457,6 +457,34 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   return cudaGraphGetEdges(graph, from, to, count);
 }
 
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         size_t* count) {
+  if (!node) return result(cudaErrorInvalidValue);
+  return hand_out(node->after, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         cudaGraphEdgeData*, size_t* count) {
+  return cudaGraphNodeGetDependencies(node, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           size_t* count) {
+  if (!node) return result(cudaErrorInvalidValue);
+  std::vector<Node*> dependents;
+  for (const auto& other : node->graph->nodes) {
+    if (std::find(other->after.begin(), other->after.end(), node) != other->after.end()) {
+      dependents.push_back(other.get());
+    }
+  }
+  return hand_out(dependents, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           cudaGraphEdgeData*, size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, nodes, count);
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (!node || !type) return result(cudaErrorInvalidValue);
   *type = node->type;

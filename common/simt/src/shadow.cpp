@@ -392,6 +392,7 @@ void GlobalCheck::begin_block(uint64_t linear) {
   epoch_ = 0;
   has_touched_ = false;
   last_learnt_ = 0;
+  std::fill(std::begin(seen_), std::end(seen_), SeenAtomic{});
 }
 
 void GlobalCheck::fence() {
@@ -422,6 +423,12 @@ void GlobalCheck::learn(const Note& release) {
   last_learnt_ = release.block;
   last_version_ = theirs->second.version;
   mine.add(theirs->second);
+}
+
+bool GlobalCheck::has_seen(uint64_t sector, const Note& atomic) const {
+  return std::any_of(std::begin(seen_), std::end(seen_), [&](const SeenAtomic& seen) {
+    return seen.sector == sector && seen.block == atomic.block && (seen.bytes & atomic.bytes);
+  });
 }
 
 // The usual case of a block that comes again: it is noted in this sector, and nobody else is who matters.
@@ -698,7 +705,9 @@ bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t secto
     }
     if (mine.kind == Touch::atomic && note.kind != Touch::read && has_fences()) learn(note);
     const bool one_stores = mine.kind == Touch::write || note.kind == Touch::write;
-    if (one_stores && !clashes && !is_ordered(note)) {
+    const bool comes_behind =
+        mine.kind == Touch::write && note.kind == Touch::atomic && has_seen(sector, note);
+    if (one_stores && !clashes && !comes_behind && !is_ordered(note)) {
       clash = note;
       clashes = true;
     }
@@ -757,7 +766,11 @@ void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
   head.lock();
   widen(region->brief(sector), cell);
   for_each_note(cell, sector, [&](const Note& note) {
-    if (note.block != block_ && (note.bytes & bytes) && note.kind >= Touch::write) learn(note);
+    if (note.block == block_ || !(note.bytes & bytes) || note.kind < Touch::write) return;
+    learn(note);
+    if (note.kind == Touch::atomic && !has_seen(sector, note)) {
+      seen_[next_seen_++ % std::size(seen_)] = {sector, note.block, note.bytes & bytes};
+    }
   });
   head.unlock();
 }

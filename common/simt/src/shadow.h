@@ -113,10 +113,19 @@ class GlobalCheck {
                      Note& clash);
   bool is_ordered(const Note& earlier) const;
   void learn(const Note& release);
+  bool has_seen(uint64_t sector, const Note& atomic) const;
 
   uint32_t block_ = 0, epoch_ = 0;
   bool has_touched_ = false;  // since the last fence
   uint32_t last_learnt_ = 0, last_version_ = 0;
+  // Atomic operations of other blocks that the block's own ones, or its volatile loads, may have come behind: a
+  // plain store to the same bytes comes behind them, too (`if (atomicAdd(&count, 1) == last) count = 0;`).
+  struct SeenAtomic {
+    uint64_t sector = 0;
+    uint32_t block = 0, bytes = 0;
+  };
+  SeenAtomic seen_[16];
+  unsigned next_seen_ = 0;
   static constexpr size_t kMostNotes = 64;  // of a sector, besides the two in its cell
   Note others_[2 + kMostNotes];  // of the sector at hand: too many to make anew each time
   KnownSite known_sites_[64];

@@ -38,10 +38,10 @@ namespace simt::detail {
 /// clock() in a kernel.
 SIMT_INLINE clock_t device_clock() { return clock(); }
 }  // namespace simt::detail
+/// What the compiler may take for granted is not checked.
+SIMT_INLINE void __builtin_assume(bool) {}
 SIMT_INLINE void __trap() { simt::detail::trap("__trap() was called"); }
 SIMT_INLINE void __brkpt() { simt::detail::trap("__brkpt() was called"); }
-/// Nanoseconds of the simulated clock, as `%globaltimer`.
-SIMT_INLINE long long __globaltimer() { return simt::detail::clock(); }
 
 namespace simt::detail {
 

@@ -6,15 +6,14 @@
 /// where `probe` and `call` are generic lambdas that hold the kernel's expression. If that expression
 /// names one function, `probe` yields its address and the arguments are converted to its parameters,
 /// once and on the host, as in any call. If it names a set of functions (overloads, a template whose
-/// arguments are to be deduced), only `call` compiles, which calls it with the arguments themselves.
+/// arguments are to be deduced), only `call` compiles, which calls it with the arguments themselves. For `kernel<8>`
+/// it is `simt::template_launcher`, since one function may not be all that this can name.
 #pragma once
 
 #include <simt/config.h>
 #include <simt/runtime.h>
 
 #include <cstddef>
-#include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -107,24 +106,30 @@ void run_now(const char* text, const Config& config, const Call& call, Given<P>&
   // What is not plain data cannot be compared.
   constexpr bool plain = ((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...);
   const Argument data[] = {
-      {const_cast<const void*>(static_cast<const volatile void*>(std::addressof(arguments))),
+      {const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(arguments))),
        sizeof(arguments)}...,
       {nullptr, 0}};
   run_grid(text, named, &enter_thread<Thread>, const_cast<void*>(static_cast<const void*>(&thread)),
            plain ? data : nullptr, sizeof...(P));
 }
 
+/// An argument that a captured launch keeps. (Not in a std::tuple: <tuple> declares std::array, std::tie and
+/// std::ignore, and a program that says `using namespace std` may have such names of its own with nvcc.)
+template <std::size_t place, class T>
+struct Kept {
+  T value;
+};
+
 /// A launch that happens later, once or often, with the arguments as they are now.
-template <class Call, class... A>
-struct CapturedLaunch {
-  void operator()() {
-    std::apply([this](A&... values) { run_now<A...>(text, config, call, values...); }, arguments);
-  }
+template <class Call, class Places, class... A>
+struct CapturedLaunch;
+template <class Call, std::size_t... place, class... A>
+struct CapturedLaunch<Call, std::index_sequence<place...>, A...> : Kept<place, A>... {
+  void operator()() { run_now<A...>(text, config, call, Kept<place, A>::value...); }
 
   const char* text;
   Config config;
   Call call;
-  std::tuple<A...> arguments;
 };
 
 /// \tparam P what the kernel's parameters are, or the arguments if it has to be found for them
@@ -134,13 +139,13 @@ void run_threads(const char* text, const Config& config, const Call& call, Given
     run_now<P...>(text, config, call, arguments...);
     return;
   }
-  using Later = CapturedLaunch<Call, P...>;
+  using Later = CapturedLaunch<Call, std::index_sequence_for<P...>, P...>;
   Config later = config;
   later.stream = nullptr;
   later.to_node = false;
   capture(config, {[](void* work) { (*static_cast<Later*>(work))(); },
                    [](void* work) { delete static_cast<Later*>(work); },
-                   new Later{text, later, call, std::tuple<P...>(arguments...)}});
+                   new Later{{arguments}..., text, later, call}});
 }
 
 /// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts
@@ -215,6 +220,25 @@ struct Overloads<Launcher, List<P...>, List<Next, Rest...>>
   }
 };
 
+/// A literal 0 is a null pointer, too, which its type does not tell.
+template <class From, class To>
+inline constexpr bool may_become = std::is_convertible_v<From, To> ||
+                                   (std::is_same_v<From, int> && std::is_pointer_v<To>);
+
+/// Could a function with these parameters take these arguments, if the last ones may be left out?
+template <class... P>
+constexpr bool takes(List<>, List<P...>) {
+  return true;
+}
+template <class A, class... Rest>
+constexpr bool takes(List<A, Rest...>, List<>) {
+  return false;
+}
+template <class A, class... As, class P, class... Ps>
+constexpr bool takes(List<A, As...>, List<P, Ps...>) {
+  return may_become<A, P> && takes(List<As...>(), List<Ps...>());
+}
+
 /// Launches one function.
 template <class Call, class... P>
 struct FunctionLauncher : Overloads<FunctionLauncher<Call, P...>, List<>, List<P...>> {
@@ -236,6 +260,19 @@ struct FunctionLauncher : Overloads<FunctionLauncher<Call, P...>, List<>, List<P
   const Call& call;
 };
 
+/// Launches `kernel<8>`. A template with a parameter pack, or with defaults for the rest of its parameters, seems to
+/// be one function then. If that one does not take the arguments, overload resolution finds another for them.
+template <class Call, class... P>
+struct TemplateLauncher : FunctionLauncher<Call, P...> {
+  using Named = FunctionLauncher<Call, P...>;
+  using Named::Named;
+  using Named::operator();
+  template <class... A, class = std::enable_if_t<!takes(List<A...>(), List<P...>())>>
+  void operator()(A... arguments) const {
+    this->launch_call(arguments...);
+  }
+};
+
 /// Launches what overload resolution finds for the arguments.
 template <class Call>
 struct OverloadLauncher {
@@ -253,6 +290,11 @@ template <class Call, class... P>
 auto function_launcher(const char* text, const Config& config, void (*function)(P...),
                        const Call& call) {
   return FunctionLauncher<Call, P...>(text, config, function, call);
+}
+template <class Call, class... P>
+auto template_launcher(const char* text, const Config& config, void (*function)(P...),
+                       const Call& call) {
+  return TemplateLauncher<Call, P...>(text, config, function, call);
 }
 
 template <class Function, class = void>
@@ -297,6 +339,17 @@ template <class Function, class Call>
 auto launcher(const char* text, const Function& probe, const Call& call, const Config& config) {
   if constexpr (detail::IsOneFunction<Function>::value) {
     return detail::function_launcher(text, config, probe(detail::Probe{}), call);
+  } else {
+    return detail::OverloadLauncher<Call>{text, config, call};
+  }
+}
+
+/// The same for a kernel with template arguments.
+template <class Function, class Call>
+auto template_launcher(const char* text, const Function& probe, const Call& call,
+                       const Config& config) {
+  if constexpr (detail::IsOneFunction<Function>::value) {
+    return detail::template_launcher(text, config, probe(detail::Probe{}), call);
   } else {
     return detail::OverloadLauncher<Call>{text, config, call};
   }
