@@ -674,31 +674,31 @@ bool leaks_are_errors() {
   return wanted && *wanted && std::string_view(wanted) != "0";
 }
 
-// One finding for each call that allocated, and of warnings no more than a handful. Once a kernel has
+// One finding for each source line that allocated, and of warnings no more than a handful. Once a kernel has
 // failed nothing can be freed any more, and nothing counts as leaked.
 void report_leaks() {
   if (sticky_error()) return;
-  std::map<uint64_t, std::vector<memory::Allocation>> by_call;
+  std::map<std::tuple<std::string, int, memory::Kind>, std::vector<memory::Allocation>> by_call;
   const Severity severity = leaks_are_errors() ? Severity::error : Severity::warning;
   for (memory::Allocation& allocation : memory::live()) {
     if (allocation.named && severity == Severity::warning) continue;
-    by_call[allocation.allocated_at].push_back(std::move(allocation));
+    const symbols::Location& at = symbols::locate(allocation.allocated_at);
+    by_call[{at.file, at.line, allocation.kind}].push_back(std::move(allocation));
   }
   constexpr size_t kMostWarnings = 4;
   size_t told = 0, others = 0;
-  for (const auto& [pc, allocations] : by_call) {
+  for (const auto& [call, allocations] : by_call) {
     if (severity == Severity::warning && told == kMostWarnings) {
       others += allocations.size();
       continue;
     }
     ++told;
     const memory::Allocation& first = allocations.front();
-    const symbols::Location& at = symbols::locate(pc);
     Finding f;
     f.kind = "leak";
     f.severity = severity;
-    f.file = at.file;
-    f.line = at.line;
+    f.file = std::get<0>(call);
+    f.line = std::get<1>(call);
     f.address = first.base;
     f.allocation = memory::describe(allocations);
     f.message = f.allocation + (allocations.size() > 1 || !first.name.empty() ? " were" : " was") +

@@ -69,6 +69,8 @@ int main() {
       best_seconds([&] { tiled<<<dim3(kN / 32, kN / 32), dim3(32, 8)>>>(in, out); }, 5);
 
   cudaMemcpy(back.data(), out, kBytes, cudaMemcpyDeviceToHost);
+  cudaFree(in);
+  cudaFree(out);
   for (int i = 0; i < kN * kN; ++i) {
     if (back[i % kN * kN + i / kN] == host[i]) continue;
     std::printf("the transpose is wrong at %d\n", i);
