@@ -56,6 +56,24 @@ TEST(Order, AFenceCoversWhatABlockHasReadOnly) {
   }
 }
 
+// All blocks store to the same places at about the same time: one value, or each its own.
+__global__ void store_at_once(int* data, bool own) {
+  const int value = own ? static_cast<int>(blockIdx.x) : 7;
+  for (int i = 0; i < 4; ++i) data[threadIdx.x + 64 * i] = value;
+}
+
+// Whether the other block's store is the same can be told only once it has been carried out, which takes a moment. It
+// has to be told right every time.
+TEST(Order, BlocksMayStoreTheSameValueAtOnce) {
+  Ints data(256);
+  for (int i = 0; i < 500; ++i) {
+    const bool own = i % 50 == 49;
+    cudaMemset(data.data(), 0, 256 * sizeof(int));
+    store_at_once<<<own ? 2 : 4, 64>>>(data.data(), own);
+    ASSERT_EQ(kinds(), own ? Kinds{"global-race"} : Kinds{}) << "launch " << i;
+  }
+}
+
 // Each block reads what its neighbour has written before the barrier of the grid, and overwrites after a
 // second one.
 __global__ void rotate(int* data, int* out, int barriers) {

@@ -45,6 +45,7 @@ constexpr uint64_t kSlice = 1 << 12;
 constexpr uint64_t kLongest = 16;
 
 __thread Worker* running = nullptr;
+std::atomic<Worker*> newest_worker{nullptr};
 
 // In a block that is not counted: how many more accesses the running lane makes before it looks whether others
 // should have a turn. 0 in a block that is counted, and on the host. It is all that the hooks look at then.
@@ -123,6 +124,10 @@ Worker::Worker() : variables_(symbols::shared_variables()) {
   flags_.reserve(kLanes);
   block_races.reserve(64);
   races.resize(tls_size_ / 4 + kMaxDynamicShared / 4 + 2);
+
+  next_ = newest_worker;
+  while (!newest_worker.compare_exchange_weak(next_, this)) {
+  }
 
   // A fault inside a lane is handled on a stack of its own.
   stack_t stack{};
@@ -414,6 +419,7 @@ template <class Result>
 int Worker::schedule(Warp& warp) {
   const heap::HostMemory bookkeeping;
   if (warp.capture) settle_captures(warp);
+  end_stores();
   if (!unsettled_.empty() || !flags_.empty()) [[unlikely]]
     settle_global();
   if (warp.group && traced_) {
@@ -1038,6 +1044,7 @@ void Worker::begin_warps() {
 
 // After a fault: the lanes are dropped where they stand.
 void Worker::abandon_block() {
+  end_stores();
   for (unsigned w = 0; w < warp_count_; ++w) {
     for (uint32_t rest = warps_[w]->has_wrong_index; rest; rest &= rest - 1) {
       report_wrong_indices(*warps_[w], std::countr_zero(rest));
@@ -2000,6 +2007,7 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
+  if (what != Stop::load) begin_stores();
   if (are_words && what != Stop::atomic && !is_volatile) [[likely]] {
     uint32_t unwritten = fresh_;
     lanes = global.touch_briefly(warp.address, lanes, size, kind, pc_offset, unwritten);
@@ -2023,6 +2031,38 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
   });
 }
 
+inline void Worker::begin_stores() {
+  const uint64_t now = storing_.load(std::memory_order_relaxed);
+  if (!(now & 1)) storing_.store(now + 1, std::memory_order_release);
+}
+
+inline void Worker::end_stores() {
+  const uint64_t now = storing_.load(std::memory_order_relaxed);
+  if (now & 1) storing_.store(now + 1, std::memory_order_release);
+}
+
+// Waits until the stores that other workers have noted so far are carried out. False if it does not know: the other
+// one waits for this one, and will store later, or is not on a CPU at all.
+bool Worker::await_stores() {
+  constexpr int kPatience = 20'000;  // of a microsecond or less
+  bool all = true;
+  awaits_ = true;
+  for (const Worker* other = newest_worker; other; other = other->next_) {
+    const uint64_t then = other->storing_;
+    if (other == this || !(then & 1)) continue;
+    for (int turn = 0; other->storing_ == then; ++turn) {
+      const bool goes_first = other->awaits_ && this < other;
+      if (goes_first || turn == kPatience) {
+        all = false;
+        break;
+      }
+      sched_yield();
+    }
+  }
+  awaits_ = false;
+  return all;
+}
+
 // What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
 void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
                           uint64_t sector, int first, int last) {
@@ -2038,12 +2078,16 @@ void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, c
     race.fault.other_pc = clash.pc + program_base();
     race.fault.other_store = clash.kind != Touch::read;
     race.fault.other_block = GlobalCheck::linear(clash.block);
-    race.value = load_up_to_8(address, size);
     if (kind == Touch::write) {
-      unsettled_.push_back({race, race.value});
-    } else if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) {
-      add_block_race(race);
+      // As long as nothing has changed here, the other block's store may be still to come.
+      const bool may_come = clash.kind == Touch::write && GlobalCheck::is_unchanged(sector, both);
+      const bool is_sure = !may_come || await_stores();
+      race.value = load_up_to_8(address, size);
+      unsettled_.push_back({race, race.value, is_sure});
+      return;
     }
+    race.value = load_up_to_8(address, size);
+    if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) add_block_race(race);
     return;
   }
 }
@@ -2060,8 +2104,14 @@ void Worker::settle_global() {
   }
   flags_.clear();
   for (Unsettled& store : unsettled_) {
-    store.race.value = load_up_to_8(store.race.fault.address, store.race.fault.size);
-    if (store.race.value != store.before) add_block_race(store.race);
+    const Fault& fault = store.race.fault;
+    store.race.value = load_up_to_8(fault.address, fault.size);
+    if (store.race.value == store.before) continue;
+    if (!store.is_sure) {
+      await_stores();
+      if (load_up_to_8(fault.address, fault.size) == store.race.value) continue;
+    }
+    add_block_race(store.race);
   }
   unsettled_.clear();
 }

@@ -13,6 +13,7 @@
 #include <simt/runtime.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -474,12 +475,20 @@ class Worker {
   struct Unsettled {
     BlockRace race;
     uint64_t before;
+    bool is_sure;  // that `before` has what the other block stored
   };
   struct Flag {
     uint64_t line, bytes;
   };
   std::vector<Unsettled> unsettled_;
   std::vector<Flag> flags_;
+  // Odd from when a store is noted for the other workers to when it has been carried out: see await_stores().
+  std::atomic<uint64_t> storing_{0};
+  std::atomic<bool> awaits_{false};
+  Worker* next_ = nullptr;  // of all workers there are, the newest first
+  void begin_stores();
+  void end_stores();
+  bool await_stores();
   char* dynamic_shared_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&
