@@ -348,6 +348,8 @@ TEST_F(Program, OfSeveralFilesInOneGoUninstrumented) {
 // What would be initialised at run time is written by the kernel's own threads, and found to race.
 TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
   write("a.cu",
+        "#include <cuda_bf16.h>\n"
+        "#include <cuda_fp16.h>\n"
         "template <class T>\n"
         "__global__ void mirror(T* out) {\n"
         "  __shared__ T tile[2][64];\n"
@@ -370,6 +372,8 @@ TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
         "  run<float4>();\n"
         "  run<double2>();\n"
         "  run<uchar4>();\n"
+        "  run<__half2>();\n"
+        "  run<__nv_bfloat162>();\n"
         "}\n");
   for (const std::string standard : {"c++17", "c++20"}) {
     EXPECT_EQ(simtcc("-Wall -Wextra -std=" + standard + " a.cu -o a").output, "");

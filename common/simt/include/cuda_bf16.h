@@ -42,8 +42,11 @@ static_assert(sizeof(__nv_bfloat16) == 2 && std::is_trivially_copyable_v<__nv_bf
 /// Two numbers that are loaded and stored together.
 /// \ingroup simt_bfloat16
 struct alignas(4) __nv_bfloat162 : simt::detail::NarrowPair<__nv_bfloat162, __nv_bfloat16> {
-  __nv_bfloat16 x, y;
-  volatile char : 0;  // keeps a copy whole: see vector_types.h
+  union {
+    __nv_bfloat16 x;
+    volatile uint16_t whole_;  // keeps a copy whole: see vector_types.h
+  };
+  __nv_bfloat16 y;
   __nv_bfloat162() = default;
   SIMT_INLINE __nv_bfloat162(__nv_bfloat16 x_, __nv_bfloat16 y_) : x(x_), y(y_) {}
 };

@@ -42,8 +42,11 @@ static_assert(sizeof(__half) == 2 && std::is_trivially_copyable_v<__half>);
 /// Two numbers that are loaded and stored together.
 /// \ingroup simt_half
 struct alignas(4) __half2 : simt::detail::NarrowPair<__half2, __half> {
-  __half x, y;
-  volatile char : 0;  // keeps a copy whole: see vector_types.h
+  union {
+    __half x;
+    volatile uint16_t whole_;  // keeps a copy whole: see vector_types.h
+  };
+  __half y;
   __half2() = default;
   SIMT_INLINE __half2(__half x_, __half y_) : x(x_), y(y_) {}
 };
