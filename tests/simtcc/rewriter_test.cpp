@@ -375,10 +375,10 @@ TEST(NoLaunch, SaysWhatIsMissing) {
 std::string checks(const std::string& name) {
   return " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +
          ")>, \"simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)\"); "
-         "static_assert(::simt::detail::needs_no_constructor<decltype(" +
+         "static_assert(::simt::detail::can_be_shared<decltype(" +
          name +
-         ")>, \"simt: a __shared__ variable must be of a type without a constructor or destructor: "
-         "shared memory is never initialised\");";
+         ")>, \"simt: a __shared__ variable must be of a type without a destructor, and with a "
+         "constructor that does nothing: shared memory is never initialised\");";
 }
 
 // Spaces do not matter: the words that go leave theirs.

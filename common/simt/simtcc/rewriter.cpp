@@ -1271,11 +1271,10 @@ class Rewriter {
       checks +=
           " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +
           ")>, \"simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)\"); "
-          "static_assert(::simt::detail::needs_no_constructor<decltype(" +
+          "static_assert(::simt::detail::can_be_shared<decltype(" +
           name +
-          ")>, \"simt: a __shared__ variable must be of a type without a constructor or "
-          "destructor: "
-          "shared memory is never initialised\");";
+          ")>, \"simt: a __shared__ variable must be of a type without a destructor, and with a "
+          "constructor that does nothing: shared memory is never initialised\");";
     }
     insert_after(end, checks);
   }

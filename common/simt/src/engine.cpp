@@ -112,7 +112,8 @@ uint64_t load_up_to_8(uint64_t address, unsigned size) {
 Worker* current_worker() { return running; }
 uint64_t program_base() { return segments().first; }
 
-Worker::Worker() : variables_(symbols::shared_variables()) {
+Worker::Worker()
+    : variables_(symbols::shared_variables()), guards_(symbols::guards_of_shared_variables()) {
   tls_size_ = segments().tls_size;
   tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   dynamic_shared_ =
@@ -232,6 +233,35 @@ uint64_t carry_out(AtomicOp op, AtomicType type, void* address, uint64_t value, 
       return atomic_typed<uint16_t, uint16_t>(op, address, value, compare);
   }
   return 0;
+}
+
+bool Worker::is_guard(uint64_t address, Stop what) {
+  for (const symbols::Guard& guard : guards_) {
+    if (guard.at != address - tls_base_) continue;
+    if (!traced_) return true;
+    // What the lane does until it has noted that it has run the constructor is nothing that the program says.
+    const uint32_t self = 1u << lane_;
+    const bool is_first = *reinterpret_cast<const char*>(address) == 0;
+    if (what == Stop::load) {
+      if (is_first) warp_->constructing |= self;
+      return true;
+    }
+    warp_->constructing &= ~self;
+    for (const symbols::SharedVariable& variable : variables_) {
+      if (!is_first || variable.symbol != guard.symbol) continue;
+      // Nobody has used the memory before. At most it has been set to zero.
+      const auto* const begin = reinterpret_cast<const char*>(tls_base_ + variable.begin);
+      const auto* const end = reinterpret_cast<const char*>(tls_base_ + variable.end);
+      if (std::all_of(begin, end, [](char byte) { return byte == 0; })) break;
+      std::fprintf(stderr,
+                   "simt: the constructor of %s, in shared memory, stores something; nvcc compiles "
+                   "only those that do nothing\n",
+                   variable.name.c_str());
+      std::_Exit(1);
+    }
+    return true;
+  }
+  return false;
 }
 
 // ---- Fibers -------------------------------------------------------------------------------------
@@ -1010,6 +1040,7 @@ void Worker::begin_warps() {
     warp.script.length = 0;
     warp.group_key = 0;
     warp.steps = 0;
+    warp.constructing = 0;
     warp.lowest = ~uint64_t{0};
     warp.highest = 0;
     warp.touched = false;
@@ -2308,10 +2339,14 @@ struct Hooks {
     }
     // A lane's own stack is its registers and local memory.
     if (is_on_stack(address)) return;
-    if (address - worker->tls_base_ < worker->tls_size_ && is_extent(address)) return;
+    if (address - worker->tls_base_ < worker->tls_size_) {
+      if (is_extent(address) || (size == 1 && worker->is_guard(address, what))) return;
+    }
     if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
+    if (what != Stop::load && (warp.constructing >> lane & 1)) [[unlikely]]
+      return;
     const uint32_t path = warp.calls.path[lane];
     const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
     if (what == Stop::load && !is_volatile && !is_padded) {

@@ -12,6 +12,7 @@
 #include <simt/counts.h>
 #include <simt/runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -211,7 +212,8 @@ struct Warp {
   // Indices whose accesses are still to come. Nobody sees the accesses to a thread's own arrays.
   uint32_t has_wrong_index = 0;
   std::vector<WrongIndex> wrong_index[kLanes];
-  bool has_pieces = false;  // one place may load, store, and in different sizes: access_pieces()
+  uint32_t constructing = 0;  // lanes that run the constructor of a shared variable: see is_guard()
+  bool has_pieces = false;    // one place may load, store, and in different sizes: access_pieces()
   uint32_t has_misaligned = 0;
   uint64_t misaligned[kLanes];  // an address that is no multiple of what its type needs
   bool is_misaligned(int lane) const {
@@ -493,6 +495,9 @@ class Worker {
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&
       variables_;  // read before there are lanes: they have no room
+  const std::vector<symbols::Guard>& guards_;
+  // True if g++ notes there whether it has run the constructor of a shared variable, which is to do nothing.
+  bool is_guard(uint64_t address, Stop what);
   const symbols::SharedVariable* variable_ = nullptr;  // hit last
   const symbols::SharedVariable* shared_variable(uint64_t offset, unsigned size);
   bool is_in_use(const symbols::SharedVariable& variable) const;

@@ -140,8 +140,14 @@ std::vector<Variable> read_variables() {
   return found;
 }
 
-std::vector<SharedVariable> read_shared_variables() {
-  std::vector<SharedVariable> found;
+struct SharedVariables {
+  std::vector<SharedVariable> variables;
+  std::vector<Guard> guards;
+};
+
+SharedVariables read_shared_variables() {
+  SharedVariables result;
+  std::vector<SharedVariable>& found = result.variables;
   Dwfl* dwfl = self();
   Dwfl_Module* module =
       dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_shared_variables)) : nullptr;
@@ -152,6 +158,10 @@ std::vector<SharedVariable> read_shared_variables() {
     GElf_Sym symbol;
     const char* mangled = dwfl_module_getsym(module, i, &symbol, nullptr);
     if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_size == 0) continue;
+    if (std::string_view(mangled).starts_with("_ZGV")) {
+      result.guards.push_back({symbol.st_value - bias, std::string("_Z") + (mangled + 4)});
+      continue;
+    }
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> demangled(
         abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
@@ -170,6 +180,14 @@ std::vector<SharedVariable> read_shared_variables() {
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return result;
+}
+
+const SharedVariables& known_shared_variables() {
+  static const auto& found = *new auto([] {
+    const std::lock_guard lock(mutex);
+    return read_shared_variables();
+  }());
   return found;
 }
 
@@ -204,13 +222,8 @@ const Location& locate(uint64_t return_address) {
   return it->second;
 }
 
-const std::vector<SharedVariable>& shared_variables() {
-  static const auto& found = *new auto([] {
-    const std::lock_guard lock(mutex);
-    return read_shared_variables();
-  }());
-  return found;
-}
+const std::vector<SharedVariable>& shared_variables() { return known_shared_variables().variables; }
+const std::vector<Guard>& guards_of_shared_variables() { return known_shared_variables().guards; }
 
 size_t shared_bytes_of(uint64_t address) {
   std::string function;

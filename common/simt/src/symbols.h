@@ -37,6 +37,13 @@ struct SharedVariable {
 // All of them in the order of their offsets; none where the program was stripped of its symbols.
 const std::vector<SharedVariable>& shared_variables();
 
+// Where g++ notes whether it has run the constructor of one of them: an offset as above, and the variable's symbol.
+struct Guard {
+  uint64_t at = 0;
+  std::string symbol;
+};
+const std::vector<Guard>& guards_of_shared_variables();
+
 // The bytes of those that stand in the function at `address`, in whole words.
 size_t shared_bytes_of(uint64_t address);
 

@@ -317,17 +317,11 @@ struct DynamicShared {
 template <class T>
 inline constexpr bool fits_shared_memory = sizeof(T) <= 48 * 1024;
 
-template <class T, class = void>
-struct HasConstantConstructor : std::false_type {};
-template <class T>
-struct HasConstantConstructor<T, std::enable_if_t<(static_cast<void>(T{}), true)>>
-    : std::true_type {};
-
-/// True if no code runs for a variable of this type to come into being or to go.
+/// True if nothing has to be done when a variable of this type goes, and if it can come into being without arguments.
+/// (That its constructor does nothing, as nvcc demands, cannot be asked.)
 template <class T, class Element = std::remove_all_extents_t<T>>
-inline constexpr bool needs_no_constructor = std::is_trivially_destructible_v<Element> &&
-                                             (std::is_trivially_default_constructible_v<Element> ||
-                                              HasConstantConstructor<Element>::value);
+inline constexpr bool can_be_shared =
+    std::is_trivially_destructible_v<Element>&& std::is_default_constructible_v<Element>;
 
 }  // namespace detail
 
