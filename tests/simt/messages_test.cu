@@ -8,23 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "buffer.h"
+
 namespace {
-
-/// Device memory for one test, cleared.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(size_t n) {
-    EXPECT_EQ(cudaMalloc(&data_, n * sizeof(T)), cudaSuccess);
-    cudaMemset(data_, 0, n * sizeof(T));
-  }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 /// The findings so far, each as "kind: message", one a line.
 std::string said() {

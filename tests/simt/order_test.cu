@@ -8,22 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "buffer.h"
+
 namespace {
 
-/// Device memory for one test, cleared.
-class Ints {
- public:
-  explicit Ints(size_t n) {
-    EXPECT_EQ(cudaMalloc(&data_, n * sizeof(int)), cudaSuccess);
-    cudaMemset(data_, 0, n * sizeof(int));
-  }
-  ~Ints() { cudaFree(data_); }
-  Ints(const Ints&) = delete;
-  int* data() const { return data_; }
-
- private:
-  int* data_ = nullptr;
-};
+using Ints = Buffer<int>;
 
 using Kinds = std::vector<std::string>;
 
