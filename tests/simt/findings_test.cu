@@ -42,8 +42,7 @@ TEST(OutOfBounds, NamesThreadLineAndAllocation) {
   EXPECT_NE(findings[0].file.find("findings_test.cu"), std::string::npos);
   EXPECT_GT(findings[0].line, 0);
   EXPECT_NE(findings[0].allocation.find("4000-byte"), std::string::npos) << findings[0].allocation;
-  EXPECT_NE(findings[0].allocation.find("buffer.h:"), std::string::npos)
-      << findings[0].allocation;
+  EXPECT_NE(findings[0].allocation.find("buffer.h:"), std::string::npos) << findings[0].allocation;
 }
 
 TEST(OutOfBounds, CallsAnAllocationByItsName) {
