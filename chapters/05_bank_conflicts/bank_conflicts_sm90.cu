@@ -185,6 +185,15 @@ struct Schedule {
 /// A lane copies of A, in a slice (BM, BK), of the rows 32 warp + lane / 4 + 8 i the elements
 /// k = lane % 4 + 4 e, with i and e from 0 to 3. Of B, one lane of the warp with `kBringsB` has the whole
 /// slice copied; where the rows of B are not aligned, all four warps copy it float by float.
+///
+/// @tparam kAligned   whether rows of B start at multiples of 16 bytes
+/// @tparam kBringsB   whether this warp asks for B; one of the four, if `kAligned`
+/// @param  g          the product
+/// @param  map_b      B, in boxes of (BK, BN)
+/// @param  work       the block's share
+/// @param  base, full addresses in shared memory: of the first stage, and of its barrier `full`. The others follow, and
+///                    behind them the barriers `empty`.
+/// @param  warp       which of the loading warps this is, from 0
 template <bool kAligned, bool kBringsB, class Work>
 __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_b, Work work,
                                      std::uint32_t base, std::uint32_t full, int warp) {
@@ -283,6 +292,11 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 //   the same reason partial sums, in the next section, are stored one by one.
 
 /// What the computing warps do: each computes 64 x 64 elements of C for each piece of the work.
+///
+/// @tparam kAligned   whether rows of C start at multiples of 16 bytes
+/// @param  g, work, base, full  as for load()
+/// @param  partials   (blocks, 128 x 256) floats for sums of parts of a tile; not used if no tile is cut
+/// @param  ready      a flag for each block, 0; not used if no tile is cut
 template <bool kAligned, class Work>
 __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
                         float* partials, int* ready) {
@@ -460,8 +474,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 // issue an instruction, not all. The computing warps wait *more* for their fragments ("short scoreboard", 0.15 for each
 // instruction where it was 0.12), since there is nothing else left for them to do meanwhile. And 0.18 warps stand at a
 // dispatch stall, where it was 0.15. What a dispatch stall is the notes have measured: a multiply-add that finds none of
-// its three operands in the operand cache takes two cycles, and that happens where a column begins, and each time that a
-// scheduler goes from one warp to the other.
+// its three operands in the operand cache takes two cycles. That happens where a column begins and, as it seems from the
+// profiles, each time that a scheduler goes from one warp to the other.
 
 // ## 15. An even share for every SM
 //
@@ -541,6 +555,7 @@ CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int b
   cudaDriverEntryPointQueryResult found;
   CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
                                               cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
   const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(float)};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns),
@@ -662,7 +677,7 @@ void register_sm90(lab::GemmLadder& ladder) {
 // ## What comes next
 //
 // `even_shares` leaves 11 % of the cycles without an instruction, and 55 of the 63 TFLOP/s that a loop of
-// multiply-adds alone makes in the same run are all it gets. Most of what is missing goes to the registers: to
+// multiply-adds alone makes in the same run are all it gets. Most of what is missing, as far as the profiles tell, goes to the registers: to
 // multiply-adds that read three of them anew, where a column ends or where a scheduler goes from one warp to the
 // other. Who can choose each register, in the machine's language, can have it. The product ends here:
 // from a kernel that waited for DRAM through one that waited for shared memory to one that waits for its own
