@@ -4,7 +4,8 @@
 #   *_peers.cu, *_sm90.cu, *_gpu.cu   only the gpu backend compiles
 #   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
 #   *_peers_stub.cu                   stands in for *_peers.cu, also where the gpu backend lacks cuBLAS
-#   *_sm90_stub.cu                    stands in for *_sm90.cu, also on a GPU of another architecture
+#   *_sm90_stub.cu                    stands in for *_sm90.cu, also on a GPU of another architecture or where CUDA is
+#                                     older than 12.9
 #   any other .cu                     both backends compile
 #
 # The simulator builds two programs: NAME (traced: it counts and checks) and, when that target is asked
@@ -37,8 +38,8 @@ function(warp_add_chapter chapter)
       file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_peers_stub.cu)
       list(APPEND sources ${stubs})
     endif()
-    # What *_sm90.cu asks for is there with the suffix `a` only, and from 9.0 on.
-    if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$")
+    # What *_sm90.cu asks for is there with the suffix `a` only, and from 9.0 on; and in cuda::ptx from CUDA 12.9 on.
+    if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
       list(FILTER sources EXCLUDE REGEX "_sm90\\.cu$")
       file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_sm90_stub.cu)
       list(APPEND sources ${stubs})
