@@ -10,6 +10,7 @@
 //   ./learn run 05 --rung read_words          32 lanes read 32-bit words, so many words apart
 //   ./learn run 05 --rung read_pairs          the same with 64 bits a lane
 //   ./learn run 05 --rung read_quads          the same with 128 bits a lane
+//   ./learn run 05 --rung every_stride        all strides from 0 to 33, with 32, 64 and 128 bits a lane
 //   ./learn run 05 --rung thread_tile_float4  8 x 8 elements a thread: the last kernel of chapter 04
 //   ./learn run 05 --rung thread_tile         the same with a fragment of A for each step, float by float
 //   ./learn run 05 --rung transposed_a        A is stored transposed, so that a fragment is two float4
@@ -207,7 +208,7 @@ void register_sm90(lab::GemmLadder& ladder);
 //   request takes two wavefronts. With n different words in one bank it takes n. This is an n-way
 //   *bank conflict*.
 //
-// The first of the three rungs reads words that lie a stride apart. **Predict** the wavefronts of one
+// The first of four rungs reads words that lie a stride apart. **Predict** the wavefronts of one
 // read for strides of 0 (all lanes the same word), 1, 2, 4, 8, 16, 32 and 33 words.
 
 // [hide] How a warp reads, and what
@@ -236,6 +237,7 @@ __device__ void fill_words(Word (&words)[size]) {
   __syncthreads();
 }
 
+constexpr int few_turns = 8;                       ///< where reads are counted, not timed
 constexpr int most_turns = 512;                    ///< of the three kernels below
 constexpr int words_there = 31 * 33 + most_turns;  ///< what a stride of 33 needs
 
@@ -256,8 +258,7 @@ __global__ void read_words(float* sums, int stride, int turns) {
 
 // **The counters.** A stride of 2 uses every second bank, each for two words: 2 wavefronts. Strides of
 // 4, 8, 16 and 32 take 4, 8, 16 and 32, until all lanes want words of one bank. The broadcast takes 1,
-// and so does a stride of 33. In general, for a stride of 1 or more, it is the greatest common divisor of
-// the stride and 32. Hence the oldest trick of all: where a stride is a power of two, make it odd, by
+// and so does a stride of 33. Hence the oldest trick of all: where a stride is a power of two, make it odd, by
 // adding a word that nobody uses. A read in the table is one of 8, so its conflicts are 8 times what
 // exceeds one wavefront: 248 for a stride of 32.
 
@@ -297,9 +298,7 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 // the least for so many bytes and hence no conflict. Twice the stride doubles it: 8 for float4 with a
 // stride of 2, 32 with a stride of 8, since the 8 lanes of a quarter then have all their words in the
 // same four banks. Strides of 17 pairs or 9 quads are free of conflicts again, as every odd stride is,
-// whatever the width: the drawing above has them all. In general, with gcd for the greatest common
-// divisor, a read at stride s takes gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and
-// 4 gcd(s, 8) of 128 bits: as many phases, and in each a half or a quarter of the lanes.
+// whatever the width.
 //
 // The broadcast has a surprise: one float4 for all lanes takes 2 wavefronts, not 4, and one float2 takes
 // 1, not 2. The hardware *merges* phases when it sees that neighbours agree. It looks at two patterns:
@@ -314,7 +313,30 @@ __global__ void read_quads(float* sums, int stride, int turns) {
 // shared memory, as an H200 counts them, and the simulator counts every one of them in the same way.)
 // We shall use it in section 6.
 //
-// **The clock.** On a GPU these three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
+// So much for some strides. What about the others? The next rung reads at each stride from 0 to 33 in all three
+// widths, one warp in a launch of its own, 102 launches. **Predict** a formula for the wavefronts of a read at
+// stride s: one for 32 bits, one for 64 and one for 128.
+
+/// Each lane adds up eight words of shared memory: lane i reads word i * stride + r in turn r.
+///
+/// @tparam Word   what a lane reads at a time: float, float2 or float4
+/// @param sums    one float for each lane; written
+/// @param stride  words from a lane to the next, 0 to 33
+///
+/// Launch: one block of 32 threads.
+template <class Word>
+__global__ void every_stride(float* sums, int stride) {
+  __shared__ Word words[31 * 33 + few_turns];
+  fill_words(words);
+  read_strided_words(sums, words, stride, few_turns);
+}
+
+// **The counters** are in the drawing. With gcd for the greatest common divisor, a read at stride s takes
+// gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and 4 gcd(s, 8) of 128 bits. The factor is the number of
+// phases, and 32, 16 or 8 words of their width go once around the banks. A stride of 0 is the exception that we have
+// seen.
+//
+// **The clock.** On a GPU the first three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
 // each lane reads 512 words, are 32,768 reads of a warp for each of 132 SMs. From a stride of 1 to a stride of
 // 32 `read_words` goes from 0.0204 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.507 ns
 // for each of them: one cycle, at 1.98 GHz. So *a wavefront is a cycle* of its SM's shared memory, and there is
@@ -1179,7 +1201,7 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
 void register_reads(lab::Chapter& chapter) {
   // Small sizes are for counting: one warp, so that the counts can be checked by hand.
   const bool small = chapter.size().M < 1024;
-  const int turns = small ? 8 : most_turns;
+  const int turns = small ? few_turns : most_turns;
   const unsigned blocks = small ? 1 : 132 * 2, block = small ? 32 : 1024;
   using Kernel = void (*)(float*, int, int);
   const auto add = [&](const char* name, const char* idea, Kernel kernel, int floats, int stride) {
@@ -1211,6 +1233,37 @@ void register_reads(lab::Chapter& chapter) {
   for (const int stride : {0, 1, 2, 4, 8, 9}) {
     add("read_quads", "the same with 128 bits a lane", read_quads, 4, stride);
   }
+}
+
+void register_every_stride(lab::Chapter& chapter) {
+  constexpr int strides = 34, widths = 3;
+  const auto sums = std::make_shared<lab::DeviceBuffer<float>>(widths * strides * 32, "sums");
+  const auto verify = [sums] {
+    std::vector<double> want(widths * strides * 32, 0.0);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const int lane = static_cast<int>(i) % 32, stride = static_cast<int>(i) / 32 % strides;
+      const int floats = 1 << static_cast<int>(i) / 32 / strides;  // of a word: 1, 2, 4
+      for (int r = 0; r < few_turns; ++r) {
+        for (int j = 0; j < floats; ++j) want[i] += (floats * (lane * stride + r) + j) % 64;
+      }
+    }
+    return lab::compare(sums->download(), want, lab::tolerance_for_sum(few_turns * 4, 64));
+  };
+  chapter.add({.name = "every_stride",
+               .idea = "all strides from 0 to 33, with 32, 64 and 128 bits a lane",
+               .launch =
+                   [sums] {
+                     float* to = sums->data();
+                     for (const auto kernel :
+                          {every_stride<float>, every_stride<float2>, every_stride<float4>}) {
+                       for (int stride = 0; stride < strides; ++stride, to += 32) {
+                         kernel<<<1, 32>>>(to, stride);
+                       }
+                     }
+                   },
+               .verify = verify,
+               .timed = false,
+               .outputs = {sums.get()}});
 }
 
 void register_shapes(lab::Chapter& chapter) {
@@ -1290,6 +1343,7 @@ int main(int argc, char** argv) {
   lab::GemmLadder ladder(argc, argv);
   register_peers(ladder);           // rung 0, and the peer of all others
   ladder.add_with(register_reads);  // 1. what a bank is
+  ladder.add_with(register_every_stride);
   ladder.add(blocks_rung("thread_tile_float4",
                          "8 x 8 elements a thread: the last kernel of chapter 04",
                          thread_tile_float4));

@@ -10,24 +10,23 @@ READS = (("read_words", "float", 4, STRIDES), ("read_pairs", "float2", 8, (0, 1,
          ("read_quads", "float4", 16, (0, 1, 2, 4, 8, 9)))
 
 
-def every_stride(folder):
-    """Wavefronts of a read at every stride from 0 to 33, by the rules, and as the hardware counted them where it did."""
+def every_stride(simulated, folder):
+    """Wavefronts of a read at every stride from 0 to 33, as the simulator counted them and as the hardware did: in the
+    launches of every_stride, or where these have not been counted there, in those of the rungs before it."""
     counted = results.load_counted(folder)
     if not counted:
         raise results.ResultsError(f"{folder}: no counts of the hardware, which the drawing of all strides has beside it")
 
-    def wavefronts(size, stride):
-        lanes = min(32, 128 // size * (1 if stride else 2))  # of a phase: two merge where neighbours agree
-        drawn = maps.of_example({"space": "shared", "access": "load", "size": size, "phase_lanes": lanes,
-                                 "addresses": [size * stride * lane for lane in range(32)]})
-        return sum(max(map(len, group["stacks"])) for group in drawn["groups"])
+    def wavefronts(launches, kernel):
+        return [launch["counts"]["shared_load_wavefronts"] // launch["counts"]["shared_load_requests"]
+                for launch in launches if results.kernel_base(launch["kernel"]) == kernel]
 
+    here, there = (wavefronts(launches, "every_stride") for launches in (simulated.trace["launches"], counted.launches))
     reads = []
-    for kernel, word, size, strides in READS:
-        launches = [launch["counts"] for launch in counted.launches if launch["kernel"] == kernel]
-        reads.append((f"a {word} for each lane, {8 * size} bits", [wavefronts(size, stride) for stride in range(34)],
-                      {stride: counts["shared_load_wavefronts"] // counts["shared_load_requests"]
-                       for stride, counts in zip(strides, launches)}))
+    for i, (kernel, word, size, strides) in enumerate(READS):
+        width = slice(34 * i, 34 * (i + 1))
+        dots = enumerate(there[width]) if there else zip(strides, wavefronts(counted.launches, kernel))
+        reads.append((f"a {word} for each lane, {8 * size} bits", here[width], dict(dots)))
     return figures.stride_bars(reads, counted.device)
 
 
@@ -81,11 +80,10 @@ def draw(simulated, source):
                      "in pairs 16.")
     clean = figures.bank_map([("float4 at bs[k][col]", read_of_b("warp_tile"))])
     clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
-    every_caption = ("Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars by the "
-                     "simulator's rules, the dots as Nsight Compute counted the launches of these rungs on an H200. Each step "
-                     "up is twice as many.")
+    every_caption = ("Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars as the "
+                     "simulator counted them, the dots as Nsight Compute did on an H200. Each step up is twice as many.")
     return [("read_words", "strides", strides, strides_caption),
-            ("read_quads", "every-stride", every_stride(source.parent / "results"), every_caption),
+            ("every_stride", "every-stride", every_stride(simulated, source.parent / "results"), every_caption),
             ("thread_tile", "reads", thread, thread_caption),
             ("padded_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
             ("warp_shapes", "lanes", warps, warps_caption), ("warp_tile", "clean", clean, clean_caption)]

@@ -280,7 +280,7 @@ class Drawings(unittest.TestCase):
             self.assertEqual(tuple(map(int, re.findall(r"(\d+) wavefronts?: at most", alt))), wavefronts, alt)
         self.assertIn("so that two are enough", drawn["clean"][2])
         # At every stride from 1 on it is what section 1 says in general, and less at stride 0, where phases merge.
-        self.assertIn("gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and 4 gcd(s, 8) of 128 bits", prose())
+        self.assertIn("takes gcd(s, 32) wavefronts of 32 bits, 2 gcd(s, 16) of 64 bits, and 4 gcd(s, 8) of 128 bits", prose())
         bars = re.findall(r"from stride 0 on ([\d ]+);", drawn["every-stride"][1].alt)
         self.assertEqual(len(bars), 3)
         for phases, broadcast, waves in zip((1, 2, 4), (1, 1, 2), bars):
