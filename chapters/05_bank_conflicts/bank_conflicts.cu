@@ -338,7 +338,7 @@ __global__ void every_stride(float* sums, int stride) {
 //
 // **The clock.** On a GPU the first three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
 // each lane reads 512 words, are 32,768 reads of a warp for each of 132 SMs. From a stride of 1 to a stride of
-// 32 `read_words` goes from 0.0204 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.507 ns
+// 32 `read_words` goes from 0.0208 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.505 ns
 // for each of them: one cycle, at 1.98 GHz. So *a wavefront is a cycle* of its SM's shared memory, and there is
 // no more to it. The broadcast of a float4 takes 0.0403 ms, its reads with a stride of 1 take 0.0706 ms: 2
 // wavefronts against 4, and some time for the launch.
@@ -457,8 +457,8 @@ __global__ void __launch_bounds__(256) thread_tile(lab::Gemm g) {
 // of 8 floats apart: 64 floats, so both are in the same bank. Each of the eight reads takes 2 wavefronts, 16 in
 // all, where 8 would do.
 //
-// **The clock.** 26.4 TFLOP/s, a step back as promised. More than 31.3 could not be had: that is half of the
-// 62.6 that a loop of nothing but multiply-adds reaches in the same run.
+// **The clock.** 26.4 TFLOP/s, a step back as promised. More than 31.5 could not be had: that is half of the
+// 62.9 that a loop of nothing but multiply-adds reaches in the same run.
 //
 // (The loop over k is kept rolled up with `#pragma unroll 1`. Unrolled, nvcc sees that four steps read
 // four neighbours `as[row + i][k]`, and fetches them as one float4: it makes the kernel before of this one. So the
@@ -587,7 +587,7 @@ __global__ void __launch_bounds__(256) padded_a(lab::Gemm g) {
 // The thread's tile of 8 x 8 falls into four of 4 x 4.
 //
 // **Predict** the wavefronts of a step. And the time: a step of 20 wavefronts lets the multiply-adders work
-// for 16 cycles out of 20, which bounds `padded_a` at 50.1 TFLOP/s, four fifths of 62.6. It has reached 36.9.
+// for 16 cycles out of 20, which bounds `padded_a` at 50.3 TFLOP/s, four fifths of 62.9. It has reached 36.9.
 
 /// padded_a with the thread's tile as four of 4 x 4, 64 rows and 64 columns apart.
 ///
@@ -632,7 +632,7 @@ __global__ void __launch_bounds__(256) split_tile(lab::Gemm g) {
 // as well: 16 sectors for each store, where it was 32.
 //
 // **The clock.** 40.3 TFLOP/s, 9 % more, for two fifths fewer wavefronts. Shared memory bounds it no more, and the
-// 62.6 are still far away. What is left must be waiting, and sections 8 and 9 are about that.
+// 62.9 are still far away. What is left must be waiting, and sections 8 and 9 are about that.
 
 // ## 6. The shape of a warp
 //
@@ -1042,11 +1042,11 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // L1, and *L1 has banks, too*. With K = 48 the rows of A are 48 floats apart, so that the first and the third of
 // the four rows lie in the same 8 banks. (Where K is a multiple of 32, it is all four of them, and 4 wavefronts.)
 //
-// **The clock.** 48.2 TFLOP/s, and 94 % of cuBLAS: 3 % more. At 1024, where nobody fills in for a block that waits,
+// **The clock.** 48.2 TFLOP/s, and 93.5 % of cuBLAS: 3 % more. At 1024, where nobody fills in for a block that waits,
 // nothing is gained, 21.3 as before. So the loads were hidden already, one slice ahead was enough, and the fewer
 // barriers do not show there either. (Three stages instead of four made 47.1 in a trial: the notes at the end have
 // what else was tried.) `register_buffer` was not counted, so we cannot say what the 3 % are. What is
-// left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.38 stand at a
+// left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.37 stand at a
 // barrier and 0.09 wait for a load.
 
 // ## 10. A wider tile
@@ -1173,12 +1173,12 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
 }
 
 // **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
-// Nsight Compute sees it, at 8192: 5.0 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In an
-// earlier run it was 7.1 and 3.0.)
+// Nsight Compute sees it, at 8192: 5.2 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In
+// earlier runs it was 5.0 to 7.1, and 3.0.)
 //
 // **The clock** does not see it either: 50.1 TFLOP/s at 4096 for the one and 50.0 for the other, where nothing was
-// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 5.0 GB in 21.7 ms
-// are 230 GB/s, and a copy reaches 4,285 GB/s. Four slices are on their way at any time, so that nobody waits
+// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 5.2 GB in 21.7 ms
+// are 238 GB/s, and a copy reaches 4,286 GB/s. Four slices are on their way at any time, so that nobody waits
 // for DRAM, however much comes from there. It is a cure for something that this kernel does not have. A product
 // on tensor cores may have it: with a tenth of the time for the multiply-adds, the same bytes would be half
 // of what the memory can do. We keep the order, since it moves less.

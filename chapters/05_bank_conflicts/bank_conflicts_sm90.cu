@@ -473,7 +473,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // **The clock.** 52.7 TFLOP/s at 4096, 5 % more, and past cuBLAS, but far from a quarter more. 90 of a hundred cycles
 // issue an instruction, not all. The computing warps wait *more* for their fragments ("short scoreboard", 0.15 for each
 // instruction where it was 0.12), since there is nothing else left for them to do meanwhile. And 0.18 warps stand at a
-// dispatch stall, where it was 0.15. What a dispatch stall is the notes have measured: a multiply-add that finds none of
+// dispatch stall, where it was 0.14. What a dispatch stall is the notes have measured: a multiply-add that finds none of
 // its three operands in the operand cache takes two cycles. That happens where a column begins and, as it seems from the
 // profiles, each time that a scheduler goes from one warp to the other.
 
@@ -627,8 +627,8 @@ void register_sm90(lab::GemmLadder& ladder) {
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
 // |---|--:|--:|--:|--:|--:|
-// | 1024 | 11.8 | 12.9 | 34.3 | 33.9 | 1.01 |
-// | 2048 | 48.9 | 51.4 | 52.1 | 49.6 | 1.05 |
+// | 1024 | 11.8 | 12.9 | 34.4 | 34.0 | 1.01 |
+// | 2048 | 48.9 | 51.5 | 52.2 | 49.5 | 1.05 |
 // | 4096 | 50.0 | 52.7 | 54.9 | 51.4 | 1.07 |
 // | 8192 | 50.6 | 53.3 | 55.2 | 51.4 | 1.08 |
 //

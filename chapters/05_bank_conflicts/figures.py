@@ -5,28 +5,24 @@ import results
 from learn import maps
 
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the launches of read_words
-# Kernel, what a lane reads, its bytes, the launches' strides.
-READS = (("read_words", "float", 4, STRIDES), ("read_pairs", "float2", 8, (0, 1, 2, 4, 8, 16, 17)),
-         ("read_quads", "float4", 16, (0, 1, 2, 4, 8, 9)))
+EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
 
 
 def every_stride(simulated, folder):
-    """Wavefronts of a read at every stride from 0 to 33, as the simulator counted them and as the hardware did: in the
-    launches of every_stride, or where these have not been counted there, in those of the rungs before it."""
+    """Wavefronts of a read at every stride from 0 to 33, as the simulator counted them and as the hardware did."""
     counted = results.load_counted(folder)
     if not counted:
         raise results.ResultsError(f"{folder}: no counts of the hardware, which the drawing of all strides has beside it")
 
-    def wavefronts(launches, kernel):
+    def wavefronts(launches):
         return [launch["counts"]["shared_load_wavefronts"] // launch["counts"]["shared_load_requests"]
-                for launch in launches if results.kernel_base(launch["kernel"]) == kernel]
+                for launch in launches if results.kernel_base(launch["kernel"]) == "every_stride"]
 
-    here, there = (wavefronts(launches, "every_stride") for launches in (simulated.trace["launches"], counted.launches))
+    here, there = wavefronts(simulated.trace["launches"]), wavefronts(counted.launches)
     reads = []
-    for i, (kernel, word, size, strides) in enumerate(READS):
-        width = slice(34 * i, 34 * (i + 1))
-        dots = enumerate(there[width]) if there else zip(strides, wavefronts(counted.launches, kernel))
-        reads.append((f"a {word} for each lane, {8 * size} bits", here[width], dict(dots)))
+    for i, (word, bits) in enumerate((("float", 32), ("float2", 64), ("float4", 128))):
+        width = slice(EVERY_STRIDE * i, EVERY_STRIDE * (i + 1))
+        reads.append((f"a {word} for each lane, {bits} bits", here[width], there[width]))
     return figures.stride_bars(reads, counted.device)
 
 

@@ -509,9 +509,9 @@ def warp_map(orders: list[tuple[str, list[tuple[int, int]]]], loads_a: list[tupl
     return Drawing(draw(2), alt, draw(1))
 
 
-def stride_bars(reads: list[tuple[str, list[int], dict[int, int]]], device: str) -> Drawing:
-    """Wavefronts of a read at every stride. Each read: words above it, the wavefronts by stride from 0 on, and those
-    that the hardware has counted, by stride. Heights are logarithmic: twice the wavefronts, one step more."""
+def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> Drawing:
+    """Wavefronts of a read at every stride. Each read: words above it, the wavefronts by stride from 0 on, and as many
+    that the hardware has counted. Heights are logarithmic: twice the wavefronts, one step more."""
 
     def draw(pitch: float) -> str:
         shapes, y, step = [], 0.0, 11
@@ -520,14 +520,13 @@ def stride_bars(reads: list[tuple[str, list[int], dict[int, int]]], device: str)
             y += 15
             shapes.append(f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">{_escape(text)}</text>')
             floor = y + 20 + 6 * step
-            for stride, wavefronts in enumerate(waves):
+            for stride, (wavefronts, measured) in enumerate(zip(waves, counted, strict=True)):
                 x, high = left + stride * pitch, (1 + math.log2(wavefronts)) * step
                 shapes.append(f'<rect x="{x:g}" y="{floor - high:g}" width="{pitch - 2.5:g}" height="{high:g}" rx="1.5" '
                               f'fill="{ACCENT}"/>')
                 middle = x + (pitch - 2.5) / 2
-                if stride in counted:
-                    at = floor - (1 + math.log2(counted[stride])) * step
-                    shapes.append(f'<circle cx="{middle:g}" cy="{at:g}" r="3.2" fill="{SECOND}"/>')
+                at = floor - (1 + math.log2(measured)) * step
+                shapes.append(f'<circle cx="{middle:g}" cy="{at:g}" r="3.2" fill="{SECOND}"/>')
                 if pitch > 15 or wavefronts > 2:
                     shapes.append(f'<text x="{middle:g}" y="{floor - high - 5:g}" font-size="9.5" text-anchor="middle" '
                                   f'fill="{MUTED}">{wavefronts}</text>')
@@ -541,7 +540,7 @@ def stride_bars(reads: list[tuple[str, list[int], dict[int, int]]], device: str)
 
     alt = "Wavefronts of one read, by stride. " + " ".join(
         f"{text}: from stride 0 on {' '.join(map(str, waves))}; {device} counted "
-        + ", ".join(f"{wavefronts} for {stride}" for stride, wavefronts in counted.items()) + "."
+        + ("the same." if counted == waves else f"{' '.join(map(str, counted))}.")
         for text, waves, counted in reads)
     return Drawing(draw(22), alt, draw(10.2))
 

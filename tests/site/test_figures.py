@@ -107,17 +107,20 @@ class Drawings(unittest.TestCase):
         self.assertIn("in pairs: row by row, lanes 0 1 4 5 8 9 12 13; 2 3 6 7 10 11 14 15; 16 17 ", drawing.alt)
 
     def test_stride_bars(self):
-        drawing = figures.stride_bars([("a float", [1, 1, 2, 1, 4], {0: 1, 4: 4}), ("a float2", [1, 2, 4, 2, 8], {4: 16})],
-                                      "NVIDIA X")
+        drawing = figures.stride_bars([("a float", [1, 1, 2, 1, 4], [1, 1, 2, 1, 4]),
+                                       ("a float2", [1, 2, 4, 2, 8], [1, 2, 4, 2, 16])], "NVIDIA X")
         for svg in (drawing.svg, drawing.narrow):
             root = self.check(svg)
             bars = list(root.iter("{http://www.w3.org/2000/svg}rect"))
             self.assertEqual([float(bar.get("height")) for bar in bars], [11, 11, 22, 11, 33, 11, 22, 33, 22, 44])
             dots = list(root.iter("{http://www.w3.org/2000/svg}circle"))
             # A dot on the end of its bar where both say the same, a step above it where the hardware counts twice as many.
-            tops = [float(dot.get("cy")) - float(bar.get("y")) for dot, bar in zip(dots, (bars[0], bars[4], bars[9]))]
-            self.assertEqual(tops, [0, 0, -11])
-        self.assertIn("a float2: from stride 0 on 1 2 4 2 8; NVIDIA X counted 16 for 4.", drawing.alt)
+            tops = [float(dot.get("cy")) - float(bar.get("y")) for dot, bar in zip(dots, bars, strict=True)]
+            self.assertEqual(tops, [0] * 9 + [-11])
+        self.assertIn("a float: from stride 0 on 1 1 2 1 4; NVIDIA X counted the same.", drawing.alt)
+        self.assertIn("a float2: from stride 0 on 1 2 4 2 8; NVIDIA X counted 1 2 4 2 16.", drawing.alt)
+        with self.assertRaises(ValueError):  # not every stride was counted
+            figures.stride_bars([("a float", [1, 1, 2], [1, 1])], "NVIDIA X")
 
     def test_warp_map(self):
         places = [divmod(lane, 16) for lane in range(32)]
