@@ -25,6 +25,7 @@
 //   ./learn run 05 --rung grouped_tiles       blocks that run at the same time share their rows and columns
 //   ./learn run 05 --rung producer_warps      four warps load, eight compute; a block stays for many tiles
 //   ./learn run 05 --rung even_shares         the tiles that make no whole wave are cut along K, evenly
+//   ./learn run 05 --rung tile_by_shape       smaller tiles where there are few of them
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 /// \file
-/// The last two rungs of chapter 05: warps that only load, warps that only compute, and an even share
-/// of the work for every SM. They need compute capability 9.0; bank_conflicts_sm90_stub.cu stands in
+/// The last rungs of chapter 05: warps that only load, warps that only compute, an even share of the work
+/// for every SM, and a tile that suits the product. They need compute capability 9.0; bank_conflicts_sm90_stub.cu stands in
 /// on the simulator.
 
 #include <cuda.h>
@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cuda/ptx>
 #include <memory>
@@ -16,7 +17,7 @@
 #include "lab/gemm.h"
 #include "lab/lab.h"
 
-// The last two rungs need what the Hopper generation has, compute capability 9.0. The simulator has no part
+// The last three rungs need what the Hopper generation has, compute capability 9.0. The simulator has no part
 // of it, so there are no counts from here on, only the clock.
 //
 // ## 14. Warps that only load
@@ -61,19 +62,51 @@ namespace {
 
 namespace ptx = cuda::ptx;
 
-constexpr int BM = 128, BN = 256, BK = 16;  // the tile of a block, and a slice of it along K
-constexpr int TM = 16, TN = 8;              // the tile of a thread
+constexpr int BK = 16;  // of a slice along K
 constexpr int computing_warps = 8, loading_warps = 4;
 constexpr int computing_threads = 32 * computing_warps;
 constexpr int block_threads = 32 * (computing_warps + loading_warps);
-constexpr int stages = 8;           // slices in shared memory
-constexpr int lda_shared = BM + 8;  // A lies transposed, (BK, BM), padded
-constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
-constexpr unsigned stage_bytes = a_bytes + b_bytes;
-constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
-constexpr int group = 8;          // rows of tiles that are computed side by side, for L2
-constexpr int fewest_slices = 8;  // of a tile that is cut along K, for each block
+constexpr int stages = 8;  // slices in shared memory
+constexpr int group = 8;   // rows of tiles that are computed side by side, for L2
 constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
+
+/// The tile of a block, where a thread computes `rows` x 8 elements: 16 make it 128 x 256, 8 make it 128 x 128.
+template <int rows>
+struct TileOf {
+  static constexpr int TM = rows, TN = 8;               // of a thread
+  static constexpr int WM = 4 * TM, WN = 8 * TN;        // of a warp
+  static constexpr int BM = 128, warps_down = BM / WM;  // of a block
+  static constexpr int BN = computing_warps / warps_down * WN;
+  static constexpr int lda_shared = BM + 8;  // A lies transposed, (BK, BM), padded
+  static constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
+  static constexpr unsigned stage_bytes = a_bytes + b_bytes;
+  static constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
+};
+/// 128 x 256; in which order a thread's columns and groups of four rows are computed, and how long it takes to compute
+/// a slice and to add up the sums of a piece.
+struct Large : TileOf<16> {
+  static constexpr int cycles_of_slice = 4950, cycles_of_piece = 5300;  // as an H200 takes
+  static __device__ constexpr int column(int j) {
+    constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
+    return order[j];
+  }
+  static __device__ constexpr int four_rows(int i) {
+    constexpr int order[] = {0, 4, 12, 8};
+    return order[i];
+  }
+};
+/// 128 x 128.
+struct Small : TileOf<8> {
+  static constexpr int cycles_of_slice = 2600, cycles_of_piece = 2600;
+  static __device__ constexpr int column(int j) {
+    constexpr int order[] = {3, 5, 6, 1, 0, 4, 7, 2};
+    return order[j];
+  }
+  static __device__ constexpr int four_rows(int i) {
+    constexpr int order[] = {4, 0};
+    return order[i];
+  }
+};
 
 // [hide] Addresses in shared memory, barriers and copies
 /// What lies at an address of shared memory.
@@ -105,61 +138,70 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 // its end the loading warps would have nothing to do while the sums are written. So there are only as many
 // blocks as there are SMs, and each computes one tile after the other: these are *persistent* blocks. When the
 // computing warps write out a tile, the loading warps have long begun with the next one. Which tile is when
-// whose is a matter of arithmetic, which both sides do for themselves; tile number t is where `grouped_tiles`
-// has put it, in groups of 8 rows. (Where `kShare` is true we shall need it for the last rung only.)
+// whose is a matter of arithmetic, which both sides do for themselves; what all blocks have in common, the `Plan`, comes
+// from the host. Tile number t is where `grouped_tiles` has put it, in groups of 8 rows. (Where `kShare` is true we shall need it for the last two rungs only.)
 
-/// The order in which a block takes on its share of the product.
+/// How the tiles of a product are dealt out to the blocks; made on the host, which has the divisions.
 ///
 /// The tiles that make whole waves over all blocks are computed as a whole. Of the tiles that are left,
-/// with `kShare`, all blocks get the same number of slices along K, next to each other; a block then may
-/// have the end of one tile and the beginning of the next. Without, the first blocks get one each.
+/// if they are to be shared, all blocks get the same number of slices along K, next to each other; a block
+/// then may have the end of one tile and the beginning of the next. Else the first blocks get one each.
 /// Source of the idea: Osama et al., Stream-K, 2023 (its data-parallel hybrid).
-template <bool kShare>
-struct Schedule {
+struct Plan {
   int tiles_m, tiles_n, slices;  // of the product
   int whole;                     // tiles that are not cut
   int workers;                   // blocks that have a share of the others
-  int tile;                      // the next whole tile of this block
-  long long at, end;             // its slices of the others, counted from tile `whole` on
+  int longer;                    // the first workers, which have one slice more than
+  long long each;                // this many
 
-  __device__ Schedule(int m, int n, int k)
-      : tiles_m((m + BM - 1) / BM), tiles_n((n + BN - 1) / BN), slices((k + BK - 1) / BK) {
-    const int blocks = static_cast<int>(gridDim.x), tiles = tiles_m * tiles_n;
-    whole = kShare ? tiles - tiles % blocks : tiles;
-    workers =
-        static_cast<int>(max(1LL, min(static_cast<long long>(blocks), left() / fewest_slices)));
+  Plan(const lab::Gemm& g, int BM, int BN, int blocks, bool share)
+      : tiles_m((g.m - 1) / BM + 1), tiles_n((g.n - 1) / BN + 1), slices((g.k - 1) / BK + 1) {
+    const int tiles = tiles_m * tiles_n, cut = share ? tiles % blocks : 0;
+    const long long left = static_cast<long long>(cut) * slices;
+    whole = tiles - cut;
+    // To add a piece takes as long as to compute a slice or so: so many pieces that both are the same.
+    const int pieces = static_cast<int>(std::sqrt(static_cast<double>(slices)));
+    workers = static_cast<int>(std::clamp(1LL * cut * pieces, 1LL, 1LL * blocks));
     // Pieces of one length, and as many of each tile, if that leaves hardly any block without one.
-    const int cut = tiles - whole, even = cut > 0 ? workers - workers % cut : 0;
+    const int even = cut > 0 ? workers - workers % cut : 0;
     if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
-    tile = static_cast<int>(blockIdx.x);
-    at = begin(tile);
-    end = begin(tile + 1);
+    longer = static_cast<int>(left % workers), each = left / workers;
   }
-  /// Slices of the tiles that are cut.
-  __device__ long long left() const {
-    return static_cast<long long>(tiles_m * tiles_n - whole) * slices;
-  }
-  /// The first slice that a worker has of them.
+  /// The first slice that a worker has, counted from tile `whole` on; of the worker after the last one, their number.
   __device__ long long begin(int worker) const {
-    return worker >= workers ? left() : left() * worker / workers;
+    return min(worker, workers) * each + min(worker, longer);
+  }
+};
+
+/// The order in which a block takes on its share of the product.
+template <bool kShare, class Tile>
+struct Schedule {
+  const Plan& plan;
+  int tile;           // the next whole tile of this block
+  long long at, end;  // its slices of the others, counted from tile `whole` on
+
+  __device__ explicit Schedule(const Plan& of_all)
+      : plan(of_all), tile(static_cast<int>(blockIdx.x)), at(0), end(0) {
+    if (kShare) at = plan.begin(tile), end = plan.begin(tile + 1);
   }
   /// The next piece: `count` slices of tile `t` from `first` on.
   __device__ bool next(int& t, int& first, int& count) {
-    if (tile < whole) {
-      t = tile, first = 0, count = slices;
+    if (tile < plan.whole) {
+      t = tile, first = 0, count = plan.slices;
       tile += static_cast<int>(gridDim.x);
       return true;
     }
     if (!kShare || at >= end) return false;
-    t = whole + static_cast<int>(at / slices), first = static_cast<int>(at % slices);
-    count = static_cast<int>(min(static_cast<long long>(slices - first), end - at));
+    t = plan.whole + static_cast<int>(at / plan.slices), first = static_cast<int>(at % plan.slices);
+    count = static_cast<int>(min(static_cast<long long>(plan.slices - first), end - at));
     at += count;
     return true;
   }
   /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
   __device__ void place(int t, int& row, int& col) const {
-    const int in_group = group * tiles_n, g = t / in_group, high = min(group, tiles_m - g * group);
-    row = (g * group + t % in_group % high) * BM, col = t % in_group / high * BN;
+    const int in_group = group * plan.tiles_n, g = t / in_group;
+    const int high = min(group, plan.tiles_m - g * group);
+    row = (g * group + t % in_group % high) * Tile::BM, col = t % in_group / high * Tile::BN;
   }
 };
 
@@ -183,20 +225,22 @@ struct Schedule {
 /// What a loading warp does: fills the ring of stages, as long as there are slices, and adds an empty one.
 ///
 /// A lane copies of A, in a slice (BM, BK), of the rows 32 warp + lane / 4 + 8 i the elements
-/// k = lane % 4 + 4 e, with i and e from 0 to 3. Of B, one lane of the warp with `kBringsB` has the whole
-/// slice copied; where the rows of B are not aligned, all four warps copy it float by float.
+/// k = lane % 4 + 4 e, with i and e from 0 to 3. Of B, one lane of the first warp has the whole slice
+/// copied; where the rows of B are not aligned, all four warps copy it float by float.
 ///
+/// @tparam Tile       Large or Small
 /// @tparam kAligned   whether rows of B start at multiples of 16 bytes
-/// @tparam kBringsB   whether this warp asks for B; one of the four, if `kAligned`
 /// @param  g          the product
 /// @param  map_b      B, in boxes of (BK, BN)
 /// @param  work       the block's share
 /// @param  base, full addresses in shared memory: of the first stage, and of its barrier `full`. The others follow, and
 ///                    behind them the barriers `empty`.
 /// @param  warp       which of the loading warps this is, from 0
-template <bool kAligned, bool kBringsB, class Work>
+template <class Tile, bool kAligned, class Work>
 __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_b, Work work,
                                      std::uint32_t base, std::uint32_t full, int warp) {
+  constexpr int BN = Tile::BN, lda_shared = Tile::lda_shared;
+  constexpr unsigned a_bytes = Tile::a_bytes, b_bytes = Tile::b_bytes;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
   std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
@@ -212,13 +256,15 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
     const float* a[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      a[i] = g.a + static_cast<std::size_t>(row + row_of_lane + 8 * i) * g.lda + k + k_of_lane;
+      // A row that does not exist is the last one once more: of C it is not stored.
+      const int r = min(row + row_of_lane + 8 * i, g.m - 1);
+      a[i] = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane;
     }
 
-    const auto slice = [&](auto inside) {  // whether the slice of A is inside the matrix
+    const auto slice = [&](auto whole) {  // whether the slice ends inside of the matrix
       wait_for(barrier + 8 * stages, parity);
-      if constexpr (kBringsB) {
-        if (lane == 0) {
+      if constexpr (kAligned) {
+        if (warp == 0 && lane == 0) {
           auto* arrived = in_shared<std::uint64_t>(barrier);
           ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
                                   std::uint32_t{b_bytes});
@@ -226,16 +272,16 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
           ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
                                     in_shared<void>(to + a_bytes), &map_b, corner, arrived);
         }
-      } else if constexpr (!kAligned) {
+      } else {
 #pragma unroll 1
         for (int x = 0; x < BK * BN / 128; ++x) {
-          const int in_slice = x / 8 * 4 + warp, c = x % 8 * 32 + lane;
+          const int in_slice = x / (BN / 32) * 4 + warp, c = x % (BN / 32) * 32 + lane;
           const bool exists = k + in_slice < g.k && col + c < g.n;
           const float* from = g.b + static_cast<std::size_t>(k + in_slice) * g.ldb + col + c;
           copy<4>(to + a_bytes + 4 * (in_slice * BN + c), exists ? from : g.b, exists ? 4 : 0);
         }
       }
-      if constexpr (decltype(inside)::value) {
+      if constexpr (decltype(whole)::value) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
 #pragma unroll
@@ -245,8 +291,8 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
       } else {
 #pragma unroll 1
         for (int x = 0; x < 16; ++x) {
-          const int e = x % 4 * 4, i = x / 4, r = row + row_of_lane + 8 * i;
-          const bool exists = r < g.m && k + k_of_lane + e < g.k;
+          const int e = x % 4 * 4, i = x / 4, r = min(row + row_of_lane + 8 * i, g.m - 1);
+          const bool exists = k + k_of_lane + e < g.k;
           const float* from = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane + e;
           copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), exists ? from : g.a, exists ? 4 : 0);
         }
@@ -254,18 +300,14 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
       ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
 #pragma unroll
       for (int i = 0; i < 4; ++i) a[i] += BK;
-      k += BK, to += stage_bytes, barrier += 8;
+      k += BK, to += Tile::stage_bytes, barrier += 8;
       if (barrier == end) to = base, barrier = full, parity ^= 1;
     };
 
-    const int stop = k + count * BK;
-    if (row + BM <= g.m) {
-      const int whole = min(stop, g.k / BK * BK);
+    const int stop = k + count * BK, whole_until = min(stop, g.k / BK * BK);
 #pragma unroll 1
-      while (k < whole) slice(std::true_type{});
-    }
-#pragma unroll 1
-    while (k < stop) slice(std::false_type{});
+    while (k < whole_until) slice(std::true_type{});
+    if (k < stop) slice(std::false_type{});
   }
   wait_for(barrier + 8 * stages, parity);
   ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
@@ -291,20 +333,25 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 //   them which bank each one is in. What is stored are their products by alpha, and the sums stay free. For
 //   the same reason partial sums, in the next section, are stored one by one.
 
-/// What the computing warps do: each computes 64 x 64 elements of C for each piece of the work.
+/// What the computing warps do: each computes WM x WN elements of C for each piece of the work.
 ///
+/// @tparam Tile       Large or Small
 /// @tparam kAligned   whether rows of C start at multiples of 16 bytes
 /// @param  g, work, base, full  as for load()
-/// @param  partials   (blocks, 128 x 256) floats for sums of parts of a tile; not used if no tile is cut
+/// @param  partials   (blocks, BM x BN) floats for sums of parts of a tile; not used if no tile is cut
 /// @param  ready      a flag for each block, 0; not used if no tile is cut
-template <bool kAligned, class Work>
+template <class Tile, bool kAligned, class Work>
 __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
                         float* partials, int* ready) {
+  constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
+  constexpr int lda_shared = Tile::lda_shared;
+  constexpr unsigned a_bytes = Tile::a_bytes, stage_bytes = Tile::stage_bytes;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // Lanes in pairs: 4 rows x 8 columns, bit 0 a column, bit 1 a row.
   const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2),
             lane_col = (lane & 1) | ((lane >> 1) & 6);
-  const int row_in_tile = warp % 2 * 64 + lane_row * 4, col_in_tile = warp / 2 * 64 + lane_col * 4;
+  const int row_in_tile = warp % Tile::warps_down * Tile::WM + lane_row * 4;
+  const int col_in_tile = warp / Tile::warps_down * Tile::WN + lane_col * 4;
   const std::uint32_t a_start = base + 4 * row_in_tile;
   std::uint32_t a_to_b = a_bytes + 4 * (col_in_tile - row_in_tile);
   hide(a_to_b);
@@ -321,9 +368,6 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
       *reinterpret_cast<float4*>(&b[which][4 * j]) = *in_shared<const float4>(from_b + 128 * j);
     }
   };
-
-  // The order of the multiply-adds, one of the fastest of some 200 that were tried.
-  constexpr int columns[TN] = {0, 2, 1, 3, 4, 7, 6, 5}, four_rows[TM / 4] = {0, 12, 4, 8};
 
   std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
   wait_for(full, 0);
@@ -351,7 +395,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 #pragma unroll
         for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
           const int down = x / TM % 2 == 0 ? x % TM : TM - 1 - x % TM;
-          const int i = four_rows[down / 4] + down % 4, j = columns[x / TM];
+          const int i = Tile::four_rows(down / 4) + down % 4, j = Tile::column(x / TM);
           c[i][j] += a[k % 2][i] * b[k % 2][j];
         }
       }
@@ -370,7 +414,8 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
       continue;
     }
     // The beginning, but not all of it: the blocks after this one have the rest, and computed it first.
-    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.slices; ++other) {
+    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.plan.slices;
+         ++other) {
       if (thread == 0) {
         while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(64);
         __threadfence();
@@ -379,7 +424,7 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
       const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
 #pragma unroll
       for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
-      done += static_cast<int>(work.begin(other + 1) - work.begin(other));
+      done += static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
     }
 
     int row, col;
@@ -424,13 +469,14 @@ __device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::
 // a row have to execute it together, so that there cannot be fewer than four that load.
 
 /// Sets up the ring of stages, and parts the warps.
-template <bool kAligned, bool kShare>
-__device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b, float* partials,
-                                    int* ready) {
+/// @tparam kShare  whether tiles may be cut
+template <class Tile, bool kAligned, bool kShare>
+__device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b, const Plan& plan,
+                                    float* partials, int* ready) {
   extern __shared__ __align__(128) float4 memory[];
   std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   hide(base);
-  const std::uint32_t full = base + stages * stage_bytes, empty = full + 8 * stages;
+  const std::uint32_t full = base + stages * Tile::stage_bytes, empty = full + 8 * stages;
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s) {
       ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
@@ -438,19 +484,15 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
     }
   }
   __syncthreads();
-  const Schedule<kShare> work(g.m, g.n, g.k);
+  const Schedule<kShare, Tile> work(plan);
   if (threadIdx.x >= computing_threads) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
     // The number of the warp from its first lane: so the compiler knows that all lanes go one way.
     const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
-    if (kAligned && warp == 0) {
-      load<kAligned, true>(g, map_b, work, base, full, warp);
-    } else {
-      load<kAligned, false>(g, map_b, work, base, full, warp);
-    }
+    load<Tile, kAligned>(g, map_b, work, base, full, warp);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
-    compute<kAligned>(g, work, base, full, partials, ready);
+    compute<Tile, kAligned>(g, work, base, full, partials, ready);
   }
 }
 
@@ -460,14 +502,16 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 ///
 /// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
 /// @param g         the product
-/// @param map_b     B, in boxes of (BK, BN); not looked at unless `aligned`
+/// @param map_b     B, in boxes of 16 x 256; not looked at unless `aligned`
+/// @param plan      who computes which tile, none of them cut
 ///
-/// Launch: as many blocks of 384 threads as there are SMs, with shared_bytes of shared memory.
+/// Launch: as many blocks of 384 threads as there are SMs, with Large::shared_bytes of shared memory.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
 template <bool aligned>
 __global__ void __launch_bounds__(block_threads, 1)
-    producer_warps(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b) {
-  run<aligned, false>(g, map_b, nullptr, nullptr);
+    producer_warps(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
+                   const __grid_constant__ Plan plan) {
+  run<Large, aligned, false>(g, map_b, plan, nullptr, nullptr);
 }
 
 // **The clock.** 52.7 TFLOP/s at 4096, 5 % more, and past cuBLAS, but far from a quarter more. 90 of a hundred cycles
@@ -522,20 +566,79 @@ __global__ void __launch_bounds__(block_threads, 1)
 ///
 /// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
 /// @param g         the product
-/// @param map_b     B, in boxes of (BK, BN); not looked at unless `aligned`
+/// @param map_b     B, in boxes of 16 x 256; not looked at unless `aligned`
+/// @param plan      who computes what
 /// @param partials  (blocks, 128 x 256) floats for sums of parts of a tile
 /// @param ready     a flag for each block, 0; they are 0 again afterwards
 ///
 /// Launch: as many blocks of 384 threads as there are SMs, and not more than fit at once, with
-/// shared_bytes of shared memory.
+/// Large::shared_bytes of shared memory.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
 /// Source of the idea: Osama et al., Stream-K, 2023.
 template <bool aligned>
 __global__ void __launch_bounds__(block_threads, 1)
-    even_shares(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b, float* partials,
-                int* ready) {
-  run<aligned, true>(g, map_b, partials, ready);
+    even_shares(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
+                const __grid_constant__ Plan plan, float* partials, int* ready) {
+  run<Large, aligned, true>(g, map_b, plan, partials, ready);
 }
+
+// ## 16. A tile for the shape
+//
+// At 1024 that is as fast as cuBLAS, no more. Where does the time go? In a trial each block wrote down the clock, on its
+// way through the kernel. The first slice was there after 8,800 cycles. The loop over 16 slices took 79,500. Then three of
+// four blocks wrote their sums, in 6,400, and the fourth had added them all to its own after 16,000. What is
+// expensive here is the fix-up: 96 blocks write 128 KiB each, which are 12 MiB, and *32* SMs read them again, while
+// 100 have nothing to do.
+//
+// With a tile of 128 x 128 there would be twice as many, 64. Cut in two instead of four, they make 128 equal shares as
+// well, but only 64 blocks write, and 64 KiB each: 4 MiB. A thread then has 8 x 8 elements again. That has a
+// price, and we know it: for a step along K it reads 16 elements for 64 multiply-adds, where it were 24 for 128; and the
+// loading warps bring as much of A as before for half of the multiply-adds.
+//
+// **Predict** from the instructions: 1111 for a slice, of which 1024 are multiply-adds, 92 %, where the large tile has
+// 95 %. At 4096, where nothing is to be won, it should be about 3 % slower. At 1024 it loses 3 % of the loop, and
+// saves two thirds of the fix-up: 16,000 cycles of 105,000 become 5,000 or so.
+
+/// The same as even_shares, with tiles of 128 x 128.
+///
+/// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
+/// @param g         the product
+/// @param map_b     B, in boxes of 16 x 128; not looked at unless `aligned`
+/// @param plan      who computes what
+/// @param partials  (blocks, 128 x 128) floats for sums of parts of a tile
+/// @param ready     a flag for each block, 0; they are 0 again afterwards
+///
+/// Launch: as even_shares, with Small::shared_bytes of shared memory.
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+template <bool aligned>
+__global__ void __launch_bounds__(block_threads, 1)
+    small_tiles(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
+                const __grid_constant__ Plan plan, float* partials, int* ready) {
+  run<Small, aligned, true>(g, map_b, plan, partials, ready);
+}
+
+// Which of the two it is to be, the host decides before it launches. It counts: the slices of the longest share, and the
+// pieces that are added to the first one of a tile. In the trial with the clock a slice took 4,950 cycles with the large
+// tile and 2,600 with the small one, and a piece 5,300 and 2,600.
+
+namespace {
+
+/// An estimate of the cycles from the first slice on that a product takes.
+///
+/// @tparam Tile   Large or Small
+/// @param g       the product
+/// @param blocks  of the launch
+template <class Tile>
+long long cycles(const lab::Gemm& g, int blocks) {
+  const Plan plan(g, Tile::BM, Tile::BN, blocks, true);
+  const int cut = plan.tiles_m * plan.tiles_n - plan.whole;
+  const long long slices =
+      static_cast<long long>(plan.whole / blocks) * plan.slices + plan.each + (plan.longer > 0);
+  const int added = cut > 0 ? (plan.workers - 1) / cut : 0;
+  return slices * Tile::cycles_of_slice + added * Tile::cycles_of_piece;
+}
+
+}  // namespace
 
 // [hide] How the rungs are registered
 namespace {
@@ -570,30 +673,34 @@ CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int b
   return map;
 }
 
-/// Launches one of two kernels, by the alignment of the rows of B and C.
-template <class Kernel, class... Arguments>
-void launch(const lab::Gemm& g, int blocks, Kernel if_aligned, Kernel otherwise,
-            Arguments... more) {
-  const bool is_aligned = aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
-  const Kernel kernel = is_aligned ? if_aligned : otherwise;
-  const CUtensorMap map_b = is_aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, BN) : CUtensorMap{};
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared_bytes)));
-  kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes>>>(g, map_b, more...);
-}
-
 int multiprocessors() {
   int count = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
   return count;
 }
 
-/// What even_shares needs besides the matrices.
+/// Launches one of two kernels, by the alignment of the rows of B and C.
+/// @param share  whether tiles may be cut
+template <class Tile, class Kernel, class... Arguments>
+void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
+            Arguments... more) {
+  const bool is_aligned = aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
+  const Kernel kernel = is_aligned ? if_aligned : otherwise;
+  const CUtensorMap map_b =
+      is_aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
+  const int blocks = multiprocessors();
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(Tile::shared_bytes)));
+  kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
+      g, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share), more...);
+}
+
+/// What kernels that cut tiles need besides the matrices.
 struct Workspace {
-  explicit Workspace(int blocks)
-      : partials(static_cast<std::size_t>(blocks) * BM * BN, "partials"),
-        ready(static_cast<std::size_t>(blocks), "ready") {
-    CUDA_CHECK(cudaMemset(ready.data(), 0, static_cast<std::size_t>(blocks) * sizeof(int)));
+  Workspace()
+      : partials(static_cast<std::size_t>(multiprocessors()) * Large::BM * Large::BN, "partials"),
+        ready(static_cast<std::size_t>(multiprocessors()), "ready") {
+    CUDA_CHECK(cudaMemset(ready.data(), 0, ready.size() * sizeof(int)));
   }
   lab::DeviceBuffer<float> partials;
   lab::DeviceBuffer<int> ready;
@@ -606,18 +713,30 @@ void register_sm90(lab::GemmLadder& ladder) {
               .idea = "four warps load, eight compute; a block stays for many tiles",
               .launch =
                   [](const lab::Gemm& g) {
-                    launch(g, multiprocessors(), producer_warps<true>, producer_warps<false>);
+                    launch<Large>(g, false, producer_warps<true>, producer_warps<false>);
                   },
               .min_compute_capability = 90});
   const auto workspace = std::make_shared<std::unique_ptr<Workspace>>();
+  const auto share = [workspace](const lab::Gemm& g, bool small) {
+    if (!*workspace) *workspace = std::make_unique<Workspace>();
+    float* partials = (*workspace)->partials.data();
+    int* ready = (*workspace)->ready.data();
+    if (small) {
+      launch<Small>(g, true, small_tiles<true>, small_tiles<false>, partials, ready);
+    } else {
+      launch<Large>(g, true, even_shares<true>, even_shares<false>, partials, ready);
+    }
+  };
   ladder.add({.name = "even_shares",
               .idea = "the tiles that make no whole wave are cut along K, evenly",
+              .launch = [share](const lab::Gemm& g) { share(g, false); },
+              .min_compute_capability = 90});
+  ladder.add({.name = "tile_by_shape",
+              .idea = "smaller tiles where there are few of them",
               .launch =
-                  [workspace](const lab::Gemm& g) {
+                  [share](const lab::Gemm& g) {
                     const int blocks = multiprocessors();
-                    if (!*workspace) *workspace = std::make_unique<Workspace>(blocks);
-                    launch(g, blocks, even_shares<true>, even_shares<false>,
-                           (*workspace)->partials.data(), (*workspace)->ready.data());
+                    share(g, cycles<Small>(g, blocks) < cycles<Large>(g, blocks));
                   },
               .min_compute_capability = 90});
 }
