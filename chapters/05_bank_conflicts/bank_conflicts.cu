@@ -193,7 +193,7 @@ void launch_blocks(Kernel kernel, const lab::Gemm& gemm) {
 
 // What only the GPU build has: bank_conflicts_peers.cu, or its stub, which says so.
 void register_peers(lab::GemmLadder& ladder);
-// The last two rungs: bank_conflicts_sm90.cu, or its stub.
+// The last rungs: bank_conflicts_sm90.cu, or its stub.
 void register_sm90(lab::GemmLadder& ladder);
 // [/hide]
 
@@ -339,7 +339,7 @@ __global__ void every_stride(float* sums, int stride) {
 //
 // **The clock.** On a GPU the first three rungs are timed, with all SMs reading: 264 blocks of 32 warps, in which
 // each lane reads 512 words, are 32,768 reads of a warp for each of 132 SMs. From a stride of 1 to a stride of
-// 32 `read_words` goes from 0.0208 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.505 ns
+// 32 `read_words` goes from 0.0202 ms to 0.5353 ms. These are 31 wavefronts more for each read, and 0.506 ns
 // for each of them: one cycle, at 1.98 GHz. So *a wavefront is a cycle* of its SM's shared memory, and there is
 // no more to it. The broadcast of a float4 takes 0.0403 ms, its reads with a stride of 1 take 0.0706 ms: 2
 // wavefronts against 4, and some time for the launch.
@@ -1047,7 +1047,7 @@ __global__ void __launch_bounds__(256, 2) async_copy(lab::Gemm g) {
 // nothing is gained, 21.3 as before. So the loads were hidden already, one slice ahead was enough, and the fewer
 // barriers do not show there either. (Three stages instead of four made 47.1 in a trial: the notes at the end have
 // what else was tried.) `register_buffer` was not counted, so we cannot say what the 3 % are. What is
-// left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.37 stand at a
+// left in `async_copy` was: for each instruction that is issued, of the four warps of a scheduler 0.38 stand at a
 // barrier and 0.09 wait for a load.
 
 // ## 10. A wider tile
@@ -1174,12 +1174,12 @@ __global__ void __launch_bounds__(256, 1) grouped_tiles(lab::Gemm g) {
 }
 
 // **The counters** of one launch do not see it: who asks for what is the same, only the order has changed.
-// Nsight Compute sees it, at 8192: 5.2 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In
+// Nsight Compute sees it, at 8192: 5.1 GB come from DRAM for `serpentine`, and 3.0 GB for this kernel. (In
 // earlier runs it was 5.0 to 7.1, and 3.0.)
 //
 // **The clock** does not see it either: 50.1 TFLOP/s at 4096 for the one and 50.0 for the other, where nothing was
-// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 5.2 GB in 21.7 ms
-// are 238 GB/s, and a copy reaches 4,286 GB/s. Four slices are on their way at any time, so that nobody waits
+// to change, but also 50.7 TFLOP/s at 8192 for the one, 50.6 for the other. There 5.1 GB in 21.7 ms
+// are 233 GB/s, and a copy reaches 4,286 GB/s. Four slices are on their way at any time, so that nobody waits
 // for DRAM, however much comes from there. It is a cure for something that this kernel does not have. A product
 // on tensor cores may have it: with a tenth of the time for the multiply-adds, the same bytes would be half
 // of what the memory can do. We keep the order, since it moves less.

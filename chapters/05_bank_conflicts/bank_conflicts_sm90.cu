@@ -1,7 +1,7 @@
 /// \file
 /// The last rungs of chapter 05: warps that only load, warps that only compute, an even share of the work
-/// for every SM, and a tile that suits the product. They need compute capability 9.0; bank_conflicts_sm90_stub.cu stands in
-/// on the simulator.
+/// for every SM, and a tile that suits the product. They need compute capability 9.0;
+/// bank_conflicts_sm90_stub.cu stands in on the simulator.
 
 #include <cuda.h>
 #include <cuda_pipeline.h>
@@ -138,8 +138,9 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 // its end the loading warps would have nothing to do while the sums are written. So there are only as many
 // blocks as there are SMs, and each computes one tile after the other: these are *persistent* blocks. When the
 // computing warps write out a tile, the loading warps have long begun with the next one. Which tile is when
-// whose is a matter of arithmetic, which both sides do for themselves; what all blocks have in common, the `Plan`, comes
-// from the host. Tile number t is where `grouped_tiles` has put it, in groups of 8 rows. (Where `kShare` is true we shall need it for the last two rungs only.)
+// whose is a matter of arithmetic, which both sides do for themselves; what all blocks have in common, the `Plan`,
+// comes from the host. Tile number t is where `grouped_tiles` has put it, in groups of 8 rows. (Where `share` is
+// true we shall need it for the last two rungs only.)
 
 /// How the tiles of a product are dealt out to the blocks; made on the host, which has the divisions.
 ///
@@ -209,8 +210,8 @@ struct Schedule {
 // the *tensor memory accelerator* (TMA). One instruction of one thread asks for a box of a matrix, here 16 rows of
 // 256 floats. The unit works out the addresses, writes zeros where the box sticks out of the matrix, and tells
 // the barrier how many bytes have come. So one thread of the first loading warp tells `full` how many bytes there
-// will be, before it arrives as all others do. Where the matrix is and how long its rows are stands in a *tensor map*, 128
-// bytes that the host prepares; each row has to begin at a multiple of 16 bytes.
+// will be, before it arrives as all others do. Where the matrix is and how long its rows are stands in a *tensor map*,
+// 128 bytes that the host prepares; each row has to begin at a multiple of 16 bytes.
 //
 // A has to be transposed on the way, which the unit cannot do. Here it is still copies of 4 bytes, those of
 // `async_copy`, in an order that costs few instructions. A lane takes four rows, and of each the elements k, k + 4, k +
@@ -315,17 +316,17 @@ __device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_
 
 // **What a computing warp does.** The loop over a slice is the one of `serpentine`, with less around it: no
 // copies, no addresses but those of the next stage, no barrier but a look at `full` and an arrival at `empty`.
-// Of its 2164 instructions 2048 are multiply-adds, 95 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
-// read fragments. That leaves 20. The loading warps add 224 for a slice, 68 in the one that asks for B and 52 in each
-// of the others, to the 8 times 2164 of the computing warps: one in 77.
+// Of its 2163 instructions 2048 are multiply-adds, 95 %; of `serpentine`'s 2274 it was 90 %. 96 of the others
+// read fragments. That leaves 19. The loading warps add 73 each for a slice, to the 8 times 2163 of the computing
+// warps: one in 59.
 //
 // At this point the compiler's choice of *registers* decides about everything, and there are three places
 // where the source looks odd on its behalf:
 //
 // - The order of the multiply-adds. Down one column and up the next, as in `serpentine`, but the columns and the
-//   groups of four rows are shuffled. 178 such orders of `even_shares`, one drawn after the other, made from 50.5 to 54.8
-//   TFLOP/s at 4096, half of them less than 52.9. This is one of the best four, and it suits `producer_warps`, too. There
-//   is no reason in the source why it should; the notes say how the registers come into it.
+//   groups of four rows are shuffled. Of 646 such orders of `even_shares` the slowest made 51.0 TFLOP/s at 4096, half of
+//   them less than 53.5, the best 55.1, and that is the one here. `producer_warps` has it, too. There is no reason
+//   in the source why it should be good; the notes say how the registers come into it.
 // - `hide` makes a value look as if it came from nowhere. Otherwise the compiler saves a register
 //   and computes the address of shared memory again for each slice.
 // - The four elements of a float4 that is stored must be in four registers in a row, the first number divisible by
@@ -514,12 +515,12 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Large, aligned, false>(g, map_b, plan, nullptr, nullptr);
 }
 
-// **The clock.** 52.7 TFLOP/s at 4096, 5 % more, and past cuBLAS, but far from a quarter more. 90 of a hundred cycles
-// issue an instruction, not all. The computing warps wait *more* for their fragments ("short scoreboard", 0.15 for each
-// instruction where it was 0.12), since there is nothing else left for them to do meanwhile. And 0.18 warps stand at a
-// dispatch stall, where it was 0.14. What a dispatch stall is the notes have measured: a multiply-add that finds none of
-// its three operands in the operand cache takes two cycles. That happens where a column begins and, as it seems from the
-// profiles, each time that a scheduler goes from one warp to the other.
+// **The clock.** 53.7 TFLOP/s at 4096, 7 % more, and past cuBLAS, but far from a quarter more. 90 of a hundred cycles
+// issue an instruction, not all. Hardly anybody waits for shared memory: 0.13 warps for each instruction ("short
+// scoreboard"), where it was 0.12. But 0.22 stand at a dispatch stall, where it was 0.15. What a dispatch stall
+// is the notes have measured: a multiply-add that finds none of its three operands in the operand cache takes two cycles.
+// That happens where a column begins and, as it seems from the profiles, each time that a scheduler goes from one
+// warp to the other.
 
 // ## 15. An even share for every SM
 //
@@ -529,7 +530,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // above.
 //
 // For 1024 it is a disaster. 32 tiles are 32 busy SMs and 100 idle ones. **Predict** the rate of `producer_warps`: a
-// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 12.9 TFLOP/s.
+// quarter of what it is at 4096, if what counts is how many SMs are busy. It is 13.0 TFLOP/s.
 //
 // Smaller tiles would help, at the cost of all that large tiles are good for. *Stream-K* (Osama et al., 2023) does
 // without. A tile is a sum over slices along K, 256 of them for 4096, and a sum can be cut. So what is
@@ -559,7 +560,8 @@ __global__ void __launch_bounds__(block_threads, 1)
 //   to C with `atomicAdd`, the order would be that of their arrival, another one in each run. Here the pieces are
 //   added in the order of the blocks, and the same call gives the same bits.
 //
-// A piece of fewer than eight slices would cost more than it brings, so that small products are cut for fewer blocks.
+// To add a piece takes a block about as long as to compute a slice. So a tile is cut into no more pieces than the square
+// root of its slices, 8 with K = 1024: then both take the same time. A small product is cut for fewer blocks.
 
 /// The same, with an even share of the slices along K for each block where the tiles do not make whole
 /// waves.
@@ -582,22 +584,36 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Large, aligned, true>(g, map_b, plan, partials, ready);
 }
 
+// **The clock**, in TFLOP/s, each beside cuBLAS in the same run:
+//
+// | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
+// |---|--:|--:|--:|--:|--:|
+// | 1024 | 11.8 | 13.0 | 36.3 | 33.8 | 1.07 |
+// | 2048 | 49.0 | 52.6 | 52.5 | 49.4 | 1.06 |
+// | 4096 | 50.0 | 53.7 | 55.3 | 51.4 | 1.08 |
+// | 8192 | 50.6 | 53.9 | 55.8 | 51.4 | 1.09 |
+//
+// At 4096 and 8192 it is 3 %, what the last wave had lost. At 2048 nothing is won: all 128 tiles are fewer than 132, so
+// every one of them is cut, for 4 SMs that would have had nothing to do otherwise, and the fix-up takes what
+// they bring. At 1024 the rate is 2.8 times what it was, and not four times: the sums of three blocks, 128 KiB each,
+// are added to those of a fourth one after the other.
+
 // ## 16. A tile for the shape
 //
-// At 1024 that is as fast as cuBLAS, no more. Where does the time go? In a trial each block wrote down the clock, on its
-// way through the kernel. The first slice was there after 8,800 cycles. The loop over 16 slices took 79,500. Then three of
-// four blocks wrote their sums, in 6,400, and the fourth had added them all to its own after 16,000. What is
-// expensive here is the fix-up: 96 blocks write 128 KiB each, which are 12 MiB, and *32* SMs read them again, while
-// 100 have nothing to do.
+// At 1024 it is 36.3 TFLOP/s, where 4096 has 55.3. Where does the time go? In a trial each block wrote down the clock
+// on its way through the kernel. The first slice was there after 8,800 cycles. The loop over 16 slices took 79,500. Then
+// three of four blocks wrote their sums, and after 16,500 cycles the fourth had added them all to its own. That is the
+// expensive part: 96 blocks write 128 KiB each, or 12 MiB, and *32* SMs read them again, while 100 have nothing to
+// do.
 //
-// With a tile of 128 x 128 there would be twice as many, 64. Cut in two instead of four, they make 128 equal shares as
-// well, but only 64 blocks write, and 64 KiB each: 4 MiB. A thread then has 8 x 8 elements again. That has a
-// price, and we know it: for a step along K it reads 16 elements for 64 multiply-adds, where it were 24 for 128; and the
-// loading warps bring as much of A as before for half of the multiply-adds.
+// Tiles of 128 x 128 would be twice as many, 64. Cut in two instead of four, they are 128 equal shares as well, but
+// only 64 blocks write, and 64 KiB each, 4 MiB. A thread then has 8 x 8 elements again. That has a price, and we know
+// it: for a step along K it reads 16 elements for 64 multiply-adds, where it was 24 for 128, and the loading warps
+// bring as much of A as before for half as many.
 //
 // **Predict** from the instructions: 1111 for a slice, of which 1024 are multiply-adds, 92 %, where the large tile has
-// 95 %. At 4096, where nothing is to be won, it should be about 3 % slower. At 1024 it loses 3 % of the loop, and
-// saves two thirds of the fix-up: 16,000 cycles of 105,000 become 5,000 or so.
+// 95 %. At 4096, where nothing is to be won, it should be about 3 % slower. At 1024 the loop takes 3 % longer, or
+// 2,400 cycles, and the fix-up a third of its time: 11,000 of 104,800 cycles are saved, or 8 % in all.
 
 /// The same as even_shares, with tiles of 128 x 128.
 ///
@@ -639,6 +655,16 @@ long long cycles(const lab::Gemm& g, int blocks) {
 }
 
 }  // namespace
+
+// **The clock.** 41.1 TFLOP/s at 1024, 1.21 of cuBLAS, in 12 % less time than `even_shares`, and not 8 %. The
+// trial with the clock has some of the difference. The loop took 6 % longer, not 3. But the first slice was there after
+// 5,700 cycles, since it has fewer bytes, and the sums were added up after 5,200: 95,100 cycles instead of 104,800. The
+// rest lies behind the last look at the clock, where C is stored, by 64 SMs now and not by 32.
+//
+// From 2048 on the large tiles are taken, and all is as in `even_shares`. In a trial with both tiles at 13 sizes from
+// 1024 to 4096 the estimate picked the faster one at 12 of them, by up to 15 %; at 1792 they are equal. (At 4096 the small
+// ones made 53.3 where the large ones made 55.3: 4 %, and 3 had been predicted.) The notes have the table, and the shapes
+// for which neither is any good.
 
 // [hide] How the rungs are registered
 namespace {
@@ -742,21 +768,6 @@ void register_sm90(lab::GemmLadder& ladder) {
 }
 // [/hide]
 
-// **The clock**, in TFLOP/s, each beside cuBLAS in the same run:
-//
-// | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
-// |---|--:|--:|--:|--:|--:|
-// | 1024 | 11.8 | 12.9 | 34.4 | 34.0 | 1.01 |
-// | 2048 | 48.9 | 51.5 | 52.2 | 49.5 | 1.05 |
-// | 4096 | 50.0 | 52.7 | 54.9 | 51.4 | 1.07 |
-// | 8192 | 50.6 | 53.3 | 55.2 | 51.4 | 1.08 |
-//
-// At 4096 and 8192 it is 4 %, a little more than the 3 % of the last wave: the two kernels do not have the same
-// registers, either. At 2048 it is 1.4 %: all 128 tiles are fewer than 132, so
-// every one of them is cut, for 4 SMs that would have had nothing to do otherwise, and half of what is won is
-// used up by the fix-up. At 1024 the rate is 2.7 times what it was, and not four times: the sums of three
-// blocks, 128 KiB each, are added to those of a fourth one after the other.
-
 // ## What to take along
 //
 // - 32 banks, one word of each in a wavefront. Different words of one bank cost a wavefront each; the same
@@ -775,6 +786,7 @@ void register_sm90(lab::GemmLadder& ladder) {
 // - Registers are in banks, too. Which ones the compiler takes can be worth more than an algorithm, and only
 //   the clock knows.
 // - Deal out equal *work*, not equal tiles, and add up what was cut in a fixed order.
+// - No tile is the best for every shape. Estimate the time before the launch, from a few figures that were measured.
 //
 // ## What a library does further
 //
@@ -783,7 +795,8 @@ void register_sm90(lab::GemmLadder& ladder) {
 // does besides:
 //
 // - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one by
-//   the shape from what has been measured beforehand. Tiles of 128 x 256 are a waste for a C of 130 x 130.
+//   the shape from what has been measured beforehand. We have two, and even tiles of 128 x 128 are a waste for a
+//   C of 130 x 130. (At 512 we reach 0.68 of cuBLAS, see the notes.)
 // - Its kernels are written in the machine's own language, so that the registers are whichever the author wants. That
 //   is what our three odd places are a substitute for.
 // - It uses the tensor cores where it may, which multiply matrices of a shorter type many times as fast. FP32
@@ -795,10 +808,10 @@ void register_sm90(lab::GemmLadder& ladder) {
 //
 // ## What comes next
 //
-// `even_shares` leaves 11 % of the cycles without an instruction, and 55 of the 63 TFLOP/s that a loop of
-// multiply-adds alone makes in the same run are all it gets. Most of what is missing, as far as the profiles tell, goes to the registers: to
-// multiply-adds that read three of them anew, where a column ends or where a scheduler goes from one warp to the
-// other. Who can choose each register, in the machine's language, can have it. The product ends here:
+// `even_shares` leaves 9 % of the cycles without an instruction, and 55 of the 63 TFLOP/s that a loop of multiply-adds
+// alone makes in the same run are all it gets. Most of what is missing, as far as the profiles tell, goes to the
+// registers: to multiply-adds that read three of them anew, where a column ends or where a scheduler goes from one warp
+// to the other. Who can choose each register, in the machine's language, can have it. The product ends here:
 // from a kernel that waited for DRAM through one that waited for shared memory to one that waits for its own
 // multiply-adders. The chapters to come are about the opposite kind of problem, those that have hardly any
 // arithmetic, and whose only question is how to move bytes. Banks, tiles and pieces that are added in a fixed
