@@ -584,6 +584,64 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Large, aligned, true>(g, map_b, plan, partials, ready);
 }
 
+// [hide] How the kernels are launched
+namespace {
+
+/// Whether each row of a matrix starts at a multiple of 16 bytes.
+bool aligned(const float* matrix, int ld) {
+  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld % 4 == 0;
+}
+
+/// The tensor map of a matrix (rows, columns) whose rows are aligned, for boxes of (box_rows, box_columns).
+///
+/// The function that makes it belongs to the driver; asking the runtime for its address spares the
+/// program a second library.
+CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int box_rows,
+                       int box_columns) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(float)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns),
+                            static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(matrix), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
+}
+
+int multiprocessors() {
+  int count = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+  return count;
+}
+
+/// Launches one of two kernels, by the alignment of the rows of B and C.
+/// @param share  whether tiles may be cut
+template <class Tile, class Kernel, class... Arguments>
+void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
+            Arguments... more) {
+  const bool is_aligned = aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
+  const Kernel kernel = is_aligned ? if_aligned : otherwise;
+  const CUtensorMap map_b =
+      is_aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
+  const int blocks = multiprocessors();
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(Tile::shared_bytes)));
+  kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
+      g, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share), more...);
+}
+
+}  // namespace
+// [/hide]
+
 // **The clock**, in TFLOP/s, each beside cuBLAS in the same run:
 //
 // | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
@@ -656,6 +714,20 @@ long long cycles(const lab::Gemm& g, int blocks) {
 
 }  // namespace
 
+/// C = alpha A B + beta C with the tile that is estimated to be faster: by even_shares or by small_tiles.
+///
+/// @param g         the product
+/// @param partials  (SMs, 128 x 256) floats for sums of parts of a tile
+/// @param ready     a flag for each SM, 0; they are 0 again afterwards
+void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
+  const int blocks = multiprocessors();
+  if (cycles<Small>(g, blocks) < cycles<Large>(g, blocks)) {
+    launch<Small>(g, true, small_tiles<true>, small_tiles<false>, partials, ready);
+  } else {
+    launch<Large>(g, true, even_shares<true>, even_shares<false>, partials, ready);
+  }
+}
+
 // **The clock.** 41.1 TFLOP/s at 1024, 1.21 of cuBLAS, in 12 % less time than `even_shares`, and not 8 %. The
 // trial with the clock has some of the difference. The loop took 6 % longer, not 3. But the first slice was there after
 // 5,700 cycles, since it has fewer bytes, and the sums were added up after 5,200: 95,100 cycles instead of 104,800. The
@@ -668,58 +740,6 @@ long long cycles(const lab::Gemm& g, int blocks) {
 
 // [hide] How the rungs are registered
 namespace {
-
-/// Whether each row of a matrix starts at a multiple of 16 bytes.
-bool aligned(const float* matrix, int ld) {
-  return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0 && ld % 4 == 0;
-}
-
-/// The tensor map of a matrix (rows, columns) whose rows are aligned, for boxes of (box_rows, box_columns).
-///
-/// The function that makes it belongs to the driver; asking the runtime for its address spares the
-/// program a second library.
-CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int box_rows,
-                       int box_columns) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
-                                              cudaEnableDefault, &found));
-  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
-  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(float)};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns),
-                            static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[] = {1, 1};
-  CUtensorMap map;
-  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(matrix), size, pitch, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
-  return map;
-}
-
-int multiprocessors() {
-  int count = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
-  return count;
-}
-
-/// Launches one of two kernels, by the alignment of the rows of B and C.
-/// @param share  whether tiles may be cut
-template <class Tile, class Kernel, class... Arguments>
-void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
-            Arguments... more) {
-  const bool is_aligned = aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
-  const Kernel kernel = is_aligned ? if_aligned : otherwise;
-  const CUtensorMap map_b =
-      is_aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
-  const int blocks = multiprocessors();
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(Tile::shared_bytes)));
-  kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
-      g, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share), more...);
-}
 
 /// What kernels that cut tiles need besides the matrices.
 struct Workspace {
@@ -742,27 +762,24 @@ void register_sm90(lab::GemmLadder& ladder) {
                     launch<Large>(g, false, producer_warps<true>, producer_warps<false>);
                   },
               .min_compute_capability = 90});
-  const auto workspace = std::make_shared<std::unique_ptr<Workspace>>();
-  const auto share = [workspace](const lab::Gemm& g, bool small) {
-    if (!*workspace) *workspace = std::make_unique<Workspace>();
-    float* partials = (*workspace)->partials.data();
-    int* ready = (*workspace)->ready.data();
-    if (small) {
-      launch<Small>(g, true, small_tiles<true>, small_tiles<false>, partials, ready);
-    } else {
-      launch<Large>(g, true, even_shares<true>, even_shares<false>, partials, ready);
-    }
+  const auto memory = std::make_shared<std::unique_ptr<Workspace>>();
+  const auto workspace = [memory]() -> Workspace& {
+    if (!*memory) *memory = std::make_unique<Workspace>();
+    return **memory;
   };
   ladder.add({.name = "even_shares",
               .idea = "the tiles that make no whole wave are cut along K, evenly",
-              .launch = [share](const lab::Gemm& g) { share(g, false); },
+              .launch =
+                  [workspace](const lab::Gemm& g) {
+                    launch<Large>(g, true, even_shares<true>, even_shares<false>,
+                                  workspace().partials.data(), workspace().ready.data());
+                  },
               .min_compute_capability = 90});
   ladder.add({.name = "tile_by_shape",
               .idea = "smaller tiles where there are few of them",
               .launch =
-                  [share](const lab::Gemm& g) {
-                    const int blocks = multiprocessors();
-                    share(g, cycles<Small>(g, blocks) < cycles<Large>(g, blocks));
+                  [workspace](const lab::Gemm& g) {
+                    tile_by_shape(g, workspace().partials.data(), workspace().ready.data());
                   },
               .min_compute_capability = 90});
 }
