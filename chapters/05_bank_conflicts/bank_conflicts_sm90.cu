@@ -729,9 +729,9 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
 }
 
 // **The clock.** 41.1 TFLOP/s at 1024, 1.21 of cuBLAS, in 12 % less time than `even_shares`, and not 8 %. The
-// trial with the clock has some of the difference. The loop took 6 % longer, not 3. But the first slice was there after
-// 5,700 cycles, since it has fewer bytes, and the sums were added up after 5,200: 95,100 cycles instead of 104,800. The
-// rest lies behind the last look at the clock, where C is stored, by 64 SMs now and not by 32.
+// trial with the clock has some of the difference. The loop took 6 % longer, not 3. But the first slice, which has fewer
+// bytes, was there after 5,700 cycles, and the sums were added up after 5,200: 95,100 cycles instead of 104,800. The
+// rest must lie behind the last look at the clock, where C is stored, by 64 SMs now and not by 32.
 //
 // From 2048 on the large tiles are taken, and all is as in `even_shares`. In a trial with both tiles at 13 sizes from
 // 1024 to 4096 the estimate picked the faster one at 12 of them, by up to 15 %; at 1792 they are equal. (At 4096 the small
