@@ -70,7 +70,8 @@ constexpr int stages = 8;  // slices in shared memory
 constexpr int group = 8;   // rows of tiles that are computed side by side, for L2
 constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
 
-/// The tile of a block, where a thread computes `rows` x 8 elements: 16 make it 128 x 256, 8 make it 128 x 128.
+/// The tile of a block, where a thread computes `rows` x 8 elements. With 16 it is 128 x 256. With 8 it is 128 x 128,
+/// which only the last section needs.
 template <int rows>
 struct TileOf {
   static constexpr int TM = rows, TN = 8;               // of a thread
@@ -82,10 +83,11 @@ struct TileOf {
   static constexpr unsigned stage_bytes = a_bytes + b_bytes;
   static constexpr unsigned shared_bytes = stages * (stage_bytes + 2 * sizeof(std::uint64_t));
 };
-/// 128 x 256; in which order a thread's columns and groups of four rows are computed, and how long it takes to compute
-/// a slice and to add up the sums of a piece.
+
+/// The tile of 128 x 256. column() and four_rows() are the order in which a thread computes its columns and groups of
+/// four rows; the cycles are what an H200 takes for a slice, and to add the sums of a piece.
 struct Large : TileOf<16> {
-  static constexpr int cycles_of_slice = 4950, cycles_of_piece = 5300;  // as an H200 takes
+  static constexpr int cycles_of_slice = 4950, cycles_of_piece = 5300;
   static __device__ constexpr int column(int j) {
     constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
     return order[j];
@@ -95,7 +97,8 @@ struct Large : TileOf<16> {
     return order[i];
   }
 };
-/// 128 x 128.
+
+/// The tile of 128 x 128, with the same of its own.
 struct Small : TileOf<8> {
   static constexpr int cycles_of_slice = 2600, cycles_of_piece = 2600;
   static __device__ constexpr int column(int j) {
@@ -142,7 +145,7 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 // comes from the host. Tile number t is where `grouped_tiles` has put it, in groups of 8 rows. (Where `share` is
 // true we shall need it for the last two rungs only.)
 
-/// How the tiles of a product are dealt out to the blocks; made on the host, which has the divisions.
+/// How the tiles of a product are dealt out to the blocks. The host makes it, so that the blocks need not divide.
 ///
 /// The tiles that make whole waves over all blocks are computed as a whole. Of the tiles that are left,
 /// if they are to be shared, all blocks get the same number of slices along K, next to each other; a block
