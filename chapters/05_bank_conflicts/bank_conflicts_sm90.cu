@@ -145,7 +145,7 @@ __device__ __forceinline__ void copy(std::uint32_t to, const float* from, int by
 // comes from the host. Tile number t is where `grouped_tiles` has put it, in groups of 8 rows. (Where `share` is
 // true we shall need it for the last two rungs only.)
 
-/// How the tiles of a product are dealt out to the blocks. The host makes it, so that the blocks need not divide.
+/// How the tiles of a product are dealt out to the blocks. The host makes it and spares the blocks most divisions.
 ///
 /// The tiles that make whole waves over all blocks are computed as a whole. Of the tiles that are left,
 /// if they are to be shared, all blocks get the same number of slices along K, next to each other; a block
