@@ -570,21 +570,22 @@ __global__ void __launch_bounds__(block_threads, 1)
 /// waves.
 ///
 /// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
+/// @tparam Tile     Large, or Small in the next section
 /// @param g         the product
-/// @param map_b     B, in boxes of 16 x 256; not looked at unless `aligned`
+/// @param map_b     B, in boxes of 16 x BN; not looked at unless `aligned`
 /// @param plan      who computes what
-/// @param partials  (blocks, 128 x 256) floats for sums of parts of a tile
+/// @param partials  (blocks, BM x BN) floats for sums of parts of a tile
 /// @param ready     a flag for each block, 0; they are 0 again afterwards
 ///
 /// Launch: as many blocks of 384 threads as there are SMs, and not more than fit at once, with
-/// Large::shared_bytes of shared memory.
+/// Tile::shared_bytes of shared memory.
 /// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
 /// Source of the idea: Osama et al., Stream-K, 2023.
-template <bool aligned>
+template <bool aligned, class Tile>
 __global__ void __launch_bounds__(block_threads, 1)
     even_shares(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
                 const __grid_constant__ Plan plan, float* partials, int* ready) {
-  run<Large, aligned, true>(g, map_b, plan, partials, ready);
+  run<Tile, aligned, true>(g, map_b, plan, partials, ready);
 }
 
 // [hide] How the kernels are launched
@@ -676,27 +677,10 @@ void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
 // 95 %. At 4096, where nothing is to be won, it should be about 3 % slower. At 1024 the loop takes 3 % longer, or
 // 2,400 cycles, and the fix-up a third of its time: 11,000 of 104,800 cycles are saved, or 8 % in all.
 
-/// The same as even_shares, with tiles of 128 x 128.
-///
-/// @tparam aligned  whether rows of B and C start at multiples of 16 bytes
-/// @param g         the product
-/// @param map_b     B, in boxes of 16 x 128; not looked at unless `aligned`
-/// @param plan      who computes what
-/// @param partials  (blocks, 128 x 128) floats for sums of parts of a tile
-/// @param ready     a flag for each block, 0; they are 0 again afterwards
-///
-/// Launch: as even_shares, with Small::shared_bytes of shared memory.
-/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
-template <bool aligned>
-__global__ void __launch_bounds__(block_threads, 1)
-    small_tiles(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
-                const __grid_constant__ Plan plan, float* partials, int* ready) {
-  run<Small, aligned, true>(g, map_b, plan, partials, ready);
-}
-
-// Which of the two it is to be, the host decides before it launches. It counts: the slices of the longest share, and the
-// pieces that are added to the first one of a tile. In the trial with the clock a slice took 4,950 cycles with the large
-// tile and 2,600 with the small one, and a piece 5,300 and 2,600.
+// The kernel is `even_shares` with another `Tile`, and nothing else. Which of the two it is to be, the host decides
+// before it launches. It counts the slices of the longest share, and the pieces that are added to the first one of a
+// tile. In the trial with the clock a slice took 4,950 cycles with the large tile and 2,600 with the small one, and a
+// piece 5,300 and 2,600.
 
 namespace {
 
@@ -717,7 +701,7 @@ long long cycles(const lab::Gemm& g, int blocks) {
 
 }  // namespace
 
-/// C = alpha A B + beta C with the tile that is estimated to be faster: by even_shares or by small_tiles.
+/// C = alpha A B + beta C with the tile that is estimated to be faster: by even_shares with the one or the other.
 ///
 /// @param g         the product
 /// @param partials  (SMs, 128 x 256) floats for sums of parts of a tile
@@ -725,9 +709,9 @@ long long cycles(const lab::Gemm& g, int blocks) {
 void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   const int blocks = multiprocessors();
   if (cycles<Small>(g, blocks) < cycles<Large>(g, blocks)) {
-    launch<Small>(g, true, small_tiles<true>, small_tiles<false>, partials, ready);
+    launch<Small>(g, true, even_shares<true, Small>, even_shares<false, Small>, partials, ready);
   } else {
-    launch<Large>(g, true, even_shares<true>, even_shares<false>, partials, ready);
+    launch<Large>(g, true, even_shares<true, Large>, even_shares<false, Large>, partials, ready);
   }
 }
 
@@ -774,7 +758,7 @@ void register_sm90(lab::GemmLadder& ladder) {
               .idea = "the tiles that make no whole wave are cut along K, evenly",
               .launch =
                   [workspace](const lab::Gemm& g) {
-                    launch<Large>(g, true, even_shares<true>, even_shares<false>,
+                    launch<Large>(g, true, even_shares<true, Large>, even_shares<false, Large>,
                                   workspace().partials.data(), workspace().ready.data());
                   },
               .min_compute_capability = 90});

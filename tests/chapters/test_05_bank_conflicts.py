@@ -382,19 +382,22 @@ class Compiled(unittest.TestCase):
 
     @staticmethod
     def readable(mangled):
-        """_Z11even_sharesILb1EEv... -> even_shares true"""
+        """_Z14producer_warpsILb1EEv... -> producer_warps true, _Z11even_sharesILb1EN..5LargeEEv... -> even_shares true Large"""
         match = re.match(r"_Z(\d+)", mangled)
         name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
         flag = re.match(r"ILb([01])E", mangled[match.end() + len(name):]) if match else None
-        return name + (" true" if flag.group(1) == "1" else " false") if flag else name
+        if not flag:
+            return name
+        tile = re.search(r"5(Large|Small)EEv", mangled)
+        return " ".join([name, "true" if flag.group(1) == "1" else "false"] + ([tile.group(1)] if tile else []))
 
     def test_registers(self):
         for kernel, made in self.made.items():
             self.assertEqual(made[1:], (0, 0), kernel)
         for kernel in ("register_buffer", "async_copy"):
             self.assertEqual(self.made[kernel][0], 128)
-        for kernel in ("producer_warps", "even_shares", "small_tiles"):
-            self.assertEqual(self.made[f"{kernel} true"][0], 168)
+        for kernel in ("producer_warps true", "even_shares true Large", "even_shares true Small"):
+            self.assertEqual(self.made[kernel][0], 168)
 
     @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
     def test_the_loop_over_slices(self):
@@ -422,8 +425,8 @@ class Compiled(unittest.TestCase):
         for kernel in ("wide_tile", "serpentine"):
             self.assertEqual(found[kernel], (2274, 2048, 96), kernel)
         self.assertEqual(found["producer_warps true"], (2163, 2048, 96))
-        self.assertEqual(found["even_shares true"], (2166, 2048, 96))
-        self.assertEqual(found["small_tiles true"], (1111, 1024, 64))
+        self.assertEqual(found["even_shares true Large"], (2166, 2048, 96))
+        self.assertEqual(found["even_shares true Small"], (1111, 1024, 64))
         self.assertEqual(min(loading["producer_warps true"]), 73)
         self.assertEqual(8 * 2163 // (4 * 73), 59)
         self.assertEqual([round(100 * a / b) for a, b in ((1024, 1221), (2048, 2274), (2048, 2163), (1024, 1111))],
