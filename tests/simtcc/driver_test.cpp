@@ -62,6 +62,13 @@ class DriverTest : public testing::Test {
     EXPECT_EQ(outcome.output, line + "\n") << arguments;
   }
 
+  // The command succeeds and prints nothing.
+  void expect_silent(const std::string& arguments) const {
+    const Outcome outcome = simtcc(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments;
+    EXPECT_EQ(outcome.output, "") << arguments;
+  }
+
   fs::path folder_;
 };
 
@@ -140,9 +147,7 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
         "static_assert(CUDA_VERSION >= 12000 && CUDA_SUCCESS == 0 && CURAND_STATUS_SUCCESS == 0);\n"
         "static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4);\n"
         "int main() { cuMemorize<<<1, 1>>>(nullptr); }\n");
-  const Outcome outcome = simtcc("-c a.cu");
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.output, "");
+  expect_silent("-c a.cu");
 }
 
 TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
@@ -167,9 +172,7 @@ TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
         "-arch=sm_70 -keep -src-in-ptx -dc main.cu -o main.o",
         "-arch=sm_70 -dlink main.o device.o -o link.o",
         "main.o link.o libdevice.a -lcudadevrt -lcudart -o main"}) {
-    const Outcome outcome = simtcc(step);
-    EXPECT_EQ(outcome.status, 0) << step;
-    EXPECT_EQ(outcome.output, "") << step;
+    expect_silent(step);
   }
   EXPECT_EQ(shell("./main").output, "15\n");
 }
@@ -196,9 +199,7 @@ TEST_F(DriverTest, TheStandardIsCpp17AndTheHeadersOfTheCLibraryAreThere) {
         "}\n"
         "int main() { return INT_MAX - INT_MAX + atoi(\"0\") + isalpha('0') + strcmp(\"\", \"\"); "
         "}\n");
-  const Outcome outcome = simtcc("-Wall -Wextra -c a.cu");
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.output, "");
+  expect_silent("-Wall -Wextra -c a.cu");
 }
 
 TEST_F(DriverTest, HeadersWithOtherNamesForTheSame) {
@@ -210,9 +211,7 @@ TEST_F(DriverTest, HeadersWithOtherNamesForTheSame) {
     source += "#include <" + header + ">\n";
   }
   write("a.cu", source + "__global__ void k(curandState* s, half* h) { *h = curand_normal(s); }\n");
-  const Outcome outcome = simtcc("-c a.cu");
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.output, "");
+  expect_silent("-c a.cu");
 }
 
 TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {
@@ -314,21 +313,16 @@ class Program : public DriverTest {
 };
 
 TEST_F(Program, OfSeveralFilesCompiledApart) {
-  Outcome outcome = simtcc(
+  expect_silent(
       "-dc -arch=sm_90 -I'my headers' -Wall -MD -MF kernel.d -MT kernel.o kernel.cu -o kernel.o");
-  EXPECT_EQ(outcome.output, "");
-  outcome = simtcc("-c -I'my headers' launch.cu");
-  EXPECT_EQ(outcome.output, "");
-  outcome = simtcc("-c -I'my headers' -MMD main.cpp");
-  EXPECT_EQ(outcome.output, "");
+  expect_silent("-c -I'my headers' launch.cu");
+  expect_silent("-c -I'my headers' -MMD main.cpp");
   const std::string dependencies = read("kernel.d");
   EXPECT_EQ(dependencies.find("kernel.o: kernel.cu"), 0u) << dependencies;
   EXPECT_NE(dependencies.find("my\\ headers/add.h"), std::string::npos) << dependencies;
   EXPECT_NE(dependencies.find("simt/launch.h"), std::string::npos) << dependencies;
   EXPECT_EQ(read("main.d"), "main.o: main.cpp my\\ headers/add.h\n");
-  outcome = simtcc("kernel.o launch.o main.o -o program");
-  EXPECT_EQ(outcome.output, "");
-  EXPECT_EQ(outcome.status, 0);
+  expect_silent("kernel.o launch.o main.o -o program");
   EXPECT_EQ(shell("./program").output, "45\n");
 
   // The debugger's line table speaks of the reader's file.
@@ -339,9 +333,8 @@ TEST_F(Program, OfSeveralFilesCompiledApart) {
 }
 
 TEST_F(Program, OfSeveralFilesInOneGoUninstrumented) {
-  const Outcome outcome =
-      simtcc("--fast -std=c++17 -O3 -I'my headers' kernel.cu launch.cu main.cpp -o 'my program'");
-  EXPECT_EQ(outcome.output, "");
+  expect_silent(
+      "--fast -std=c++17 -O3 -I'my headers' kernel.cu launch.cu main.cpp -o 'my program'");
   EXPECT_EQ(shell("'./my program'").output, "45\n");
   EXPECT_EQ(shell("nm -C 'my program' | grep -c 'U __tsan'").output, "0\n");
   EXPECT_FALSE(exists("kernel.o"));
