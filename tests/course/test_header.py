@@ -1,0 +1,128 @@
+"""The reader of a chapter's header: what it gives, and the line that each mistake gets."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+READER = ROOT / "tools" / "course" / "header.py"
+
+from course import header  # noqa: E402
+
+SOURCE = """\
+// # Chapter 06: Transpose
+//
+// Question: A transpose moves the bytes of a copy.
+//   Why does it take longer?
+// Builds on: 01_thread_indexing, 05_bank_conflicts (and patience)
+// Kind: map
+// Size gpu: 16384,16384
+// Size simulator: 96,160
+// Sizes measured: 16384,16384 16384,10007
+// Run: ./learn run 06
+//   ./learn run 06 --rung naive        rows in, columns out
+//   ./learn run 06 --rung no_barrier   reads before the tile is full   [raises shared-race]
+//   ./learn run 06 --rung tma          one thread asks,
+//                                      the TMA moves   [needs sm_90a, cuda 12.9]
+//   ./learn run 06 --rung cublas       the library's tile[][]   [needs cublas; raises out-of-bounds]
+
+#include "lab/lab.h"
+"""
+
+
+def parse(text, folder="06_transpose"):
+    return header.parse("transpose.cu", folder, text.split("\n"))
+
+
+class Read(unittest.TestCase):
+    def test_all_of_it(self):
+        read = parse(SOURCE)
+        self.assertEqual((read.number, read.title, read.kind), ("06", "Transpose", "map"))
+        self.assertEqual(read.question, "A transpose moves the bytes of a copy. Why does it take longer?")
+        self.assertEqual(read.builds_on, ["01_thread_indexing", "05_bank_conflicts"])
+        self.assertEqual(read.sizes, {"gpu": "16384,16384", "simulator": "96,160"})
+        self.assertEqual(read.sizes_measured, ["16384,16384", "16384,10007"])
+        self.assertEqual(read.end, SOURCE.split("\n").index(""))
+        rungs = [(rung.name, rung.idea, rung.needs, rung.raises) for rung in read.rungs.values()]
+        self.assertEqual(
+            rungs,
+            [
+                ("naive", "rows in, columns out", [], None),
+                ("no_barrier", "reads before the tile is full", [], "shared-race"),
+                ("tma", "one thread asks, the TMA moves", ["sm_90a", "cuda 12.9"], None),
+                ("cublas", "the library's tile[][]", ["cublas"], "out-of-bounds"),
+            ],
+        )
+
+    def test_what_may_be_left_out(self):
+        text = SOURCE.replace("// Kind: map\n", "").replace("// Sizes measured: 16384,16384 16384,10007\n", "")
+        read = parse(text.replace("01_thread_indexing, 05_bank_conflicts (and patience)", "nothing"))
+        self.assertEqual((read.kind, read.builds_on, read.sizes_measured), ("free", [], ["16384,16384"]))
+        product = text.replace("16384,16384", "64,64,64").replace("96,160", "9,9,9")
+        self.assertEqual(parse(product).kind, "gemm")
+
+    def test_a_chapter_of_the_course(self):
+        for folder in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")):
+            done = subprocess.run(
+                [sys.executable, str(READER), str(folder / f"{folder.name[3:]}.cu")], capture_output=True, text=True
+            )
+            self.assertEqual((done.returncode, done.stderr), (0, ""), folder.name)
+            data = json.loads(done.stdout)
+            self.assertEqual(data["folder"], folder.name)
+            self.assertEqual(set(data["rungs"][0]), {"name", "idea", "needs", "raises"})
+
+
+class Refused(unittest.TestCase):
+    def refused(self, old, new, line, words, folder="06_transpose"):
+        self.assertIn(old, SOURCE)
+        with self.assertRaises(header.SourceError) as caught:
+            parse(SOURCE.replace(old, new), folder)
+        message = str(caught.exception)
+        self.assertTrue(message.startswith(f"transpose.cu:{line}: "), message)
+        self.assertIn(words, message)
+        self.assertNotIn("\n", message)
+
+    def test_mistakes(self):
+        self.refused("// # Chapter 06:", "// Chapter 06:", 1, "starts with the line")
+        self.refused("Chapter 06: T", "Chapter 07: T", 1, "the folder is 06_transpose")
+        self.refused("// Question:", "// Questions:", 1, "lacks the line '// Question: ...'")
+        self.refused("// Kind: map", "// Kind: map\n// Kind: map", 7, "a second time")
+        self.refused("// Kind: map", "// Kind: chart", 6, "legal is map, gemm, free")
+        self.refused("// Kind: map", "// Kind: gemm", 6, "a gemm has a size of 3 extents, not 2")
+        self.refused("96,160", "96, 160", 8, "a size is n, rows,cols or M,N,K")
+        self.refused("96,160", "96,0", 8, "a size is n, rows,cols or M,N,K")
+        self.refused("96,160", "96", 8, "differ in their number of extents")
+        self.refused("measured: 16384,16384", "measured: 8,8", 9, "that of 'Size gpu' (16384,16384) first")
+        self.refused("05_bank_conflicts", "chapter 5", 5, "folder names such as 01_thread_indexing")
+        self.refused("06 --rung tma", "05 --rung tma", 13, "write './learn run 06 --rung ...'")
+        self.refused("--rung tma ", "--rung naive ", 13, "rung naive is listed twice")
+        self.refused("--rung tma ", "--rung tma-2 ", 13, "is no name of a rung")
+        self.refused("[raises shared-race]", "[raises]", 12, "legal is [needs A, B]")
+        self.refused("[raises shared-race]", "[needs gpu; needs gpu]", 12, "legal is [needs A, B]")
+        self.refused("cuda 12.9", "cuda", 13, "needs 'cuda': legal is gpu, sm_90")
+        self.refused("needs cublas", "needs cublass", 15, "needs 'cublass': legal is gpu, sm_90")
+
+    def test_no_rung(self):
+        text = "\n".join(line for line in SOURCE.split("\n") if "--rung" not in line)
+        with self.assertRaisesRegex(header.SourceError, r"^transpose.cu:1: the header lists no rung"):
+            parse(text)
+
+    def test_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words, code, said in (
+                ([], 2, "usage: header.py FILE.cu"),
+                ([f"{folder}/none.cu"], 2, "No such file"),
+                ([str(Path(__file__))], 2, "test_header.py:1: a chapter starts with"),
+            ):
+                done = subprocess.run([sys.executable, str(READER), *words], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (code, ""))
+                self.assertIn(said, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
