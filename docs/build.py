@@ -28,10 +28,12 @@ sys.path.insert(0, str(DOCS.parent / "tools"))
 
 import agreement  # noqa: E402
 import chapter_page  # noqa: E402
-import chapter_source  # noqa: E402
 import doxygen  # noqa: E402
 import figures  # noqa: E402
-import results  # noqa: E402
+
+from course import results, source  # noqa: E402
+from course.counted import load_counted  # noqa: E402
+from course.header import SourceError  # noqa: E402
 
 
 class BuildError(Exception):
@@ -107,7 +109,7 @@ class Stage:
                 path.rmdir()
 
 
-def signatures(chapter: chapter_source.Chapter, sources: list[Path], xml: Path) -> dict[str, str]:
+def signatures(chapter: source.Chapter, sources: list[Path], xml: Path) -> dict[str, str]:
     """How Breathe finds the contract of each rung. A rung without a contract is an error."""
     entities = doxygen.entities(xml)
     found = {}
@@ -120,7 +122,7 @@ def signatures(chapter: chapter_source.Chapter, sources: list[Path], xml: Path) 
             same = here or same
         if not same or not same[0].documented:
             where = chapter.functions[name].name_line if name in chapter.functions else 1
-            raise chapter_source.SourceError(
+            raise SourceError(
                 f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it")
         overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
         found[name] = same[0].name + (same[0].args if overloaded else "")
@@ -265,18 +267,15 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
 
 def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
     """Writes the chapters' pages; returns Breathe's projects."""
-    mains = chapter_source.find_chapters(options.root / "chapters")
+    mains = source.find_chapters(options.root / "chapters")
     projects, chapters = {}, []
     titles = {}
     for main in mains:
-        folder = main.parent
-        # What the chapter goes on with stands before the library that it is compared with.
-        others = sorted((p for p in folder.glob("*.cu") if p != main and not p.name.endswith("_stub.cu")),
-                        key=lambda p: (p.name.endswith("_peers.cu"), p.name))
-        chapter = chapter_source.parse_chapter(main, others)
+        others = source.other_files(main)
+        chapter = source.parse_chapter(main, others)
         for name in chapter.header.builds_on:
             if name not in titles:
-                raise chapter_source.SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
+                raise SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
         titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
         chapters.append((chapter, others))
 
@@ -293,7 +292,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,
                                         [chapter.path, *others], defines=["__SIMT__"])
         known = signatures(chapter, [chapter.path, *others], projects[project])
-        counted = results.load_counted(chapter.path.parent / "results")
+        counted = load_counted(chapter.path.parent / "results")
         recorded.append((chapter, measured))
         drawings = []
         if measured:
@@ -388,7 +387,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"docs: {options.out / 'index.html'} ({time.monotonic() - started:.0f} s)", flush=True)
         if options.serve:
             serve(options.out, options.port)
-    except (BuildError, chapter_source.SourceError, doxygen.DoxygenError, results.ResultsError) as error:
+    except (BuildError, SourceError, doxygen.DoxygenError, results.ResultsError) as error:
         print(f"docs: {error}", file=sys.stderr)
         return 2
     return 0

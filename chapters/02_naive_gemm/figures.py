@@ -3,7 +3,7 @@
 import re
 
 import figures
-import results
+from course import results
 
 
 def draw(simulated, source):

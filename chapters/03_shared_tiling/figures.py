@@ -1,8 +1,7 @@
 """The drawings of chapter 03: how a block walks along K, and which banks its inner loop reads."""
 
 import figures
-import results
-from learn import maps
+from course import maps, results
 
 
 def draw(simulated, source):

@@ -1,7 +1,7 @@
 """The drawing of chapter 04: what a warp loads, reads and computes, for each order of the threads."""
 
 import figures
-import results
+from course import results
 
 ORDERS = ("rows", "columns", "blocks", "z-curve")  # the launches of thread_map
 

@@ -1,8 +1,8 @@
 """The drawings of chapter 05: which banks its reads and stores want, and how the lanes of a warp stand."""
 
 import figures
-import results
-from learn import maps
+from course import maps, results
+from course.counted import load_counted
 
 STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the launches of read_words
 EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
@@ -10,7 +10,7 @@ EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
 
 def every_stride(simulated, folder):
     """Wavefronts of a read at every stride from 0 to 33, as the simulator counted them and as the hardware did."""
-    counted = results.load_counted(folder)
+    counted = load_counted(folder)
     if not counted:
         raise results.ResultsError(f"{folder}: no counts of the hardware, which the drawing of all strides has beside it")
 

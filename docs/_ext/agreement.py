@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import chapter_page
-from results import agree
+from course.counted import agree
 
 # The columns: what they are called, and the count that they show.
 COLUMNS = [

@@ -10,8 +10,11 @@ import json
 import re
 from pathlib import Path
 
-from chapter_source import Chapter, Code, Fold, Prose, RungHere, SourceError, find_function, parse_blocks, read_text
-from results import Counted, Results
+from course.counted import Counted
+from course.functions import find_function
+from course.header import SourceError, read_text
+from course.results import Results
+from course.source import Chapter, Code, Fold, Prose, RungHere, parse_blocks
 
 # (label, prefix of the counts, what a request costs)
 ACCESSES = [
@@ -405,11 +408,11 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
         out += [header.intro, ""]
     out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
     out += [":::{dropdown} The rungs of this chapter", ":class-container: rungs", "",
-            table(["rung", "idea"], [[f"{{rung}}`{name}`", idea.replace("|", "\\|")] for name, idea in header.rungs.items()], "ll"),
+            table(["rung", "idea"], [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()], "ll"),
             "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
 
     def panel(name: str, source: Path) -> str:
-        text = rung_panel(name, header.rungs[name], project, signatures[name], source, simulated, measured,
+        text = rung_panel(name, header.rungs[name].idea, project, signatures[name], source, simulated, measured,
                           counted)
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 

@@ -547,7 +547,7 @@ def stride_bars(reads: list[tuple[str, list[int], list[int]]], device: str) -> D
 
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
     """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
-    `learn.maps.of_example` makes of an example in a trace."""
+    `course.maps.of_example` makes of an example in a trace."""
 
     def draw(pitch: float, named: bool) -> str:
         cell, shapes, y = pitch - 1.5, [], 0.0

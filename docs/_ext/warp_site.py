@@ -20,8 +20,8 @@ from pathlib import Path
 
 import chapter_page
 import doxygen
-import results
 import warp_pygments
+from course import results
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging

@@ -12,7 +12,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tools")]
-import results as site_results  # noqa: E402  the site reads results files with the same code
+from course import results as site_results  # noqa: E402
+from course.counted import load_counted  # noqa: E402
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
@@ -111,7 +112,7 @@ class Chapter:
     def disagreements(self):
         """What differs between the simulator's counts and those recorded from the hardware without anybody
         having said why, and what is said to differ and does not; None where nothing is recorded."""
-        counted = site_results.load_counted(self.source.parent / "results")
+        counted = load_counted(self.source.parent / "results")
         if counted is None:
             return None
         with tempfile.TemporaryDirectory() as folder:

@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-from chapter import (CUOBJDUMP, NVCC, ROOT, Chapter, Mutant, Run, measured, nvcc_is_the_one_of_the_text,
-                     site_results)
+from chapter import (CUOBJDUMP, NVCC, ROOT, Chapter, Mutant, Run, load_counted, measured,
+                     nvcc_is_the_one_of_the_text, site_results)
 
 CHAPTER = Chapter("04_register_tiling")
 
@@ -620,7 +620,7 @@ class Hardware(unittest.TestCase):
                 self.assertEqual(round(value(tera), digits), figure)
 
     def test_the_counts_that_the_text_quotes(self):
-        counted = site_results.load_counted(H200.parent)
+        counted = load_counted(H200.parent)
         if counted is None:
             self.skipTest("no counts of an H200 are recorded")
         prose = CHAPTER.prose()

@@ -57,7 +57,7 @@ class Chapters(fake.Checkout):
         first = self.known[0]
         self.assertEqual((first.number, first.title, first.problem), ("01", "First steps", ""))
         self.assertEqual(first.question, "What does First steps ask?")
-        self.assertEqual(first.rungs, {"one": "the first idea", "two": "the second idea"})
+        self.assertEqual(list(first.rungs), ["one", "two"])
         self.assertEqual((first.size("gpu"), first.size("simulator")), ("1000", "100"))
         self.assertEqual(first.builds_on, [])
 

@@ -9,7 +9,8 @@ import subprocess
 import unittest
 
 import test_trace
-from learn import maps, page, trace
+from course import maps
+from learn import page, trace
 from learn.errors import LearnError
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}

@@ -13,7 +13,8 @@ import tempfile
 import unittest
 
 import fake
-from learn import chapters, maps, paths
+from course import maps
+from learn import chapters, paths
 
 PROGRAM = """\
 #include <cstdio>

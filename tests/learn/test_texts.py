@@ -113,18 +113,23 @@ class Settings(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    def test_they_stay_within_python_3_9(self):
+    PACKAGES = ("learn", "course")
+
+    def sources(self):
+        """(name, text) of every Python file of the runner and of what it shares with the site."""
+        for package in self.PACKAGES:
+            for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", package)):
+                for name in files:
+                    if name.endswith(".py"):
+                        with open(os.path.join(place, name), encoding="utf-8") as file:
+                            yield name, file.read()
+
+    def test_they_are_written_for_python_3_9(self):
         import ast
 
-        folder = os.path.join(fake.ROOT, "tools", "learn")
-        seen = 0
-        for place, _, files in os.walk(folder):
-            for name in files:
-                if name.endswith(".py"):
-                    with open(os.path.join(place, name), encoding="utf-8") as file:
-                        ast.parse(file.read(), name, feature_version=(3, 9))
-                    seen += 1
-        self.assertGreater(seen, 15)
+        for name, text in self.sources():
+            ast.parse(text, name, feature_version=(3, 9))
+        self.assertGreater(len(list(self.sources())), 20)
 
     def test_they_import_the_standard_library_alone(self):
         import ast
@@ -132,18 +137,13 @@ class Sources(unittest.TestCase):
 
         if sys.version_info < (3, 10):
             self.skipTest("this Python cannot name its standard library")
-        for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", "learn")):
-            for name in files:
-                if not name.endswith(".py"):
-                    continue
-                with open(os.path.join(place, name), encoding="utf-8") as file:
-                    tree = ast.parse(file.read())
-                for node in ast.walk(tree):
-                    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                    for module in modules:
-                        first = module.split(".")[0]
-                        self.assertTrue(first == "learn" or first in sys.stdlib_module_names, "%s: %s" % (name, module))
+        for name, text in self.sources():
+            for node in ast.walk(ast.parse(text)):
+                modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                for module in modules:
+                    first = module.split(".")[0]
+                    self.assertTrue(first in self.PACKAGES or first in sys.stdlib_module_names, f"{name}: {module}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import sample  # noqa: F401  puts docs/_ext on the path
 import figures
-from learn import maps
+from course import maps
 
 try:
     import matplotlib  # noqa: F401

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import sample  # puts docs/_ext on the path
 import chapter_page
-import chapter_source
 import doxygen
-import results
-from chapter_source import Code, Fold, Prose, RungHere, SourceError
+from course import results, source
+from course.counted import load_counted
+from course.functions import find_function
+from course.header import SourceError
+from course.source import Code, Fold, Prose, RungHere
 
 
 class Temporary(unittest.TestCase):
@@ -28,7 +30,7 @@ class Temporary(unittest.TestCase):
         return path
 
     def parse(self, text=sample.CHAPTER, **place):
-        return chapter_source.parse_chapter(self.chapter(text, **place))
+        return source.parse_chapter(self.chapter(text, **place))
 
     def refused(self, text, pattern):
         """The source is refused in one line that starts with the file and a line number."""
@@ -46,7 +48,8 @@ class Headers(Temporary):
         self.assertEqual(header.question, "Does the page say what the source says?")
         self.assertEqual(header.builds_on, [])
         self.assertEqual(header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.assertEqual(header.rungs, {"copy_one": "one element a thread", "copy_far": "a | b, and < c"})
+        self.assertEqual({rung.name: rung.idea for rung in header.rungs.values()},
+                         {"copy_one": "one element a thread", "copy_far": "a | b, and < c"})
         self.assertEqual(header.intro, "")
 
     def test_a_question_may_take_two_lines_and_prose_may_follow(self):
@@ -76,7 +79,7 @@ class Headers(Temporary):
     def test_sizes_measured(self):
         text = sample.CHAPTER.replace("// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n")
         self.assertEqual(self.parse(text).header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.refused(text.replace("4096 1024", "1024 4096"), "that of 'Size gpu' first")
+        self.refused(text.replace("4096 1024", "1024 4096"), r"that of 'Size gpu' \(4096\) first")
 
     def test_a_rung_needs_a_function(self):
         self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")
@@ -88,23 +91,24 @@ class Headers(Temporary):
         path = self.chapter(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"))
         other = path.parent / "sample_gpu.cu"
         other.write_text("void copy_far() {\n}\n")
-        self.assertNotIn("copy_far", chapter_source.parse_chapter(path, [other]).functions)
+        self.assertNotIn("copy_far", source.parse_chapter(path, [other]).functions)
 
     def test_unreadable_sources(self):
         path = self.chapter()
         path.write_bytes(b"// # Chapter 01: \xff\n")
-        self.assertRaisesRegex(SourceError, r"sample\.cu: not UTF-8", chapter_source.parse_chapter, path)
-        self.assertRaisesRegex(SourceError, "No such file", chapter_source.parse_chapter, path.parent / "gone.cu")
+        self.assertRaisesRegex(SourceError, r"sample\.cu: not UTF-8", source.parse_chapter, path)
+        self.assertRaisesRegex(SourceError, "No such file", source.parse_chapter, path.parent / "gone.cu")
 
 
 class Blocks(Temporary):
     def test_the_whole(self):
         blocks = self.parse().blocks
         kinds = [type(block).__name__ for block in blocks]
-        self.assertEqual(kinds, ["Code", "Prose", "Code", "RungHere", "Prose", "Code", "RungHere", "Fold", "Code"])
+        self.assertEqual(kinds, ["Code", "Prose", "Prose", "Code", "RungHere", "Prose", "Code", "RungHere", "Fold", "Code"])
         self.assertEqual([b.name for b in blocks if isinstance(b, RungHere)], ["copy_one", "copy_far"])
-        self.assertEqual(blocks[1].text, "The first paragraph, with `copy_far` named in it.\n\n## A heading\n\n- a list")
-        self.assertEqual(blocks[7].title, "Setting up")
+        self.assertEqual(blocks[1].text, "The first paragraph, with `copy_far` named in it.")
+        self.assertEqual((blocks[2].text, blocks[2].heading), ("## A heading\n\n- a list", (2, "A heading")))
+        self.assertEqual(blocks[8].title, "Setting up")
 
     def test_every_line_is_shown_with_its_own_number(self):
         lines = sample.CHAPTER.split("\n")
@@ -139,7 +143,7 @@ class Blocks(Temporary):
     def test_windows_line_ends(self):
         path = self.chapter()
         path.write_bytes(sample.CHAPTER.replace("\n", "\r\n").encode())
-        self.assertEqual(len(chapter_source.parse_chapter(path).blocks), len(self.parse().blocks))
+        self.assertEqual(len(source.parse_chapter(path).blocks), len(self.parse().blocks))
 
     def test_bad_blocks(self):
         source = sample.CHAPTER
@@ -153,7 +157,7 @@ class Blocks(Temporary):
 
 class Functions(unittest.TestCase):
     def find(self, text, name="f"):
-        found = chapter_source.find_function(text, name)
+        found = find_function(text, name)
         return found and (found.contract, found.first, found.last)
 
     def test_forms(self):
@@ -339,10 +343,10 @@ class Results(Temporary):
         (folder / "h200_counts.json").write_text(json.dumps(
             {"device": "NVIDIA H200", "ncu": "2025.3", "date": "2026-01-02", "size": "256", "launches": launches}))
         (folder / "differences.json").write_text(json.dumps(why))
-        return results.load_counted(folder)
+        return load_counted(folder)
 
     def test_counts_of_the_hardware(self):
-        self.assertIsNone(results.load_counted(self.root / "nothing"))
+        self.assertIsNone(load_counted(self.root / "nothing"))
         simulated = results.parse(json.dumps(sample.results()), "r.json")
         launch = {"kernel": "f<2>(int)", "grid": [2, 1, 1], "block": [32, 1, 1],
                   "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 100, "divergent_branches": 1}}

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import sample
-import chapter_source
+from course import source
 
 try:
     from playwright.sync_api import sync_playwright
@@ -45,7 +45,7 @@ def setUpModule():
     if done.returncode != 0 or done.stderr:
         raise AssertionError("the site does not build:\n" + done.stdout + done.stderr)
     SITE = folder / "docs" / "html"
-    for main in chapter_source.find_chapters(CHAPTERS):
+    for main in source.find_chapters(CHAPTERS):
         REPORTS[main.parent.name] = json.loads((folder / "docs" / "runs" / main.parent.name / "results.json").read_text())
 
 
@@ -146,13 +146,13 @@ class Content(unittest.TestCase):
 
     def test_every_line_of_prose_is_shown(self):
         self.assertEqual(lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"), ["% of *its* time"])
-        for main in chapter_source.find_chapters(CHAPTERS):
+        for main in source.find_chapters(CHAPTERS):
             shown = "".join(Page(SITE / "chapters" / f"{main.parent.name}.html").text)
             for source in sorted(path for path in main.parent.glob("*.cu") if not path.name.endswith("_stub.cu")):
-                blocks = (chapter_source.parse_chapter(source, sorted(main.parent.glob("*_*.cu"))).blocks if source == main else
-                          chapter_source.parse_blocks(source, source.read_text().split("\n"), 1, []))
+                blocks = (source.parse_chapter(source, sorted(main.parent.glob("*_*.cu"))).blocks if source == main else
+                          source.parse_blocks(source, source.read_text().split("\n"), 1, []))
                 for block in blocks:
-                    if isinstance(block, chapter_source.Prose):
+                    if isinstance(block, source.Prose):
                         self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
 
     def test_what_a_kernel_requires_is_a_paragraph(self):
@@ -180,11 +180,11 @@ class Content(unittest.TestCase):
             self.assertEqual(page.faults, [], page.path.name)
 
     def test_chapters_say_what_their_sources_say(self):
-        for main in chapter_source.find_chapters(CHAPTERS):
+        for main in source.find_chapters(CHAPTERS):
             folder = main.parent.name
             page = Page(SITE / "chapters" / f"{folder}.html")
             lines = main.read_text().split("\n")
-            chapter = chapter_source.parse_chapter(main, sorted(main.parent.glob("*_*.cu")))
+            chapter = source.parse_chapter(main, sorted(main.parent.glob("*_*.cu")))
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
             # Every numbered line of a listing is that line of a file of the chapter.

@@ -9,7 +9,8 @@ import json
 import os
 import re
 
-from learn import maps, paths, problems, trace
+from course import maps
+from learn import paths, problems, trace
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"

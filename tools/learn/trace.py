@@ -8,8 +8,8 @@ import json
 import os
 import re
 
+from course.functions import find_function
 from learn import paths, problems, ui
-from learn.chapters import source_reader
 from learn.errors import LearnError, UsageError
 
 SECTOR = 32  # bytes
@@ -343,7 +343,7 @@ def shown_lines(source, counted, function):
     last = len(source)
     lines = set()
     if function:
-        found = source_reader().find_function("\n".join(source), function)
+        found = find_function("\n".join(source), function)
         if found and any(found.first <= line <= found.last for line in counted):
             lines.update(range(found.first, found.last + 1))
     for line in counted:

@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_ext"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from counters import counts_of  # noqa: E402
-from results import kernel_base  # noqa: E402  the name that the site and the tests look for
+from course.results import kernel_base  # noqa: E402  the name that the site and the tests look for
 
 KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 

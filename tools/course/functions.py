@@ -1,0 +1,101 @@
+"""Finds functions in CUDA C++ without a compiler: by their names, brackets matched. Standard library only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass
+class Function:
+    name: str
+    contract: int  # first line of the `///` lines above it; equals `first` if there are none
+    first: int  # first line of the declaration
+    name_line: int  # the line that holds its name
+    last: int  # line of the closing brace
+
+
+def mask(text: str, inside: set[int] | None = None) -> str:
+    """The text with comments, strings and character literals blanked out, newlines kept.
+
+    `inside` gets the numbers of the lines that start within a block comment or a raw string.
+    """
+    out = []
+    i, n = 0, len(text)
+
+    def blank(piece: str) -> str:
+        return re.sub(r"[^\n]", " ", piece)
+
+    while i < n:
+        if text.startswith("//", i):
+            end = text.find("\n", i)
+            end = n if end < 0 else end
+        elif text.startswith("/*", i):
+            end = text.find("*/", i + 2)
+            end = n if end < 0 else end + 2
+        elif raw := re.compile(r'(?:u8|[uUL])?R"([^()\\ \n]{0,16})\(').match(text, i):
+            if i > 0 and (text[i - 1].isalnum() or text[i - 1] == "_"):
+                out.append(text[i])
+                i += 1
+                continue
+            closing = f'){raw.group(1)}"'
+            end = text.find(closing, raw.end())
+            end = n if end < 0 else end + len(closing)
+        elif text[i] == '"' or (text[i] == "'" and not (i > 0 and text[i - 1].isalnum())):
+            quote, end = text[i], i + 1
+            while end < n and text[end] not in (quote, "\n"):
+                end += 2 if text[end] == "\\" else 1
+            end = min(end + 1, n)
+        else:
+            out.append(text[i])
+            i += 1
+            continue
+        if inside is not None and "\n" in text[i:end]:
+            line = text.count("\n", 0, i) + 1
+            inside.update(range(line + 1, line + 1 + text.count("\n", i, end)))
+        out.append(blank(text[i:end]))
+        i = end
+    return "".join(out)
+
+
+def _matching(masked: str, start: int, opening: str, closing: str) -> int:
+    """Index of the bracket that closes the one at `start`; -1 if none does."""
+    depth = 0
+    for i in range(start, len(masked)):
+        if masked[i] == opening:
+            depth += 1
+        elif masked[i] == closing:
+            depth -= 1
+            if depth == 0:
+                return i
+    return -1
+
+
+def find_function(text: str, name: str, masked: str | None = None) -> Function | None:
+    """The definition of the function `name`, wherever it stands; a declaration is none."""
+    masked = masked if masked is not None else mask(text)
+    # Directives end a declaration as a semicolon does.
+    plain = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", ";", m.group()), masked,
+                   flags=re.MULTILINE)
+    for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
+        close = _matching(plain, found.end() - 1, "(", ")")
+        if close < 0:
+            continue
+        tail = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{").match(plain, close + 1)
+        if tail is None:
+            continue
+        end = _matching(plain, tail.end() - 1, "{", "}")
+        if end < 0:
+            continue
+        before = max(plain.rfind(c, 0, found.start()) for c in ";{}") + 1
+        start = before + len(plain[before:]) - len(plain[before:].lstrip())
+        if not plain[start:found.start()].strip():
+            continue  # a statement such as `name(x) {`: no return type, so no function
+        line = text.count("\n", 0, start) + 1
+        rows = text.split("\n")
+        contract = line
+        while contract > 1 and rows[contract - 2].lstrip().startswith("///"):
+            contract -= 1
+        return Function(name, contract, line, text.count("\n", 0, found.start()) + 1,
+                        text.count("\n", 0, end) + 1)
+    return None

@@ -1,0 +1,126 @@
+"""Which lane touches which bank or sector, for one request of a warp, ready to be drawn.
+
+What a request costs the simulator has said; here its lanes are placed in a picture.
+"""
+
+SECTOR = 32
+BANKS = 32
+WORD = 4
+
+
+def of_example(example):
+    """A map of one request, or None if no lane is active.
+
+    {"space": "shared", "title", "caption", "groups": [{"label", "stacks": [[word, ...] for each bank]}]}
+    {"space": "global", "title", "caption", "sectors": [{"label", "words": [word or None, 8 of them]}]}
+    A word is {"lanes": "0-3", "all": "lanes 0, 1, 2, 3"}: who touches these 4 bytes.
+    """
+    lanes = [(lane, address) for lane, address in enumerate(example["addresses"][:32]) if address is not None]
+    if not lanes:
+        return None
+    size = example["size"]
+    if example["space"] == "shared":
+        # Atomics come without phases and wavefronts, which depend on the operation.
+        drawn = _shared(lanes, size, example["access"], example.get("phase_lanes", 32), example.get("wavefronts"))
+    else:
+        drawn = _global(lanes, size)
+    drawn["space"] = example["space"]
+    drawn["title"] = "%s %s, %d byte%s a lane, %d active lane%s" % (
+        example["space"],
+        example["access"],
+        size,
+        "" if size == 1 else "s",
+        len(lanes),
+        "" if len(lanes) == 1 else "s",
+    )
+    if example["space"] == "global" and example["access"] == "atomic":
+        again = len(lanes) - len({address for _, address in lanes})
+        if again:
+            drawn["caption"] += "; %d lane%s wait for another that names the same address" % (
+                again,
+                "" if again == 1 else "s",
+            )
+    return drawn
+
+
+def words_of(lanes, size):
+    """{word index: [lanes that touch it]}"""
+    words = {}
+    for lane, address in lanes:
+        for word in range(address // WORD, (address + size - 1) // WORD + 1):
+            words.setdefault(word, []).append(lane)
+    return words
+
+
+def word_entry(lanes):
+    return {"lanes": short(lanes), "all": ("lane " if len(lanes) == 1 else "lanes ") + ", ".join(map(str, lanes))}
+
+
+def short(lanes):
+    """5, or 0-31, or 0+3 for lane 0 and three others that do not follow one another."""
+    first, last = lanes[0], lanes[-1]
+    if len(lanes) == 1:
+        return str(first)
+    if last - first + 1 == len(lanes):
+        return "%d-%d" % (first, last)
+    return "%d+%d" % (first, len(lanes) - 1)
+
+
+def _global(lanes, size):
+    words = words_of(lanes, size)
+    sectors = sorted({word * WORD // SECTOR for word in words})
+    drawn = []
+    for sector in sectors:
+        first = sector * SECTOR // WORD
+        places = [words.get(word) for word in range(first, first + SECTOR // WORD)]
+        drawn.append(
+            {
+                "label": "+%d" % ((sector - sectors[0]) * SECTOR),
+                "words": [word_entry(place) if place else None for place in places],
+            }
+        )
+    asked = len({byte for _, address in lanes for byte in range(address, address + size)})
+    moved = len(sectors) * SECTOR
+    caption = "%d sector%s, %d bytes moved, %d of them wanted" % (
+        len(sectors),
+        "" if len(sectors) == 1 else "s",
+        moved,
+        asked,
+    )
+    return {"caption": caption, "sectors": drawn}
+
+
+def phases_of(lanes, width):
+    """The lanes that go through the banks together, `width` neighbours each: (first, members)."""
+    phases = {}
+    for lane, address in lanes:
+        phases.setdefault(lane // width, []).append((lane, address))
+    return [(number * width, phases[number]) for number in sorted(phases)]
+
+
+def _shared(lanes, size, access, width, total):
+    groups, passes = [], []
+    for first, members in phases_of(lanes, width):
+        stacks = [[] for _ in range(BANKS)]
+        if access == "atomic":  # most kinds serve each lane by itself, whether the words differ or not
+            for lane, address in members:
+                for word in range(address // WORD, (address + size - 1) // WORD + 1):
+                    stacks[word % BANKS].append(word_entry([lane]))
+        else:
+            for word, touching in sorted(words_of(members, size).items()):
+                stacks[word % BANKS].append(word_entry(touching))
+        passes.append(max(len(stack) for stack in stacks))
+        label = "" if width == 32 else "lanes %d-%d" % (first, first + width - 1)
+        groups.append({"label": label, "stacks": stacks})
+    worst = max(passes)
+    total = sum(passes) if total is None else total  # without a trace: what the phases take one by one
+    if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
+        caption = "at most %d lane%s in one bank" % (worst, "" if worst == 1 else "s")
+    else:
+        caption = "%d wavefront%s: at most %d word%s in one bank" % (
+            total,
+            "" if total == 1 else "s",
+            worst,
+            "" if worst == 1 else "s",
+        )
+    return {"caption": caption, "groups": groups}
