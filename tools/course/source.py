@@ -35,6 +35,7 @@ class Prose:
     line: int  # of its first line
     text: str  # Markdown
     bindings: list[Binding] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)  # the source's line of each line of the text
 
     @property
     def heading(self) -> tuple[int, str] | None:
@@ -170,6 +171,7 @@ class _Blocks:
             self.flush()
             self.prose = Prose(number, "")
         self.prose.text += text + "\n"
+        self.prose.rows.append(number)
         if self.bound or not text.strip():
             self.paragraph, self.bound = [], False
         if text.strip():

@@ -1,0 +1,205 @@
+"""Bound numbers: how a quote is read, what an expression may say, and what a check refuses."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+import small
+
+from course import bindings, expressions
+from course.header import SourceError
+
+
+class Quotes(unittest.TestCase):
+    def holds(self, quote, *values):
+        numbers = bindings.quoted_numbers(quote)
+        self.assertEqual(len(numbers), len(values), quote)
+        return all(number.holds(value) for number, value in zip(numbers, values))
+
+    def test_digits(self):
+        self.assertTrue(self.holds("51.98 ms", 51.9783))
+        self.assertFalse(self.holds("51.98 ms", 51.9712))
+        self.assertTrue(self.holds("27,287 GB/s", 27287.4))
+        self.assertFalse(self.holds("27,287 GB/s", 27286.4))
+        self.assertTrue(self.holds("2^26 floats", 2**26))
+        self.assertFalse(self.holds("2^26 floats", 2**26 + 1))
+        self.assertTrue(self.holds("| 16.52 | 15.5 |", 16.519, 15.51))
+        self.assertFalse(self.holds("| 16.52 | 15.5 |", 16.519, 15.56))
+        self.assertEqual(len(bindings.quoted_numbers("float4 on sm_90, a 4x8 warp, fp32")), 0)
+
+    def test_about(self):
+        self.assertFalse(self.holds("41,500 GFLOP/s", 41520))
+        self.assertTrue(self.holds("about 41,500 GFLOP/s", 41520))
+        self.assertFalse(self.holds("about 41,500 GFLOP/s", 41560))
+        self.assertTrue(self.holds("more than 5 times", 5.9))
+        self.assertFalse(self.holds("more than 5 times", 4.9))
+        self.assertTrue(self.holds("nearly 3 times", 2.6))
+        self.assertFalse(self.holds("nearly 3 times", 3.1))
+
+    def test_words(self):
+        self.assertTrue(self.holds("ten times as long", 10.18))
+        self.assertFalse(self.holds("ten times as long", 10.6))
+        self.assertTrue(self.holds("twice", 1.9))
+        self.assertTrue(self.holds("two thirds of it", 0.66))
+        self.assertFalse(self.holds("a third of it", 0.4))
+        self.assertTrue(self.holds("half of them", 0.49))
+        self.assertTrue(self.holds("from three to eighteen", 3.2, 18))
+
+
+class Expressions(small.Course):
+    def value(self, expression):
+        return expressions.evaluate(expression, expressions.Numbers(self.main, self.build))
+
+    def test_what_they_find(self):
+        for expression, value in (
+            ('count("plain", "global_load_sectors") / count("plain", "global_load_requests")', 2.5),
+            ('count("wide/w=4", "global_load_sectors")', 80),
+            ('count("wide/w=4", "global_load_sectors", "wide")', 20),
+            ('ms("plain")', 51.978),
+            ('ms("plain", 128)', 103.2),
+            ('rate("wide/w=2", "64")', 33.4),
+            ('round(ratio("wide/w=4"), 1)', 1.2),
+            ('limit("copy") + limit("fma") - limit("sm_clock_mhz")', 4258.99 + 63043.5 - 1980),
+            ('ms("02:plain")', 51.978),
+            ('"faster" if ms("wide/w=4") < ms("plain") else "slower"', "faster"),
+            ("132 * 1.98 / 66 * 2048 / 1000", 132 * 1.98 / 66 * 2048 / 1000),
+            ("max(1, 3), min((4, 2)), sum(1, 2), -2 ** 4, 7 // 2, 7 % 4, abs(-1)", (3, 2, 3, -16, 3, 3, 1)),
+        ):
+            self.assertEqual(self.value(expression), value, expression)
+        self.assertEqual(self.runs(), 1)
+
+    def test_what_they_refuse(self):
+        for expression, words in (
+            ("__import__('os')", "there is no function __import__"),
+            ("ms.__class__", "'ms.__class__' is not allowed"),
+            ("[1 for x in (1,)]", "is not allowed"),
+            ("lambda: 1", "is not allowed"),
+            ("1 +", "this is no expression"),
+            ("9 ** 9999", "an exponent is at most 64"),
+            ('"a" * 99', "'a' is no number"),
+            ("1 / 0", "a division by zero"),
+            ("ms()", "ms: "),
+            ('ms("plane")', "chapter 02 has no rung plane"),
+            ('ms("03:plain")', "there is no chapter 03"),
+            ('ms("plain", "64,64")', "is no size of this chapter"),
+            ('ms("plain", 65)', "has plain at 64 128, not at 65"),
+            ('ms("wide")', "wide has variants: write one of wide/w=2, wide/w=4"),
+            ('ms("wide/w=3")', "has no wide/w=3; it has wide/w=2, wide/w=4"),
+            ('count("plain", "sectors")', "no count is named sectors; there are global_load_requests"),
+            ('count("plain", "global_load_sectors", "narrow")', "launches no kernel narrow"),
+            ('count("tma", "global_load_sectors")', "counted nothing of tma (SKIP)"),
+            ('limit("l2")', "no limit is named l2"),
+        ):
+            with self.assertRaises(expressions.ExpressionError, msg=expression) as caught:
+                self.value(expression)
+            self.assertIn(words, str(caught.exception))
+
+    def test_what_is_not_recorded_yet(self):
+        for expression in ('ms("later")', 'ms("wide/w=8")', 'ms("tma")', 'ms("plain", 256)', 'ms("plain", gpu="h100")',
+                           'hw("plain", "x")', 'ncu("plain", "x")'):
+            with self.assertRaises(expressions.NotRecorded, msg=expression):
+                self.value(expression)
+
+    def test_counts_of_the_hardware(self):
+        launches = [{"kernel": "plain", "counts": {"x": 1}}]
+        launches += [{"kernel": "wide", "counts": {"x": number}} for number in (2, 4, 8)]
+        self.store("h200_counts.json", {"launches": launches})
+        self.assertEqual(self.value('hw("plain", "x"), hw("wide/w=4", "x")'), (1, 4))
+        self.store("h200_counts.json", {"launches": launches[:3]})
+        with self.assertRaisesRegex(expressions.ExpressionError, "2 launches of wide were counted, the program has 3"):
+            self.value('hw("wide/w=4", "x")')
+        rows = [{"rung": "plain", "variant": None, "size": {"n": size}, "metrics": {"y": size}} for size in (64, 128)]
+        self.store("h200_caches.json", {"launches": rows})
+        self.assertEqual(self.value('ncu("plain", "y"), ncu("plain", "y", 128)'), (64, 128))
+
+
+class Chapters(small.Course):
+    def outcomes(self, prose):
+        self.source(prose)
+        return bindings.check_chapter(self.main, self.build)
+
+    def test_a_chapter_without_any(self):
+        self.assertIsNone(self.outcomes("It takes 51.98 ms."))
+
+    def test_right_and_wrong(self):
+        prose = (
+            "It takes 51.98 ms, three\n"
+            "times as long.\n"
+            '//= 51.98 ms: ms("plain")\n'
+            '//= three times: ms("plain") /\n'
+            '//=   ms("wide/w=2")\n'
+            '//= 51.99 ms: ms("plain")\n'
+            '//= three: ms("wide/w=2")\n'
+            '//= It takes: ms("plain")\n'
+            '//= three: ms("plain"), ms("plain")\n'
+            '//= three: "three"\n'
+            '//= three: ms("later")\n'
+        )
+        found = self.outcomes(prose)
+        self.assertEqual([outcome.word for outcome in found], [bindings.OK] * 2 + [bindings.WRONG] * 5 + [bindings.PENDING])
+        self.assertEqual([outcome.line - self.first for outcome in found], [2, 3, 5, 6, 7, 8, 9, 10])
+        for outcome, words in zip(found[2:], ("letter by letter", "it is 16.7", "has no number", "1 numbers in the quote, 2",
+                                             "which is no number", "later is not in h200.json yet")):
+            self.assertIn(words, outcome.value)
+
+    def test_times_and_rates_have_to_be_bound(self):
+        prose = (
+            "One takes 51.98 ms.\n"
+            '//= 51.98 ms: ms("plain")\n'
+            "\n"
+            "Two take 3 us, 4.2 TFLOP/s and 7,000 GB/s, for 16 bytes and 3 msec.\n"
+            "```text\n"
+            "a program printed 4 ms\n"
+            "```\n"
+            "## Skipped (second reading)\n"
+            "Here 5 ms are free.\n"
+            "### Below\n"
+            "And 6 ms.\n"
+            "## Read\n"
+            "But 7 ms are not.\n"
+        )
+        found = [(o.line - self.first, o.quote) for o in self.outcomes(prose) if o.word == bindings.WRONG]
+        self.assertEqual(found, [(3, "3 us"), (3, "4.2 TFLOP/s"), (3, "7,000 GB/s"), (11, "7 ms")])
+
+    def test_misplaced_lines(self):
+        for prose, words in (
+            ('//= 1: 1', "stands right under the paragraph"),
+            ("It is 1.\n\n//= 1: 1", "stands right under the paragraph"),
+            ("It is 1.\n//= 1", "write '//= QUOTE: EXPRESSION'"),
+            ("It is 1.\n//=1: 1", "'//=' is followed by a space"),
+        ):
+            prose = prose.replace("\n\n", "\n//\n")
+            with self.assertRaises(SourceError) as caught:
+                self.outcomes(prose)
+            self.assertIn(words, str(caught.exception))
+
+    def test_the_program_runs_once(self):
+        prose = 'It is 20.\n//= 20: count("plain", "global_load_sectors")\n'
+        for runs in (1, 1):
+            self.assertEqual([o.word for o in self.outcomes(prose)], [bindings.OK])
+            self.assertEqual(self.runs(), runs)
+        changed = json.loads(json.dumps(small.SIMULATED))
+        changed["rows"][0]["counts"]["global_load_sectors"] = 21
+        self.program(changed)
+        self.assertEqual([o.value for o in self.outcomes(prose)], ["it is 21"])
+        self.assertEqual(self.runs(), 2)
+
+    def test_the_authors_command(self):
+        def ask(*words):
+            command = [sys.executable, str(small.ROOT / "tools" / "course"), *words]
+            environment = {"WARP_BINARY_DIR": str(self.build), "PATH": "/usr/bin:/bin"}
+            return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+        self.source('It is 20.\n//= 20: count("plain", "global_load_sectors")\n')
+        done = ask("numbers", str(self.main))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("02_small: 1 ok, 0 wrong, 0 not recorded yet", done.stdout)
+        self.source('It is 20.\n//= 20: count("plain", "global_load_sectors") + 1\n')
+        self.assertEqual(ask("numbers", str(self.main)).returncode, 1)
+        for words in (["numbers"], ["number", "02"], ["numbers", "77"]):
+            self.assertEqual(ask(*words).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

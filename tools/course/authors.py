@@ -1,0 +1,62 @@
+"""The author's command: python3 tools/course numbers 02. Standard library only."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from course import bindings
+from course.header import SourceError
+from course.results import ResultsError
+from course.run import ROOT, build_folder, is_stale
+
+USAGE = """usage: python3 tools/course COMMAND CHAPTER...
+
+  numbers   each bound number of the prose beside the value that it is computed from
+
+CHAPTER is a number, a folder below chapters/ or a source."""
+
+
+def find(word: str) -> Path:
+    """The main source of the chapter that `word` means."""
+    path = Path(word)
+    if path.suffix == ".cu" and path.exists():
+        folder = path.resolve().parent
+    else:
+        found = [f for f in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")) if f.name == path.name or f.name[:2] == word.zfill(2)]
+        if len(found) != 1:
+            raise SourceError(f"'{word}' is no chapter: name a number, a folder below chapters/ or a source")
+        folder = found[0]
+    return folder / f"{folder.name[3:]}.cu"
+
+
+def numbers(main: Path) -> int:
+    """Prints every binding of a chapter; the number of those that are wrong."""
+    build = build_folder()
+    outcomes = bindings.check_chapter(main, build)
+    if outcomes is None:
+        print(f"{main.parent.name}: not yet bound: no '//=' line in it")
+        return 0
+    width = max((len(outcome.quote) for outcome in outcomes), default=0)
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.file != main, outcome.file, outcome.line)):
+        print(f"{outcome.file.name}:{outcome.line:<5} {outcome.word:12}  {outcome.quote:{min(width, 40)}}  {outcome.value}")
+    wrong = sum(outcome.word == bindings.WRONG for outcome in outcomes)
+    pending = sum(outcome.word == bindings.PENDING for outcome in outcomes)
+    print(f"{main.parent.name}: {len(outcomes) - wrong - pending} ok, {wrong} wrong, {pending} not recorded yet")
+    if is_stale(main, build):
+        print(f"note: {main.name} is newer than its program: counts are those of the program (build {main.stem})")
+    return wrong
+
+
+COMMANDS = {"numbers": numbers}
+
+
+def main(words: list[str]) -> int:
+    if len(words) < 2 or words[0] not in COMMANDS:
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        return 1 if sum([COMMANDS[words[0]](find(word)) for word in words[1:]]) else 0
+    except (SourceError, ResultsError) as error:
+        print(f"course: {error}", file=sys.stderr)
+        return 2
