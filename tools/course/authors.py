@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from course import bindings
+from course import bindings, limits, predictions
+from course.expressions import ExpressionError, NotRecorded, Numbers
 from course.header import SourceError
 from course.results import ResultsError
 from course.run import ROOT, build_folder, is_stale
@@ -13,6 +14,9 @@ from course.run import ROOT, build_folder, is_stale
 USAGE = """usage: python3 tools/course COMMAND CHAPTER...
 
   numbers   each bound number of the prose beside the value that it is computed from
+  asked     each prediction beside what the run answers, and what gives an answer away
+  limits    words, rungs, predictions and the longest stretch without a heading or kernel
+  check     all of these
 
 CHAPTER is a number, a folder below chapters/ or a source."""
 
@@ -48,7 +52,42 @@ def numbers(main: Path) -> int:
     return wrong
 
 
-COMMANDS = {"numbers": numbers}
+def asked(main: Path) -> int:
+    """Prints every prediction of a chapter with its answer; how many things are wrong."""
+    build = build_folder()
+    known = Numbers(main, build)
+    for one in predictions.collect(main):
+        try:
+            answer = predictions.answer(one.prediction, known)
+            said = f"{answer.text} {one.prediction.unit}".strip() + f" ({answer.source})"
+        except (ExpressionError, NotRecorded) as error:
+            said = str(error)
+        print(f"{one.file.name}:{one.prediction.line:<5} {one.name}: {said}")
+    wrong, pending, count = predictions.check_chapter(main, build)
+    for line in wrong:
+        print(f"WRONG {line}")
+    print(f"{main.parent.name}: {count} predictions, {len(wrong)} wrong, {len(pending)} not recorded yet")
+    return len(wrong)
+
+
+def sizes(main: Path) -> int:
+    """Prints how long a chapter is; how many limits it exceeds."""
+    wrong, found = limits.check_chapter(main)
+    for line in wrong:
+        print(f"WRONG {line}")
+    words, file, line = found.longest
+    print(
+        f"{main.parent.name}: {found.words:,} of {limits.WORDS:,} words, {found.rungs} of {limits.RUNGS} rungs, "
+        f"{found.predictions} predictions; longest stretch {words} of {limits.STRETCH} words, {Path(file).name}:{line}"
+    )
+    return len(wrong)
+
+
+def check(main: Path) -> int:
+    return numbers(main) + asked(main) + sizes(main)
+
+
+COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check}
 
 
 def main(words: list[str]) -> int:

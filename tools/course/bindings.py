@@ -12,8 +12,6 @@ from pathlib import Path
 
 from course import source
 from course.expressions import ExpressionError, NotRecorded, Numbers, evaluate
-from course.header import SourceError, read_text
-from course.results import ResultsError
 
 OK, WRONG, PENDING = "ok", "WRONG", "not recorded"
 
@@ -176,13 +174,10 @@ def main_track(blocks: list):
 
 def check_chapter(main: Path, build: Path) -> list[Outcome] | None:
     """Every binding of a chapter and every number that lacks one; None where the chapter binds nothing yet."""
-    files = [(main, source.parse_chapter(main, source.other_files(main)).blocks)]
-    for other in source.other_files(main):
-        files.append((other, source.parse_blocks(other, read_text(other).split("\n"), 1, [])))
     numbers = Numbers(main, build)
     outcomes = []
     bound = False
-    for file, blocks in files:
+    for file, blocks in source.all_blocks(main):
         for block, on_main_track in main_track(blocks):
             if not isinstance(block, source.Prose):
                 continue
@@ -193,6 +188,3 @@ def check_chapter(main: Path, build: Path) -> list[Outcome] | None:
                 for line, number in unbound(block):
                     outcomes.append(Outcome(file, line, number, WRONG, "no '//=' line binds this number"))
     return outcomes if bound else None
-
-
-__all__ = ["OK", "PENDING", "WRONG", "Outcome", "ResultsError", "SourceError", "check_chapter", "quoted_numbers"]

@@ -70,12 +70,14 @@ def names_in(expression: str) -> set[str]:
 class Numbers:
     """The measurements of a chapter, and of its neighbours, read when they are first asked for.
 
-    `build` is the folder of the simulator's build, where the programs are.
+    `build` is the folder of the simulator's build, where the programs are; `own` is a results file of this machine's
+    GPU, whose times come before the recorded ones where it has them.
     """
 
-    def __init__(self, source: Path, build: Path):
+    def __init__(self, source: Path, build: Path, own: Path | None = None):
         self.source = source.resolve()
         self.build = build
+        self.own = stored.load(own) if own else None
         self.header = headers.read(self.source)
         self.others: dict[str, Numbers] = {}
         self.files: dict[str, dict | None] = {}
@@ -124,6 +126,10 @@ class Numbers:
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
         return row["metrics"][metric]
+
+    def device(self, gpu: str = stored.FIRST_GPU) -> str:
+        """The GPU that the times are of."""
+        return self.own.device if self.own else self._file(gpu)["device"]
 
     # --- How it is found.
 
@@ -175,7 +181,12 @@ class Numbers:
 
     def _measured(self, ref: str, size, gpu: str, key: str):
         owner, rung, variant = self._resolve(ref)
-        row = owner._one_row(owner._file(gpu)["rows"], rung, variant, owner._extents(size), f"{gpu}.json")
+        extents = owner._extents(size)
+        for row in owner.own.rows if owner.own else []:
+            same = row["rung"] == rung and (row.get("variant") or None) == variant
+            if same and list(row["size"].values()) == extents and row.get(key) is not None:
+                return row[key]
+        row = owner._one_row(owner._file(gpu)["rows"], rung, variant, extents, f"{gpu}.json")
         if row.get(key) is None:
             raise ExpressionError(f"{ref} has no {key} in {gpu}.json ({row.get('status')})")
         return row[key]

@@ -320,3 +320,10 @@ def other_files(main: Path) -> list[Path]:
     """The chapter's further sources, in the order of the page: what it goes on with stands before its peers."""
     found = (p for p in main.parent.glob("*.cu") if p != main and not p.name.endswith("_stub.cu"))
     return sorted(found, key=lambda p: (p.name.endswith("_peers.cu"), p.name))
+
+
+def all_blocks(main: Path) -> list[tuple[Path, list]]:
+    """The blocks of each file of a chapter, contracts left in the code: for those who read its prose alone."""
+    header = headers.read(main)
+    found = [(main, parse_blocks(main, read_text(main).split("\n"), header.end + 1, []))]
+    return found + [(other, parse_blocks(other, read_text(other).split("\n"), 1, [])) for other in other_files(main)]

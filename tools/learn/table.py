@@ -49,6 +49,16 @@ COMMANDS = [
         rest="ARGS...",
     ),
     Command(
+        "predict",
+        "asks a chapter's predictions, one after the other, and shows what the run answers and why",
+        [
+            Option("--answers", "these guesses, separated by semicolons, in place of asking: for scripts", "LIST"),
+            Option("--again", "all of them, those that you have answered too"),
+        ],
+        positional="CHAPTER",
+        complete="chapter",
+    ),
+    Command(
         "list",
         "shows the chapters and what this machine can run",
         module="list_",

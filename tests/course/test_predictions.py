@@ -1,0 +1,189 @@
+"""Predictions: how they are written, what answers them, how near is near, what gives an answer away."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+import small
+
+from course import expressions, limits, predictions, run, source
+from course.header import SourceError
+from course.source import Prediction
+
+QUESTION = """\
+## One
+
+Words before.
+
+//? sectors: How many sectors does
+//?   a load of `plain` touch?
+//? answer: count("plain", "global_load_sectors") / count("plain", "global_load_requests")
+//? unit: sectors per request
+//? near: exact
+//? wide: Which is faster?
+//? choices: `plain` | `wide` | neither
+//? answer: "`wide`" if ms("wide/w=4") < ms("plain") else "plain"
+
+Because of this.
+
+And of that.
+
+## Two
+
+Other words.
+"""
+
+
+class Written(small.Course):
+    def refused(self, old, new, words):
+        self.assertIn(old, QUESTION)
+        self.source(QUESTION.replace(old, new))
+        with self.assertRaises(SourceError) as caught:
+            predictions.collect(self.main)
+        self.assertRegex(str(caught.exception), r"^\S+small\.cu:\d+: ")
+        self.assertIn(words, str(caught.exception))
+
+    def test_what_is_read(self):
+        self.source(QUESTION)
+        first, second = predictions.collect(self.main)
+        self.assertEqual(first.prediction.question, "How many sectors does a load of `plain` touch?")
+        self.assertEqual((first.section, first.main_track), ("One", True))
+        self.assertEqual((first.prediction.unit, first.prediction.near), ("sectors per request", "exact"))
+        self.assertEqual(second.prediction.choices, ["`plain`", "`wide`", "neither"])
+        self.assertIs(first.explanation, second.explanation)
+        self.assertEqual(first.explanation, ["Because of this.", "And of that."])
+
+    def test_what_is_refused(self):
+        self.refused("//? near: exact\n", "", "'near' is exact, N % or factor N")
+        self.refused("near: exact", "near: close", "'near' is exact, N % or factor N")
+        self.refused("//? unit", "//? near: 1 %\n//? unit", "has a second 'near'")
+        self.refused('//? answer: "', '//? unit: "', "lacks the line '//? answer: EXPRESSION'")
+        self.refused("`plain` | `wide` | neither", "`plain`", "two or more")
+        self.refused("//? choices", "//? near: exact\n//? choices", "it needs neither 'near' nor 'unit'")
+        self.refused("//? sectors: ", "//? Sectors ", "write '//? NAME: QUESTION'")
+        self.refused("//? sectors: ", "//? Sectors: ", "is no name of a prediction")
+        self.refused("//? sectors: How many sectors does\n//?   a load of `plain` touch?\n", "", "without the line '//? NAME: QUESTION'")
+        self.refused("//? wide:", "//? sectors:", "two predictions are named sectors")
+
+
+class Answered(small.Course):
+    def test_the_run_answers(self):
+        self.source(QUESTION)
+        first, second = predictions.collect(self.main)
+        numbers = expressions.Numbers(self.main, self.build)
+        answer = predictions.answer(first.prediction, numbers)
+        self.assertEqual((answer.value, answer.source), (2.5, "counted on the simulator"))
+        answer = predictions.answer(second.prediction, numbers)
+        self.assertEqual((answer.value, answer.source), ("`wide`", "measured on NVIDIA H200"))
+
+    def test_times_of_ones_own_gpu_come_first(self):
+        own = self.root / "own.json"
+        report = small.report("gpu", [small.timed("plain", None, 64, 1.0, 1)])
+        own.write_text(json.dumps(report | {"device": "My GPU"}))
+        numbers = expressions.Numbers(self.main, self.build, own)
+        self.assertEqual((numbers.ms("plain"), numbers.ms("plain", 128), numbers.device()), (1.0, 103.2, "My GPU"))
+
+    def test_guesses(self):
+        number = Prediction(1, "a", "?", unit="sectors per request", near="10 %")
+        for text, value in (("32", 32), ("1,024", 1024), ("2.5", 2.5), ("1/32", 1 / 32), ("2^20", 2**20), (".5", 0.5),
+                            ("12 %", 12), ("4 sectors", 4), ("3x", 3), ("1e3", 1000), ("-2", -2)):
+            self.assertEqual(predictions.guessed(number, text), value, text)
+        for text in ("", "many", "1/0", "4 apples", "9^99999", "%"):
+            self.assertIsNone(predictions.guessed(number, text), text)
+        choice = Prediction(1, "a", "?", choices=["`row`", "rows of it", "neither"])
+        for text, value in (("1", "`row`"), ("row", "`row`"), ("ROWS", "rows of it"), ("n", "neither"), ("ro", None), ("4", None), ("", None)):
+            self.assertEqual(predictions.guessed(choice, text), value, text)
+
+    def test_nearness(self):
+        def near(how, guess, value):
+            return predictions.is_near(Prediction(1, "a", "?", near=how), guess, value)
+
+        self.assertTrue(near("exact", 32, 32))
+        self.assertFalse(near("exact", 32.1, 32))
+        self.assertTrue(near("exact", 10.19, 10.1848))
+        self.assertTrue(near("10 %", 110, 100))
+        self.assertFalse(near("10 %", 89, 100))
+        self.assertTrue(near("factor 2", 51, 100))
+        self.assertFalse(near("factor 2", 49, 100))
+        self.assertFalse(near("factor 2", -60, 100))
+        self.assertFalse(near("factor 2", 0, 100))
+
+    def wrong(self, text):
+        self.source(text)
+        return predictions.check_chapter(self.main, self.build)
+
+    def test_a_chapter_that_is_right(self):
+        self.assertEqual(self.wrong(QUESTION), ([], [], 2))
+
+    def test_what_is_wrong_with_a_chapter(self):
+        for old, new, words in (
+            ("Because of this.\n\nAnd of that.\n", "", "no paragraph behind it explains"),
+            ('count("plain", "global_load_sectors") / count("plain", "global_load_requests")', "5 / 2", "no run answers it"),
+            ('"global_load_requests"', '"requests"', "no count is named requests"),
+            ('"`wide`" if', '"wider" if', "the answer is none of the choices"),
+            ("## Two", "## Two 2.5 sectors", "gives away sectors: 2.5"),
+            ("## Two", "## Two and a half, 2.5 a request", "gives away sectors: 2.5"),
+            ("## One", "## The wide one", "gives away wide: `wide`"),
+        ):
+            wrong, _, _ = self.wrong(QUESTION.replace(old, new))
+            self.assertTrue(wrong and words in wrong[0], (words, wrong))
+        _, pending, _ = self.wrong(QUESTION.replace('ms("plain")', 'ms("later")'))
+        self.assertIn("later is not in h200.json yet", pending[0])
+
+    def test_what_gives_nothing_away(self):
+        for heading in ("## 2.5. Two", "## Two 2.5 rows", "## plain, wide or neither"):
+            self.assertEqual(self.wrong(QUESTION.replace("## Two", heading))[0], [], heading)
+
+
+class Limits(small.Course):
+    def wrong(self, text, **header):
+        self.source(text)
+        return [line.split(": ", 1)[1] for line in limits.check_chapter(self.main)[0]]
+
+    def test_lengths(self):
+        asked = "".join(f'//? p{i}: Why?\n//? answer: 1\n//? near: exact\n' for i in range(8))
+        words = "word " * 699
+        table = "\n| 1 | 2 |\n|---|---|\n| 3 | 4 |\n"
+        code = "\n```text\nnot prose\n```\n"
+        parts = "".join(f"\n## H{i}\n\n{words}\n" for i in range(7))
+        self.assertEqual(self.wrong(asked + words), ["707 words without a heading, a figure or a kernel; at most 700"])
+        self.assertEqual(self.wrong(asked + "\n## A\n\n" + words + table + code), [])
+        self.assertEqual(self.wrong(asked + parts), [])
+        self.assertEqual(self.wrong(asked + parts + "\n## More\n\n" + "word " * 99), ["5,008 words on the main track; at most 5,000"])
+        self.assertEqual(self.wrong(asked + parts + "\n## More (second reading)\n\n" + "word " * 999), [])
+        half = "word " * 400
+        self.assertEqual(len(self.wrong(asked + half + "\n\n" + half)), 1)
+        self.assertEqual(self.wrong(asked + half + '\n\n```{figure} a.svg\n```\n\n' + words), [])
+        self.assertEqual(self.wrong("Words."), ["0 predictions on the main track; legal is 8 to 15"])
+        self.assertEqual(self.wrong(asked + "// [hide] Before\n\n//\n// [/hide]"), ["a fold before the first kernel"])
+
+
+class Command(small.Course):
+    def test_check(self):
+        self.source(QUESTION)
+        command = [sys.executable, str(small.ROOT / "tools" / "course"), "check", str(self.main)]
+        done = subprocess.run(command, capture_output=True, text=True, env={"WARP_BINARY_DIR": str(self.build), "PATH": "/bin"})
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("sectors: 2.5 sectors per request (counted on the simulator)", done.stdout)
+        self.assertIn("2 predictions, 0 wrong", done.stdout)
+        self.assertIn("2 predictions on the main track; legal is 8 to 15", done.stdout)
+
+
+class EveryChapter(unittest.TestCase):
+    """The chapters themselves: each prediction has its answer from a run, none is given away, none is too long."""
+
+    def test_every_chapter(self):
+        for main in source.find_chapters(small.ROOT / "chapters"):
+            with self.subTest(main.parent.name):
+                if not predictions.collect(main):
+                    self.skipTest("not yet in the form with predictions")
+                wrong, pending, _ = predictions.check_chapter(main, run.build_folder())
+                wrong += limits.check_chapter(main)[0]
+                self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+                if pending:
+                    self.skipTest(f"{len(pending)} answers are not recorded yet; first {pending[0]}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""How long a chapter may be, and what may not stand before its first kernel. Standard library only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course import header as headers
+from course import source
+from course.bindings import main_track
+from course.source import Code, Fold, Prediction, Prose
+
+WORDS = 5000  # of prose on the main track
+RUNGS = 20  # names in the header
+STRETCH = 700  # words without a heading, a figure or a kernel
+PREDICTIONS = (8, 15)  # at least and at most
+
+
+@dataclass
+class Lengths:
+    """What a chapter's main track amounts to."""
+
+    words: int = 0
+    rungs: int = 0
+    predictions: int = 0
+    longest: tuple[int, str, int] = (0, "", 0)  # words, file and first line of the longest stretch
+    early_folds: list[str] = field(default_factory=list)  # folds before the first kernel
+
+
+def words_of(markdown: str) -> int:
+    """Words of prose: code blocks and tables are none."""
+    text = re.sub(r"^ {0,3}(```|~~~).*?^ {0,3}\1", "", markdown, flags=re.DOTALL | re.MULTILINE)
+    lines = (line for line in text.split("\n") if not re.match(r" {4}|\s*\|", line))
+    return sum(1 for line in lines for word in line.split() if re.search(r"\w", word))
+
+
+def is_kernel(block) -> bool:
+    return isinstance(block, Code) and any("__global__" in line for line in block.lines)
+
+
+def measure(main: Path) -> Lengths:
+    """The lengths of a chapter, all its files together."""
+    found = Lengths(rungs=len(headers.read(main).rungs))
+    kernel_seen = False
+    for file, blocks in source.all_blocks(main):
+        stretch, first = 0, 0
+        for block, on_main_track in main_track(blocks):
+            kernel_seen |= is_kernel(block)
+            if isinstance(block, Fold) and not kernel_seen:
+                found.early_folds.append(f"{file}:{block.line}")
+            if is_kernel(block):
+                stretch = 0
+            if not on_main_track:
+                stretch = 0
+                continue
+            found.predictions += isinstance(block, Prediction)
+            if isinstance(block, Prose):
+                if block.heading or re.search(r"^ {0,3}(?:```|:::+)\{(?:svg|figure)", block.text, re.MULTILINE):
+                    stretch = 0
+                first = first if stretch else block.line
+                text = block.text
+            elif isinstance(block, Prediction):
+                first = first if stretch else block.line
+                text = block.question
+            else:
+                continue
+            words = words_of(text)
+            found.words += words
+            stretch += words
+            found.longest = max(found.longest, (stretch, str(file), first))
+    return found
+
+
+def check_chapter(main: Path) -> tuple[list[str], Lengths]:
+    """What exceeds the limits, one line each, and the lengths."""
+    found = measure(main)
+    wrong = []
+    if found.words > WORDS:
+        wrong.append(f"{main}:1: {found.words:,} words on the main track; at most {WORDS:,}")
+    if found.rungs > RUNGS:
+        wrong.append(f"{main}:1: {found.rungs} rungs; at most {RUNGS}")
+    if found.longest[0] > STRETCH:
+        words, file, line = found.longest
+        wrong.append(f"{file}:{line}: {words} words without a heading, a figure or a kernel; at most {STRETCH}")
+    least, most = PREDICTIONS
+    if not least <= found.predictions <= most:
+        wrong.append(f"{main}:1: {found.predictions} predictions on the main track; legal is {least} to {most}")
+    wrong += [f"{place}: a fold before the first kernel" for place in found.early_folds]
+    return wrong, found

@@ -1,0 +1,180 @@
+"""./learn predict: asks a chapter's predictions, lets the run answer, explains, keeps the score."""
+
+import re
+import sys
+from pathlib import Path
+
+from course import predictions
+from course.expressions import ExpressionError, NotRecorded, Numbers
+from course.header import SourceError
+from course.results import ResultsError
+from learn import build, chapters, install, paths, progress, ui
+from learn.errors import LearnError, UsageError
+from learn.machine import Machine
+
+WIDTH = 96
+STOP = ("q", "quit", "exit")
+
+
+def main(arguments):
+    if len(arguments.words) != 1:
+        raise UsageError("name one chapter: ./learn predict 01")
+    known = chapters.all_chapters()
+    chapter = chapters.find(arguments.words[0], known)
+    if chapter.problem:
+        raise LearnError(chapter.problem)
+    try:
+        asked = [one for one in predictions.collect(Path(chapter.source)) if one.main_track]
+    except SourceError as error:
+        raise LearnError(str(error))
+    if not asked:
+        raise LearnError(f"chapter {chapter.number} asks no predictions yet")
+    guesses = None
+    if arguments.answers is not None:
+        guesses = [part.strip() for part in arguments.answers.split(";")]
+        if len(guesses) > len(asked):
+            raise UsageError(f"--answers has {len(guesses)} guesses; chapter {chapter.number} asks {len(asked)} predictions")
+        for one, typed in zip(asked, guesses):
+            if typed and predictions.guessed(one.prediction, typed) is None:
+                raise UsageError(f"'{typed}' is no answer to {one.name}. {legal(one.prediction)}")
+    machine = Machine()
+    install.ensure(machine, "simulator")
+    build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name])
+    numbers = open_numbers(chapter)
+    done = progress.read().get("predictions", {}).get(chapter.key, {})
+    todo = asked if arguments.again or guesses is not None else [one for one in asked if one.name not in done]
+    if not todo:
+        ui.say(score(done, asked))
+        ui.say(f"You have answered all of them; once more: ./learn predict {chapter.number} --again")
+        return 0
+    return ask_all(chapter, asked, todo, numbers, guesses)
+
+
+def open_numbers(chapter):
+    """The chapter's counts and times: those of this machine's GPU where ./learn run left any."""
+    own = Path(paths.last_results("gpu", chapter.key))
+    try:
+        return Numbers(Path(chapter.source), Path(paths.build_folder("simulator")), own if own.exists() else None)
+    except (SourceError, ResultsError) as error:
+        raise LearnError(str(error))
+
+
+def ask_all(chapter, asked, todo, numbers, guesses):
+    paint = ui.palette()
+    ui.say(paint("bold", f"Chapter {chapter.number}, {chapter.title}: {len(asked)} predictions"))
+    ui.say("Answer with a number or a choice. Enter skips a question, q ends; answers so far are kept.")
+    for index, one in enumerate(todo):
+        ui.say()
+        place = asked.index(one) + 1
+        ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(plain(one.prediction.question), 5, WIDTH))
+        for number, choice in enumerate(one.prediction.choices, start=1):
+            ui.say(f"     {number}  {plain(choice)}")
+        if guesses is not None:
+            typed = guesses[index] if index < len(guesses) else ""
+            ui.say(f"> {typed}")
+        else:
+            typed = ask(one.prediction)
+        if typed is None or typed.lower() in STOP:
+            break
+        settle(chapter, one, typed, numbers)
+        following = todo[index + 1] if index + 1 < len(todo) else None
+        if not following or following.explanation is not one.explanation:
+            explain(one)
+    ui.say()
+    kept = progress.read().get("predictions", {}).get(chapter.key, {})
+    ui.say(score(kept, asked))
+    ui.say(f"Next: ./learn run {chapter.number} shows the whole ladder; ./learn docs has the text.")
+    return 0
+
+
+def ask(prediction):
+    """What the reader types, asked again until it can be read; None at the end of the input."""
+    while True:
+        sys.stdout.write("> ")
+        sys.stdout.flush()
+        line = sys.stdin.readline()
+        if not line:
+            ui.say()
+            return None
+        typed = line.strip()
+        if not typed or typed.lower() in STOP or predictions.guessed(prediction, typed) is not None:
+            return typed
+        ui.say("  " + legal(prediction))
+
+
+def legal(prediction):
+    """What a guess may look like."""
+    if prediction.choices:
+        return f"Type 1 to {len(prediction.choices)}, or the beginning of a choice; Enter skips."
+    return "Type a number, as 32, 1,024, 2.5, 1/32 or 2^20; Enter skips."
+
+
+def settle(chapter, one, typed, numbers):
+    """Shows guess, answer and why; keeps whether the guess was near."""
+    paint = ui.palette()
+    prediction = one.prediction
+    guess = predictions.guessed(prediction, typed) if typed else None
+    try:
+        answer = predictions.answer(prediction, numbers)
+    except NotRecorded as error:
+        ui.say(f"  Nobody has measured this yet ({error}).")
+        return
+    except (ExpressionError, ResultsError) as error:
+        raise LearnError(f"{paths.shown(str(one.file))}:{prediction.line}: {error}")
+    unit = f" {plain(prediction.unit)}" if prediction.unit else ""
+    shown = predictions.shown(guess) if guess is not None else "-"
+    width = max(len(shown), len(answer.text))
+    if guess is None:
+        word, colour = "skipped", "yellow"
+    elif predictions.is_near(prediction, guess, answer.value):
+        word, colour = "right" if prediction.choices or prediction.near == "exact" else f"near enough (within {within(prediction)})", "green"
+    else:
+        word, colour = "no" if prediction.choices or prediction.near == "exact" else f"not near (asked: within {within(prediction)})", "red"
+    ui.say(f"  your guess  {shown:>{width}}{unit if guess is not None else ''}")
+    ui.say(f"  the answer  {answer.text:>{width}}{unit}  ({answer.source})  {paint(colour, word)}")
+    if guess is not None:
+        near = colour == "green"
+        progress.change(lambda kept: keep(kept, chapter.key, one.name, typed, near))
+
+
+def explain(one):
+    """Why, in the chapter's words; predictions that stand together share it."""
+    for paragraph in one.explanation:
+        ui.say()
+        ui.say(indented(paragraph))
+
+
+def within(prediction):
+    return f"a {prediction.near}" if prediction.near.startswith("factor") else prediction.near
+
+
+def keep(kept, chapter, name, typed, near):
+    """The first guess is the one that counts."""
+    mine = kept.setdefault("predictions", {}).setdefault(chapter, {})
+    mine.setdefault(name, {"guess": typed, "near": near})
+
+
+def score(done, asked):
+    """How many of a chapter's predictions are answered, and how many of these were near."""
+    answered = [done[one.name] for one in asked if one.name in done]
+    near = sum(1 for one in answered if one["near"])
+    return f"Score: {near} of {len(answered)} right or near; {len(asked) - len(answered)} of {len(asked)} still open."
+
+
+def plain(text):
+    """Markdown as a terminal shows it: without emphasis, roles and links."""
+    text = re.sub(r"\{\w+\}(`[^`]*`)", r"\1", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"(?<![\w*])(\*{1,2})(\S(?:.*?\S)?)\1(?![\w*])", r"\2", text)
+
+
+def indented(text):
+    """A block of prose: its paragraphs wrapped, tables and code as they stand."""
+    found = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        if re.match(r" {4}|\||```|~~~|[-*] |\d+\. ", paragraph):
+            found.append("\n".join("  " + plain(line) for line in paragraph.split("\n")))
+        else:
+            words = plain(" ".join(paragraph.split()))
+            found.append("  " + ui.wrap(words, 2, WIDTH))
+    return "\n\n".join(found)
