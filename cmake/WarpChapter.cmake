@@ -22,9 +22,26 @@ function(warp_chapter_field file key variable)
   set(${variable} "${value}" PARENT_SCOPE)
 endfunction()
 
+# warp_header_source(MAIN OUTPUT): the C++ that tells a program what the header comment of MAIN says.
+function(warp_header_source main output)
+  if(WARP_BACKEND STREQUAL "gpu" AND TARGET lab_cublas)
+    set(cublas --cublas)
+  endif()
+  # The stamp is as new as the source; the output is as new as the last change of the header.
+  add_custom_command(
+    OUTPUT ${output}.stamp
+    BYPRODUCTS ${output}
+    COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/chapter_header.py ${main} ${output} ${cublas}
+    COMMAND ${CMAKE_COMMAND} -E touch ${output}.stamp
+    DEPENDS ${main} ${PROJECT_SOURCE_DIR}/cmake/chapter_header.py ${PROJECT_SOURCE_DIR}/tools/course/header.py
+    COMMENT "Reading the header of ${main}"
+    VERBATIM)
+  set_source_files_properties(${output} PROPERTIES GENERATED TRUE SKIP_UNITY_BUILD_INCLUSION TRUE)
+endfunction()
+
 function(warp_add_chapter chapter)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${chapter})
-  string(REGEX REPLACE "^[0-9]+_" "" name ${chapter})
+  string(REGEX REPLACE "^(.*/)?[0-9]+_" "" name ${chapter})
   set(main ${folder}/${name}.cu)
   if(NOT EXISTS ${main})
     message(FATAL_ERROR "chapter ${chapter}: ${main} does not exist")
@@ -50,14 +67,21 @@ function(warp_add_chapter chapter)
 
   warp_chapter_field(${main} "Size ${WARP_BACKEND}" size)
   set(definitions "LAB_CHAPTER=\"${chapter}\"" "LAB_DEFAULT_SIZE=\"${size}\"")
-  set(output ${CMAKE_BINARY_DIR}/chapters/${chapter})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${chapter})
+
+  set(header ${output}/header.cpp)
+  warp_header_source(${main} ${header})
+  add_custom_target(${name}_header DEPENDS ${header}.stamp)
 
   if(WARP_BACKEND STREQUAL "gpu")
-    add_executable(${name} ${sources})
+    add_executable(${name} ${sources} ${header})
+    add_dependencies(${name} ${name}_header)
     target_compile_definitions(${name} PRIVATE ${definitions})
     target_link_libraries(${name} PRIVATE lab)
-    if(TARGET lab_cublas AND "${sources}" MATCHES "_peers\\.cu")
+    # The linker leaves cuBLAS out where the header asks for no product.
+    if(TARGET lab_cublas)
       target_link_libraries(${name} PRIVATE lab_cublas)
+      target_link_options(${name} PRIVATE -Wl,--as-needed)
     endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
     # A chapter's own additions: libraries of its peers, options of single files.
@@ -71,6 +95,10 @@ function(warp_add_chapter chapter)
     warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}
                          DEFINITIONS ${definitions} LIBRARIES lab)
     set_target_properties(${name} ${name}_fast PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
+    foreach(program ${name} ${name}_fast)
+      target_sources(${program} PRIVATE ${header})
+      add_dependencies(${program} ${name}_header)
+    endforeach()
     set_target_properties(${name}_fast PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
 endfunction()

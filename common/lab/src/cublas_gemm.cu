@@ -198,4 +198,10 @@ void add_cublas(GemmLadder& ladder) {
   ladder.reference(cublas_reference);
 }
 
+void use_cublas(GemmLadder& ladder) {
+  add_cublas(ladder);
+  const bool named = ladder.chapter().header().find("cublas") != nullptr;
+  if (named && !ladder.has("cublas")) ladder.add("cublas", cublas_sgemm);
+}
+
 }  // namespace lab

@@ -12,6 +12,7 @@
 #include "lab/command_line-inl.h"
 #include "lab/device-inl.h"
 #include "lab/gemm-inl.h"
+#include "lab/header-inl.h"
 #include "lab/inputs-inl.h"
 #include "lab/json-inl.h"
 #include "lab/limits-inl.h"

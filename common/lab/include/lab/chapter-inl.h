@@ -16,6 +16,7 @@
 #include "lab/config.h"
 #include "lab/device.h"
 #include "lab/json.h"
+#include "lab/rungs.h"
 #include "lab/table.h"
 
 namespace lab {
@@ -70,6 +71,31 @@ LAB_INLINE void finish() {
 
 }  // namespace detail
 
+LAB_INLINE std::string variant_name(std::string_view label, const std::string& value) {
+  return label.empty() ? value : std::string(label) + "=" + value;
+}
+
+namespace detail {
+
+/// What the header says of the program, for the backend that it was built for.
+LAB_INLINE ChapterConfig config_of_header() {
+  const Header& header = this_header();
+  if (header.folder.empty())
+    fail("no header was linked to this program: CMake does that for the folders of chapters/");
+  return {.name = header.folder, .default_size = header.default_size(this_backend())};
+}
+
+/// Which extents a size has, by their number.
+LAB_INLINE SizeKind kind_of(const std::string& size) {
+  const auto commas = std::count(size.begin(), size.end(), ',');
+  return commas == 0 ? SizeKind::n : commas == 1 ? SizeKind::rows_cols : SizeKind::m_n_k;
+}
+
+}  // namespace detail
+
+LAB_INLINE Chapter::Chapter(int argc, char** argv)
+    : Chapter(argc, argv, detail::kind_of(this_header().size_gpu), detail::config_of_header()) {}
+
 LAB_INLINE Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name,
                             const char* default_size)
     : Chapter(argc, argv, kind, ChapterConfig{.name = name, .default_size = default_size}) {}
@@ -83,6 +109,10 @@ LAB_INLINE Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterC
   }
   if (options_.help) {
     print_help(kind);
+    std::exit(0);
+  }
+  if (options_.list && !header().rungs.empty()) {
+    print_list();
     std::exit(0);
   }
   if (options_.list || options_.json.empty()) return;
@@ -140,15 +170,19 @@ LAB_INLINE void Chapter::print_help(SizeKind kind) const {
 }
 
 LAB_INLINE void Chapter::print_list() const {
-  std::size_t width = 0;
-  for (const Entry& entry : entries_) width = std::max(width, entry.rung.name.size());
-  std::vector<std::string> seen;
+  std::vector<std::pair<std::string, std::string>> rungs;  // name, idea
+  for (const HeaderRung& line : header().rungs) rungs.emplace_back(line.name, line.idea);
   for (const Entry& entry : entries_) {
-    const std::string& name = entry.rung.name;
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
-    seen.push_back(name);
-    const std::string gap(entry.rung.idea.empty() ? 0 : width - name.size() + 2, ' ');
-    std::printf("%s%s%s\n", name.c_str(), gap.c_str(), entry.rung.idea.c_str());
+    const auto same = [&](const auto& rung) { return rung.first == entry.rung.name; };
+    if (std::none_of(rungs.begin(), rungs.end(), same)) {
+      rungs.emplace_back(entry.rung.name, entry.rung.idea);
+    }
+  }
+  std::size_t width = 0;
+  for (const auto& [name, idea] : rungs) width = std::max(width, name.size());
+  for (const auto& [name, idea] : rungs) {
+    const std::string gap(idea.empty() ? 0 : width - name.size() + 2, ' ');
+    std::printf("%s%s%s\n", name.c_str(), gap.c_str(), idea.c_str());
   }
 }
 
@@ -161,21 +195,78 @@ LAB_INLINE void Chapter::require(bool legal, std::string_view what) const {
   if (!legal) usage("--size with " + to_string(size()) + ": " + std::string(what));
 }
 
-LAB_INLINE void Chapter::add(const Rung& rung) {
+LAB_INLINE void Chapter::copy_extents(std::size_t* values, std::size_t count) const {
+  const auto dimensions = size().dimensions();
+  if (dimensions.size() != count) {
+    detail::fail(format("extents<%zu>() of a size that has %zu: %s", count, dimensions.size(),
+                        spelling(size().kind).c_str()));
+  }
+  for (std::size_t i = 0; i < count; ++i) values[i] = dimensions[i].second;
+}
+
+/// The line of a rung that is being registered; nothing where the program has no header.
+LAB_INLINE const HeaderRung* Chapter::line_of(const std::string& rung) const {
+  const HeaderRung* const line = header().find(rung);
+  if (line == nullptr && !header().rungs.empty()) {
+    detail::fail("rung " + rung + " is registered, and the header of " + header().folder +
+                 " does not name it");
+  }
+  return line;
+}
+
+LAB_INLINE void Chapter::add(const Rung& given) {
+  Rung rung = given;
+  if (const HeaderRung* const line = line_of(rung.name)) {
+    if (rung.idea.empty()) rung.idea = line->idea;
+    if (rung.expect_finding.empty()) rung.expect_finding = line->raises;
+  }
   for (const Entry& entry : entries_) {
     if (entry.rung.name == rung.name && entry.rung.variant == rung.variant) {
       detail::fail("rung " + rung.name + " " + rung.variant + " was added twice");
     }
   }
-  entries_.push_back({rung, false, ""});
+  entries_.push_back({.rung = rung});
+}
+
+LAB_INLINE void Chapter::demonstrate(std::string_view name, const std::function<void()>& launch,
+                                     const std::vector<Buffer*>& outputs) {
+  const HeaderRung* const line = header().find(name);
+  if (line == nullptr || line->raises.empty()) {
+    detail::fail("demonstration " + std::string(name) +
+                 ": its line in the header has no [raises KIND]");
+  }
+  add({.name = std::string(name), .launch = launch, .outputs = outputs});
+}
+
+/// Brings the rungs into the order of the header, and adds those that it names and nothing registered.
+/// \param all whether all rungs are to be here: it is the first size, and no case
+LAB_INLINE void Chapter::arrange(bool all) {
+  if (header().rungs.empty()) return;
+  std::vector<Entry> arranged;
+  for (const HeaderRung& line : header().rungs) {
+    const std::size_t before = arranged.size();
+    for (Entry& entry : entries_) {
+      if (entry.rung.name == line.name) arranged.push_back(std::move(entry));
+    }
+    if (arranged.size() > before) continue;
+    if (!all && unmet_needs(line, config_.backend, false, compute_capability()).empty()) continue;
+    arranged.push_back(
+        {.rung = {.name = line.name, .idea = line.idea, .expect_finding = line.raises},
+         .absent = true});
+  }
+  entries_ = std::move(arranged);
 }
 
 LAB_INLINE void Chapter::peer(const Peer& peer) { peers_.push_back(peer); }
 
 LAB_INLINE void Chapter::skip(std::string_view rung, std::string_view reason,
                               std::string_view idea) {
+  const HeaderRung* const line = line_of(std::string(rung));
   entries_.push_back(
-      {Rung{.name = std::string(rung), .idea = std::string(idea)}, true, std::string(reason)});
+      {.rung = {.name = std::string(rung),
+                .idea = idea.empty() && line != nullptr ? line->idea : std::string(idea)},
+       .skipped = true,
+       .reason = std::string(reason)});
 }
 
 LAB_INLINE void Chapter::skip_peer(std::string_view name, std::string_view reason) {
@@ -345,7 +436,7 @@ LAB_INLINE void Chapter::run_rung(const Rung& rung, Row& row) {
   row.status = Status::pass;
 }
 
-LAB_INLINE void Chapter::demonstrate(const Rung& rung, Row& row) {
+LAB_INLINE void Chapter::run_demonstration(const Rung& rung, Row& row) {
   if (!on_simulator()) {
     row.status = Status::skip;
     row.reason = "a mistake on purpose: the simulator shows it (--backend simulator)";
@@ -408,6 +499,17 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
 
   try {
     detail::ThrowInstead scope;
+    const HeaderRung* const line = header().find(rung.name);
+    if (line != nullptr && !line->needs.empty()) {
+      row.reason = unmet_needs(*line, config_.backend, !entry.absent, compute_capability());
+      if (!row.reason.empty()) {
+        row.status = Status::skip;
+        return row;
+      }
+    }
+    if (entry.absent) {
+      throw Failure("the header names this rung, and the program does not register it");
+    }
     if (const int has = compute_capability(); has < rung.min_compute_capability) {
       const auto dotted = [](int v) {
         return std::to_string(v / 10) + "." + std::to_string(v % 10);
@@ -418,7 +520,7 @@ LAB_INLINE Row Chapter::run_entry(const Entry& entry) {
       return row;
     }
     if (!rung.expect_finding.empty()) {
-      demonstrate(rung, row);
+      run_demonstration(rung, row);
     } else {
       run_rung(rung, row);
     }
@@ -526,6 +628,8 @@ LAB_INLINE int Chapter::finish() {
 }
 
 LAB_INLINE int Chapter::run() {
+  for (const auto& add_rungs : detail::rungs_of<Chapter>()) add_rungs(*this);
+  arrange(true);
   if (options_.list) {
     print_list();
     return 0;
@@ -542,6 +646,7 @@ LAB_INLINE int Chapter::run(const std::function<void()>& add_rungs) {
   for (turn_ = 0; turn_ < options_.sizes.size(); ++turn_) {
     drop_rungs();
     add_rungs();
+    arrange(turn_ == 0);
     if (options_.list) {
       print_list();
       return 0;
@@ -581,6 +686,7 @@ LAB_INLINE int Chapter::run_cases(std::size_t count,
   for (std::size_t i = range.first; i <= range.last; ++i) {
     drop_rungs();
     const CaseName name = add_case(i);
+    arrange(false);
     if (i == range.first) {
       if (!check_names()) return 2;
       start();

@@ -5,17 +5,21 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "lab/backend.h"
 #include "lab/buffer.h"
 #include "lab/command_line.h"
+#include "lab/header.h"
 #include "lab/limits.h"
 #include "lab/row.h"
 #include "lab/size.h"
@@ -40,7 +44,7 @@ namespace lab {
 /// One rung of the ladder: a way to solve the chapter's problem.
 struct Rung {
   std::string name = {};  ///< the kernel's name, or that of the host function
-  std::string idea = {};  ///< one line: what it tries
+  std::string idea = {};  ///< one line: what it tries; empty: that of the header
   /// Sets up inputs, before the verified launch and before the last timed one.
   std::function<void()> prepare = {};
   /// Launches the work in the default stream. Need not wait, need not ask for errors: lab does both.
@@ -52,7 +56,7 @@ struct Rung {
   double flops = 0;       ///< floating-point operations, an FMA counting as 2
   std::string peer = {};  ///< name of the peer that it is timed beside
   Limit limit = Limit::none;
-  std::string expect_finding = {};  ///< a demonstration: the kind of finding that it must raise
+  std::string expect_finding = {};  ///< the finding of a demonstration; empty: what the header says
   std::string variant = {};         ///< which of several launches of one name, e.g. "block=128"
   std::function<void()> show = {};  ///< prints to stdout, after the rung ran
   int min_compute_capability = 0;   ///< e.g. 90 for 9.0; below it the rung is SKIP
@@ -92,11 +96,31 @@ struct ChapterConfig {
   TimingOptions timing = {};
   LimitOptions limits = {};
   bool color = wants_color(STDOUT_FILENO);
+  Header header = this_header();
 };
 
-/// A chapter's program: `main` makes one, adds rungs in the order of the ladder, and returns `run()`.
+/// How a variant is called: "block" and 32 make "block=32"; without a label it is the value alone.
+std::string variant_name(std::string_view label, const std::string& value);
+template <class T>
+std::string variant_name(std::string_view label, const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return variant_name(label, std::to_string(value));
+  } else {
+    return variant_name(label, std::string(value));
+  }
+}
+
+/// A chapter's program: `main` makes one, registers the rungs, and returns `run()`. Title, sizes, the order of
+/// the ladder, the ideas, what a rung needs and what a demonstration raises are those of the header comment.
+///
+/// A rung that the header names and the program does not register is SKIP, for the reason that the header gives
+/// (`[needs ...]`), and an ERROR where it gives none. To register a rung that the header does not name ends
+/// the program.
 class Chapter {
  public:
+  /// Reads the header and the command line. `--help` prints and exits with 0; bad input prints one line to
+  /// stderr and exits with 2.
+  Chapter(int argc, char** argv);
   /// Reads the command line. `--help` prints and exits with 0; bad input prints one line to stderr
   /// and exits with 2.
   Chapter(int argc, char** argv, SizeKind kind, const char* name = LAB_CHAPTER,
@@ -109,6 +133,15 @@ class Chapter {
 
   /// The size to solve; with several of them, the one whose turn it is.
   const Size& size() const { return options_.sizes[turn_]; }
+  /// The extents of that size, in the order of `--size`: `const auto [rows, cols] = chapter.extents<2>();`
+  template <std::size_t N>
+  std::array<std::size_t, N> extents() const {
+    std::array<std::size_t, N> values{};
+    copy_extents(values.data(), N);
+    return values;
+  }
+  /// The header.
+  const Header& header() const { return config_.header; }
   /// The seed for the inputs.
   std::uint64_t seed() const { return options_.seed; }
   /// Whether the command line asks for a rung: with no `--rung`, for all.
@@ -127,6 +160,28 @@ class Chapter {
 
   /// Adds a rung.
   void add(const Rung& rung);
+  /// Adds a demonstration: a rung that shows a mistake. It runs on the simulator alone, and passes if exactly
+  /// the finding is raised that the header names: `[raises KIND]`.
+  /// \param outputs what the launch writes: poisoned before it
+  void demonstrate(std::string_view name, const std::function<void()>& launch,
+                   const std::vector<Buffer*>& outputs = {});
+  /// Adds a variant of a rung for each value: `chapter.sweep("map_square", "block", {32, 64}, [&](int block) {
+  /// return lab::Rung{...}; })` adds "block=32" and "block=64".
+  /// \param make called with each value; what it returns needs no name and no variant
+  template <class Values, class Make>
+  void sweep(std::string_view name, std::string_view label, const Values& values, Make make) {
+    for (const auto& value : values) {
+      Rung rung = make(value);
+      rung.name = name;
+      if (rung.variant.empty()) rung.variant = variant_name(label, value);
+      add(rung);
+    }
+  }
+  template <class T, class Make>
+  void sweep(std::string_view name, std::string_view label, std::initializer_list<T> values,
+             Make make) {
+    sweep<std::initializer_list<T>, Make>(name, label, values, make);
+  }
   /// Adds a peer, for the rungs that name it.
   void peer(const Peer& peer);
   /// Adds a rung that this build or this machine does not have.
@@ -168,9 +223,13 @@ class Chapter {
   struct Entry {
     Rung rung;
     bool skipped = false;
-    std::string reason;
+    std::string reason = {};
+    bool absent = false;  // the header names it, and nothing registers it
   };
 
+  void copy_extents(std::size_t* values, std::size_t count) const;
+  const HeaderRung* line_of(const std::string& rung) const;
+  void arrange(bool all);
   [[noreturn]] void usage(const std::string& message) const;
   void print_help(SizeKind kind) const;
   void print_list() const;
@@ -184,7 +243,7 @@ class Chapter {
 
   Row run_entry(const Entry& entry);
   void run_rung(const Rung& rung, Row& row);
-  void demonstrate(const Rung& rung, Row& row);
+  void run_demonstration(const Rung& rung, Row& row);
   void check_peer(const Peer& peer);
   void time(const Rung& rung, const Peer* peer, Row& row);
   bool verify(const Rung& rung, const std::string& when, Row& row);

@@ -33,6 +33,10 @@ Comparison cublas_keeps_fp32(const Gemm& gemm);
 /// `cublasDgemm` the reference of large products.
 void add_cublas(GemmLadder& ladder);
 
+/// The same, and the rung `cublas` where the header names one. The build puts it into the header of each gemm
+/// chapter where there is cuBLAS, see `Header::use_cublas`.
+void use_cublas(GemmLadder& ladder);
+
 /// @}
 
 }  // namespace lab

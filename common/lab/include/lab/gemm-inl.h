@@ -6,13 +6,16 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
+#include "lab/ceil_div.h"
 #include "lab/check.h"
 #include "lab/config.h"
 #include "lab/gemm.h"
 #include "lab/inputs.h"
+#include "lab/rungs.h"
 #include "lab/text.h"
 
 namespace lab {
@@ -83,6 +86,41 @@ LAB_INLINE void for_row_slices(const Gemm& gemm, int rows_per_block,
     launch(gemm.rows(static_cast<int>(first),
                      static_cast<int>(std::min<std::int64_t>(step, gemm.m - first))));
   }
+}
+
+LAB_INLINE void launch(GemmKernel kernel, const GemmLaunch& how, const Gemm& gemm) {
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  if (how.shared > std::size_t{48} << 10) {
+    CUDA_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(how.shared)));
+  }
+  for_row_slices(gemm, how.rows, [&](const Gemm& g) {
+    Gemm slice = g;
+    void* arguments[] = {&slice.m, &slice.n,   &slice.k,    &slice.alpha, &slice.a,  &slice.lda,
+                         &slice.b, &slice.ldb, &slice.beta, &slice.c,     &slice.ldc};
+    const dim3 grid(static_cast<unsigned>(ceil_div(g.n, how.cols)),
+                    static_cast<unsigned>(ceil_div(g.m, how.rows)));
+    CUDA_CHECK(cudaLaunchKernel(function, grid, how.threads, arguments, how.shared, nullptr));
+  });
+}
+
+LAB_INLINE std::function<void(const Gemm&)> launcher(GemmKernel kernel, const GemmLaunch& how) {
+  return [=](const Gemm& gemm) { launch(kernel, how, gemm); };
+}
+
+LAB_INLINE void print_registers(GemmKernel kernel, const GemmLaunch& how) {
+  if (this_backend().name == "simulator") return;
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  const unsigned threads = how.threads.x * how.threads.y * how.threads.z;
+  cudaFuncAttributes made{};
+  int fit = 0;
+  CUDA_CHECK(cudaFuncGetAttributes(&made, function));
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function,
+                                                           static_cast<int>(threads), how.shared));
+  std::printf(
+      "  %d registers and %zu bytes of local memory a thread; %d blocks of %u threads fit on an "
+      "SM\n",
+      made.numRegs, made.localSizeBytes, fit, threads);
 }
 
 LAB_INLINE Size GemmCase::size() const {
@@ -313,13 +351,73 @@ LAB_INLINE Comparison GemmProblem::verify_rows() {
 }
 
 LAB_INLINE GemmLadder::GemmLadder(int argc, char** argv, const char* name, const char* default_size)
-    : chapter_(argc, argv, SizeKind::m_n_k, name, default_size) {}
+    : chapter_(argc, argv, SizeKind::m_n_k,
+               this_header().folder.empty()
+                   ? ChapterConfig{.name = name, .default_size = default_size}
+                   : detail::config_of_header()) {
+  add_others();
+}
 
 LAB_INLINE GemmLadder::GemmLadder(int argc, char** argv, const ChapterConfig& config)
-    : chapter_(argc, argv, SizeKind::m_n_k, config) {}
+    : chapter_(argc, argv, SizeKind::m_n_k, config) {
+  add_others();
+}
+
+/// The rungs that stand in files of their own.
+LAB_INLINE void GemmLadder::add_others() {
+  for (const auto& add_rungs : detail::rungs_of<GemmLadder>()) add_rungs(*this);
+  for (const auto& add_rungs : detail::rungs_of<Chapter>()) add_with(add_rungs);
+}
+
+/// cuBLAS, unless the chapter said something else of its peer.
+LAB_INLINE void GemmLadder::add_vendor() {
+  if (!peer_.empty()) return;
+  if (chapter_.header().use_cublas != nullptr) {
+    chapter_.header().use_cublas(*this);
+  } else if (!chapter_.header().folder.empty()) {
+    skip_peer("cuBLAS", chapter_.on_simulator() ? "needs a GPU and cuBLAS"
+                                                : "this program was built without it");
+  }
+}
+
+LAB_INLINE void GemmLadder::add(const std::string& name, GemmKernel kernel, const GemmLaunch& how) {
+  sweep(name, {{"", kernel, how}});
+}
+
+LAB_INLINE void GemmLadder::add(const std::string& name,
+                                const std::function<void(const Gemm&)>& launch) {
+  add(name, "", launch);
+}
+
+LAB_INLINE void GemmLadder::add(const std::string& name, const std::string& variant,
+                                const std::function<void(const Gemm&)>& launch) {
+  add({.name = name, .launch = launch, .variant = variant});
+}
+
+LAB_INLINE void GemmLadder::sweep(const std::string& name,
+                                  std::initializer_list<GemmVariant> variants) {
+  for (const GemmVariant& one : variants) {
+    add(name, one.variant, launcher(one.kernel, one.how));
+  }
+}
+
+LAB_INLINE void GemmLadder::demonstrate(const std::string& name, GemmKernel kernel,
+                                        const GemmLaunch& how) {
+  demonstrate(name, launcher(kernel, how));
+}
+
+LAB_INLINE void GemmLadder::demonstrate(const std::string& name,
+                                        const std::function<void(const Gemm&)>& launch) {
+  const HeaderRung* const line = chapter_.header().find(name);
+  if (line == nullptr || line->raises.empty()) {
+    detail::fail("demonstration " + name + ": its line in the header has no [raises KIND]");
+  }
+  add({.name = name, .launch = launch, .expect_finding = line->raises});
+}
 
 LAB_INLINE void GemmLadder::add(const GemmRung& rung) {
-  items_.push_back({false, [this, rung] {
+  items_.push_back({false,
+                    [this, rung] {
                       if (chapter_.wants_list())
                         return chapter_.skip(rung.name, "listed", rung.idea);
                       const std::shared_ptr<GemmProblem> problem = problem_;
@@ -339,7 +437,8 @@ LAB_INLINE void GemmLadder::add(const GemmRung& rung) {
                       entry.may_do_nothing =
                           problem->what().alpha == 0 && problem->what().beta == 1;
                       chapter_.add(entry);
-                    }});
+                    },
+                    rung.name});
 }
 
 LAB_INLINE void GemmLadder::add_with(const std::function<void(Chapter&)>& add_rungs) {
@@ -348,7 +447,12 @@ LAB_INLINE void GemmLadder::add_with(const std::function<void(Chapter&)>& add_ru
 
 LAB_INLINE void GemmLadder::skip(const std::string& rung, const std::string& reason,
                                  const std::string& idea) {
-  items_.push_back({false, [=, this] { chapter_.skip(rung, reason, idea); }});
+  items_.push_back({false, [=, this] { chapter_.skip(rung, reason, idea); }, rung});
+}
+
+LAB_INLINE bool GemmLadder::has(std::string_view rung) const {
+  return std::any_of(items_.begin(), items_.end(),
+                     [&](const Item& item) { return item.name == rung; });
 }
 
 LAB_INLINE void GemmLadder::peer(const std::string& name,
@@ -384,6 +488,7 @@ LAB_INLINE void GemmLadder::add_all(bool with_others) {
 }
 
 LAB_INLINE int GemmLadder::run() {
+  add_vendor();
   if (chapter_.wants_cases() && !chapter_.wants_list()) {
     const std::vector<GemmCase> cases = gemm_cases();
     return chapter_.run_cases(cases.size(), [&](std::size_t i) -> CaseName {

@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/buffer.h"
@@ -52,6 +54,39 @@ struct Gemm {
 /// \param launch called with each slice, from the first row down; nearly always once
 void for_row_slices(const Gemm& gemm, int rows_per_block,
                     const std::function<void(const Gemm&)>& launch);
+
+/// The one signature of a kernel that computes C = alpha A B + beta C, the arguments in the order of `Gemm`:
+///
+///     __global__ void name(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+///                          float beta, float* c, int ldc)
+using GemmKernel = void (*)(int m, int n, int k, float alpha, const float* a, int lda,
+                            const float* b, int ldb, float beta, float* c, int ldc);
+
+/// How such a kernel is launched: a block for each tile of C, blockIdx.x along its columns and blockIdx.y along
+/// its rows.
+struct GemmLaunch {
+  int rows = 1, cols = 1;  ///< elements of C that a block computes
+  dim3 threads = 256;      ///< of a block
+  std::size_t shared = 0;  ///< bytes of dynamic shared memory of a block
+};
+
+/// Launches a product in the default stream: as many blocks as its C needs, in slices of rows where these are
+/// more than a grid has along y; asks for dynamic shared memory beyond 48 KiB.
+void launch(GemmKernel kernel, const GemmLaunch& how, const Gemm& gemm);
+
+/// The same, for `GemmRung::launch`.
+std::function<void(const Gemm&)> launcher(GemmKernel kernel, const GemmLaunch& how);
+
+/// Prints what the compiler made of a kernel: registers and local memory of a thread, and how many blocks fit
+/// on an SM. Nothing on the simulator, which has no registers.
+void print_registers(GemmKernel kernel, const GemmLaunch& how);
+
+/// One of several kernels, or launches, of one rung.
+struct GemmVariant {
+  std::string variant;  ///< "tile=16"
+  GemmKernel kernel;
+  GemmLaunch how;
+};
 
 /// What distinguishes one product from another but for the elements.
 struct GemmCase {
@@ -134,17 +169,18 @@ class GemmProblem {
 /// A rung that computes a product.
 struct GemmRung {
   std::string name = {};  ///< the kernel's name
-  std::string idea = {};  ///< one line: what it tries
+  std::string idea = {};  ///< one line: what it tries; empty: that of the header
   /// Launches the product in the default stream, whatever its arguments.
   std::function<void(const Gemm&)> launch = {};
   std::string variant = {};         ///< which of several launches of one name
-  std::string expect_finding = {};  ///< a demonstration: the kind of finding that it must raise
+  std::string expect_finding = {};  ///< the finding of a demonstration; empty: what the header says
   std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after the rung ran
   int min_compute_capability = 0;              ///< e.g. 90 for 9.0; below it the rung is SKIP
 };
 
-/// The program of a chapter whose rungs compute products: `main` makes one, adds rungs in the order of
-/// the ladder, and returns `run()`. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
+/// The program of a chapter whose rungs compute products: `main` makes one, registers the rungs, and returns
+/// `run()`. The peer of all rungs is cuBLAS, which is also the rung `cublas` where the header names it: neither is
+/// registered by the chapter. With `--size`, each rung computes C = A B (alpha 1, beta 0, over a
 /// C full of NaN), is verified and timed in turn with the peer; with `--cases`, it is verified on the
 /// cases.
 class GemmLadder {
@@ -157,14 +193,30 @@ class GemmLadder {
   /// The chapter, for its seed, its size and whether it runs on the simulator.
   Chapter& chapter() { return chapter_; }
 
-  /// Adds a rung.
+  /// Adds a rung: a kernel of the one signature, and its launch.
+  void add(const std::string& name, GemmKernel kernel, const GemmLaunch& how);
+  /// Adds a rung that launches in a way of its own, whatever the product.
+  void add(const std::string& name, const std::function<void(const Gemm&)>& launch);
+  void add(const std::string& name, const std::string& variant,
+           const std::function<void(const Gemm&)>& launch);
+  /// Adds a rung with all that it may have.
   void add(const GemmRung& rung);
+  /// Adds the variants of a rung: `ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16,
+  /// 16}}}, {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});`
+  void sweep(const std::string& name, std::initializer_list<GemmVariant> variants);
+  /// Adds a demonstration: a kernel with a mistake, which passes if exactly the finding is raised that the header
+  /// names, `[raises KIND]`. It computes the product of `--size`, and no cases.
+  void demonstrate(const std::string& name, GemmKernel kernel, const GemmLaunch& how);
+  void demonstrate(const std::string& name, const std::function<void(const Gemm&)>& launch);
   /// Adds rungs that compute no product, or none of the size that is asked for: demonstrations and
   /// microbenchmarks.
   /// \param add_rungs called once, for the first size, and not for `--cases`: adds them to the chapter
   void add_with(const std::function<void(Chapter&)>& add_rungs);
   /// Adds a rung that this build or this machine does not have.
   void skip(const std::string& rung, const std::string& reason, const std::string& idea);
+
+  /// Whether a rung of that name was added, but for those of `add_with`.
+  bool has(std::string_view rung) const;
 
   /// Adds the peer that every rung is timed beside.
   /// \param name e.g. "cuBLAS"
@@ -185,8 +237,11 @@ class GemmLadder {
   struct Item {
     bool other;  // from `add_with`
     std::function<void()> add;
+    std::string name = {};  // of the rung, where it is one
   };
   void add_all(bool with_others);
+  void add_others();
+  void add_vendor();
 
   Chapter chapter_;
   std::vector<Item> items_;  // in the order of the ladder

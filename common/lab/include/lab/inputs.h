@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace lab {
@@ -47,6 +48,25 @@ std::vector<int> random_ints(std::size_t n, std::uint64_t seed, int low = -100, 
 
 /// Bytes, the small ones more often: a histogram of them is not flat.
 std::vector<std::uint8_t> random_bytes(std::size_t n, std::uint64_t seed);
+
+/// Random elements of any arithmetic type, or of one that a float converts to: those of `random_floats`, or integers
+/// of all bits (but those of `random_ints` for an int, whose sums shall not overflow).
+template <class T>
+std::vector<T> random_values(std::size_t n, std::uint64_t seed) {
+  if constexpr (std::is_same_v<T, int>) {
+    return random_ints(n, seed);
+  } else {
+    std::vector<T> values(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (std::is_integral_v<T>) {
+        values[i] = static_cast<T>(random_bits(seed, i));
+      } else {
+        values[i] = static_cast<T>(random_float(seed, i));
+      }
+    }
+    return values;
+  }
+}
 
 /// @}
 

@@ -1,5 +1,74 @@
 /// \file
-/// All of lab.
+/// All of lab, and how a chapter uses it.
+///
+/// A chapter is its folder: `chapters/06_transpose/transpose.cu`, found by CMake and by the tests; no list names
+/// it. Its header comment is the only place for title, question, sizes, rungs, their order, their ideas, what they
+/// need and what they raise (CONTRIBUTING shows the form):
+///
+///     // # Chapter 06: Transpose
+///     // ...
+///     // Size gpu: 16384,16384
+///     // Size simulator: 96,160
+///     // Run: ./learn run 06
+///     //   ./learn run 06 --rung naive       rows in, columns out
+///     //   ./learn run 06 --rung tiled       rows in, rows out, turned in shared memory
+///     //   ./learn run 06 --rung no_barrier  reads before the tile is full       [raises shared-race]
+///     //   ./learn run 06 --rung tma         one thread asks, the TMA moves      [needs gpu, sm_90a, cuda 12.9]
+///
+/// The build links what it says to the program, so that main() gives each name its kernel and nothing else:
+///
+///     int main(int argc, char** argv) {
+///       lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
+///       const auto [rows, cols] = chapter.extents<2>();
+///       lab::Map<float> map(chapter, rows * cols);  // in, out, poison, bytes, peer, limit
+///       const auto turned = [&](size_t i) { return map.in[i % rows * cols + i / rows]; };
+///       const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
+///
+///       map.add("naive", turned, [&](auto* out, auto* in) { naive<<<grid, block>>>(out, in, rows, cols); });
+///       map.sweep("tiled", turned, {
+///           {"pad=0", [&](auto* out, auto* in) { tiled<0><<<grid, block>>>(out, in, rows, cols); }},
+///           {"pad=1", [&](auto* out, auto* in) { tiled<1><<<grid, block>>>(out, in, rows, cols); }}});
+///       map.demonstrate("no_barrier", [&](auto* out, auto* in) { ... });
+///       return chapter.run();
+///     }
+///
+/// What the simulator cannot compile stands in a file of its own beside it, `transpose_sm90.cu` or
+/// `transpose_gpu.cu`, and registers itself. Where the build leaves that file out, the header's rungs are SKIP, with
+/// the reason that `[needs ...]` gives:
+///
+///     static const lab::Rungs here([](lab::Map<float>& map) { map.add("tma", ...); });
+///
+/// Matrix products have one signature of kernels, `lab::GemmKernel`, one launcher and a ladder. The peer and the
+/// rung `cublas` come with it:
+///
+///     __global__ void shared_tiles(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
+///                                  int ldb, float beta, float* c, int ldc);
+///
+///     int main(int argc, char** argv) {
+///       lab::GemmLadder ladder(argc, argv);
+///       ladder.add("naive_along_columns", naive_along_columns, {.rows = 8, .cols = 32, .threads = {32, 8}});
+///       ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16, 16}}},
+///                                     {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});
+///       ladder.add("sliced_tiles", sliced_tiles, {.rows = 32, .cols = 32, .threads = {32, 32}, .shared = bytes});
+///       ladder.add("naive_flat", [](const lab::Gemm& g) { naive_flat<<<..., 256>>>(g.m, g.n, ...); });
+///       ladder.demonstrate("no_first_barrier", no_first_barrier, {32, 32, {32, 32}});
+///       ladder.add_with([](lab::Chapter& chapter) { chapter.add(...); });  // no product: a microbenchmark
+///       return ladder.run();
+///     }
+///
+/// Whatever is neither a map nor a product is registered with the chapter itself:
+///
+///     lab::DeviceBuffer<int> names(4 * 48, "names");
+///     chapter.add({.name = "who_am_i",
+///                  .launch = [&] { who_am_i<<<4, 48>>>(names.data()); },
+///                  .verify = [&] { return lab::compare(names.download(), want); },
+///                  .outputs = {&names}});
+///     chapter.sweep("map_square", "block", {32, 64, 1024}, [&](unsigned block) {
+///       return lab::Rung{.launch = ..., .verify = ..., .outputs = {&out}};
+///     });
+///     chapter.demonstrate("host_touches_device", [&] { ... });
+///
+/// `lab/vectors.h` has what kernels need for float4: `aligned16`, `load4`, `store4`, `update4`.
 #pragma once
 
 #include "lab/backend.h"
@@ -8,13 +77,18 @@
 #include "lab/chapter.h"
 #include "lab/check.h"
 #include "lab/device.h"
+#include "lab/gemm.h"
+#include "lab/header.h"
 #include "lab/inputs.h"
 #include "lab/json.h"
 #include "lab/limits.h"
+#include "lab/map.h"
 #include "lab/row.h"
+#include "lab/rungs.h"
 #include "lab/size.h"
 #include "lab/stats.h"
 #include "lab/table.h"
 #include "lab/text.h"
 #include "lab/timing.h"
+#include "lab/vectors.h"
 #include "lab/verify.h"
