@@ -1,0 +1,310 @@
+/// \file
+/// What the checker of an exercise is written with.
+///
+/// A checker is one short file that includes the learner's, runs it on sizes that break kernels, compares what
+/// comes out and holds the counts against the exercise's bars:
+///
+///     #include "grader/grader.h"
+///     #include EXERCISE
+///
+///     void grade(grader::Exercise& exercise) {
+///       for (const int n : grader::lengths) {
+///         const grader::Input<float> x("x", lab::random_floats(n, 1));
+///         grader::Output<float> y("y", n);
+///         exercise.run(lab::format("n = %d", n),
+///                      [&] { scale<<<lab::ceil_div(n, 128), 128>>>(x.data(), y.data(), n); });
+///         exercise.compare(y, [&](std::size_t i) { return 2 * x[i]; });
+///       }
+///       exercise.at_most(grader::load_sectors_per_request, 4);
+///     }
+///
+/// The first case that fails ends the check, once all that can be said of it has been noted.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/buffer.h"
+#include "lab/ceil_div.h"
+#include "lab/inputs.h"
+#include "lab/text.h"
+#include "lab/verify.h"
+
+/// \defgroup grader The checks of exercises
+namespace grader {
+
+/// \addtogroup grader
+/// @{
+
+/// Lengths that break kernels: below, at and beyond a warp and a block, a prime, several blocks.
+inline constexpr int lengths[] = {1, 2, 3, 31, 32, 33, 255, 256, 257, 1031, 4096};
+
+/// The extents of a matrix.
+struct Shape {
+  int rows = 0, cols = 0;
+  /// Elements.
+  std::size_t size() const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  }
+};
+
+/// Shapes that break kernels: single rows and columns, both orientations, around a tile of 32, several tiles.
+inline constexpr Shape shapes[] = {{1, 1},   {1, 33},  {33, 1},  {2, 3},   {31, 32},
+                                   {32, 31}, {33, 65}, {64, 64}, {70, 130}};
+
+/// Extents M, N and K of a product that break kernels.
+struct Product {
+  int m = 0, n = 0, k = 0;
+};
+inline constexpr Product products[] = {{1, 1, 1},    {1, 33, 2},   {33, 1, 3},   {2, 3, 31},
+                                       {31, 32, 33}, {33, 31, 32}, {64, 32, 64}, {65, 70, 37}};
+
+/// What all arrays of a case have in common: name, initial values, and whether the learner's code may write.
+class Array {
+ public:
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  /// What messages call it.
+  const std::string& name() const { return name_; }
+
+ protected:
+  explicit Array(std::string name);
+  ~Array();
+
+ private:
+  friend class Exercise;
+  virtual void restore() = 0;              // the values before the run
+  virtual std::string damage() const = 0;  // what a run did that it must not; "" if nothing
+  std::string name_;
+};
+
+/// An array that the learner's code reads and must leave as it is.
+template <class T>
+class Input : public Array {
+ public:
+  Input(std::string name, std::vector<T> values)
+      : Array(name), values_(std::move(values)), buffer_(std::span<const T>(values_), name) {}
+
+  /// For kernels.
+  const T* data() const { return buffer_.data(); }
+  /// The value of element `i`, on the host.
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  std::size_t size() const { return values_.size(); }
+  const std::vector<T>& values() const { return values_; }
+
+ private:
+  void restore() override { buffer_.upload(values_); }
+  std::string damage() const override {
+    const std::vector<T> now = buffer_.download();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i] != values_[i]) {
+        return lab::format("element %zu of %s was changed, which is only to be read", i,
+                           name().c_str());
+      }
+    }
+    return "";
+  }
+
+  std::vector<T> values_;
+  lab::DeviceBuffer<T> buffer_;
+};
+
+/// An array that the learner's code fills: poisoned, so that an element that nobody writes shows; or, made with
+/// values, one that it changes in place.
+template <class T>
+class Output : public Array {
+ public:
+  Output(std::string name, std::size_t n) : Array(name), buffer_(n, name) { restore(); }
+  Output(std::string name, std::vector<T> values)
+      : Array(name), values_(std::move(values)), buffer_(values_.size(), name) {
+    restore();
+  }
+
+  /// For kernels.
+  T* data() { return buffer_.data(); }
+  /// The value of element `i` before the run, on the host, if it was made with values.
+  const T& operator[](std::size_t i) const { return values_[i]; }
+  std::size_t size() const { return buffer_.size(); }
+  /// What is there now.
+  std::vector<T> download() const { return buffer_.download(); }
+  /// Where element `i` lies.
+  const void* address(std::size_t i) const { return buffer_.data() + i; }
+
+ private:
+  void restore() override {
+    if (values_.empty()) {
+      buffer_.poison();
+    } else {
+      buffer_.upload(values_);
+    }
+  }
+  std::string damage() const override { return ""; }
+
+  std::vector<T> values_;
+  lab::DeviceBuffer<T> buffer_;
+};
+
+/// The counts that bars are set for: amount, or amount over `per`. simt/counts.h says what each is.
+struct Metric {
+  const char* name;
+  const char* unit;
+  /// Names of counts, with a `+` between those that are added.
+  const char* amount;
+  /// The same, or "" for the plain amount.
+  const char* per;
+};
+
+inline constexpr Metric load_sectors_per_request{"sectors per load request", "sectors",
+                                                 "global_load_sectors", "global_load_requests"};
+inline constexpr Metric store_sectors_per_request{"sectors per store request", "sectors",
+                                                  "global_store_sectors", "global_store_requests"};
+inline constexpr Metric load_requests{"global load requests", "requests", "global_load_requests",
+                                      ""};
+inline constexpr Metric store_requests{"global store requests", "requests", "global_store_requests",
+                                       ""};
+inline constexpr Metric load_sectors{"global load sectors", "sectors", "global_load_sectors", ""};
+inline constexpr Metric store_sectors{"global store sectors", "sectors", "global_store_sectors",
+                                      ""};
+inline constexpr Metric atomic_requests{"global atomic requests", "requests",
+                                        "global_atomic_requests", ""};
+inline constexpr Metric bank_conflicts{
+    "bank conflicts", "wavefronts", "shared_load_bank_conflicts+shared_store_bank_conflicts", ""};
+inline constexpr Metric shared_load_requests{"shared load requests", "requests",
+                                             "shared_load_requests", ""};
+inline constexpr Metric shared_store_requests{"shared store requests", "requests",
+                                              "shared_store_requests", ""};
+inline constexpr Metric shared_load_wavefronts{"shared load wavefronts", "wavefronts",
+                                               "shared_load_wavefronts", ""};
+inline constexpr Metric shared_store_wavefronts{"shared store wavefronts", "wavefronts",
+                                                "shared_store_wavefronts", ""};
+inline constexpr Metric wavefronts_per_shared_load{"wavefronts per shared load request",
+                                                   "wavefronts", "shared_load_wavefronts",
+                                                   "shared_load_requests"};
+inline constexpr Metric wavefronts_per_shared_store{"wavefronts per shared store request",
+                                                    "wavefronts", "shared_store_wavefronts",
+                                                    "shared_store_requests"};
+inline constexpr Metric divergent_branches{"divergent branches", "branches", "divergent_branches",
+                                           ""};
+inline constexpr Metric lanes_per_load{"active lanes per load request", "lanes",
+                                       "global_load_active_lanes", "global_load_requests"};
+inline constexpr Metric launches{"kernel launches", "launches", "launches", ""};
+inline constexpr Metric blocks{"blocks", "blocks", "blocks", ""};
+inline constexpr Metric threads_per_block{"threads per block", "threads", "threads", "launches"};
+
+/// Ends a check that has failed.
+struct Stop {};
+
+/// One check of one exercise: notes what was run and what came of it.
+class Exercise {
+ public:
+  /// Runs the learner's code as the case `what` ("n = 33"), waits for it, and notes findings, errors, and inputs
+  /// that were changed. Its launches are those that the bars look at from here on.
+  void run(std::string what, std::function<void()> code);
+
+  /// Holds an array against its reference: `want(i)` is what element `i` must be.
+  template <class T, class Want>
+  requires std::invocable<Want, std::size_t>
+  void compare(const Output<T>& got, Want want,
+               const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+    std::vector<double> expected(got.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<double>(want(i));
+    compare_values(got, expected, tolerance, 0);
+  }
+
+  /// The same for a row-major matrix: `want(row, col)`.
+  template <class T, class Want>
+  requires std::invocable<Want, int, int>
+  void compare(const Output<T>& got, Shape shape, Want want,
+               const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+    std::vector<double> expected;
+    expected.reserve(shape.size());
+    for (int row = 0; row < shape.rows; ++row) {
+      for (int col = 0; col < shape.cols; ++col) {
+        expected.push_back(static_cast<double>(want(row, col)));
+      }
+    }
+    compare_values(got, expected, tolerance, shape.cols);
+  }
+
+  /// The same for values that came back to the host; `name` is what messages call them.
+  template <class T>
+  void compare_host(const std::string& name, const std::vector<T>& got, const std::vector<T>& want,
+                    const lab::Tolerance& tolerance = lab::Tolerance::exact()) {
+    judge(
+        {name, {got.begin(), got.end()}, {want.begin(), want.end()}, tolerance, 0, {}, nullptr, 0});
+  }
+
+  /// A condition with a reason of its own, if it does not hold: `kind` names it for the tests.
+  void expect(bool holds, const std::string& kind, const std::string& otherwise);
+
+  /// Bars for what the last run() counted. They hold on the simulator; elsewhere nothing is counted.
+  void at_most(const Metric& metric, double bar) { hold(metric, "at most", bar); }
+  void at_least(const Metric& metric, double bar) { hold(metric, "at least", bar); }
+  void exactly(const Metric& metric, double bar) { hold(metric, "exactly", bar); }
+  /// What the last run() counted.
+  double count(const Metric& metric) const;
+
+  /// A number that the learner wrote down against what was measured. A negative one is no answer yet.
+  void predict(const std::string& question, double guess, double measured);
+
+  /// Everything that is noted goes to `file` as it happens, one JSON object a line. False if it cannot be written.
+  bool write_to(const std::string& file);
+  /// Ends the check.
+  void finish();
+  bool failed() const { return failed_ || missed_ || wrong_guess_; }
+
+ private:
+  struct Values {
+    std::string name;
+    std::vector<double> got, want;
+    lab::Tolerance tolerance;
+    int cols;                     // of a matrix; 0: none
+    std::vector<bool> untouched;  // still poison
+    const char* base;             // of the array on the device; nullptr: on the host
+    std::size_t element_size;
+  };
+
+  template <class T>
+  void compare_values(const Output<T>& got, const std::vector<double>& want,
+                      const lab::Tolerance& tolerance, int cols) {
+    const std::vector<T> values = got.download();
+    std::vector<bool> untouched(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) untouched[i] = is_poison(&values[i], sizeof(T));
+    judge({got.name(),
+           {values.begin(), values.end()},
+           want,
+           tolerance,
+           cols,
+           std::move(untouched),
+           static_cast<const char*>(got.address(0)),
+           sizeof(T)});
+  }
+  static bool is_poison(const void* value, std::size_t size);
+  void judge(const Values& values);
+  void hold(const Metric& metric, const char* relation, double bar);
+  void stop_if_failed();
+
+  std::string case_;
+  std::function<void()> code_;
+  std::size_t first_launch_ = 0;
+  bool failed_ = false;  // something is wrong
+  bool missed_ = false;  // a bar
+  bool wrong_guess_ = false;
+};
+
+/// One of several variants of a learner's file that a program was compiled with, each with its checker.
+struct Variant {
+  Variant(const char* name, void (*grade)(Exercise&));
+};
+
+/// @}
+
+}  // namespace grader

@@ -1,0 +1,312 @@
+// The checks of exercises: what is noted, and how it is written down.
+#include "grader/grader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#ifdef __SIMT__
+#include <simt/simt.h>
+#endif
+
+#include "lab/check.h"
+#include "lab/json_writer.h"
+
+namespace grader {
+namespace {
+
+std::vector<Array*>& arrays() {
+  static std::vector<Array*> all;
+  return all;
+}
+
+// One JSON object on one line: the writer breaks lines only between values, where blanks mean nothing.
+std::string on_one_line(const std::string& json) {
+  std::string line;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '\n') {
+      while (i + 1 < json.size() && json[i + 1] == ' ') ++i;
+      continue;
+    }
+    line += json[i];
+  }
+  return line;
+}
+
+std::FILE* events = nullptr;
+
+template <class Write>
+void note(const char* event, Write write) {
+  if (!events) return;
+  lab::JsonWriter json;
+  json.begin_object();
+  json.value("event", event);
+  write(json);
+  json.end_object();
+  std::fputs((on_one_line(json.text()) + "\n").c_str(), events);
+  std::fflush(events);
+}
+
+}  // namespace
+
+Array::Array(std::string name) : name_(std::move(name)) { arrays().push_back(this); }
+Array::~Array() { std::erase(arrays(), this); }
+
+#ifdef __SIMT__
+
+namespace {
+
+double sum_of(const char* names, const simt::Counts& counts) {
+  double sum = 0;
+  const std::string_view wanted = names;
+  simt::for_each_count(counts, [&](std::string_view name, std::uint64_t value) {
+    for (std::size_t at = 0; at <= wanted.size();) {
+      const std::size_t end = std::min(wanted.find('+', at), wanted.size());
+      if (wanted.substr(at, end - at) == name) sum += static_cast<double>(value);
+      at = end + 1;
+    }
+  });
+  return sum;
+}
+
+double value_of(const Metric& metric, const simt::Counts& counts) {
+  const double amount = sum_of(metric.amount, counts);
+  if (!*metric.per) return amount;
+  const double per = sum_of(metric.per, counts);
+  return per > 0 ? amount / per : 0;
+}
+
+// The line that is furthest on the wrong side of the bar.
+struct Place {
+  std::string file;
+  int line = 0;
+  double value = 0;
+};
+Place worst_line(const Metric& metric, std::size_t first_launch, double bar, bool too_many) {
+  std::vector<std::pair<Place, simt::Counts>> lines;
+  for (std::size_t i = first_launch; i < simt::launch_count(); ++i) {
+    for (const simt::LineCounts& line : simt::launch(i).lines) {
+      const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& known) {
+        return known.first.file == line.file && known.first.line == line.line;
+      });
+      if (same == lines.end()) {
+        lines.push_back({{line.file, line.line, 0}, line.counts});
+      } else {
+        same->second += line.counts;
+      }
+    }
+  }
+  Place worst;
+  double most = 0;
+  for (auto& [place, counts] : lines) {
+    place.value = value_of(metric, counts);
+    const double amount = sum_of(metric.amount, counts);
+    const double excess = *metric.per ? amount - bar * sum_of(metric.per, counts) : amount;
+    if ((too_many ? excess : *metric.per ? -excess : amount) > most) {
+      most = too_many || !*metric.per ? excess : -excess;
+      worst = place;
+    }
+  }
+  return worst;
+}
+
+double extent(dim3 extents) { return static_cast<double>(extents.x) * extents.y * extents.z; }
+
+std::string thread_text(uint3 block, uint3 thread) {
+  return lab::format("block (%u,%u,%u), thread (%u,%u,%u)", block.x, block.y, block.z, thread.x,
+                     thread.y, thread.z);
+}
+
+}  // namespace
+
+#endif
+
+bool Exercise::write_to(const std::string& file) {
+  events = std::fopen(file.c_str(), "w");
+  return events != nullptr;
+}
+
+void Exercise::run(std::string what, std::function<void()> code) {
+  stop_if_failed();
+  case_ = std::move(what);
+  code_ = std::move(code);
+  note("case", [&](lab::JsonWriter& json) { json.value("case", case_); });
+  const auto fail = [&](const std::string& kind, const std::string& message) {
+    failed_ = true;
+    note("failure", [&](lab::JsonWriter& json) {
+      json.value("kind", kind);
+      json.value("case", case_);
+      json.value("message", message);
+    });
+  };
+#ifdef __SIMT__
+  first_launch_ = simt::launch_count();
+#endif
+  try {
+    lab::detail::ThrowInstead in_here;
+    code_();
+    const cudaError_t error = cudaDeviceSynchronize();
+#ifdef __SIMT__
+    static_cast<void>(error);
+    for (const simt::Finding& finding : simt::take_findings()) {
+      failed_ = true;
+      note("failure", [&](lab::JsonWriter& json) {
+        json.value("kind", finding.kind);
+        json.value("case", case_);
+        json.value("message", finding.message);
+        json.value("file", finding.file);
+        json.value("line", finding.line);
+        if (finding.launch >= 0) json.value("thread", thread_text(finding.block, finding.thread));
+      });
+    }
+    cudaGetLastError();
+#else
+    if (error != cudaSuccess) fail("cuda-error", lab::detail::describe(error));
+#endif
+  } catch (const lab::Failure& failure) {
+#ifdef __SIMT__
+    simt::take_findings();
+#endif
+    fail("cuda-error", failure.what());
+  }
+  if (const auto damage = lab::check_all_canaries()) fail("out-of-bounds", *damage);
+  if (failed_) return;
+  for (const Array* array : arrays()) {
+    const std::string damage = array->damage();
+    if (!damage.empty()) fail("input-changed", damage);
+  }
+}
+
+bool Exercise::is_poison(const void* value, std::size_t size) {
+  const auto* bytes = static_cast<const unsigned char*>(value);
+  for (std::size_t i = 0; i + 1 < size; i += 2) {
+    std::uint16_t pattern;
+    std::memcpy(&pattern, bytes + i, 2);
+    if (pattern != lab::Buffer::poison_pattern) return false;
+  }
+  return size >= 2;
+}
+
+void Exercise::judge(const Values& values) {
+  const lab::Comparison comparison = lab::compare(values.got, values.want, values.tolerance);
+  if (!comparison.pass) {
+    failed_ = true;
+    const std::size_t at = comparison.first_mismatch;
+    note("failure", [&](lab::JsonWriter& json) {
+      json.value("kind", "wrong-result");
+      json.value("case", case_);
+      if (at == lab::Comparison::none) {
+        json.value("message", comparison.text);
+        return;
+      }
+      const std::string index = values.name + "[" + std::to_string(at) + "]";
+      const std::string place =
+          values.cols > 0
+              ? lab::format("row %zu, column %zu of %s", at / static_cast<std::size_t>(values.cols),
+                            at % static_cast<std::size_t>(values.cols), values.name.c_str())
+              : index;
+      const bool untouched = at < values.untouched.size() && values.untouched[at];
+      json.value("place", place);
+      json.value("expected", lab::format("%.9g", values.want[at]));
+      json.value("got", untouched ? "never written" : lab::format("%.9g", values.got[at]));
+      json.value("wrong", comparison.mismatches);
+      json.value("of", values.got.size());
+      json.value("message", lab::format("%s: expected %.9g, got %s", place.c_str(), values.want[at],
+                                        untouched ? "an element that no thread has written"
+                                                  : lab::format("%.9g", values.got[at]).c_str()));
+    });
+  }
+  stop_if_failed();
+}
+
+void Exercise::expect(bool holds, const std::string& kind, const std::string& otherwise) {
+  if (!holds) {
+    failed_ = true;
+    note("failure", [&](lab::JsonWriter& json) {
+      json.value("kind", kind);
+      json.value("case", case_);
+      json.value("message", otherwise);
+    });
+  }
+  stop_if_failed();
+}
+
+double Exercise::count(const Metric& metric) const {
+#ifdef __SIMT__
+  // Of launches there is more to know than the counts.
+  double launched = 0, blocks = 0, threads = 0;
+  for (std::size_t i = first_launch_; i < simt::launch_count(); ++i) {
+    const simt::Launch& launch = simt::launch(i);
+    launched += 1;
+    blocks += extent(launch.grid);
+    threads += extent(launch.block);
+  }
+  const std::string_view amount = metric.amount;
+  if (amount == "launches") return launched;
+  if (amount == "blocks") return blocks;
+  if (amount == "threads") return launched > 0 ? threads / launched : 0;
+  return value_of(metric, simt::counts_since(first_launch_));
+#else
+  static_cast<void>(metric);
+  return 0;
+#endif
+}
+
+void Exercise::hold(const Metric& metric, const char* relation, double bar) {
+  if (failed_) throw Stop();  // the counts of a wrong kernel say nothing
+#ifdef __SIMT__
+  const double is = count(metric);
+  const bool too_many = is > bar, too_few = is < bar;
+  const bool holds = std::string_view(relation) == "at most"    ? !too_many
+                     : std::string_view(relation) == "at least" ? !too_few
+                                                                : !too_many && !too_few;
+  const Place place = holds ? Place{} : worst_line(metric, first_launch_, bar, too_many);
+  note("bar", [&](lab::JsonWriter& json) {
+    json.value("name", metric.name);
+    json.value("case", case_);
+    json.value("unit", metric.unit);
+    json.value("is", is);
+    json.value("relation", relation);
+    json.value("bar", bar);
+    json.value("holds", holds ? 1 : 0);
+    if (place.line) {
+      json.value("file", place.file);
+      json.value("line", place.line);
+      json.value("at_line", place.value);
+    }
+  });
+  if (!holds) missed_ = true;  // the other bars are looked at as well
+#else
+  static_cast<void>(metric);
+  static_cast<void>(relation);
+  static_cast<void>(bar);
+#endif
+}
+
+void Exercise::predict(const std::string& question, double guess, double measured) {
+  const bool answered = guess >= 0;
+  const bool right = answered && std::abs(guess - measured) <= 1e-9 * std::abs(measured);
+  note("prediction", [&](lab::JsonWriter& json) {
+    json.value("question", question);
+    json.value("answered", answered ? 1 : 0);
+    json.value("guess", guess);
+    json.value("holds", right ? 1 : 0);
+    json.value("hint", guess < measured ? "too low" : "too high");
+  });
+  if (!right) wrong_guess_ = true;  // all of them are looked at
+}
+
+void Exercise::stop_if_failed() {
+  if (failed_ || missed_) throw Stop();
+}
+
+void Exercise::finish() {
+  note(failed() ? "failed" : "passed", [](lab::JsonWriter&) {});
+  if (events) std::fclose(events);
+  events = nullptr;
+}
+
+}  // namespace grader

@@ -1,0 +1,17 @@
+// # Which element is mine?
+//
+// Kind: fill in
+// Level: 1
+// Minutes: 2
+//
+// `twice` writes `y[i] = 2 * x[i]` for all `n` elements, one element per thread. The launch has enough threads:
+// `(n + 127) / 128` blocks of 128. Every thread of the grid must work on an element of its own.
+//
+// Replace the index. The guard below it is right as it stands.
+
+#include <cuda_runtime.h>
+
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The three proofs of an exercise: its blank fails, its solution passes, each mutant fails for its own reason; and
+each mutation made by a machine fails, or is listed as equivalent.
+
+usage: prove.py [EXERCISE...]      an author's tool; the tests call the same functions
+
+All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one.
+"""
+
+import concurrent.futures
+import dataclasses
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import mutations  # noqa: E402  (beside this file)
+from course import exercises as course  # noqa: E402
+from learn.exercises import checking  # noqa: E402
+from learn import paths  # noqa: E402
+
+FEWEST_MUTATIONS = 8
+
+
+@dataclasses.dataclass
+class Variant:
+    name: str
+    text: str
+    outcome: checking.Outcome = None
+    compiles: bool = True
+
+
+@dataclasses.dataclass
+class Proof:
+    """What came of all variants of an exercise; `complaints` is empty if it is sound."""
+
+    exercise: course.Exercise
+    blank: Variant
+    solution: Variant
+    mutants: list
+    automatic: list  # (Mutation, Variant)
+    seconds: float = 0
+    complaints: list = dataclasses.field(default_factory=list)
+
+
+def prove(exercise):
+    began = time.monotonic()
+    solution = exercise.solution.read_text(encoding="utf-8")
+    proof = Proof(
+        exercise,
+        Variant("blank", exercise.source.read_text(encoding="utf-8")),
+        Variant("solution", solution),
+        [(mutant, Variant(f"mutant_{i}", course.apply(exercise, mutant))) for i, mutant in enumerate(exercise.mutants)],
+        [
+            (mutation, Variant(f"automatic_{i}", mutation.text))
+            for i, mutation in enumerate(mutations.of_solution(solution, exercise.header, exercise.kind))
+        ],
+    )
+    variants = [proof.blank, proof.solution] + [variant for _, variant in proof.mutants + proof.automatic]
+    folder = Path(paths.BUILD) / "exercises" / "proofs" / exercise.chapter / exercise.name
+    folder.mkdir(parents=True, exist_ok=True)
+    program = compile_all(exercise, variants, folder)
+    for variant in variants:
+        if variant.compiles:
+            variant.outcome = run(program, variant, folder)
+    judge(proof)
+    proof.seconds = time.monotonic() - began
+    return proof
+
+
+def compile_all(exercise, variants, folder):
+    """One program of all variants; those that do not compile are left out, and marked."""
+    for variant in variants:
+        (folder / (variant.name + ".cu")).write_text(variant.text, encoding="utf-8")
+    checker = exercise.checker.read_text(encoding="utf-8")
+    includes = dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join([checker] + [v.text for v in variants]), re.M))
+    program = folder / "all"
+    for _ in range(len(variants)):
+        lines = list(includes)
+        for variant in variants:
+            if variant.compiles:
+                file = folder / (variant.name + ".cu")
+                lines += [f"namespace {variant.name} {{", f'#define EXERCISE "{file}"', f'#include "{exercise.checker}"']
+                lines += ["#undef EXERCISE", "}", f'static const grader::Variant {variant.name}_("{variant.name}", '
+                          f"{variant.name}::grade);"]
+        source = folder / "all.cu"
+        source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        errors = checking.compile_check(source, None, str(program))
+        if errors is None:
+            return program
+        wrong = {Path(match["file"]).stem for match in map(checking.ERROR.match, errors.splitlines()) if match}
+        wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
+        wrong |= set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M)) if not wrong & {v.name for v in variants} else set()
+        known = [variant for variant in variants if variant.compiles and variant.name in wrong]
+        if not known:
+            raise course.ExerciseError(f"{exercise.key}: the checker does not compile\n{errors}")
+        for variant in known:
+            variant.compiles = False
+            print(f"  {exercise.key}: {variant.name} does not compile", file=sys.stderr)
+    return program
+
+
+def run(program, variant, folder):
+    outcome = checking.Outcome()
+    events = folder / (variant.name + ".events")
+    checking.run_check([str(program), str(events), variant.name], str(events), outcome)
+    return outcome
+
+
+def judge(proof):
+    exercise, complain = proof.exercise, proof.complaints.append
+    solved, blank = proof.solution.text, proof.blank.text
+    if course.header_of(solved) != exercise.header:
+        complain("the solution's header is not that of the exercise")
+    if solved == blank:
+        complain("the solution is the blank")
+    if "TODO" in solved[len(exercise.header) :]:
+        complain("the solution still has a TODO")
+    if not proof.blank.compiles:
+        complain("the blank does not compile")
+    elif proof.blank.outcome.passed:
+        complain("the blank passes")
+    if not proof.solution.compiles or not proof.solution.outcome.passed:
+        complain(f"the solution fails: {reasons(proof.solution)}")
+    for mutant, variant in proof.mutants:
+        found = variant.outcome.reasons() if variant.compiles else [("compile", "")]
+        wanted = [reason for reason in found if reason[0] == mutant.reason and mutant.case in ("", reason[1])]
+        if not wanted:
+            where = f" at {mutant.case}" if mutant.case else ""
+            complain(f"mutant '{mutant.name}' must fail for {mutant.reason}{where}, not: {reasons(variant)}")
+    listed = {same.change for same in exercise.equivalents}
+    for mutation, variant in proof.automatic:
+        survived = variant.compiles and variant.outcome.passed
+        if survived and mutation.change not in listed:
+            complain(f"nobody notices ({mutation.kind}):\n    ~ {mutation.change} because ...")
+        elif not survived and mutation.change in listed:
+            complain(f"listed as equivalent, but it fails ({reasons(variant)}): {mutation.change}")
+    for change in listed - {mutation.change for mutation, _ in proof.automatic}:
+        complain(f"listed as equivalent, but there is no such mutation: {change}")
+    judged = [variant for _, variant in proof.automatic if variant.compiles]
+    if len(judged) < FEWEST_MUTATIONS:
+        complain(f"only {len(judged)} automatic mutations compile; at least {FEWEST_MUTATIONS} are wanted")
+
+
+def reasons(variant):
+    if not variant.compiles:
+        return "does not compile"
+    found = [kind + (" at " + case if case else "") for kind, case in variant.outcome.reasons()]
+    return ", ".join(found) or "passes"
+
+
+def prove_all(exercises):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(prove, exercises))
+
+
+def main(words):
+    known = course.all_exercises(ROOT)
+    chosen = [e for e in known if not words or e.name in words or e.chapter in words or e.number in words]
+    if not chosen:
+        print("no such exercise; there is " + ", ".join(e.key for e in known), file=sys.stderr)
+        return 2
+    checking.prepare("simulator")
+    wrong = 0
+    for proof in prove_all(chosen):
+        print(f"{proof.exercise.key} ({proof.seconds:.1f} s)")
+        print(f"  blank: {reasons(proof.blank)}\n  solution: {reasons(proof.solution)}")
+        for mutant, variant in proof.mutants:
+            print(f"  {mutant.name}: {reasons(variant)}")
+        for mutation, variant in proof.automatic:
+            print(f"  [{mutation.kind}] {mutation.change}: {reasons(variant)}")
+        for complaint in proof.complaints:
+            print(f"  WRONG: {complaint}")
+        wrong += bool(proof.complaints)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except course.ExerciseError as error:
+        sys.exit(f"prove: {error}")

@@ -1,0 +1,41 @@
+"""Which exercises there are, and which of them a learner means."""
+
+import os
+from pathlib import Path
+
+from course import exercises as course
+from learn import paths
+from learn.errors import LearnError, UsageError
+from learn.names import advice, one_of
+
+
+def everything():
+    """All exercises in the order of the course."""
+    try:
+        found = course.all_exercises(Path(paths.ROOT))
+    except course.ExerciseError as error:
+        raise LearnError(str(error))
+    if not found:
+        raise LearnError("there is no exercise in %s" % paths.shown(os.path.join(paths.ROOT, "exercises")))
+    return found
+
+
+def find(word, known):
+    """The exercise that `word` means: its name, chapter/name, a unique prefix, or its file."""
+    plain = word[:-3] if word.endswith(".cu") else word
+    parts = os.path.normpath(plain).replace("-", "_").split(os.sep)
+    name, chapter = parts[-1].lower(), parts[-2] if len(parts) > 1 else ""
+    pool = [e for e in known if not chapter or chapter in (".", "my") or e.chapter.startswith(chapter)]
+    exact = [e for e in pool if e.name.lower() == name]
+    found = exact or [e for e in pool if name and e.name.lower().startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError("'%s' could be %s; write more of it" % (word, one_of(e.key for e in found)))
+    near = advice(word, [e.name for e in known])
+    raise UsageError("unknown exercise '%s'%s (./learn list shows all)" % (word, near))
+
+
+def of_chapter(word, known):
+    """The exercises of the chapter with this number, or none where `word` is no number."""
+    return [e for e in known if word.isdigit() and int(e.number) == int(word)]

@@ -1,0 +1,176 @@
+"""Checks a learner's file: compiles it with the exercise's checker, runs that, and reads what it noted."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+from learn import build, install, paths, steps
+from learn.errors import LearnError
+from learn.machine import Machine
+
+INCLUDES = [os.path.join(paths.ROOT, "common", part, "include") for part in ("grader", "lab")]
+LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
+TARGETS = ("simtcc", "simt", "lab", "grader")
+SECONDS = 60  # that a check may run; a kernel that never ends is found long before
+STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
+
+
+class Outcome:
+    """What a check came to. The dictionaries are the events of common/grader."""
+
+    def __init__(self, backend="simulator"):
+        self.backend = backend
+        self.passed = False
+        self.failures = []  # kind, message, case and where
+        self.bars = []
+        self.predictions = []
+        self.cases = []
+        self.said = ""  # by the learner's own code
+        self.seconds = 0.0
+
+    def reasons(self):
+        """Kinds of failure, and the names of the bars and predictions that were missed, each with its case."""
+        found = [(failure["kind"], failure.get("case", "")) for failure in self.failures]
+        found += [(bar["name"], bar["case"]) for bar in self.bars if not bar["holds"]]
+        found += [("prediction " + guess["question"], "") for guess in self.predictions if not guess["holds"]]
+        return found
+
+    def fail(self, kind, message, **more):
+        self.failures.append(dict(kind=kind, message=message, **more))
+
+    def to_json(self):
+        names = ("backend", "passed", "failures", "bars", "predictions", "cases", "said")
+        return dict({name: getattr(self, name) for name in names}, seconds=round(self.seconds, 2))
+
+
+def prepare(backend):
+    """Builds what every check needs; quick where that is done."""
+    machine = Machine()
+    install.ensure(machine, backend)
+    targets = TARGETS if backend == "simulator" else ("lab", "grader")
+    build.build(backend, machine, "the checker", targets)
+
+
+def check(exercise, source, backend="simulator"):
+    """The outcome for the file `source`; prepare() has been called."""
+    folder = os.path.join(paths.BUILD, "exercises", exercise.chapter, exercise.name)
+    steps.make_folder(folder)
+    began = time.monotonic()
+    with build.lock("check-%s-%s" % (exercise.number, exercise.name)):
+        program, events = os.path.join(folder, "check"), os.path.join(folder, "events")
+        outcome = Outcome(backend)
+        errors = compile_check(exercise.checker, source, program, backend)
+        if errors is None:
+            run_check([program, events], events, outcome)
+        else:
+            explain_errors(errors, source, outcome)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def compile_command(checker, source, program, backend="simulator"):
+    """The command that makes a check. `source` None: the checker names its files itself."""
+    folder = paths.build_folder(backend)
+    if backend == "simulator":
+        command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra"]
+    else:
+        command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
+    command += ["-std=c++20", "-DLAB_COMPILED"] + ["-I" + include for include in INCLUDES]
+    if source:
+        command.append('-DEXERCISE="%s"' % os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"'))
+    return command + [str(checker)] + [os.path.join(folder, library) for library in LIBRARIES] + ["-o", program]
+
+
+def compile_check(checker, source, program, backend="simulator"):
+    """None, or what the compiler had to say. Its warnings are not the learner's concern while it compiles."""
+    if os.path.exists(program):
+        os.unlink(program)  # an interrupted compilation must not leave the last program in its place
+    command = compile_command(checker, source, program, backend)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise LearnError("cannot run %s: %s" % (paths.shown(command[0]), error.strerror))
+    return None if done.returncode == 0 else done.stderr + done.stdout
+
+
+def run_check(command, events, outcome):
+    """Runs a check's program and adds what it noted to `outcome`."""
+    if os.path.exists(events):
+        os.unlink(events)
+    env = dict(os.environ, SIMT_STEPS=os.environ.get("SIMT_STEPS", STEPS))
+    env.pop("SIMT_JSON", None)
+    code = None
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        said, _ = process.communicate(timeout=SECONDS)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        process.kill()
+        said, _ = process.communicate()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    text = said.decode("utf-8", "replace")
+    outcome.said = "\n".join(line for line in text.splitlines() if not line.startswith("simt: "))
+    ended = read_events(events, outcome)
+    case = outcome.cases[-1] if outcome.cases else ""
+    if code is None:
+        outcome.fail("timeout", "it did not end within %d s" % SECONDS, case=case)
+    elif not ended and not outcome.failures:
+        how = "with exit code %d" % code if code >= 0 else "by " + signal.Signals(-code).name
+        kind = "exit" if code >= 0 else "crash"
+        outcome.fail(kind, "your code ended the program %s before the check was over" % how, case=case)
+    outcome.passed = ended == "passed" and not outcome.reasons() and code == 0
+
+
+def read_events(file, outcome):
+    """Adds the events of a file to `outcome`; "passed", "failed", or "" where it ends too early."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            lines = opened.read().splitlines()
+    except OSError:
+        return ""
+    ended = ""
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            break  # cut off in the middle
+        kind = event.pop("event")
+        if kind == "case":
+            outcome.cases.append(event["case"])
+        elif kind == "failure":
+            outcome.failures.append(event)
+        elif kind == "bar":
+            outcome.bars.append(dict(event, holds=bool(event["holds"])))
+        elif kind == "prediction":
+            outcome.predictions.append(dict(event, holds=bool(event["holds"]), answered=bool(event["answered"])))
+        elif kind in ("passed", "failed"):
+            ended = kind
+    return ended
+
+
+ERROR = re.compile(r"(?P<file>[^:\n]+)(?::(?P<line>\d+)(?::\d+)?|\((?P<nvcc>\d+)\)): (?:fatal )?error: (?P<message>.+)")
+
+
+def explain_errors(text, source, outcome):
+    """One sentence for the first error at the learner's own line."""
+    found = [match for match in map(ERROR.match, text.splitlines()) if match]
+    own = [match for match in found if os.path.realpath(match["file"]) == os.path.realpath(source)]
+    if own:
+        line = int(own[0]["line"] or own[0]["nvcc"])
+        outcome.fail("compile", own[0]["message"].strip(), file=str(source), line=line, more=len(own) - 1)
+        return
+    missing = next((re.search(r"['‘](\w+)['’] was not declared", match["message"]) for match in found), None)
+    if missing:
+        message = "the check calls %s, which your file no longer has: keep its name and its parameters" % missing[1]
+        outcome.fail("compile", message)
+        return
+    first = found[0]["message"] if found else steps.tail(text, 5)
+    outcome.fail("compile", "the check does not compile with your file (keep the names and parameters): " + first)

@@ -1,0 +1,99 @@
+"""The progress in the exercises, under "exercises" of learn.progress: what was passed, tried and hinted, and the last try."""
+
+import time
+
+from learn import progress
+
+KEY = "exercises"
+CURRENT = "current exercise"
+
+
+class Record:
+    """What is kept of one exercise; reading it never fails, whatever stands in the file."""
+
+    def __init__(self, kept):
+        kept = kept if isinstance(kept, dict) else {}
+        self.passed = kept.get("passed") if isinstance(kept.get("passed"), str) else ""  # the day, or ""
+        self.digest = kept.get("digest") if isinstance(kept.get("digest"), str) else ""  # of the exercise then
+        self.tries = _count(kept.get("tries"))  # since the last pass
+        self.hints = _count(kept.get("hints"))  # shown
+        self.last = kept.get("last") if isinstance(kept.get("last"), dict) else {}  # bar -> value of the last try
+
+    def has_changed(self, exercise):
+        """The course has another version than the one that was passed."""
+        return bool(self.passed and self.digest and self.digest != exercise.digest())
+
+    def is_done(self):
+        return bool(self.passed)
+
+
+def _count(value):
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def all_records(exercises):
+    """{key: Record} for all of them."""
+    kept = _dictionary(progress.read().get(KEY))
+    return {exercise.key: Record(kept.get(exercise.key)) for exercise in exercises}
+
+
+def current(exercises):
+    """The exercise that the learner is at: the one started or chosen last, or the first that is open; None at the end."""
+    kept = progress.read().get(CURRENT)
+    for exercise in exercises:
+        if exercise.key == kept:
+            return exercise
+    return first_open(exercises)
+
+
+def first_open(exercises, after=None):
+    """The next exercise that was not passed, behind `after` first, then from the start; None if there is none."""
+    records = all_records(exercises)
+    begin = exercises.index(after) + 1 if after in exercises else 0
+    for exercise in exercises[begin:] + exercises[:begin]:
+        if not records[exercise.key].is_done():
+            return exercise
+    return None
+
+
+def choose(exercise):
+    progress.change(lambda kept: kept.__setitem__(CURRENT, exercise.key))
+
+
+def note_try(exercise, outcome):
+    """Keeps what a check came to."""
+
+    def edit(kept):
+        entry = _entry(kept, exercise)
+        record = Record(entry)
+        if outcome.passed:
+            entry.update(passed=time.strftime("%Y-%m-%d"), digest=exercise.digest(), tries=0)
+        else:
+            entry["tries"] = record.tries + 1
+        entry["last"] = {bar["name"]: bar["is"] for bar in outcome.bars}
+
+    progress.change(edit)
+
+
+def note_hint(exercise, shown):
+    progress.change(lambda kept: _entry(kept, exercise).update(hints=shown))
+
+
+def forget(exercise):
+    """After a reset the exercise is open again."""
+
+    def edit(kept):
+        kept[KEY] = _dictionary(kept.get(KEY))
+        kept[KEY].pop(exercise.key, None)
+
+    progress.change(edit)
+
+
+def _dictionary(value):
+    return value if isinstance(value, dict) else {}
+
+
+def _entry(kept, exercise):
+    kept[KEY] = _dictionary(kept.get(KEY))
+    kept[KEY][exercise.key] = _dictionary(kept[KEY].get(exercise.key))
+    return kept[KEY][exercise.key]

@@ -1,0 +1,108 @@
+"""The learner's own copies, in my/: git ignores them, and nothing here is overwritten without a backup.
+
+Whatever moment a command is interrupted at, each file in my/ is whole: it is what it was, or what was to come.
+"""
+
+import os
+import time
+
+from learn import paths
+from learn.errors import LearnError
+
+FOLDER = os.path.abspath(os.environ.get("WARP_MY_DIR") or os.path.join(paths.ROOT, "my"))
+BACKUPS = os.path.join(FOLDER, "backups")
+
+
+def file_of(exercise):
+    return os.path.join(FOLDER, exercise.chapter, exercise.name + ".cu")
+
+
+def is_started(exercise):
+    return os.path.exists(file_of(exercise))
+
+
+def start(exercise):
+    """Copies the exercise into my/, unless it is there; True if it was copied."""
+    file = file_of(exercise)
+    with _complaining(file):
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        if os.path.lexists(file):
+            return False
+        new = _written(file, exercise.source.read_bytes())
+        try:
+            os.link(new, file)  # unlike a rename, never in the place of a file that has come meanwhile
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            if os.path.lexists(file):
+                return False
+            os.rename(new, file)
+            return True
+        finally:
+            if os.path.exists(new):
+                os.unlink(new)
+    return True
+
+
+def reset(exercise):
+    """Puts the blank in the place of the learner's file; returns the backup, "" where there was nothing to keep."""
+    file = file_of(exercise)
+    blank = exercise.source.read_bytes()
+    with _complaining(file):
+        if not os.path.exists(file):
+            start(exercise)
+            return ""
+        with open(file, "rb") as opened:
+            mine = opened.read()
+        if mine == blank:
+            return ""
+        kept = backup(exercise, mine)
+        os.replace(_written(file, blank), file)
+    return kept
+
+
+def backup(exercise, content):
+    """Keeps `content` in a new file of my/backups; returns its path."""
+    os.makedirs(BACKUPS, exist_ok=True)
+    stem = os.path.join(BACKUPS, "%s-%s-%s" % (exercise.number, exercise.name, time.strftime("%Y%m%d-%H%M%S")))
+    for attempt in range(1000):
+        name = stem + ("-%d" % attempt if attempt else "") + ".cu"
+        new = _written(name, content)
+        try:
+            os.link(new, name)
+            return name
+        except FileExistsError:
+            continue
+        except OSError:
+            if not os.path.exists(name):
+                os.rename(new, name)
+                return name
+        finally:
+            if os.path.exists(new):
+                os.unlink(new)
+    raise LearnError("%s holds too many backups of %s" % (paths.shown(BACKUPS), exercise.name))
+
+
+def _written(beside, content):
+    """A temporary file in the same folder, written to the disk."""
+    name = os.path.join(os.path.dirname(beside), ".%s.%d" % (os.path.basename(beside), os.getpid()))
+    with open(name, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return name
+
+
+class _complaining:
+    """Turns an OSError into one line."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _trace):
+        if kind and issubclass(kind, OSError):
+            raise LearnError("cannot write %s: %s" % (paths.shown(self.file), error.strerror))
+        return False
