@@ -31,8 +31,9 @@ import chapter_page  # noqa: E402
 import doxygen  # noqa: E402
 import figures  # noqa: E402
 
-from course import results, source  # noqa: E402
+from course import predictions, results, source  # noqa: E402
 from course.counted import load_counted  # noqa: E402
+from course.expressions import ExpressionError, NotRecorded, Numbers  # noqa: E402
 from course.header import SourceError  # noqa: E402
 
 
@@ -265,6 +266,19 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
     return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
 
 
+def answers_of(main: Path, build: Path) -> dict[str, predictions.Answer]:
+    """What the runs answer to a chapter's predictions; those that nobody has measured yet are left out."""
+    numbers, found = Numbers(main, build), {}
+    for one in predictions.collect(main):
+        try:
+            found[one.name] = predictions.answer(one.prediction, numbers)
+        except NotRecorded:
+            continue
+        except ExpressionError as error:
+            raise SourceError(f"{one.file}:{one.prediction.line}: prediction {one.name}: {error}") from None
+    return found
+
+
 def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
     """Writes the chapters' pages; returns Breathe's projects."""
     mains = source.find_chapters(options.root / "chapters")
@@ -304,6 +318,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
             others=others, figures=drawings, counted=counted,
+            answers=answers_of(chapter.path, options.build_dir / "simulator"),
             rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),
             notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
         stage.write(f"chapters/{chapter.folder}.md", page)

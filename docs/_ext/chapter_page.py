@@ -14,7 +14,8 @@ from course.counted import Counted
 from course.functions import find_function
 from course.header import SourceError, read_text
 from course.results import Results
-from course.source import Chapter, Code, Fold, Prose, RungHere, parse_blocks
+from course.predictions import Answer
+from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
 
 # (label, prefix of the counts, what a request costs)
 ACCESSES = [
@@ -379,6 +380,29 @@ def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
         raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
 
 
+def prose(block: Prose) -> str:
+    """A block of prose as the page has it; the rest of a section for second reading is folded."""
+    text = typeset(block.text)
+    if not block.second_reading:
+        return text
+    head, _, body = text.partition("\n")
+    return "\n".join([head.rstrip().removesuffix(SECOND_READING), "", "```{second-reading}", "```", body])
+
+
+def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
+    """A question, and what the run answers where there is a run."""
+    answer = answers.get(block.name)
+    known = {"near": block.near, "unit": block.unit.replace("`", ""), "choices": block.choices}
+    said = ""
+    if answer:
+        known.update(answer=answer.value, shown=answer.text)
+        said = f"{answer.text.replace('`', '')} {block.unit.replace('`', '')}".strip() + f", {answer.source}"
+    choices = ["", *(f"- {choice}" for choice in block.choices)] if block.choices else []
+    return fence("\n".join([typeset(block.question), *choices]), f"{{prediction}} {block.name}",
+                 [f":data: {json.dumps(json.dumps(known, ensure_ascii=False), ensure_ascii=False)}",
+                  f":said: {json.dumps(said, ensure_ascii=False)}", ""])
+
+
 def links_to_map(header, titles: dict[str, str]) -> str:
     if not header.builds_on:
         return "nothing"
@@ -388,10 +412,10 @@ def links_to_map(header, titles: dict[str, str]) -> str:
 def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], titles: dict[str, str],
                  simulated: Results | None, measured: Results | None, others: list[Path] = (),
                  figures: list[str] = (), rung_figures: dict[str, str] | None = None,
-                 counted: Counted | None = None, notes: str = "") -> str:
+                 counted: Counted | None = None, notes: str = "", answers: dict[str, Answer] | None = None) -> str:
     """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
     header = chapter.header
-    rung_figures = rung_figures or {}
+    rung_figures, answers = rung_figures or {}, answers or {}
     for results, origin in ((simulated, "the simulator's run"), (measured, "the measured results")):
         if results:
             check_rungs(chapter, results, origin)
@@ -419,7 +443,9 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     def render(blocks: list, source: Path) -> None:
         for block in blocks:
             if isinstance(block, Prose):
-                out.extend([typeset(block.text), ""])
+                out.extend([prose(block), ""])
+            elif isinstance(block, Prediction):
+                out.extend([prediction(block, answers), ""])
             elif isinstance(block, Code) and only_includes(block):
                 out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
             elif isinstance(block, Code):

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import chapter_page
 import doxygen
+import reading
 import warp_pygments
 from course import results
 from docutils import nodes
@@ -306,6 +307,7 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
+    reading.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
     app.connect("doctree-read", dash_parameters)

@@ -1,6 +1,9 @@
 """docs/build.py on a small course: it builds, and what is wrong stops it with one clear line."""
 
+import html
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -9,6 +12,12 @@ from pathlib import Path
 
 import sample
 
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PYTHON = sample.site_python()
 
 
@@ -34,15 +43,123 @@ class Build(unittest.TestCase):
     def test_it_builds_and_warnings_stop_it(self):
         done = self.build()
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
-        html = self.root / "build" / "docs" / "html"
-        page = (html / "chapters" / "01_sample.html").read_text()
+        site = self.root / "build" / "docs" / "html"
+        page = (site / "chapters" / "01_sample.html").read_text()
         for text in ("The first paragraph", 'id="copy_far"', "number of elements", "copy_one drew this",
                      'href="#copy_far"', "12.5 %"):
             self.assertIn(text, page)
-        self.assertIn("copy_far  PASS  8  32.0", (html / "index.html").read_text())
+        self.assertIn("copy_far  PASS  8  32.0", (site / "index.html").read_text())
         # A link to nowhere, in the same course.
         done = self.build(chapter=sample.CHAPTER.replace("- a list", "[nowhere](nowhere.md)"))
         self.refused(done, "(?s)nowhere.*docs: Sphinx found something wrong")
+
+    PREDICTIONS = """\
+//? sectors: How many sectors does a load of `copy_one` touch?
+//? answer: count("copy_one", "global_load_sectors") / count("copy_one", "global_load_requests")
+//? unit: sectors per request
+//? near: exact
+//
+//? faster: Which is faster?
+//? choices: `copy_one` | neither
+//? answer: "copy_one" if ms("copy_one", 256) < ms("copy_far/stride=8", 256) else "neither"
+//
+//? later: How long does it take at 1024?
+//? answer: ms("copy_one")
+//? near: factor 2
+"""
+
+    SECOND = """\
+// ## Much later (second reading)
+//
+// Only for the patient.
+//
+// ### Even later
+//
+// And for the very patient.
+
+int main() { return 0; }"""
+
+    def predicted(self):
+        """A course with predictions in front of the second kernel; its page."""
+        text = sample.CHAPTER.replace("// Between the two.\n", self.PREDICTIONS)
+        text = text.replace("// [hide] Setting up", "// Because of that, a reason.\n\n// [hide] Setting up")
+        sample.make(self.root, chapter=text.replace("int main() { return 0; }", self.SECOND))
+        recorded = self.root / "chapters" / "01_sample" / "results" / "h200.json"
+        recorded.parent.mkdir()
+        recorded.write_text(json.dumps(sample.results("gpu")))
+        done = self.build(made=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
+        return self.root / "build" / "docs" / "html" / "chapters" / "01_sample.html"
+
+    def test_answers_are_folded_behind_their_questions(self):
+        page = self.predicted().read_text()
+        self.assertEqual(re.findall(r'id="predict-(\w+)"', page), ["sectors", "faster", "later"])
+        data = [json.loads(html.unescape(text)) for text in re.findall(r'data-prediction="(.*?)"', page)]
+        self.assertEqual(data[0], {"near": "exact", "unit": "sectors per request", "choices": [], "answer": 4.0, "shown": "4"})
+        self.assertEqual(data[1]["answer"], "`copy_one`")
+        self.assertNotIn("answer", data[2])  # nobody has measured it
+        folds = re.findall(r'<details class="answer" data-for="sectors faster later"><summary>(.*?)</summary>(.*?)</details>', page, re.DOTALL)
+        self.assertEqual([summary for summary, _ in folds], ["Answer", "Answer, continued"])
+        self.assertIn("4 sectors per request, counted on the simulator", folds[0][1])
+        self.assertIn("Counted on the simulator, n = 256", folds[0][1])
+        self.assertIn("Because of that, a reason.", folds[1][1])
+        kernel = page.index("} // no comment")  # a string in the second kernel
+        self.assertLess(page.index('id="predict-later"'), kernel)
+        self.assertLess(kernel, page.index("<summary>Answer</summary>"))
+        self.assertNotRegex(page, r'<details class="answer"[^>]* open')
+
+    def test_a_second_reading_is_folded_with_what_is_below_it(self):
+        page = self.predicted().read_text()
+        fold = re.search(r'<h2>Much later<a.*?</h2>\s*<details class="second-reading">(.*?)</details>', page, re.DOTALL)
+        self.assertIsNotNone(fold)
+        for words in ("For a second reading", "Only for the patient.", "Even later", "And for the very patient."):
+            self.assertIn(words, fold.group(1))
+        self.assertNotIn("(second reading)", page)
+
+    @unittest.skipUnless(sync_playwright and CHROMIUM, "there is no playwright or Chromium: ./learn setup --all brings them")
+    def test_a_browser_asks(self):
+        page_file = self.predicted()
+        with sync_playwright() as started:
+            browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=120_000)
+            context = browser.new_context()
+            page = context.new_page()
+            page.set_default_timeout(60_000)
+            page.goto(page_file.as_uri())
+
+            def opened():
+                return page.locator("details.answer[open]").count()
+
+            self.assertEqual((page.locator(".prediction form").count(), opened()), (2, 0))
+            field, said = page.locator(".prediction input[type=text]"), page.locator(".prediction output")
+            for typed, words in (("many", "Write a number"), ("5", "Not so: read why."), ("4", "Right."), ("8/2", "Right."), ("2^2", "Right.")):
+                field.fill(typed)
+                page.keyboard.press("Enter")
+                self.assertIn(words, said.first.inner_text())
+            self.assertEqual(opened(), 0)  # one more is asked
+            page.locator("input[type=radio]").last.check()
+            page.locator(".prediction button").last.click()
+            self.assertIn("Not so", said.last.inner_text())
+            self.assertEqual(opened(), 2)  # nobody has measured the third: it keeps nothing shut
+            page.reload()
+            self.assertIn("Right.", said.first.inner_text())
+            self.assertEqual(opened(), 2)
+            another = browser.new_context().new_page()
+            another.goto(page_file.as_uri())
+            for _ in range(2):
+                self.assertEqual(another.locator("details.answer[open]").count(), 0)
+                another.locator(".show-answers input").check()
+                self.assertEqual(another.locator("details.answer[open]").count(), 2)
+                another.reload()
+                self.assertEqual(another.locator("details.answer[open]").count(), 2)
+                another.locator(".show-answers input").uncheck()
+            page.goto(page_file.as_uri() + "#even-later")
+            self.assertTrue(page.get_by_text("And for the very patient.").is_visible())
+            without = browser.new_context(java_script_enabled=False).new_page()
+            without.goto(page_file.as_uri())
+            self.assertEqual((without.locator(".prediction form").count(), without.locator(".show-answers").count()), (0, 0))
+            without.locator("details.answer summary").first.click()
+            self.assertTrue(without.get_by_text("4 sectors per request").first.is_visible())
+            browser.close()
 
     def test_a_chapter_draws_for_itself(self):
         sample.make(self.root)
