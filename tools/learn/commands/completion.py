@@ -78,6 +78,10 @@ def candidates(index, words):
         return matching(typed, free + ["--help"])
     if command.complete == "shell":
         return matching(typed, SHELLS)
+    if command.complete == "exercise":
+        from learn.exercises import catalogue
+
+        return matching(typed, [exercise.name for exercise in catalogue.everything()])
     if command.complete in ("chapter", "chapter-or-cu"):
         found = matching(typed, chapter_names())
         if command.complete == "chapter-or-cu":

@@ -4,35 +4,61 @@ from learn import chapters, paths, ui
 from learn.cli import help_text
 from learn.commands.list_ import gpu_state, simulator_state
 from learn.commands.run import in_words, statuses
+from learn.exercises import catalogue, record, workspace
 from learn.machine import Machine
 
 
 def main():
     paint = ui.palette()
     machine = Machine()
-    known = chapters.all_chapters()
+    known, exercises = chapters.all_chapters(), catalogue.whatever_there_is()
+    records = record.all_records(exercises)
     ui.say(paint("bold", "Warp by Warp") + ": CUDA performance, one chapter at a time")
     ui.say()
     ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
-    upcoming = None
+    runs = {chapter.key: last_runs(chapter) for chapter in known}
     for chapter in known:
-        done = [
-            "%s on the %s" % (in_words(counts), "GPU" if backend == "gpu" else backend)
-            for backend in ("gpu", "simulator")
-            for counts in [statuses(paths.last_results(backend, chapter.key))]
-            if counts is not None
-        ]
-        ui.say("Chapter %s, %s: %s." % (chapter.number, chapter.title, "; ".join(done) or "not run yet"))
-        if not done and upcoming is None:
-            upcoming = chapter
+        mine = [exercise for exercise in exercises if exercise.chapter == chapter.key]
+        done = sum(records[exercise.key].is_done() for exercise in mine)
+        text = "Chapter %s, %s: %s" % (chapter.number, chapter.title, "; ".join(runs[chapter.key]) or "not run yet")
+        ui.say(text + ("; exercises: %d of %d." % (done, len(mine)) if mine else "."))
+    for exercise in exercises:
+        if records[exercise.key].has_changed(exercise):
+            ui.say("The course has changed %s since you passed it: ./learn check %s" % (exercise.name, exercise.name))
     ui.say()
-    if upcoming:
-        ui.say("Next: " + paint("bold", "./learn run %s" % upcoming.number))
-    elif known:
-        ui.say(
-            "Next: %s reads chapter %s line by line; ./learn docs builds the text."
-            % (paint("bold", "./learn explain %s" % known[-1].number), known[-1].number)
-        )
-    ui.say()
+    step, why = next_step(known, runs, exercises, records)
+    if step:
+        ui.say("Next: %s  %s" % (paint("bold", step), why))
+        ui.say()
     ui.say(help_text())
     return 0
+
+
+def last_runs(chapter):
+    """What the last run on each backend came to, in words."""
+    return [
+        "%s on the %s" % (in_words(counts), "GPU" if backend == "gpu" else backend)
+        for backend in ("gpu", "simulator")
+        for counts in [statuses(paths.last_results(backend, chapter.key))]
+        if counts is not None
+    ]
+
+
+def next_step(known, runs, exercises, records):
+    """(command, why): the first chapter with something left to do, its program before its exercises."""
+    for chapter in known:
+        if not runs[chapter.key]:
+            return "./learn run %s" % chapter.number, "runs chapter %s; the text is beside it (./learn docs)" % chapter.number
+        left = [e for e in exercises if e.chapter == chapter.key and not records[e.key].is_done()]
+        if not left:
+            continue
+        here = record.current(exercises)
+        if not workspace.is_started(left[0]):
+            return "./learn start", "puts the exercises into my/ and shows the first one"
+        if here is not None and here.key in [exercise.key for exercise in left]:
+            return "./learn check %s" % here.name, "the exercise that you are at"
+        return "./learn next %s" % left[0].name, "%d exercises of chapter %s are open" % (len(left), chapter.number)
+    if known:
+        last = known[-1].number
+        return "./learn explain %s" % last, "reads chapter %s line by line; you have done all the rest" % last
+    return "", ""

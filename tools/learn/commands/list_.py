@@ -1,8 +1,9 @@
-"""./learn list: the chapters, and what this machine can run."""
+"""./learn list: the chapters and exercises, what this machine can run, and what is done."""
 
 from learn import chapters, needs, paths, ui
 from learn.commands.run import in_words, statuses
 from learn.errors import LearnError
+from learn.exercises import catalogue, record, report
 from learn.machine import Machine
 
 
@@ -12,6 +13,8 @@ def main(_arguments):
         raise LearnError("there is no chapter in %s" % paths.shown(paths.CHAPTERS))
     machine = Machine()
     paint = ui.palette()
+    exercises = catalogue.whatever_there_is()
+    records, here = record.all_records(exercises), record.current(exercises)
     broken = 0
     for chapter in known:
         ui.say("%s  %s" % (paint("bold", chapter.number), paint("bold", chapter.title)))
@@ -30,6 +33,8 @@ def main(_arguments):
             counts = statuses(paths.last_results(backend, chapter.key))
             if counts is not None:
                 ui.say("    last run on the %s: %s" % ("GPU" if backend == "gpu" else backend, in_words(counts)))
+        for line in report.listing([e for e in exercises if e.chapter == chapter.key], records, paint, here):
+            ui.say(line)
     ui.say()
     ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
     return 1 if broken else 0

@@ -21,6 +21,15 @@ def is_started(exercise):
     return os.path.exists(file_of(exercise))
 
 
+def is_edited(exercise):
+    """There is a file, and it is not the blank."""
+    try:
+        with open(file_of(exercise), "rb") as file:
+            return file.read() != exercise.source.read_bytes()
+    except OSError:
+        return False
+
+
 def start(exercise):
     """Copies the exercise into my/, unless it is there; True if it was copied."""
     file = file_of(exercise)

@@ -1,0 +1,109 @@
+"""./learn check: the learner's file against the exercise's checker."""
+
+import concurrent.futures
+import os
+
+from learn import paths, ui
+from learn.errors import LearnError, UsageError
+from learn.exercises import catalogue, checking, record, report, results, show, workspace
+from learn.machine import Machine
+
+
+def main(arguments):
+    known = catalogue.everything()
+    backend = arguments.backend or "simulator"
+    if arguments.all and arguments.words:
+        raise UsageError("check takes exercises or --all, not both")
+    if backend == "gpu" and not Machine().gpus():
+        raise LearnError("there is no NVIDIA GPU here; without --backend gpu the check runs on the simulator")
+    for option, file in (("--json", arguments.json), ("--junit", arguments.junit)):
+        if file:
+            from learn.commands.run import check_writable
+
+            check_writable(file, option)
+    exercises = chosen(arguments, known)
+    if not arguments.all:
+        not_started = [exercise for exercise in exercises if not workspace.is_started(exercise)]
+        for exercise in not_started:
+            workspace.start(exercise)
+            ui.say("%s was not there yet: it is now. Edit it, then check again." % paths.shown(workspace.file_of(exercise)))
+        if not_started == exercises:
+            ui.say()
+            show.task(exercises[-1])
+            return 1
+    checking.prepare(backend)
+    outcomes = check_all(exercises, backend)
+    if arguments.json:
+        results.write(arguments.json, "--json", results.as_json(outcomes))
+    if arguments.junit:
+        results.write(arguments.junit, "--junit", results.as_junit(outcomes))
+    if arguments.all:
+        summary(outcomes)
+    return 0 if all(outcome.passed for _, outcome in outcomes) else 1
+
+
+def chosen(arguments, known):
+    """The exercises to check; a single one becomes the current one."""
+    if arguments.all:
+        return known
+    exercises = []
+    for word in arguments.words:
+        exercises += catalogue.of_chapter(word, known) or [catalogue.find(word, known)]
+    exercises = list({exercise.key: exercise for exercise in exercises}.values()) or [record.current(known) or known[-1]]
+    if len(exercises) == 1:
+        record.choose(exercises[0])
+    return exercises
+
+
+def check_all(exercises, backend):
+    """(exercise, outcome) of each; told as soon as it is known, in the order of the course."""
+    paint = ui.palette()
+    outcomes = []
+    with concurrent.futures.ThreadPoolExecutor(min(len(exercises), os.cpu_count() or 1)) as pool:
+        running = [pool.submit(one, exercise, backend) for exercise in exercises]
+        try:
+            for exercise, future in zip(exercises, running):
+                outcome = future.result()
+                outcomes.append((exercise, outcome))
+                tell(exercise, outcome, paint, brief=len(exercises) > 1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return outcomes
+
+
+def one(exercise, backend):
+    if not workspace.is_started(exercise):
+        outcome = checking.Outcome(backend)
+        outcome.fail("not-started", "not started")
+        return outcome
+    return checking.check(exercise, workspace.file_of(exercise), backend)
+
+
+def tell(exercise, outcome, paint, brief=False):
+    """Prints what a check came to, and keeps it."""
+    if outcome.failures and outcome.failures[0]["kind"] == "not-started":
+        ui.say("%s: not started" % exercise.name)
+        return
+    before = record.all_records([exercise])[exercise.key]
+    record.note_try(exercise, outcome)
+    now = record.all_records([exercise])[exercise.key]
+    lines = report.outcome(exercise, workspace.file_of(exercise), outcome, before.last, paint)
+    if brief and outcome.passed:
+        ui.say(lines[0])
+        return
+    for line in lines:
+        ui.say(line)
+    if not brief:
+        ui.say()
+        step = report.next_step(exercise, outcome, now)
+        ui.say("  Next: " + step + ("" if step.endswith("?") else "."))
+    else:
+        ui.say()
+
+
+def summary(outcomes):
+    passed = sum(outcome.passed for _, outcome in outcomes)
+    started = sum(workspace.is_started(exercise) for exercise, _ in outcomes)
+    ui.say()
+    ui.say("%d of %d exercises passed, %d started." % (passed, len(outcomes), started))

@@ -1,0 +1,29 @@
+"""./learn next: goes on to the next exercise that is open."""
+
+from learn import ui
+from learn.errors import UsageError
+from learn.exercises import catalogue, record, show, workspace
+
+
+def main(arguments):
+    if len(arguments.words) > 1:
+        raise UsageError("next takes one exercise to go to, or none")
+    known = catalogue.everything()
+    if arguments.words:
+        exercise = (catalogue.of_chapter(arguments.words[0], known) or [catalogue.find(arguments.words[0], known)])[0]
+    else:
+        here = record.current(known)
+        done = here is not None and record.all_records([here])[here.key].is_done()
+        exercise = here if here is not None and not done and not workspace.is_started(here) else (
+            record.first_open(known, after=here)
+        )
+        if here is not None and not done and exercise is not None and exercise.key != here.key:
+            ui.say("%s is still open; ./learn next %s comes back to it." % (here.name, here.name))
+            ui.say()
+    if exercise is None:
+        ui.say("All %d exercises are done." % len(known))
+        return 0
+    workspace.start(exercise)
+    record.choose(exercise)
+    show.task(exercise)
+    return 0

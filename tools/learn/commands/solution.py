@@ -1,0 +1,30 @@
+"""./learn solution: the solution of an exercise, why it works, and what else does."""
+
+from learn import paths, ui
+from learn.errors import LearnError, UsageError
+from learn.exercises import catalogue, record, show
+
+
+def main(arguments):
+    if len(arguments.words) > 1:
+        raise UsageError("solution takes one exercise, or none: then the one that you are at")
+    known = catalogue.everything()
+    exercise = catalogue.find(arguments.words[0], known) if arguments.words else record.current(known) or known[-1]
+    if not record.all_records([exercise])[exercise.key].is_done() and not arguments.anyway:
+        raise LearnError(
+            "%s is not passed yet: ./learn hint %s helps, ./learn solution %s --anyway shows it all the same"
+            % (exercise.name, exercise.name, exercise.name)
+        )
+    paint = ui.palette()
+    ui.say(paint("bold", "%s %s" % (exercise.number, exercise.title)) + "  " + paint("dim", paths.shown(str(exercise.solution))))
+    ui.say()
+    code = exercise.solution.read_text(encoding="utf-8")[len(exercise.header) :].strip("\n")
+    for line in code.split("\n"):
+        ui.say("  " + paint("cyan", line) if line else "")
+    for title, text in (("Why", exercise.explanation), ("What else", exercise.alternatives)):
+        ui.say()
+        ui.say(paint("bold", title))
+        ui.say()
+        for line in show.prose(text):
+            ui.say("  " + line if line else "")
+    return 0

@@ -1,0 +1,42 @@
+"""./learn watch: checks an exercise each time that it is saved, until Ctrl-C."""
+
+import os
+
+from learn import paths, ui
+from learn.commands import check
+from learn.errors import LearnError, UsageError
+from learn.exercises import catalogue, checking, record, watching, workspace
+
+
+def main(arguments):
+    if len(arguments.words) > 1:
+        raise UsageError("watch takes one exercise, or none: then whichever you save")
+    known = catalogue.everything()
+    for exercise in known:
+        workspace.start(exercise)
+    only = catalogue.find(arguments.words[0], known) if arguments.words else None
+    checking.prepare("simulator")
+    files = {os.path.realpath(workspace.file_of(exercise)): exercise for exercise in ([only] if only else known)}
+    watcher = watching.watcher(sorted({os.path.dirname(file) for file in files}))
+    exercise = only or record.current(known) or known[-1]
+    while True:
+        ui.clear()
+        try:
+            check.tell(exercise, checking.check(exercise, workspace.file_of(exercise)), ui.palette())
+        except LearnError as error:
+            ui.report(error)
+        ui.say()
+        ui.say(
+            "Watching %s (%s); Ctrl-C ends."
+            % (paths.shown(workspace.file_of(only)) if only else paths.shown(workspace.FOLDER) + "/", watcher.name)
+        )
+        exercise = next_saved(watcher, files)
+        record.choose(exercise)
+
+
+def next_saved(watcher, files):
+    while True:
+        for file in sorted(watcher.wait()):
+            exercise = files.get(os.path.realpath(file))
+            if exercise is not None and os.path.exists(file):
+                return exercise

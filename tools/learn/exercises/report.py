@@ -1,0 +1,208 @@
+"""What a check came to, for the learner: what was run, what was wrong and where, the bars, and one next step."""
+
+import os
+import re
+
+from learn import paths, ui
+
+WIDTH = 96
+FEW = 3  # failures shown of one case; the rest is a consequence as a rule
+
+# The next step for a kind of failure. Bars and wrong results have their own, below.
+STEPS = {
+    "compile": "mend that line; ./learn watch checks again each time that you save",
+    "out-of-bounds": "which thread gets an index that is too large, and what keeps it from the access?",
+    "shared-race": "two threads touch the same word: what makes one of them wait until the other is done?",
+    "global-race": "two threads touch the same element: give each its own, or let one atomic operation do it",
+    "barrier-divergence": "every thread of the block must come to the same __syncthreads(): take it out of the branch",
+    "uninitialized-shared": "who writes this element of shared memory, and before whom?",
+    "uninitialized-global": "who fills this memory before it is read: a kernel, a copy, a memset?",
+    "misaligned-access": "a float4 needs an address that is a multiple of 16 bytes: when is it one?",
+    "input-changed": "the input is only to be read; write where the task says",
+    "api-error": "look at the arguments of that call, and check its result with cudaGetLastError()",
+    "cuda-error": "look at the arguments of that call",
+    "hang": "which condition ends the loop, and who makes it true?",
+    "timeout": "which condition ends the loop, and who makes it true?",
+    "crash": "host code followed a pointer that is not its own",
+}
+
+
+def outcome(exercise, source, result, before, paint):
+    """Lines that tell of a check. `before`: the values of the bars at the last try."""
+    shown = paths.shown(source)
+    if result.passed:
+        lines = ["%s  %s" % (paint("green+bold", exercise.name + ": passed"), facts(result))]
+    else:
+        lines = ["%s  %s" % (paint("red+bold", exercise.name + ": not yet"), facts(result))]
+    lines += failures(result, source, shown, paint)
+    lines += predictions(result, paint)
+    lines += bars(result, source, shown, before, paint)
+    if result.said.strip():
+        said = result.said.rstrip().splitlines()
+        lines += ["", "  Your code printed:"] + ["    " + line for line in said[:12]]
+        if len(said) > 12:
+            lines.append("    ... and %d lines more" % (len(said) - 12))
+    return lines
+
+
+def facts(result):
+    where = "on the GPU" if result.backend == "gpu" else "on the simulator"
+    cases = list(dict.fromkeys(result.cases))
+    if not cases:
+        return "(not run)"
+    count = "1 case" if len(cases) == 1 else "%d cases" % len(cases)
+    return "(%s %s, %s)" % (count, where, ui.duration(result.seconds))
+
+
+def failures(result, source, shown, paint):
+    lines = []
+    cases = list(dict.fromkeys(result.cases))
+    for failure in result.failures[:FEW]:
+        case = failure.get("case", "")
+        lines.append("")
+        if failure["kind"] == "compile":
+            lines += located(failure, "does not compile", source, shown, paint)
+            if failure.get("more"):
+                lines.append("    (and %d more; the first one often causes them)" % failure["more"])
+            continue
+        if failure["kind"] == "wrong-result" and "place" in failure:
+            lines.append("  %s: %s is wrong" % (paint("bold", case), failure["place"]))
+            lines.append("    expected  %s" % failure["expected"])
+            lines.append("    got       %s" % failure["got"])
+            if failure.get("writer"):
+                lines.append("    written by %s" % failure["writer"])
+            if failure["of"] > 1:
+                lines.append("    %d of %d elements are wrong" % (failure["wrong"], failure["of"]))
+            continue
+        label = "%s: " % paint("bold", case) if case else ""
+        if failure.get("line"):
+            lines += located(failure, case + ": " + failure["kind"] if case else failure["kind"], source, shown, paint)
+        else:
+            lines.append("  " + ui.wrap(label + failure["message"], 4, WIDTH))
+    if len(result.failures) > FEW:
+        lines.append("    ... and %d findings more" % (len(result.failures) - FEW))
+    failed = [failure.get("case") for failure in result.failures if failure.get("case")]
+    if failed and failed[0] in cases and cases.index(failed[0]) > 0:
+        lines += ["", "  Right so far: %s." % ", ".join(cases[: cases.index(failed[0])])]
+    return lines
+
+
+def located(failure, title, source, shown, paint):
+    """A failure at a line: the line itself, then what is to be said."""
+    mine = os.path.realpath(failure["file"]) == os.path.realpath(source) if failure.get("file") else False
+    lines = []
+    if failure.get("file") and failure.get("line"):
+        where = "%s:%d" % (shown if mine else paths.shown(failure["file"]), failure["line"])
+        lines.append("  %s: %s" % (paint("bold", where), title))
+        text = line_of(failure["file"], failure["line"])
+        if text:
+            lines.append("      " + paint("cyan", text))
+    else:
+        lines.append("  %s: %s" % (paint("bold", shown), title))
+    lines.append("    " + ui.wrap(first_sentences(failure["message"]), 4, WIDTH))
+    return lines
+
+
+def first_sentences(message):
+    """Without what repeats the place: `read of 4 bytes at FILE:4 in scale` stands beside the line already."""
+    return re.sub(r" at \S+:\d+(?= in )", "", message)
+
+
+def line_of(file, number):
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            return opened.read().splitlines()[number - 1].strip()
+    except (OSError, IndexError):
+        return ""
+
+
+def predictions(result, paint):
+    if not result.predictions:
+        return []
+    lines = [""]
+    width = max(len(guess["question"]) for guess in result.predictions)
+    for guess in result.predictions:
+        if guess["holds"]:
+            verdict = "%-8s %s" % (number(guess["guess"]), paint("green", "right"))
+        elif not guess["answered"]:
+            verdict = "%-8s %s" % ("", paint("yellow", "no answer yet"))
+        else:
+            verdict = "%-8s %s" % (number(guess["guess"]), paint("red", guess["hint"]))
+        lines.append("  %-*s  %s" % (width, guess["question"], verdict))
+    return lines
+
+
+def bars(result, source, shown, before, paint):
+    """The last look at each bar, or the one that was missed; with the line that causes it."""
+    if not result.bars:
+        return []
+    latest = {}
+    for bar in result.bars:
+        if bar["name"] not in latest or latest[bar["name"]]["holds"]:
+            latest[bar["name"]] = bar
+    lines = [""]
+    width = max(len(name) for name in latest)
+    for name, bar in latest.items():
+        word = paint("green", "holds") if bar["holds"] else paint("red", "missed")
+        text = "  %-*s  %s  (%s %s)  %s" % (width, name, number(bar["is"]), bar["relation"], number(bar["bar"]), word)
+        last = before.get(name)
+        if isinstance(last, (int, float)) and last != bar["is"]:
+            text += "  before: " + number(last)
+        if not bar["holds"]:
+            text += "  at " + bar["case"]
+        lines.append(text)
+        if not bar["holds"] and bar.get("line"):
+            mine = os.path.realpath(bar["file"]) == os.path.realpath(source)
+            where = "%s:%d" % (shown if mine else paths.shown(bar["file"]), bar["line"])
+            lines.append("      %s  %s   %s" % (where, number(bar["at_line"]), paint("cyan", line_of(bar["file"], bar["line"]))))
+    return lines
+
+
+def number(value):
+    return "%d" % value if float(value).is_integer() else "%.2f" % value
+
+
+def next_step(exercise, result, record):
+    """One sentence, for what went wrong first."""
+    name = exercise.name
+    if result.passed:
+        return "./learn solution %s tells why it works and what else does; ./learn next goes on" % name
+    if record.tries >= 3 and record.hints >= len(exercise.hints):
+        return "./learn solution %s --anyway shows the solution and why" % name
+    if record.tries >= 2 and record.hints < len(exercise.hints):
+        return "./learn hint %s shows hint %d of %d" % (name, record.hints + 1, len(exercise.hints))
+    if result.failures:
+        first = result.failures[0]
+        if first["kind"] in STEPS:
+            return STEPS[first["kind"]]
+        if first.get("got") == "never written":
+            return "which thread should write %s, and what keeps it from doing so?" % first["place"]
+        if first["kind"] == "wrong-result":
+            return "compute by hand what the thread that writes %s reads" % first.get("place", "it")
+    missed = [bar for bar in result.bars if not bar["holds"]]
+    if missed and missed[0].get("line"):
+        return "what do the lanes of one warp touch in line %d at the same time?" % missed[0]["line"]
+    if missed:
+        return "look at the launch: %s must be %s %s" % (missed[0]["name"], missed[0]["relation"], number(missed[0]["bar"]))
+    if any(not guess["answered"] for guess in result.predictions):
+        return "write a number for each question, then check again"
+    return "./learn hint %s" % name
+
+
+def listing(exercises, records, paint, here=None):
+    """The exercises of one chapter with what is done."""
+    lines = []
+    for exercise in exercises:
+        record = records[exercise.key]
+        mark, colour, note = " ", "", ""
+        if record.has_changed(exercise):
+            mark, colour, note = "~", "yellow", "passed, but the course has changed it since: ./learn check " + exercise.name
+        elif record.is_done():
+            mark, colour = "x", "green"
+        elif record.tries:
+            note = "1 try" if record.tries == 1 else "%d tries" % record.tries
+        if here is not None and exercise.key == here.key:
+            note = (note + "; " if note else "") + "you are here"
+        text = "    %s %-24s %s, %d min" % (paint(colour, "[%s]" % mark), exercise.name, exercise.kind, exercise.minutes)
+        lines.append(text + ("   " + paint("dim", note) if note else ""))
+    return lines

@@ -1,0 +1,63 @@
+"""Outcomes as files: JSON, and the JUnit XML that continuous integration reads."""
+
+import json
+from xml.sax.saxutils import escape, quoteattr
+
+from learn.errors import LearnError
+
+
+def as_json(outcomes):
+    """{"passed", "total", "exercises": [{"exercise", "chapter", "title", "kind", ...outcome}]}"""
+    rows = [
+        dict(exercise=e.name, chapter=e.chapter, title=e.title, kind=e.kind, **outcome.to_json()) for e, outcome in outcomes
+    ]
+    passed = sum(row["passed"] for row in rows)
+    return json.dumps({"passed": passed, "total": len(rows), "exercises": rows}, indent=2) + "\n"
+
+
+def as_junit(outcomes):
+    """One testcase for each exercise, in a testsuite for each chapter."""
+    chapters = {}
+    for exercise, outcome in outcomes:
+        chapters.setdefault(exercise.chapter, []).append((exercise, outcome))
+    failed = sum(not outcome.passed for _, outcome in outcomes)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    lines.append('<testsuites name="exercises" tests="%d" failures="%d">' % (len(outcomes), failed))
+    for chapter, rows in chapters.items():
+        wrong = sum(not outcome.passed for _, outcome in rows)
+        total = sum(outcome.seconds for _, outcome in rows)
+        lines.append(
+            '  <testsuite name=%s tests="%d" failures="%d" time="%.2f">' % (quoteattr(chapter), len(rows), wrong, total)
+        )
+        for exercise, outcome in rows:
+            head = '    <testcase classname=%s name=%s time="%.2f"' % (
+                quoteattr(chapter), quoteattr(exercise.name), outcome.seconds,
+            )
+            if outcome.passed:
+                lines.append(head + "/>")
+                continue
+            reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
+            text = "\n".join(failure["message"] for failure in outcome.failures)
+            lines.append(head + ">")
+            lines.append("      <failure message=%s>%s</failure>" % (attribute("; ".join(reasons)), escape(printable(text))))
+            lines.append("    </testcase>")
+        lines.append("  </testsuite>")
+    lines.append("</testsuites>")
+    return "\n".join(lines) + "\n"
+
+
+def attribute(text):
+    return quoteattr(printable(text))
+
+
+def printable(text):
+    """XML has no way to say control characters."""
+    return "".join(c if c in "\n\t" or ord(c) >= 32 else "?" for c in text)
+
+
+def write(file, option, text):
+    try:
+        with open(file, "w", encoding="utf-8") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise LearnError("%s %s: cannot be written: %s" % (option, file, error.strerror))
