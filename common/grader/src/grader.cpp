@@ -190,11 +190,41 @@ bool Exercise::is_poison(const void* value, std::size_t size) {
   return size >= 2;
 }
 
+// Runs the case once more to see which thread writes there last.
+std::string Exercise::writer_of(const void* address, std::size_t size) {
+#ifdef __SIMT__
+  for (Array* array : arrays()) array->restore();
+  simt::watch(address, size);
+  try {
+    lab::detail::ThrowInstead in_here;
+    code_();
+    cudaDeviceSynchronize();
+  } catch (const lab::Failure&) {
+  }
+  const auto writer = simt::last_writer();
+  simt::watch(nullptr, 0);
+  simt::take_findings();
+  if (writer) {
+    return lab::format("%s, line %d", thread_text(writer->block, writer->thread).c_str(),
+                       writer->line);
+  }
+#else
+  static_cast<void>(address);
+  static_cast<void>(size);
+#endif
+  return "";
+}
+
 void Exercise::judge(const Values& values) {
   const lab::Comparison comparison = lab::compare(values.got, values.want, values.tolerance);
   if (!comparison.pass) {
     failed_ = true;
     const std::size_t at = comparison.first_mismatch;
+    const bool untouched = at < values.untouched.size() && values.untouched[at];
+    const std::string writer =
+        at == lab::Comparison::none || untouched || !values.base
+            ? ""
+            : writer_of(values.base + at * values.element_size, values.element_size);
     note("failure", [&](lab::JsonWriter& json) {
       json.value("kind", "wrong-result");
       json.value("case", case_);
@@ -208,8 +238,8 @@ void Exercise::judge(const Values& values) {
               ? lab::format("row %zu, column %zu of %s", at / static_cast<std::size_t>(values.cols),
                             at % static_cast<std::size_t>(values.cols), values.name.c_str())
               : index;
-      const bool untouched = at < values.untouched.size() && values.untouched[at];
       json.value("place", place);
+      if (!writer.empty()) json.value("writer", writer);
       json.value("expected", lab::format("%.9g", values.want[at]));
       json.value("got", untouched ? "never written" : lab::format("%.9g", values.got[at]));
       json.value("wrong", comparison.mismatches);

@@ -18,6 +18,7 @@
 #include "host_copies.h"
 #include "memory.h"
 #include "symbols.h"
+#include "watch.h"
 
 // What kernels see as threadIdx & co. The headers declare them const; here they are written.
 extern "C" {
@@ -1510,6 +1511,13 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   const Span global_span = global == group ? span : span_of(warp.address, global);
   check_global(warp, global, global_span, size, what, pc);
   if (aborted_) return;
+  if (what != Stop::load && is_watched(global_span.low, global_span.high, size)) [[unlikely]] {
+    for (uint32_t rest = global; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (!is_watched(warp.address[lane], warp.address[lane], size)) continue;
+      note_writer(pc, block_index_, warp.thread[lane]);
+    }
+  }
   if (grid_->checks_blocks) {
     // In one sector, then, since check_global() has passed them.
     const bool are_words = size == 4 || size == 8 || (size == 16 && global_span.bits % 16 == 0);

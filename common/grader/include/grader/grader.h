@@ -289,6 +289,7 @@ class Exercise {
   }
   static bool is_poison(const void* value, std::size_t size);
   void judge(const Values& values);
+  std::string writer_of(const void* address, std::size_t size);
   void hold(const Metric& metric, const char* relation, double bar);
   void stop_if_failed();
 

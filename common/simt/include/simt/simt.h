@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,23 @@ std::vector<Finding> take_findings();
 /// to warn of if exit() leaves the object alive. Does nothing where no allocation begins at `base`.
 /// \ingroup simt
 void name_allocation(const void* base, std::string_view name);
+
+/// A thread that has written to watched memory.
+/// \ingroup simt
+struct Writer {
+  uint3 block{};     ///< blockIdx
+  uint3 thread{};    ///< threadIdx
+  std::string file;  ///< Source file of the store.
+  int line = 0;      ///< Source line of the store.
+};
+
+/// Watches these bytes of global memory from here on, and no others; 0 bytes end it.
+/// \ingroup simt
+void watch(const void* begin, std::size_t bytes);
+
+/// The thread that has written to the watched bytes last, if one has: in a block that was traced.
+/// \ingroup simt
+std::optional<Writer> last_writer();
 
 /// With `false`, launches run and are checked but not recorded. Returns the former setting.
 /// \ingroup simt

@@ -1,0 +1,20 @@
+// Who wrote last to the bytes that a program watches.
+#pragma once
+
+#include <vector_types.h>
+
+#include <cstdint>
+
+namespace simt::engine {
+
+// The watched bytes, [begin, end); read for every store, written between launches.
+extern uint64_t watched_begin, watched_end;
+
+inline bool is_watched(uint64_t low, uint64_t high, unsigned size) {
+  return low < watched_end && high + size > watched_begin;
+}
+
+// A thread stores there.
+void note_writer(uint64_t pc, uint3 block, uint3 thread);
+
+}  // namespace simt::engine
