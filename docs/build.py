@@ -121,6 +121,8 @@ def signatures(chapter: source.Chapter, sources: list[Path], xml: Path) -> dict[
             here = [e for e in same if function.first <= e.line <= function.name_line + 1
                     and e.file.name == chapter.path.name]
             same = here or same
+        if not same and source.has_no_function(chapter.header.rungs[name]):
+            continue
         if not same or not same[0].documented:
             where = chapter.functions[name].name_line if name in chapter.functions else 1
             raise SourceError(

@@ -239,7 +239,8 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
                simulated: Results | None, measured: Results | None, counted: Counted | None = None) -> str:
     """What the page says right after a rung's function."""
     out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
-    out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
+    if signature:
+        out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
     rows = simulated.of(name) if simulated else []
     if rows:
         traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
@@ -435,8 +436,11 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
             table(["rung", "idea"], [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()], "ll"),
             "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
 
+    placed: set[str] = set()
+
     def panel(name: str, source: Path) -> str:
-        text = rung_panel(name, header.rungs[name].idea, project, signatures[name], source, simulated, measured,
+        placed.add(name)
+        text = rung_panel(name, header.rungs[name].idea, project, signatures.get(name, ""), source, simulated, measured,
                           counted)
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
@@ -451,6 +455,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
             elif isinstance(block, Code):
                 out.extend([listing(block), ""])
             elif isinstance(block, RungHere):
+                if block.name not in header.rungs:
+                    raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
                 out.extend([panel(block.name, source), ""])
             elif isinstance(block, Fold):
                 title = block.title or f"Lines {block.line + 1} on"
@@ -465,6 +471,11 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
                      and (f := find_function("\n".join(lines), name))]
         out += [f"## {other.name}", ""]
         render(parse_blocks(other, lines, 1, functions), other)
+    rest = [name for name in header.rungs if name not in placed]
+    if rest:
+        out += ["## Beside the kernels", ""]
+        for name in rest:
+            out += [panel(name, chapter.path), ""]
     out += [ladder(chapter, simulated, measured, list(figures)), ""]
     out += [agreement(counted, simulated), ""]
     if notes.strip():

@@ -155,6 +155,8 @@ class Header(SphinxDirective):
         documented = [e for e in everything
                       if e.file.name == name and e.documented and "detail" not in e.name.split("::")
                       and e.name not in skipped]
+        classes = tuple(f"{e.name}::" for e in documented if e.kind in ("class", "struct"))
+        documented = [e for e in documented if not e.name.startswith(classes)]  # Breathe shows these with their class
         found = next((e.file for e in everything if e.file.name == name), None)
         if found is None:
             raise self.error(f"Doxygen extracted nothing from {name} of {project}")

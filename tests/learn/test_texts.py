@@ -120,7 +120,7 @@ class Sources(unittest.TestCase):
         for package in self.PACKAGES:
             for place, _, files in os.walk(os.path.join(fake.ROOT, "tools", package)):
                 for name in files:
-                    if name.endswith(".py"):
+                    if name.endswith(".py") and os.path.basename(place) != "templates":
                         with open(os.path.join(place, name), encoding="utf-8") as file:
                             yield name, file.read()
 

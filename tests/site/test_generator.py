@@ -87,6 +87,23 @@ class Headers(Temporary):
         text = sample.CHAPTER.replace("copy_far(float", "copy_afar(float") + "void copy_far(int n);\nvoid f() { copy_far(1); }\n"
         self.refused(text, "rung copy_far, but no function")
 
+    def test_rungs_that_need_no_function(self):
+        lines = ("//   ./learn run 01 --rung copy_far ", "//   ./learn run 01 --rung {} idea  [{}]\n//   ./learn run 01 --rung copy_far ")
+        for name, bracket in (("cublas", "needs cublas"), ("no_guard", "raises out-of-bounds")):
+            text = sample.CHAPTER.replace(lines[0], lines[1].format(name, bracket))
+            self.assertIn(name, self.parse(text).header.rungs)
+            self.refused(text.replace(f"[{bracket}]", "[needs gpu]"), f"rung {name}, but no function")
+            here = [b.name for b in self.parse(text.replace("// Between the two.", f"// [rung {name}]")).blocks if isinstance(b, RungHere)]
+            self.assertEqual(here, ["copy_one", name, "copy_far"])
+            report = sample.results()
+            report["rows"].insert(1, {"rung": name, "size": {"n": 256}, "status": "SKIP", "reason": "needs it"})
+            for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{rung} copy_far")):
+                chapter = self.parse(text.replace("// Between the two.", place))
+                page = chapter_page.chapter_page(chapter, project="p", signatures={"copy_one": "copy_one", "copy_far": "copy_far"},
+                                                 titles={}, simulated=results.parse(json.dumps(report), "r"), measured=None)
+                self.assertEqual(page.count(f"{{rung}} {name}\n"), 1)
+                self.assertLess(page.index(f"{{rung}} {name}\n"), page.index(before))
+
     def test_a_rung_may_stand_in_another_file_of_the_chapter(self):
         path = self.chapter(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"))
         other = path.parent / "sample_gpu.cu"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course import header as headers
 from course.functions import Function, find_function, mask
-from course.header import Header, SourceError, read_text
+from course.header import Header, Rung, SourceError, read_text
 
 SECOND_READING = " (second reading)"  # ends the heading of a section that a first reader may skip
 
@@ -78,7 +78,7 @@ class Fold:
 
 @dataclass
 class RungHere:
-    """Stands right after the code of the function `name`."""
+    """Stands right after the code of the function `name`, or where `// [rung NAME]` puts a rung that has none."""
 
     name: str
 
@@ -254,6 +254,9 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
             blocks.fold = None
         elif number in omitted:
             blocks.flush()
+        elif placed := re.fullmatch(r"// \[rung (\w+)\]", text):
+            blocks.flush()
+            blocks.target.append(RungHere(placed.group(1)))
         elif re.match(r"// clang-format (on|off)$|// NOLINT", text):
             pass
         elif text.startswith("//= "):
@@ -283,6 +286,12 @@ def every_block(blocks: list):
             yield from every_block(block.blocks)
 
 
+def has_no_function(rung: Rung) -> bool:
+    """Whether a rung may be without a function of its name: a library's, and a demonstration, which may run a variant
+    of a kernel that stands elsewhere."""
+    return rung.raises is not None or not {"cublas", "cub"}.isdisjoint(rung.needs)
+
+
 def parse_chapter(path: Path, other_files: list[Path] = ()) -> Chapter:
     """Reads `chapters/NN_name/name.cu`; rungs may also be defined in `other_files`."""
     text = read_text(path)
@@ -296,7 +305,7 @@ def parse_chapter(path: Path, other_files: list[Path] = ()) -> Chapter:
         found = find_function(text, name, masked)
         if found:
             functions[name] = found
-        elif not any(find_function(other, name) for other in elsewhere):
+        elif not has_no_function(header.rungs[name]) and not any(find_function(other, name) for other in elsewhere):
             raise SourceError(f"{path}:1: the header lists rung {name}, but no function has this name")
     return Chapter(folder, path, header, parse_blocks(path, lines, header.end + 1, list(functions.values())), functions)
 

@@ -105,6 +105,11 @@ COMMANDS = [
         complete="exercise",
     ),
     Command(
+        "new",
+        "begins a CUDA program of your own, my.cu, or the folder of a chapter",
+        positional="FILE.cu | chapter NN_NAME",
+    ),
+    Command(
         "list",
         "shows the chapters and exercises, what this machine can run and what is done",
         module="list_",

@@ -10,14 +10,14 @@ from learn.machine import Machine
 def main(arguments):
     port = port_number(arguments.port, arguments.serve)
     machine = Machine()
-    install.ensure(machine, "simulator", "docs")
+    install.ensure(machine, "simulator", "test", "docs")
     python = install.ensure_venv(machine)
     # The pages show the counts of every chapter: its program must be there.
     from learn import chapters
 
     targets = [chapter.name for chapter in chapters.all_chapters()] + ["simtcc", "simt"]
     targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
-    build.build("simulator", machine, "the chapters for the simulator", targets)
+    build.build("simulator", machine, "the chapters for the simulator", targets, testing=True)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     with build.lock("docs"):
         steps.run(

@@ -20,6 +20,7 @@ std::vector<std::function<void(Ladder&)>>& rungs_of() {
   return all;
 }
 
+/// \cond  Doxygen takes the first of these for a base of itself.
 /// The type that a function takes by reference.
 template <class F>
 struct LadderOf : LadderOf<decltype(&F::operator())> {};
@@ -31,6 +32,7 @@ template <class Ladder>
 struct LadderOf<void (*)(Ladder&)> {
   using type = Ladder;
 };
+/// \endcond
 
 }  // namespace detail
 

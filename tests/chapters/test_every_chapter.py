@@ -1,0 +1,45 @@
+"""What every chapter's program has to do on the simulator: run the rungs of its header, each as the header says."""
+
+import unittest
+
+from chapter import ROOT, Chapter
+from course import header, source
+
+CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]
+
+
+class EveryChapter(unittest.TestCase):
+    def for_each(self):
+        for chapter in CHAPTERS:
+            with self.subTest(chapter.name):
+                yield chapter, header.read(chapter.source)
+
+    def test_each_rung_passes_or_says_what_it_needs(self):
+        for chapter, said in self.for_each():
+            run = chapter.run()
+            self.assertEqual(run.code, 0, run.explain())
+            self.assertEqual(list(dict.fromkeys(row["rung"] for row in run.rows)), list(said.rungs))
+            for row in run.rows:
+                rung = said.rungs[row["rung"]]
+                self.assertIn(row["status"], ("PASS", "SKIP"), run.explain())
+                if row["status"] == "SKIP":
+                    self.assertTrue(row["reason"].startswith("needs "), row)
+                if rung.raises:
+                    self.assertTrue(row["reason"].startswith(f"raises {rung.raises}, as it should"), row)
+
+    def test_the_list_is_the_headers(self):
+        for chapter, said in self.for_each():
+            listed = chapter.run("--list", results=False)
+            self.assertEqual(listed.code, 0, listed.explain())
+            names = [line.split()[0] for line in listed.out.splitlines() if line.strip()]
+            self.assertEqual(names, list(said.rungs))
+            for rung in said.rungs.values():
+                self.assertIn(rung.idea.split("(")[0].strip(), " ".join(listed.out.split()))
+
+    def test_the_counts_are_those_of_the_hardware(self):
+        for chapter, _ in self.for_each():
+            self.assertFalse(chapter.disagreements())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""./learn new: a CUDA program of the reader's own, or the folder of a chapter."""
+
+import os
+import re
+
+from learn import chapters, paths, steps, ui
+from learn.errors import LearnError, UsageError
+
+TEMPLATES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "templates")
+FORMS = "./learn new my.cu, or ./learn new chapter 13_stencils"
+
+
+def main(arguments):
+    words = arguments.words
+    if len(words) == 1 and words[0].endswith(".cu"):
+        return new_program(words[0])
+    if len(words) == 2 and words[0] == "chapter":
+        return new_chapter(words[1])
+    raise UsageError(f"legal is {FORMS}")
+
+
+def new_program(path):
+    """A whole program in one file: allocates, copies, launches, checks, frees."""
+    name = os.path.basename(path)
+    stem = name[: -len(".cu")]
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.+-]*", stem):
+        raise UsageError(f"'{name}' is no name for a program: letters, digits, _, - and ., as in my.cu")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UsageError(f"there is no folder {paths.shown(folder)}")
+    shown = paths.shown(os.path.abspath(path))
+    write(path, "program.cu", FILE=shown, STEM=stem)
+    ui.say(f"{shown} is a whole CUDA program: it allocates, copies, launches a kernel, checks and frees.")
+    next_steps(
+        (f"./learn explain {shown}", "runs it on the simulator and shows what each line costs"),
+        ("edit the kernel, run it again", "the simulator says what is wrong, and where"),
+    )
+    return 0
+
+
+def new_chapter(name):
+    """A chapter's folder: a source that builds and runs, and its test."""
+    match = chapters.FOLDER.fullmatch(name)
+    if not match or not re.fullmatch(r"[a-z][a-z0-9_]*", match.group(2)):
+        raise UsageError(f"'{name}' is no name of a chapter: two digits, _ and small letters, as in 13_stencils")
+    number, short = match.groups()
+    known = chapters.all_chapters()
+    for chapter in known:
+        if number == chapter.number or short == chapter.name:
+            raise UsageError(f"there is a chapter {chapter.key} already")
+    folder = os.path.join(paths.CHAPTERS, name)
+    before = [chapter.key for chapter in known if chapter.number < number]
+    title = short.replace("_", " ").capitalize()
+    values = {"NUMBER": number, "FOLDER": name, "TITLE": title, "BUILDS_ON": before[-1] if before else "nothing"}
+    steps.make_folder(folder)
+    write(os.path.join(folder, f"{short}.cu"), "chapter.cu", **values)
+    write(os.path.join(folder, f"test_{short}.py"), "chapter_test.py", **values)
+    ui.say(f"{paths.shown(folder)} has a source with two rungs and a test. Nothing outside of it was touched.")
+    next_steps(
+        (f"./learn run {number}", "builds and runs it"),
+        (f"python3 tools/course check {number}", "numbers, predictions and lengths of its text"),
+        (f"./learn test --only {name}", "its test"),
+        (f"./learn record {number}", "on a machine with a GPU: its measured results"),
+    )
+    return 0
+
+
+def write(path, template, **values):
+    """Writes a template with its @PLACES@ filled; an existing file is left alone."""
+    with open(os.path.join(TEMPLATES, template), encoding="utf-8") as file:
+        text = file.read()
+    for place, value in values.items():
+        text = text.replace(f"@{place}@", value)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{paths.shown(path)} exists already")
+    except OSError as error:
+        raise LearnError(f"cannot write {paths.shown(path)}: {error.strerror}")
+
+
+def next_steps(*rows):
+    width = max(len(command) for command, _ in rows)
+    ui.say()
+    ui.say("Next:")
+    for command, why in rows:
+        ui.say(f"  {command:<{width}}  {why}")
