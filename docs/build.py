@@ -29,10 +29,12 @@ sys.path.insert(0, str(DOCS.parent / "tools"))
 import agreement  # noqa: E402
 import chapter_page  # noqa: E402
 import doxygen  # noqa: E402
+import exercises_page  # noqa: E402
 import figures  # noqa: E402
 
 from course import predictions, results, source  # noqa: E402
 from course.counted import load_counted  # noqa: E402
+from course.exercises import ExerciseError  # noqa: E402
 from course.expressions import ExpressionError, NotRecorded, Numbers  # noqa: E402
 from course.header import SourceError  # noqa: E402
 
@@ -323,6 +325,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
             answers=answers_of(chapter.path, options.build_dir / "simulator"),
             rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),
             notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
+        page += exercises_page.stage(stage.write, options.root, chapter.folder)
         stage.write(f"chapters/{chapter.folder}.md", page)
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)
         stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))
@@ -404,7 +407,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"docs: {options.out / 'index.html'} ({time.monotonic() - started:.0f} s)", flush=True)
         if options.serve:
             serve(options.out, options.port)
-    except (BuildError, SourceError, doxygen.DoxygenError, results.ResultsError) as error:
+    except (BuildError, SourceError, ExerciseError, doxygen.DoxygenError, results.ResultsError) as error:
         print(f"docs: {error}", file=sys.stderr)
         return 2
     return 0

@@ -1,0 +1,75 @@
+"""The exercises on the site: at the end of their chapter with hints folded, each solution on a page of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from chapter_page import escape, fence, typeset
+from course.exercises import Exercise, all_exercises, header_of
+
+
+def of_chapter(root: Path, folder: str) -> list[Exercise]:
+    """The exercises of a chapter, easy ones first."""
+    return [exercise for exercise in all_exercises(root) if exercise.chapter == folder]
+
+
+def dropdown(title: str, body: str) -> str:
+    """A folded part; nothing in `body` may close it."""
+    longest = max((len(colons) for colons in re.findall(r"^:{3,}", body, re.MULTILINE)), default=2)
+    colons = ":" * (longest + 1)
+    return f"{colons}{{dropdown}} {title}\n:class-container: fold\n\n{body}\n\n{colons}"
+
+
+def code_of(file: Path) -> str:
+    """A listing of a source without the comment that it begins with, under its real line numbers."""
+    text = file.read_text(encoding="utf-8")
+    header = header_of(text)
+    body = text[len(header) :].rstrip("\n")
+    first = header.count("\n") + 1
+    while body.startswith("\n"):
+        body, first = body[1:], first + 1
+    return fence(body, "{code-block} cuda", [":linenos:", f":lineno-start: {first}", ""])
+
+
+def section(exercises: list[Exercise]) -> str:
+    """What stands at the end of the chapter's page; empty where there is no exercise."""
+    if not exercises:
+        return ""
+    out = [
+        "## Exercises", "",
+        "`./learn start` copies them into `my/`, a folder of your own. `./learn check NAME` runs one on the simulator, and "
+        "`./learn watch` does it each time that you save.", "",
+    ]
+    for exercise in exercises:
+        out += [
+            f"### {escape(exercise.title)}", "",
+            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes.\n:::", "",
+            typeset(exercise.task), "",
+            dropdown("The file", code_of(exercise.source)), "",
+        ]
+        out += [dropdown(f"Hint {number} of {len(exercise.hints)}", typeset(hint)) + "\n"
+                for number, hint in enumerate(exercise.hints, 1)]
+        out += [f"[The solution, and why](/exercises/{exercise.chapter}/{exercise.name}.md)", ""]
+    return "\n".join(out)
+
+
+def solution_page(exercise: Exercise) -> str:
+    """A page that nothing but the exercise links to."""
+    return "\n".join([
+        "---", "orphan: true", "---", "",
+        f"# Solution: {escape(exercise.title)}", "",
+        f"[Back to the exercises of chapter {exercise.number}](/chapters/{exercise.chapter}.md)", "",
+        typeset(exercise.task), "",
+        "## The code", "", code_of(exercise.solution), "",
+        "## Why", "", typeset(exercise.explanation), "",
+        "## What else", "", typeset(exercise.alternatives), "",
+    ])
+
+
+def stage(write, root: Path, folder: str) -> str:
+    """Stages the solutions of a chapter with `write(name, text)`; returns the section for its page."""
+    exercises = of_chapter(root, folder)
+    for exercise in exercises:
+        write(f"exercises/{exercise.chapter}/{exercise.name}.md", solution_page(exercise))
+    return section(exercises)
