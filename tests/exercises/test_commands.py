@@ -1,0 +1,263 @@
+"""The commands of the exercises, as a learner types them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from xml.etree import ElementTree
+
+import learner
+
+
+class Start(learner.Checkout):
+    def test_copies_all_and_shows_the_first(self):
+        done = self.learn("start", code=0)
+        self.assertIn("3 exercises are now in my/", done.stdout)
+        self.assertIn("This is the task of Alpha", done.stdout)
+        self.assertIn("my/01_first_steps/alpha.cu", done.stdout)
+        for name in self.names:
+            self.assertIn("TODO", self.read(name))
+
+    def test_never_overwrites(self):
+        self.learn("start", code=0)
+        self.edit("beta", "mine")
+        os.unlink(self.mine("gamma"))
+        done = self.learn("start", code=0)
+        self.assertIn("1 exercises are now", done.stdout)
+        self.assertEqual(self.read("beta"), "mine")
+        self.assertIn("nothing was changed", self.learn("start", code=0).stdout)
+
+    def test_a_named_one_is_where_the_learner_is(self):
+        self.assertIn("task of Gamma", self.learn("start", "gamma", code=0).stdout)
+        self.assertIn("gamma: hint 1 of 3", self.learn("hint", code=0).stdout)
+
+    def test_names(self):
+        for word in ("beta", "bet", "01_first_steps/beta", "my/01_first_steps/beta.cu", "beta.cu"):
+            self.assertIn("task of Beta", self.learn("start", word, code=0).stdout, word)
+        done = self.learn("start", "bata", code=2)
+        self.assertIn("unknown exercise 'bata'; did you mean beta?", done.stderr)
+
+    def test_no_exercise_is_an_error(self):
+        import shutil
+
+        shutil.rmtree(os.path.join(self.root, "exercises"))
+        self.assertIn("there is no exercise", self.learn("start", code=1).stderr)
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.write("my", "a file, not a folder")
+        done = self.learn("start", code=1)
+        self.assertIn("cannot write", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
+
+class Check(learner.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.learn("start", code=0)
+
+    def check(self, text, *words, code=1):
+        self.edit("alpha", text)
+        return self.learn("check", *(words or ("alpha",)), code=code).stdout
+
+    def test_a_pass_is_kept(self):
+        said = self.check("solved", code=0)
+        self.assertIn("alpha: passed  (2 cases on the simulator", said)
+        self.assertIn("./learn next", said)
+        self.assertIn("[x] alpha", self.learn("list", code=0).stdout)
+        self.assertIn("exercises: 1 of 2", self.learn(code=0).stdout)
+
+    def test_a_wrong_element(self):
+        said = self.check("wrong")
+        for part in ("n = 2: y[1] is wrong", "expected  2", "got       7", "thread (1,0,0), line 9", "1 of 2 elements",
+                     "Right so far: n = 1.", "Next: "):
+            self.assertIn(part, said)
+
+    def test_a_finding_stands_at_its_line(self):
+        said = self.check("\n" * 8 + "the line at fault\n")
+        self.assertIn("my/01_first_steps/alpha.cu:9: n = 2: out-of-bounds", said)
+        self.assertIn("the line at fault", said)
+        self.assertIn("read of 4 bytes in work", said)
+
+    def test_a_bar_with_the_last_try(self):
+        self.assertIn("launches  1  (at most 0)  missed  at n = 2", self.check("slow"))
+        self.assertIn("launches  2  (at most 0)  missed  before: 1  at n = 2", self.check("slow\nslow"))
+
+    def test_a_compiler_error_in_one_sentence(self):
+        said = self.check("\n" * 8 + "  nonsense;\n")
+        self.assertIn("my/01_first_steps/alpha.cu:9: does not compile", said)
+        self.assertIn("nonsense;", said)
+        self.assertIn("'nonsense' was not declared in this scope", said)
+
+    def test_a_program_that_ends_early_or_crashes_never_passes(self):
+        self.assertIn("your code ended the program with exit code 3", self.check("ends_early solved"))
+        self.assertIn("your code ended the program by SIGSEGV", self.check("crashes solved"))
+
+    def test_what_the_code_prints(self):
+        said = self.check("prints solved", code=0)
+        self.assertIn("Your code printed:\n    hello from the kernel", said)
+
+    def test_hints_are_offered_after_two_tries(self):
+        self.assertNotIn("./learn hint", self.check("wrong"))
+        self.assertIn("./learn hint alpha shows hint 1 of 3", self.check("wrong"))
+        for _ in range(3):
+            self.learn("hint", code=0)
+        self.assertIn("./learn solution alpha --anyway", self.check("wrong"))
+
+    def test_all_with_files(self):
+        self.edit("alpha", "solved")
+        os.unlink(self.mine("gamma"))
+        done = self.learn("check", "--all", "--json", "out.json", "--junit", "out.xml", code=1)
+        self.assertIn("1 of 3 exercises passed, 2 started.", done.stdout)
+        with open(os.path.join(self.root, "out.json"), encoding="utf-8") as file:
+            data = json.load(file)
+        self.assertEqual((data["passed"], data["total"]), (1, 3))
+        self.assertEqual([row["passed"] for row in data["exercises"]], [True, False, False])
+        self.assertEqual(data["exercises"][1]["failures"][0]["kind"], "out-of-bounds")
+        root = ElementTree.parse(os.path.join(self.root, "out.xml")).getroot()
+        self.assertEqual(len(root.findall(".//testcase")), 3)
+        self.assertEqual(len(root.findall(".//failure")), 2)
+        self.assertFalse(os.path.exists(self.mine("gamma")), "check --all must not start exercises")
+
+    def test_a_chapter(self):
+        said = self.check("solved", "01")
+        self.assertIn("alpha: passed", said)
+        self.assertIn("beta: not yet", said)
+        self.assertNotIn("gamma", said)
+
+    def test_bad_input(self):
+        self.assertIn("not both", self.learn("check", "--all", "alpha", code=2).stderr)
+        self.assertIn("no NVIDIA GPU", self.learn("check", "--backend", "gpu", code=1).stderr)
+        self.learn("check", "--json", "no/such/folder/out.json", code=2)
+
+    def test_a_file_that_is_not_there_is_started_not_judged(self):
+        os.unlink(self.mine("beta"))
+        done = self.learn("check", "beta", code=1)
+        self.assertIn("was not there yet", done.stdout)
+        self.assertIn("task of Beta", done.stdout)
+
+
+class GoingOn(learner.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.learn("start", code=0)
+
+    def test_hints_one_by_one(self):
+        self.assertNotIn("Second", self.learn("hint", "alpha", code=0).stdout)
+        self.assertIn("Second", self.learn("hint", "alpha", code=0).stdout)
+        self.learn("hint", "alpha", code=0)
+        said = self.learn("hint", "alpha", code=0).stdout
+        self.assertIn("hint 3 of 3", said)
+        self.assertIn("That was the last one", said)
+
+    def test_next_goes_on_only_when_told(self):
+        self.edit("alpha", "solved")
+        self.learn("check", "alpha", code=0)
+        self.assertIn("alpha: hint", self.learn("hint", code=0).stdout)
+        self.assertIn("task of Beta", self.learn("next", code=0).stdout)
+        self.assertIn("beta: hint", self.learn("hint", code=0).stdout)
+        said = self.learn("next", code=0).stdout
+        self.assertIn("beta is still open; ./learn next beta comes back to it.", said)
+        self.assertIn("task of Gamma", said)
+        self.assertIn("task of Alpha", self.learn("next", "alpha", code=0).stdout)
+
+    def test_the_end(self):
+        for name in self.names:
+            self.edit(name, "solved")
+        self.learn("check", "--all", code=0)
+        self.assertIn("All 3 exercises are done.", self.learn("next", code=0).stdout)
+        self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)
+
+    def test_the_solution_comes_after_passing(self):
+        self.assertIn("not passed yet", self.learn("solution", "alpha", code=1).stderr)
+        said = self.learn("solution", "alpha", "--anyway", code=0).stdout
+        for part in ("return 1;", "It works because", "Nothing else is half as good"):
+            self.assertIn(part, said)
+        self.edit("alpha", "solved")
+        self.learn("check", "alpha", code=0)
+        self.learn("solution", "alpha", code=0)
+
+    def test_reset_asks_and_keeps_a_backup(self):
+        blank = self.read("alpha")
+        self.assertIn("you had changed nothing", self.learn("reset", "alpha", code=0).stdout)
+        self.edit("alpha", "my work")
+        self.assertIn("--yes", self.learn("reset", "alpha", code=1).stderr)
+        self.assertEqual(self.read("alpha"), "my work")
+        self.learn("reset", "alpha", "--yes", code=0)
+        self.assertEqual(self.read("alpha"), blank)
+        self.edit("alpha", "more work")
+        self.learn("reset", "--all", "--yes", code=0)
+        self.assertEqual(sorted(self.backups()), ["more work", "my work"])
+        self.learn("reset", code=2)
+
+    def test_an_update_keeps_progress_and_says_what_changed(self):
+        self.edit("alpha", "solved")
+        self.learn("check", "alpha", code=0)
+        self.write("exercises/01_first_steps/check/alpha.cu", "// a stricter checker\n")
+        self.assertIn("The course has changed alpha since you passed it", self.learn(code=0).stdout)
+        said = self.learn("list", code=0).stdout
+        self.assertIn("[~] alpha", said)
+        self.assertEqual(self.read("alpha"), "solved")
+        self.learn("check", "alpha", code=0)
+        self.assertIn("[x] alpha", self.learn("list", code=0).stdout)
+
+    def test_progress_that_makes_no_sense(self):
+        for text in ("{ torn", "[]", '{"exercises": 3, "current exercise": {}}', '{"exercises": {"01_first_steps/alpha": 7}}'):
+            with open(self.progress_file(), "w", encoding="utf-8") as file:
+                file.write(text)
+            for words in ((), ("list",), ("hint", "alpha"), ("check", "alpha"), ("next",)):
+                done = self.learn(*words)
+                self.assertNotIn("Traceback", done.stderr, (text, words))
+            self.assertIn("exercises", self.progress())
+        self.assertTrue(os.path.exists(self.progress_file() + ".damaged"))
+
+
+class Watch(learner.Checkout):
+    def watching(self, **extra):
+        self.learn("start", code=0)
+        process = subprocess.Popen(
+            self.command("watch"), env=self.environment(**extra), cwd=self.root, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def until(self, process, text):
+        said = ""
+        end = time.monotonic() + 60
+        while text not in said and time.monotonic() < end:
+            said += process.stdout.readline()
+        self.assertIn(text, said)
+        return said
+
+    def save_as_editors_do(self, name, text):
+        new = self.mine(name) + "~"
+        with open(new, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(new, self.mine(name))
+
+    def watches(self, how, **extra):
+        process = self.watching(**extra)
+        self.until(process, f"Watching my/ ({how})")
+        self.edit("alpha", "wrong")
+        self.until(process, "y[1] is wrong")
+        self.until(process, "Watching")
+        self.save_as_editors_do("beta", "solved")
+        self.until(process, "beta: passed")
+        self.until(process, "Watching")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
+
+    def test_inotify(self):
+        self.watches("inotify")
+
+    def test_polling(self):
+        self.watches("polling", WARP_POLL="1")
+
+
+if __name__ == "__main__":
+    unittest.main()
