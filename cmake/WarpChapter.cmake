@@ -89,7 +89,6 @@ function(warp_add_chapter chapter)
       include(${folder}/gpu.cmake)
     endif()
   else()
-    list(APPEND definitions LAB_COMPILED)
     warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions}
                          LIBRARIES lab)
     warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}

@@ -1,6 +1,7 @@
 // The parts of lab that need no device: sizes, command lines, inputs, comparisons, statistics, text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cmath>

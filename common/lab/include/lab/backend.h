@@ -51,7 +51,3 @@ void name_allocation(const void* base, const std::string& name);
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/backend-inl.h"
-#endif

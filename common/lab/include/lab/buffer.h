@@ -193,7 +193,3 @@ std::optional<std::string> check_all_canaries();
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/buffer-inl.h"
-#endif

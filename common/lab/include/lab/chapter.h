@@ -99,6 +99,13 @@ struct ChapterConfig {
   Header header = this_header();
 };
 
+namespace detail {
+
+/// What the linked header says of the program, for the backend that it was built for.
+ChapterConfig config_of_header();
+
+}  // namespace detail
+
 /// How a variant is called: "block" and 32 make "block=32"; without a label it is the value alone.
 std::string variant_name(std::string_view label, const std::string& value);
 template <class T>
@@ -267,7 +274,3 @@ class Chapter {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/chapter-inl.h"
-#endif

@@ -65,7 +65,3 @@ class ThrowInstead {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/check-inl.h"
-#endif

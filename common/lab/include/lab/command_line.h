@@ -55,7 +55,3 @@ Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_vie
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/command_line-inl.h"
-#endif

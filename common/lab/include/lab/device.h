@@ -33,7 +33,3 @@ std::string commit();
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/device-inl.h"
-#endif

@@ -254,7 +254,3 @@ class GemmLadder {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/gemm-inl.h"
-#endif

@@ -66,7 +66,3 @@ class ThisHeader {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/header-inl.h"
-#endif

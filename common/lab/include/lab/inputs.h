@@ -71,7 +71,3 @@ std::vector<T> random_values(std::size_t n, std::uint64_t seed) {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/inputs-inl.h"
-#endif

@@ -24,7 +24,3 @@ std::string write_json(const std::string& path, const Report& report);
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/json-inl.h"
-#endif

@@ -34,7 +34,3 @@ double measure_fp32(const LimitOptions& limits = {}, const TimingOptions& timing
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/limits-inl.h"
-#endif

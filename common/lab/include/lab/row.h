@@ -76,7 +76,3 @@ struct Report {
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/row-inl.h"
-#endif

@@ -63,7 +63,3 @@ std::string to_string(const Size& size);
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/size-inl.h"
-#endif

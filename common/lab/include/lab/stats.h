@@ -25,7 +25,3 @@ TimeStats summarize(std::vector<double> ms);
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/stats-inl.h"
-#endif

@@ -27,7 +27,3 @@ std::string table(const Report& report, bool times, bool color = false, std::siz
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/table-inl.h"
-#endif

@@ -37,7 +37,3 @@ bool wants_color(int descriptor);
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/text-inl.h"
-#endif

@@ -56,7 +56,3 @@ std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/timing-inl.h"
-#endif

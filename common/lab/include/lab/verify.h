@@ -161,7 +161,3 @@ template <class Got, class Want>
 /// @}
 
 }  // namespace lab
-
-#if !defined(LAB_COMPILED)
-#include "lab/verify-inl.h"
-#endif

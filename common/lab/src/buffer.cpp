@@ -1,4 +1,4 @@
-#pragma once
+#include "lab/buffer.h"
 
 #include <cuda_runtime.h>
 
@@ -6,14 +6,12 @@
 #include <cstring>
 #include <utility>
 
-#include "lab/buffer.h"
 #include "lab/check.h"
-#include "lab/config.h"
 #include "lab/text.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
 // Byte i of a canary. It depends on the position, so that a stray write of one repeated value cannot
 // match all of it, and on the buffer, so that the canary of another one, copied along, does not.
@@ -21,10 +19,10 @@ constexpr std::uint8_t canary(std::uint8_t salt, std::size_t i) {
   return static_cast<std::uint8_t>(salt ^ (i * 37u));
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE Buffer::Buffer(Memory memory, std::size_t elements, std::size_t element_size,
-                          std::string_view name, std::size_t guard)
+Buffer::Buffer(Memory memory, std::size_t elements, std::size_t element_size, std::string_view name,
+               std::size_t guard)
     : memory_(memory), guard_((guard + 255) / 256 * 256), name_(name) {
   const std::size_t most = (std::size_t{1} << 62) - 2 * guard_;  // more than any device has
   if (elements > most / element_size) detail::fail(name_ + ": its size overflows");
@@ -50,21 +48,21 @@ LAB_INLINE Buffer::Buffer(Memory memory, std::size_t elements, std::size_t eleme
   registry().push_back(this);
 }
 
-LAB_INLINE Buffer::Buffer(Buffer&& other) noexcept { swap(other); }
+Buffer::Buffer(Buffer&& other) noexcept { swap(other); }
 
-LAB_INLINE Buffer& Buffer::operator=(Buffer&& other) noexcept {
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
   swap(other);
   return *this;
 }
 
-LAB_INLINE Buffer::~Buffer() {
+Buffer::~Buffer() {
   if (base_ == nullptr) return;
   std::erase(registry(), this);
   // An error here is an earlier kernel's: whoever waits for that kernel reports it.
   memory_ == Memory::device ? cudaFree(base_) : cudaFreeHost(base_);
 }
 
-LAB_INLINE void Buffer::poison() {
+void Buffer::poison() {
   // One chunk from the host, then copies that double what is filled: quick at any size.
   const std::size_t first = std::min<std::size_t>(bytes_, std::size_t{1} << 20);
   std::vector<std::uint8_t> chunk(first);
@@ -84,7 +82,7 @@ LAB_INLINE void Buffer::poison() {
   }
 }
 
-LAB_INLINE void Buffer::zero() {
+void Buffer::zero() {
   if (bytes_ == 0) return;
   if (memory_ == Memory::device) {
     CUDA_CHECK(cudaMemset(payload(), 0, bytes_));
@@ -93,7 +91,7 @@ LAB_INLINE void Buffer::zero() {
   }
 }
 
-LAB_INLINE std::optional<std::string> Buffer::check_canaries() const {
+std::optional<std::string> Buffer::check_canaries() const {
   if (guard_ == 0 || base_ == nullptr) return std::nullopt;
   std::vector<std::uint8_t> found(guard_);
   for (const bool front : {true, false}) {
@@ -101,7 +99,7 @@ LAB_INLINE std::optional<std::string> Buffer::check_canaries() const {
     // Report the byte nearest to the data: first behind the end, last before the start.
     for (std::size_t j = 0; j < guard_; ++j) {
       const std::size_t i = front ? guard_ - 1 - j : j;
-      if (found[i] == detail::canary(salt_, i)) continue;
+      if (found[i] == canary(salt_, i)) continue;
       return name_ +
              (front ? format(": a write before its start hit byte -%zu", guard_ - i)
                     : format(": a write past its end hit byte %zu", bytes_ + i)) +
@@ -111,26 +109,26 @@ LAB_INLINE std::optional<std::string> Buffer::check_canaries() const {
   return std::nullopt;
 }
 
-LAB_INLINE void Buffer::mend_canaries() {
+void Buffer::mend_canaries() {
   if (guard_ == 0 || base_ == nullptr) return;
   std::vector<std::uint8_t> pattern(guard_);
-  for (std::size_t i = 0; i < guard_; ++i) pattern[i] = detail::canary(salt_, i);
+  for (std::size_t i = 0; i < guard_; ++i) pattern[i] = canary(salt_, i);
   copy_in(base_, pattern.data(), guard_);
   copy_in(base_ + guard_ + bytes_, pattern.data(), guard_);
 }
 
-LAB_INLINE std::vector<Buffer*>& Buffer::registry() {
+std::vector<Buffer*>& Buffer::registry() {
   static std::vector<Buffer*> all;
   return all;
 }
 
-LAB_INLINE void* Buffer::device_payload() const {
+void* Buffer::device_payload() const {
   void* pointer = nullptr;
   CUDA_CHECK(cudaHostGetDevicePointer(&pointer, payload(), 0));
   return pointer;
 }
 
-LAB_INLINE void Buffer::put(const void* from, std::size_t elements, std::size_t element_size) {
+void Buffer::put(const void* from, std::size_t elements, std::size_t element_size) {
   if (elements > bytes_ / element_size) {
     detail::fail(name_ +
                  format(": upload of %zu elements into %zu", elements, bytes_ / element_size));
@@ -138,9 +136,9 @@ LAB_INLINE void Buffer::put(const void* from, std::size_t elements, std::size_t 
   copy_in(payload(), from, elements * element_size);
 }
 
-LAB_INLINE void Buffer::get(void* to) const { copy_out(to, payload(), bytes_); }
+void Buffer::get(void* to) const { copy_out(to, payload(), bytes_); }
 
-LAB_INLINE void Buffer::copy_in(void* to, const void* from, std::size_t bytes) const {
+void Buffer::copy_in(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0) return;
   if (memory_ == Memory::device) {
     CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
@@ -149,7 +147,7 @@ LAB_INLINE void Buffer::copy_in(void* to, const void* from, std::size_t bytes) c
   }
 }
 
-LAB_INLINE void Buffer::copy_out(void* to, const void* from, std::size_t bytes) const {
+void Buffer::copy_out(void* to, const void* from, std::size_t bytes) const {
   if (bytes == 0) return;
   if (memory_ == Memory::device) {
     CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
@@ -159,7 +157,7 @@ LAB_INLINE void Buffer::copy_out(void* to, const void* from, std::size_t bytes) 
   }
 }
 
-LAB_INLINE void Buffer::swap(Buffer& other) noexcept {
+void Buffer::swap(Buffer& other) noexcept {
   const bool here = base_ != nullptr, there = other.base_ != nullptr;
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
@@ -172,11 +170,11 @@ LAB_INLINE void Buffer::swap(Buffer& other) noexcept {
   std::replace(registry().begin(), registry().end(), from, here ? &other : this);
 }
 
-LAB_INLINE void mend_all_canaries() {
+void mend_all_canaries() {
   for (Buffer* buffer : Buffer::registry()) buffer->mend_canaries();
 }
 
-LAB_INLINE std::optional<std::string> check_all_canaries() {
+std::optional<std::string> check_all_canaries() {
   for (const Buffer* buffer : Buffer::registry()) {
     if (auto damage = buffer->check_canaries()) return damage;
   }

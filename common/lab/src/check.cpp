@@ -1,15 +1,12 @@
-#pragma once
+#include "lab/check.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "lab/check.h"
-#include "lab/config.h"
-
 namespace lab {
 
-LAB_INLINE std::string advice(cudaError_t error) {
+std::string advice(cudaError_t error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
       return "The program holds no code for this GPU: its kernels did not run. Configure again "
@@ -47,29 +44,30 @@ LAB_INLINE std::string advice(cudaError_t error) {
   }
 }
 
-namespace detail {
+namespace {
 
 /// How many `ThrowInstead` scopes this thread is in.
-LAB_INLINE int& throw_depth() {
-  static thread_local int depth = 0;
-  return depth;
-}
-
-LAB_INLINE ThrowInstead::ThrowInstead() { ++throw_depth(); }
-LAB_INLINE ThrowInstead::~ThrowInstead() { --throw_depth(); }
+thread_local int throw_depth = 0;
 
 /// Throws the failure, or reports it and ends the program.
 template <class F>
-[[noreturn]] void raise(const F& failure) {
-  if (throw_depth() > 0) throw failure;
+[[noreturn]] void end_with(const F& failure) {
+  if (throw_depth > 0) throw failure;
   std::fflush(stdout);
   std::fprintf(stderr, "ERROR %s\n", failure.what());
   std::exit(1);
 }
 
-LAB_INLINE void fail(const std::string& message) { raise(Failure(message)); }
+}  // namespace
 
-LAB_INLINE std::string describe(cudaError_t error) {
+namespace detail {
+
+ThrowInstead::ThrowInstead() { ++throw_depth; }
+ThrowInstead::~ThrowInstead() { --throw_depth; }
+
+void fail(const std::string& message) { end_with(Failure(message)); }
+
+std::string describe(cudaError_t error) {
   std::string text = std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + ".";
   if (const std::string help = advice(error); !help.empty()) text += " " + help;
   return text;
@@ -77,11 +75,11 @@ LAB_INLINE std::string describe(cudaError_t error) {
 
 }  // namespace detail
 
-LAB_INLINE void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
+void check_cuda(cudaError_t error, const char* call, const char* file, int line) {
   if (error == cudaSuccess) return;
-  detail::raise(CudaFailure(std::string(file) + ":" + std::to_string(line) + ": " + call +
-                                " failed with " + detail::describe(error),
-                            error));
+  end_with(CudaFailure(std::string(file) + ":" + std::to_string(line) + ": " + call +
+                           " failed with " + detail::describe(error),
+                       error));
 }
 
 }  // namespace lab

@@ -1,14 +1,11 @@
-#pragma once
+#include "lab/size.h"
 
 #include <charconv>
 #include <system_error>
 
-#include "lab/config.h"
-#include "lab/size.h"
-
 namespace lab {
 
-LAB_INLINE std::vector<std::pair<std::string, std::size_t>> Size::dimensions() const {
+std::vector<std::pair<std::string, std::size_t>> Size::dimensions() const {
   switch (kind) {
     case SizeKind::n:
       return {{"n", n}};
@@ -20,7 +17,7 @@ LAB_INLINE std::vector<std::pair<std::string, std::size_t>> Size::dimensions() c
   return {};
 }
 
-LAB_INLINE std::string spelling(SizeKind kind) {
+std::string spelling(SizeKind kind) {
   switch (kind) {
     case SizeKind::n:
       return "n";
@@ -32,13 +29,13 @@ LAB_INLINE std::string spelling(SizeKind kind) {
   return "";
 }
 
-LAB_INLINE bool parse_number(std::string_view text, std::uint64_t& value) {
+bool parse_number(std::string_view text, std::uint64_t& value) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   return error == std::errc{} && stop == end;
 }
 
-LAB_INLINE Size parse_size(std::string_view text, SizeKind kind) {
+Size parse_size(std::string_view text, SizeKind kind) {
   const std::size_t wanted = Size{.kind = kind}.dimensions().size();
   const std::uint64_t largest = largest_dimension(kind);
   const auto bad = [&](const std::string& why) {
@@ -84,7 +81,7 @@ LAB_INLINE Size parse_size(std::string_view text, SizeKind kind) {
   return size;
 }
 
-LAB_INLINE std::string to_string(const Size& size) {
+std::string to_string(const Size& size) {
   std::string text;
   for (const auto& [name, value] : size.dimensions()) {
     if (!text.empty()) text += ", ";

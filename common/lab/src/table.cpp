@@ -1,18 +1,16 @@
-#pragma once
+#include "lab/table.h"
 
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
-#include "lab/config.h"
-#include "lab/table.h"
 #include "lab/text.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
-LAB_INLINE std::uint64_t count_of(const Counts& counts, std::string_view name) {
+std::uint64_t count_of(const Counts& counts, std::string_view name) {
   for (const auto& [key, value] : counts) {
     if (key == name) return value;
   }
@@ -20,17 +18,17 @@ LAB_INLINE std::uint64_t count_of(const Counts& counts, std::string_view name) {
 }
 
 /// `a / b` with one decimal; "-" where b is 0.
-LAB_INLINE std::string per(std::uint64_t a, std::uint64_t b) {
+std::string per(std::uint64_t a, std::uint64_t b) {
   return b == 0 ? "-" : format("%.1f", static_cast<double>(a) / static_cast<double>(b));
 }
 
-LAB_INLINE std::vector<std::string> headings(bool times) {
+std::vector<std::string> headings_of(bool times) {
   if (times) return {"median ms", "(p10 .. p90)", "rate", "of peer", "of limit"};
   return {"loads", "sectors", "lanes", "stores", "sectors", "lanes", "conflicts"};
 }
 
 /// The figures of a row under those headings; none where it has none.
-LAB_INLINE std::vector<std::string> figures(const Row& row, bool times) {
+std::vector<std::string> figures_of(const Row& row, bool times) {
   const auto percent = [](const std::optional<double>& fraction) {
     return fraction ? format("%.1f %%", 100 * *fraction) : "";
   };
@@ -56,16 +54,16 @@ LAB_INLINE std::vector<std::string> figures(const Row& row, bool times) {
           shared == 0 ? "-" : grouped(conflicts)};
 }
 
-LAB_INLINE std::string pad_left(const std::string& text, std::size_t width) {
+std::string pad_left(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-LAB_INLINE std::string pad_right(const std::string& text, std::size_t width) {
+std::string pad_right(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
 }
 
 /// The lines below the rows: what the columns mean, the peers, the limits.
-LAB_INLINE std::vector<std::string> footnotes(const Report& report, bool times) {
+std::vector<std::string> footnotes(const Report& report, bool times) {
   std::vector<std::string> notes;
   const bool counted = std::any_of(report.rows.begin(), report.rows.end(),
                                    [](const Row& row) { return !row.counts.empty(); });
@@ -96,22 +94,22 @@ LAB_INLINE std::vector<std::string> footnotes(const Report& report, bool times) 
   return notes;
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE std::string table(const Report& report, bool times, bool color, std::size_t width) {
+std::string table(const Report& report, bool times, bool color, std::size_t width) {
   constexpr std::size_t status_width = 5;
   const bool figures_there =
       std::any_of(report.rows.begin(), report.rows.end(),
-                  [&](const Row& row) { return !detail::figures(row, times).empty(); });
+                  [&](const Row& row) { return !figures_of(row, times).empty(); });
   const std::vector<std::string> headings =
-      figures_there ? detail::headings(times) : std::vector<std::string>{};
+      figures_there ? headings_of(times) : std::vector<std::string>{};
 
   std::vector<std::size_t> widths;
   for (const std::string& heading : headings) widths.push_back(heading.size());
   std::size_t longest = 4;  // "rung"
   for (const Row& row : report.rows) {
     longest = std::max(longest, row.label().size());
-    const std::vector<std::string> figures = detail::figures(row, times);
+    const std::vector<std::string> figures = figures_of(row, times);
     for (std::size_t i = 0; i < figures.size(); ++i) {
       widths[i] = std::max(widths[i], figures[i].size());
     }
@@ -123,7 +121,7 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
       std::min(longest, std::max<std::size_t>(width - std::min(width, taken), 12));
 
   const auto painted = [&](Status status) {
-    const std::string word = detail::pad_right(to_string(status), status_width);
+    const std::string word = pad_right(to_string(status), status_width);
     if (!color) return word;
     return std::string(status == Status::pass   ? "\033[32m"
                        : status == Status::skip ? "\033[33m"
@@ -132,8 +130,7 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
   };
   const auto columns = [&](const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      line += "  " + detail::pad_left(cells[i], widths[i]);
+    for (std::size_t i = 0; i < cells.size(); ++i) line += "  " + pad_left(cells[i], widths[i]);
     while (!line.empty() && line.back() == ' ') line.pop_back();
     return line;
   };
@@ -141,7 +138,7 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
   const std::string indent(label_width + 2 + status_width + 2, ' ');
   std::string text = "rung";
   if (figures_there) {
-    text = detail::pad_right(text, label_width + 2 + status_width) + columns(headings);
+    text = pad_right(text, label_width + 2 + status_width) + columns(headings);
   }
   text += "\n";
   for (const Row& row : report.rows) {
@@ -149,11 +146,11 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
     if (label.size() > label_width) {
       text += label + "\n" + std::string(label_width, ' ');
     } else {
-      text += detail::pad_right(label, label_width);
+      text += pad_right(label, label_width);
     }
-    text += "  " + painted(row.status) + columns(detail::figures(row, times));
+    text += "  " + painted(row.status) + columns(figures(row, times));
     if (!row.reason.empty()) {
-      bool inline_reason = detail::figures(row, times).empty();
+      bool inline_reason = figures_of(row, times).empty();
       for (const std::string& line :
            wrapped(row.reason, width - std::min(indent.size(), width / 2))) {
         text += (inline_reason ? "  " : "\n" + indent) + line;
@@ -163,7 +160,7 @@ LAB_INLINE std::string table(const Report& report, bool times, bool color, std::
     while (text.back() == ' ') text.pop_back();
     text += "\n";
   }
-  for (const std::string& note : detail::footnotes(report, times)) {
+  for (const std::string& note : footnotes(report, times)) {
     for (const std::string& line : wrapped(note, width)) text += line + "\n";
   }
   text +=

@@ -1,18 +1,15 @@
-#pragma once
+#include "lab/verify.h"
 
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "lab/config.h"
 #include "lab/text.h"
-#include "lab/verify.h"
 
 namespace lab {
 
-LAB_INLINE Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth,
-                                       double u) {
+Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth, double u) {
   constexpr double lambda = 4;
   if (depth == 0) depth = k;
   const double drift = lambda * std::sqrt(static_cast<double>(depth)) * u;
@@ -21,16 +18,15 @@ LAB_INLINE Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::siz
                  depth)};
 }
 
-LAB_INLINE Tolerance tolerance_for_roundings(std::size_t roundings, double u) {
+Tolerance tolerance_for_roundings(std::size_t roundings, double u) {
   return {0, static_cast<double>(roundings) * u, std::to_string(roundings) + " roundings"};
 }
 
 namespace detail {
 
-LAB_INLINE Comparer::Comparer(std::size_t got, std::size_t want)
-    : Comparer(got, want, Tolerance::exact()) {}
+Comparer::Comparer(std::size_t got, std::size_t want) : Comparer(got, want, Tolerance::exact()) {}
 
-LAB_INLINE Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance)
+Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance)
     : tolerance_(tolerance) {
   const auto worthless = [&](std::string why) {
     sound_ = false;
@@ -49,9 +45,9 @@ LAB_INLINE Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance
   }
 }
 
-LAB_INLINE Comparer::~Comparer() = default;
+Comparer::~Comparer() = default;
 
-LAB_INLINE void Comparer::note(std::size_t i, double error, double got, double want) {
+void Comparer::note(std::size_t i, double error, double got, double want) {
   double allowed = tolerance_.absolute;
   if (tolerance_.relative != 0 && std::isfinite(want)) {
     allowed += tolerance_.relative * std::abs(want);
@@ -75,7 +71,7 @@ LAB_INLINE void Comparer::note(std::size_t i, double error, double got, double w
   }
 }
 
-LAB_INLINE Comparison Comparer::result() {
+Comparison Comparer::result() {
   if (!sound_) return result_;
   result_.pass = result_.mismatches == 0;
   result_.text =
@@ -92,7 +88,7 @@ LAB_INLINE Comparison Comparer::result() {
 
 }  // namespace detail
 
-LAB_INLINE Comparison verdict(bool pass, std::string_view text) {
+Comparison verdict(bool pass, std::string_view text) {
   Comparison result;
   result.pass = pass;
   result.size = 1;

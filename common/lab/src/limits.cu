@@ -1,5 +1,3 @@
-#pragma once
-
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -8,12 +6,11 @@
 
 #include "lab/buffer.h"
 #include "lab/check.h"
-#include "lab/config.h"
 #include "lab/limits.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
 /// Independent chains of fused multiply-adds: enough of them to hide each one's latency.
 template <int chains>
@@ -28,9 +25,9 @@ __global__ void fma_loop(float a, float b, int iterations, float* sink) {
   if (sum == -1.0f) *sink = sum;  // never, but the compiler cannot know
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE double measure_copy(const LimitOptions& limits, const TimingOptions& timing) {
+double measure_copy(const LimitOptions& limits, const TimingOptions& timing) {
   std::size_t available = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&available, &total));
   const std::size_t bytes = std::max<std::size_t>(std::min(limits.copy_bytes, available / 4), 1);
@@ -43,7 +40,7 @@ LAB_INLINE double measure_copy(const LimitOptions& limits, const TimingOptions& 
   return 2.0 * static_cast<double>(bytes) / (time.median * 1e6);
 }
 
-LAB_INLINE double measure_fp32(const LimitOptions& limits, const TimingOptions& timing) {
+double measure_fp32(const LimitOptions& limits, const TimingOptions& timing) {
   static constexpr int chains = 16, threads = 256;
   int device = 0, sms = 0;
   CUDA_CHECK(cudaGetDevice(&device));
@@ -51,8 +48,7 @@ LAB_INLINE double measure_fp32(const LimitOptions& limits, const TimingOptions& 
   const int blocks = 8 * sms;
   DeviceBuffer<float> sink(1, "the sink", 0);
   const std::array contestants{Contestant{[&] {
-    detail::fma_loop<chains>
-        <<<blocks, threads>>>(0.999f, 0.001f, limits.fma_iterations, sink.data());
+    fma_loop<chains><<<blocks, threads>>>(0.999f, 0.001f, limits.fma_iterations, sink.data());
   }}};
   TimingOptions unflushed = timing;
   unflushed.flush = false;

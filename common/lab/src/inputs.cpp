@@ -1,17 +1,14 @@
-#pragma once
-
-#include "lab/config.h"
 #include "lab/inputs.h"
 
 namespace lab {
 
-LAB_INLINE std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
+std::vector<float> random_floats(std::size_t n, std::uint64_t seed) {
   std::vector<float> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = random_float(seed, i);
   return values;
 }
 
-LAB_INLINE std::vector<int> random_ints(std::size_t n, std::uint64_t seed, int low, int high) {
+std::vector<int> random_ints(std::size_t n, std::uint64_t seed, int low, int high) {
   const std::uint64_t range =
       static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low) + 1;  // at most 2^32
   std::vector<int> values(n);
@@ -22,7 +19,7 @@ LAB_INLINE std::vector<int> random_ints(std::size_t n, std::uint64_t seed, int l
   return values;
 }
 
-LAB_INLINE std::vector<std::uint8_t> random_bytes(std::size_t n, std::uint64_t seed) {
+std::vector<std::uint8_t> random_bytes(std::size_t n, std::uint64_t seed) {
   std::vector<std::uint8_t> values(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t bits = random_bits(seed, i);

@@ -1,26 +1,22 @@
-#pragma once
+#include "lab/header.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
-#include "lab/config.h"
-#include "lab/header.h"
 #include "lab/text.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
-LAB_INLINE Header& header_slot() {
+Header& linked_header() {
   static Header header;
   return header;
 }
 
-LAB_INLINE ThisHeader::ThisHeader(Header header) { header_slot() = std::move(header); }
-
 /// "A", "A and B", "A, B and C".
-LAB_INLINE std::string listed(const std::vector<std::string>& parts) {
+std::string listed(const std::vector<std::string>& parts) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
@@ -29,18 +25,20 @@ LAB_INLINE std::string listed(const std::vector<std::string>& parts) {
   return text;
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE const Header& this_header() { return detail::header_slot(); }
+detail::ThisHeader::ThisHeader(Header header) { linked_header() = std::move(header); }
 
-LAB_INLINE const HeaderRung* Header::find(std::string_view name) const {
+const Header& this_header() { return linked_header(); }
+
+const HeaderRung* Header::find(std::string_view name) const {
   const auto found = std::find_if(rungs.begin(), rungs.end(),
                                   [&](const HeaderRung& rung) { return rung.name == name; });
   return found == rungs.end() ? nullptr : &*found;
 }
 
-LAB_INLINE std::string unmet_needs(const HeaderRung& rung, const Backend& backend, bool registered,
-                                   int compute_capability) {
+std::string unmet_needs(const HeaderRung& rung, const Backend& backend, bool registered,
+                        int compute_capability) {
   const bool simulated = backend.name == "simulator";
   const auto dotted = [](int version) { return format("%d.%d", version / 10, version % 10); };
   std::string gpu;                 // "a GPU", "a GPU of compute capability 9.0"
@@ -80,7 +78,7 @@ LAB_INLINE std::string unmet_needs(const HeaderRung& rung, const Backend& backen
     return "needs " + not_built_for + ", for which this program was not built";
   }
   if (parts.empty()) return "";
-  std::string text = "needs " + detail::listed(parts);
+  std::string text = "needs " + listed(parts);
   if (says_device) text += "; this device has " + dotted(compute_capability);
   return text;
 }

@@ -1,13 +1,10 @@
-#pragma once
+#include "lab/stats.h"
 
 #include <algorithm>
 
-#include "lab/config.h"
-#include "lab/stats.h"
-
 namespace lab {
 
-LAB_INLINE TimeStats summarize(std::vector<double> ms) {
+TimeStats summarize(std::vector<double> ms) {
   if (ms.empty()) return {};
   std::sort(ms.begin(), ms.end());
   const auto at = [&](double fraction) {

@@ -1,19 +1,17 @@
-#pragma once
+#include "lab/json.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
-#include "lab/config.h"
-#include "lab/json.h"
 #include "lab/json_writer.h"
 #include "lab/size.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
-LAB_INLINE void write(JsonWriter& json, const TimeStats& time) {
+void write(JsonWriter& json, const TimeStats& time) {
   json.begin_object("time_ms");
   json.value("median", time.median);
   json.value("p10", time.p10);
@@ -22,7 +20,7 @@ LAB_INLINE void write(JsonWriter& json, const TimeStats& time) {
   json.end_object();
 }
 
-LAB_INLINE void write(JsonWriter& json, const Row& row) {
+void write(JsonWriter& json, const Row& row) {
   json.begin_object();
   json.value("rung", row.rung);
   if (!row.variant.empty()) json.value("variant", row.variant);
@@ -54,9 +52,9 @@ LAB_INLINE void write(JsonWriter& json, const Row& row) {
   json.end_object();
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE std::string to_json(const Report& report) {
+std::string to_json(const Report& report) {
   JsonWriter json;
   json.begin_object();
   json.value("chapter", report.chapter);
@@ -70,13 +68,13 @@ LAB_INLINE std::string to_json(const Report& report) {
   for (const auto& [name, value] : report.limits) json.value(name, value);
   json.end_object();
   json.begin_array("rows");
-  for (const Row& row : report.rows) detail::write(json, row);
+  for (const Row& row : report.rows) write(json, row);
   json.end_array();
   json.end_object();
   return json.text() + "\n";
 }
 
-LAB_INLINE std::string write_json(const std::string& path, const Report& report) {
+std::string write_json(const std::string& path, const Report& report) {
   const std::string text = to_json(report);
   const std::string part = path + ".part";
   std::FILE* const file = std::fopen(part.c_str(), "w");

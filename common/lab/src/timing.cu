@@ -1,4 +1,4 @@
-#pragma once
+#include "lab/timing.h"
 
 #include <cuda_runtime.h>
 
@@ -9,12 +9,10 @@
 
 #include "lab/buffer.h"
 #include "lab/check.h"
-#include "lab/config.h"
-#include "lab/timing.h"
 
 namespace lab {
 
-namespace detail {
+namespace {
 
 /// Reads `n` words, so that they are what the L2 cache holds afterwards.
 template <class T>
@@ -89,32 +87,30 @@ class EventPair {
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
-LAB_INLINE double seconds_now() {
+double seconds_now() {
   std::timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace detail
+}  // namespace
 
-LAB_INLINE double time_on_device(const std::function<void()>& work) {
-  return detail::EventPair().time(work);
-}
+double time_on_device(const std::function<void()>& work) { return EventPair().time(work); }
 
-LAB_INLINE double time_on_host(const std::function<void()>& work) {
+double time_on_host(const std::function<void()>& work) {
   CUDA_CHECK(cudaDeviceSynchronize());
-  const double start = detail::seconds_now();
+  const double start = seconds_now();
   work();
-  const double ms = 1e3 * (detail::seconds_now() - start);
+  const double ms = 1e3 * (seconds_now() - start);
   CUDA_CHECK(cudaGetLastError());
   return ms;
 }
 
-LAB_INLINE std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
-                                                   const TimingOptions& options) {
-  std::optional<detail::CacheFlusher> flush;
+std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
+                                        const TimingOptions& options) {
+  std::optional<CacheFlusher> flush;
   if (options.flush) flush.emplace();
-  detail::EventPair events;
+  EventPair events;
 
   const auto run = [&](const Contestant& contestant, bool last) {
     if (contestant.before) contestant.before(last);
@@ -125,16 +121,16 @@ LAB_INLINE std::vector<TimeStats> time_interleaved(std::span<const Contestant> c
     return ms;
   };
 
-  const double begin = detail::seconds_now();
+  const double begin = seconds_now();
   for (int i = 0; i < options.warmup; ++i) {
-    if (i > 0 && detail::seconds_now() - begin >= options.budget_s) break;
+    if (i > 0 && seconds_now() - begin >= options.budget_s) break;
     for (const Contestant& contestant : contestants) run(contestant, false);
   }
 
   std::vector<std::vector<double>> ms(contestants.size());
-  const double start = detail::seconds_now();
+  const double start = seconds_now();
   for (int i = 1;; ++i) {
-    const double spent = detail::seconds_now() - start;
+    const double spent = seconds_now() - start;
     const bool last = i >= options.max_runs ||
                       (i >= options.min_runs && spent >= options.budget_s) ||
                       (i >= 3 && spent >= 5 * options.budget_s);

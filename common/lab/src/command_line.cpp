@@ -1,16 +1,13 @@
-#pragma once
+#include "lab/command_line.h"
 
 #include <getopt.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "lab/command_line.h"
-#include "lab/config.h"
-
 namespace lab {
 
-LAB_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -25,8 +22,7 @@ LAB_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-LAB_INLINE std::optional<std::string> nearest(std::string_view typed,
-                                              const std::vector<std::string>& names) {
+std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& names) {
   std::optional<std::string> best;
   std::size_t distance = std::max<std::size_t>(typed.size() / 3, 2) + 1;
   for (const std::string& name : names) {
@@ -37,7 +33,7 @@ LAB_INLINE std::optional<std::string> nearest(std::string_view typed,
   return best;
 }
 
-LAB_INLINE CaseRange parse_cases(std::string_view text, std::size_t count) {
+CaseRange parse_cases(std::string_view text, std::size_t count) {
   if (text == "all") return {0, count - 1};
   const std::size_t dash = text.find('-');
   std::uint64_t first = 0, last = 0;
@@ -52,8 +48,7 @@ LAB_INLINE CaseRange parse_cases(std::string_view text, std::size_t count) {
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
-LAB_INLINE Options parse_command_line(int argc, char** argv, SizeKind kind,
-                                      std::string_view default_size) {
+Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size) {
   enum { help = 1, list, rung, size, seed, json, cases };
   const bool product = kind == SizeKind::m_n_k;
   static const option table[] = {

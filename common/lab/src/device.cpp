@@ -1,4 +1,4 @@
-#pragma once
+#include "lab/device.h"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,11 @@
 #include <string_view>
 
 #include "lab/check.h"
-#include "lab/config.h"
-#include "lab/device.h"
 #include "lab/text.h"
 
 namespace lab {
 
-LAB_INLINE std::string device_name() {
+std::string device_name() {
   int device = 0;
   cudaDeviceProp properties{};
   CUDA_CHECK(cudaGetDevice(&device));
@@ -22,19 +20,19 @@ LAB_INLINE std::string device_name() {
   return properties.name;
 }
 
-LAB_INLINE int device_attribute(cudaDeviceAttr attribute) {
+int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
   return value;
 }
 
-LAB_INLINE int compute_capability() {
+int compute_capability() {
   return 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
          device_attribute(cudaDevAttrComputeCapabilityMinor);
 }
 
-LAB_INLINE std::string driver_version() {
+std::string driver_version() {
   int cuda = 0;
   CUDA_CHECK(cudaDriverGetVersion(&cuda));
   const std::string newest = format("CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
@@ -57,7 +55,7 @@ LAB_INLINE std::string driver_version() {
   return newest;
 }
 
-LAB_INLINE std::string utc_now() {
+std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   gmtime_r(&now, &parts);
@@ -66,7 +64,7 @@ LAB_INLINE std::string utc_now() {
   return text.data();
 }
 
-LAB_INLINE std::string commit() {
+std::string commit() {
   const char* text = std::getenv("WARP_COMMIT");
   return text != nullptr && *text != '\0' ? text : "unknown";
 }

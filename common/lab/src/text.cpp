@@ -1,4 +1,4 @@
-#pragma once
+#include "lab/text.h"
 
 #include <unistd.h>
 
@@ -7,12 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "lab/config.h"
-#include "lab/text.h"
-
 namespace lab {
 
-LAB_INLINE std::string format(const char* pattern, ...) {
+std::string format(const char* pattern, ...) {
   std::va_list arguments, again;
   va_start(arguments, pattern);
   va_copy(again, arguments);
@@ -24,27 +21,27 @@ LAB_INLINE std::string format(const char* pattern, ...) {
   return text;
 }
 
-LAB_INLINE std::string grouped(std::uint64_t value) {
+std::string grouped(std::uint64_t value) {
   std::string text = std::to_string(value);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
 
-LAB_INLINE std::string milliseconds(double ms) {
+std::string milliseconds(double ms) {
   return format("%.*f", ms >= 1000 ? 0 : ms >= 100 ? 1 : ms >= 10 ? 2 : ms >= 1 ? 3 : 4, ms);
 }
 
-LAB_INLINE std::string rate_text(double value) {
+std::string rate_text(double value) {
   if (value >= 100) return grouped(static_cast<std::uint64_t>(std::llround(value)));
   return format("%.*f", value >= 10 ? 1 : 2, value);
 }
 
-LAB_INLINE std::string one_line(std::string text) {
+std::string one_line(std::string text) {
   for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
   return text;
 }
 
-LAB_INLINE std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (text.size() > width) {
     std::size_t end = text.rfind(' ', width);
@@ -57,7 +54,7 @@ LAB_INLINE std::vector<std::string> wrapped(std::string_view text, std::size_t w
   return lines;
 }
 
-LAB_INLINE bool wants_color(int descriptor) {
+bool wants_color(int descriptor) {
   const auto value = [](const char* name) {
     const char* text = std::getenv(name);
     return std::string_view(text == nullptr ? "" : text);

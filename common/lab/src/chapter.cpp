@@ -1,0 +1,234 @@
+#include "lab/chapter.h"
+
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "lab/check.h"
+#include "lab/device.h"
+#include "lab/json.h"
+#include "lab/rungs.h"
+#include "lab/table.h"
+
+namespace lab {
+
+namespace {
+
+std::string base_name(const char* path) {
+  const std::string text = path == nullptr ? "chapter" : path;
+  return text.substr(text.find_last_of('/') + 1);
+}
+
+/// Which extents a size has, by their number.
+SizeKind kind_of(const std::string& size) {
+  const auto commas = std::count(size.begin(), size.end(), ',');
+  return commas == 0 ? SizeKind::n : commas == 1 ? SizeKind::rows_cols : SizeKind::m_n_k;
+}
+
+}  // namespace
+
+std::string variant_name(std::string_view label, const std::string& value) {
+  return label.empty() ? value : std::string(label) + "=" + value;
+}
+
+ChapterConfig detail::config_of_header() {
+  const Header& header = this_header();
+  if (header.folder.empty())
+    detail::fail(
+        "no header was linked to this program: CMake does that for the folders of chapters/");
+  return {.name = header.folder, .default_size = header.default_size(this_backend())};
+}
+
+Chapter::Chapter(int argc, char** argv)
+    : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header()) {}
+
+Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name, const char* default_size)
+    : Chapter(argc, argv, kind, ChapterConfig{.name = name, .default_size = default_size}) {}
+
+Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config)
+    : program_(base_name(argc > 0 ? argv[0] : nullptr)), config_(config) {
+  try {
+    options_ = parse_command_line(argc, argv, kind, config_.default_size);
+  } catch (const BadInput& bad) {
+    usage(bad.what());
+  }
+  if (options_.help) {
+    print_help(kind);
+    std::exit(0);
+  }
+  if (options_.list && !header().rungs.empty()) {
+    print_list();
+    std::exit(0);
+  }
+  if (options_.list || options_.json.empty()) return;
+  // Better now than after the work. Appending nothing leaves an older file as it is.
+  errno = 0;
+  const bool existed = access(options_.json.c_str(), F_OK) == 0;
+  std::FILE* const file = std::fopen(options_.json.c_str(), "a");
+  if (file == nullptr) {
+    usage("--json '" + options_.json + "' cannot be written: " + std::strerror(errno));
+  }
+  std::fclose(file);
+  if (!existed) std::remove(options_.json.c_str());
+}
+
+Chapter::~Chapter() = default;
+
+void Chapter::usage(const std::string& message) const {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s\n", program_.c_str(), one_line(message).c_str());
+  std::exit(2);
+}
+
+void Chapter::print_help(SizeKind kind) const {
+  const std::string size = spelling(kind);
+  const std::string fallback =
+      config_.default_size.empty() ? "" : "; default " + config_.default_size;
+  const bool product = kind == SizeKind::m_n_k;
+  std::printf(
+      "usage: %s [--rung NAME]... [--size %s]%s [--seed S] [--json FILE]%s\n"
+      "       %s --list | --help\n"
+      "\n"
+      "Runs the rungs of chapter %s on the %s, checks each of them, and prints the ladder.\n"
+      "\n"
+      "  --rung NAME       only this rung; may be given several times\n"
+      "  --size %-9s  whole numbers from 1 to %llu%s%s\n"
+      "  --seed S          which random inputs; default 1\n"
+      "  --json FILE       also writes the results there\n"
+      "  --list            names the rungs\n"
+      "%s"
+      "\n"
+      "Environment: LAB_TIMING=off checks without timing; LAB_GUARD=0 takes the canaries away "
+      "(for\n"
+      "compute-sanitizer); NO_COLOR=1 prints no colours.\n"
+      "\n"
+      "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n",
+      program_.c_str(), size.c_str(), product ? "..." : "", product ? " [--cases WHICH]" : "",
+      program_.c_str(), config_.name.c_str(), config_.backend.name.c_str(), size.c_str(),
+      static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str(),
+      product ? "; several: a ladder for each" : "",
+      product
+          ? "  --cases WHICH     instead of a size, many small products with every edge, leading\n"
+            "                    dimension, alpha and beta: all, a number, or FIRST-LAST; checks\n"
+            "                    each rung on each of them, without times\n"
+          : "");
+}
+
+void Chapter::print_list() const {
+  std::vector<std::pair<std::string, std::string>> rungs;  // name, idea
+  for (const HeaderRung& line : header().rungs) rungs.emplace_back(line.name, line.idea);
+  for (const Entry& entry : entries_) {
+    const auto same = [&](const auto& rung) { return rung.first == entry.rung.name; };
+    if (std::none_of(rungs.begin(), rungs.end(), same)) {
+      rungs.emplace_back(entry.rung.name, entry.rung.idea);
+    }
+  }
+  std::size_t width = 0;
+  for (const auto& [name, idea] : rungs) width = std::max(width, name.size());
+  for (const auto& [name, idea] : rungs) {
+    const std::string gap(idea.empty() ? 0 : width - name.size() + 2, ' ');
+    std::printf("%s%s%s\n", name.c_str(), gap.c_str(), idea.c_str());
+  }
+}
+
+bool Chapter::wants(std::string_view rung) const {
+  return options_.rungs.empty() ||
+         std::find(options_.rungs.begin(), options_.rungs.end(), rung) != options_.rungs.end();
+}
+
+void Chapter::require(bool legal, std::string_view what) const {
+  if (!legal) usage("--size with " + to_string(size()) + ": " + std::string(what));
+}
+
+void Chapter::copy_extents(std::size_t* values, std::size_t count) const {
+  const auto dimensions = size().dimensions();
+  if (dimensions.size() != count) {
+    detail::fail(format("extents<%zu>() of a size that has %zu: %s", count, dimensions.size(),
+                        spelling(size().kind).c_str()));
+  }
+  for (std::size_t i = 0; i < count; ++i) values[i] = dimensions[i].second;
+}
+
+/// The line of a rung that is being registered; nothing where the program has no header.
+const HeaderRung* Chapter::line_of(const std::string& rung) const {
+  const HeaderRung* const line = header().find(rung);
+  if (line == nullptr && !header().rungs.empty()) {
+    detail::fail("rung " + rung + " is registered, and the header of " + header().folder +
+                 " does not name it");
+  }
+  return line;
+}
+
+void Chapter::add(const Rung& given) {
+  Rung rung = given;
+  if (const HeaderRung* const line = line_of(rung.name)) {
+    if (rung.idea.empty()) rung.idea = line->idea;
+    if (rung.expect_finding.empty()) rung.expect_finding = line->raises;
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.rung.name == rung.name && entry.rung.variant == rung.variant) {
+      detail::fail("rung " + rung.name + " " + rung.variant + " was added twice");
+    }
+  }
+  entries_.push_back({.rung = rung});
+}
+
+void Chapter::demonstrate(std::string_view name, const std::function<void()>& launch,
+                          const std::vector<Buffer*>& outputs) {
+  const HeaderRung* const line = header().find(name);
+  if (line == nullptr || line->raises.empty()) {
+    detail::fail("demonstration " + std::string(name) +
+                 ": its line in the header has no [raises KIND]");
+  }
+  add({.name = std::string(name), .launch = launch, .outputs = outputs});
+}
+
+/// Brings the rungs into the order of the header, and adds those that it names and nothing registered.
+/// \param all whether all rungs are to be here: it is the first size, and no case
+void Chapter::arrange(bool all) {
+  if (header().rungs.empty()) return;
+  std::vector<Entry> arranged;
+  for (const HeaderRung& line : header().rungs) {
+    const std::size_t before = arranged.size();
+    for (Entry& entry : entries_) {
+      if (entry.rung.name == line.name) arranged.push_back(std::move(entry));
+    }
+    if (arranged.size() > before) continue;
+    if (!all && unmet_needs(line, config_.backend, false, compute_capability()).empty()) continue;
+    arranged.push_back(
+        {.rung = {.name = line.name, .idea = line.idea, .expect_finding = line.raises},
+         .absent = true});
+  }
+  entries_ = std::move(arranged);
+}
+
+void Chapter::peer(const Peer& peer) { peers_.push_back(peer); }
+
+void Chapter::skip(std::string_view rung, std::string_view reason, std::string_view idea) {
+  const HeaderRung* const line = line_of(std::string(rung));
+  entries_.push_back(
+      {.rung = {.name = std::string(rung),
+                .idea = idea.empty() && line != nullptr ? line->idea : std::string(idea)},
+       .skipped = true,
+       .reason = std::string(reason)});
+}
+
+void Chapter::skip_peer(std::string_view name, std::string_view reason) {
+  skipped_peers_.emplace_back(name, reason);
+}
+
+const Peer* Chapter::find_peer(const std::string& name) const {
+  for (const Peer& peer : peers_) {
+    if (peer.name == name) return &peer;
+  }
+  return nullptr;
+}
+
+}  // namespace lab
