@@ -338,8 +338,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
 
 
 def public_headers(root: Path) -> dict[str, list[Path]]:
-    lab = sorted(header for header in (root / "common" / "lab" / "include" / "lab").glob("*.h")
-                 if not header.name.endswith("-inl.h"))  # the bodies of what the headers declare
+    lab = sorted((root / "common" / "lab" / "include" / "lab").glob("*.h"))
     simt = root / "common" / "simt" / "include" / "simt"
     return {"lab": lab, "simt": [simt / name for name in ("simt.h", "counts.h", "counting.h")]}
 

@@ -12,12 +12,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "tools")]
+from course import header as course_header  # noqa: E402
 from course import results as site_results  # noqa: E402
 from course.counted import load_counted  # noqa: E402
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
 BINARY_DIR = pathlib.Path(os.environ.get("WARP_BINARY_DIR", ROOT / "build" / "simulator"))
+LAB_OPTIONS = ["-std=c++20", f"-I{ROOT}/common/lab/include"]  # of simtcc, for a source that includes lab
 
 
 def nvcc_is_the_one_of_the_text():
@@ -66,6 +68,10 @@ class Chapter:
         self.source = ROOT / "chapters" / name / f"{self.short}.cu"
         self.program = BINARY_DIR / "chapters" / name / self.short
         self.fast = BINARY_DIR / "chapters" / name / f"{self.short}_fast"
+
+    def lab(self):
+        """What a program of its kernels links: what the header says, and lab."""
+        return [self.program.parent / "header.cpp", BINARY_DIR / "common" / "lab" / "liblab.a"]
 
     def header(self):
         """The consecutive comment lines at the start of the source."""
@@ -188,6 +194,8 @@ class Mutant:
     behind the rung's name. It is compiled fast: verification has to notice, not the simulator."""
 
     def __init__(self, chapter, mutants, traced=False):
+        # Small, and no multiple of any tile.
+        self.size = "40,36,20" if course_header.read(chapter.source).kind == "gemm" else None
         self.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(self.folder.name)
         source = folder / chapter.source.name
@@ -198,10 +206,8 @@ class Mutant:
         source.write_text(text)
         self.program = folder / "mutant"
         subprocess.run(
-            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), "-std=c++20",
-             f"-I{ROOT}/common/lab/include", f"-I{chapter.source.parent}", "-DLAB_COMPILED", '-DLAB_CHAPTER="mutant"',
-             '-DLAB_DEFAULT_SIZE="40,36,20"', "-o", self.program, source,
-             *sorted(chapter.source.parent.glob("*_stub.cu")), BINARY_DIR / "common" / "lab" / "liblab.a"], check=True)
+            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), *LAB_OPTIONS,
+             f"-I{chapter.source.parent}", "-o", self.program, source, *sorted(chapter.source.parent.glob("*_stub.cu")), *chapter.lab()], check=True)
 
     def __enter__(self):
         return self
@@ -210,4 +216,6 @@ class Mutant:
         self.folder.cleanup()
 
     def run(self, *arguments):
+        if self.size and not {"--size", "--cases"} & set(arguments):
+            arguments = ("--size", self.size, *arguments)
         return Run(self.program, *arguments)

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from chapter import BINARY_DIR, ROOT, Chapter, Run
+from chapter import BINARY_DIR, LAB_OPTIONS, Chapter, Run
 
 CHAPTER = Chapter("01_thread_indexing")
 
@@ -46,14 +46,11 @@ class Mutants(unittest.TestCase):
             source = folder / CHAPTER.source.name
             source.write_text(mutate(CHAPTER.source.read_text()))
             program = folder / "mutant"
-            # Verification has to notice, not the simulator: so it is off, which compiles sooner, too. And without
-            # LAB_COMPILED lab is header-only, as for a reader's program that has no more than the include path.
+            # Verification has to notice, not the simulator: so it is off, which compiles sooner, too.
             subprocess.run(
-                [BINARY_DIR / "bin" / "simtcc", "--fast", "-O0", "-std=c++20", f"-I{ROOT}/common/lab/include",
-                 '-DLAB_CHAPTER="mutant"', '-DLAB_DEFAULT_SIZE="999"',
-                 "-o", program, source, CHAPTER.source.with_name("thread_indexing_stub.cu")],
-                check=True)
-            run = Run(program)
+                [BINARY_DIR / "bin" / "simtcc", "--fast", "-O0", *LAB_OPTIONS, "-o", program, source,
+                 *sorted(CHAPTER.source.parent.glob("*_stub.cu")), *CHAPTER.lab()], check=True)
+            run = Run(program, "--size", "999")
             self.assertEqual(run.code, 1, run.explain())
             for rung, _, _, status in MUTANTS:
                 if status is None:

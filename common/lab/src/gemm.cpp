@@ -128,7 +128,7 @@ void GemmLadder::demonstrate(const std::string& name,
                              const std::function<void(const Gemm&)>& launch) {
   const HeaderRung* const line = chapter_.header().find(name);
   if (line == nullptr || line->raises.empty()) {
-    fail("demonstration " + name + ": its line in the header has no [raises KIND]");
+    detail::fail("demonstration " + name + ": its line in the header has no [raises KIND]");
   }
   add({.name = name, .launch = launch, .expect_finding = line->raises});
 }

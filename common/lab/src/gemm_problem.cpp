@@ -60,7 +60,7 @@ GemmCase completed(GemmCase what) {
   if (what.ldc == 0) what.ldc = what.n;
   if (what.m < 1 || what.n < 1 || what.k < 1 || what.lda < what.k || what.ldb < what.n ||
       what.ldc < what.n || std::min({what.offset_a, what.offset_b, what.offset_c}) < 0) {
-    fail("not a product: " + to_string(what));
+    detail::fail("not a product: " + to_string(what));
   }
   return what;
 }

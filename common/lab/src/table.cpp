@@ -148,7 +148,7 @@ std::string table(const Report& report, bool times, bool color, std::size_t widt
     } else {
       text += pad_right(label, label_width);
     }
-    text += "  " + painted(row.status) + columns(figures(row, times));
+    text += "  " + painted(row.status) + columns(figures_of(row, times));
     if (!row.reason.empty()) {
       bool inline_reason = figures_of(row, times).empty();
       for (const std::string& line :

@@ -1,5 +1,3 @@
-#include "lab/timing.h"
-
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "lab/buffer.h"
 #include "lab/check.h"
+#include "lab/timing.h"
 
 namespace lab {
 

@@ -1,6 +1,7 @@
 """./learn explain: runs a program on the simulator and prints its source with the counts."""
 
 import os
+import re
 import sys
 import time
 
@@ -68,7 +69,8 @@ def once(arguments, subject, machine):
     else:
         check_source(subject)
         install.ensure(machine, "simulator")
-        build.build("simulator", machine, "the simulator", ["simtcc", "simt"])
+        lab = ["lab"] if includes_lab(subject) else []
+        build.build("simulator", machine, "the simulator", ["simtcc", "simt"] + lab)
         main_source, label = subject, os.path.basename(subject)
         command = [compile_source(subject)]
     command += arguments.rest
@@ -228,6 +230,12 @@ def output_folder(source):
     return folder
 
 
+def includes_lab(source):
+    """Whether a program takes something from lab, which is then built and linked."""
+    with open(source, encoding="utf-8", errors="replace") as file:
+        return re.search(r'^\s*#\s*include\s*[<"]lab/', file.read(), re.MULTILINE) is not None
+
+
 def compile_source(source):
     """Compiles with simtcc, traced; returns the program. The compiler's messages reach the reader."""
     folder = output_folder(source)
@@ -235,6 +243,8 @@ def compile_source(source):
     simtcc = os.path.join(paths.build_folder("simulator"), "bin", "simtcc")
     command = [simtcc, "-std=c++20", "-I" + os.path.join(paths.ROOT, "common", "lab", "include")]
     command += ["-o", program, source]
+    if includes_lab(source):
+        command.append(os.path.join(paths.build_folder("simulator"), "common", "lab", "liblab.a"))
     try:
         _, output = steps.run("Compiling " + paths.shown(source), command, "explain")
     except steps.StepFailed as failed:
