@@ -78,7 +78,7 @@ def compile_command(checker, source, program, backend="simulator"):
         command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra"]
     else:
         command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
-    command += ["-std=c++20", "-DLAB_COMPILED"] + ["-I" + include for include in INCLUDES]
+    command += ["-std=c++20"] + ["-I" + include for include in INCLUDES]
     if source:
         command.append('-DEXERCISE="%s"' % os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"'))
     return command + [str(checker)] + [os.path.join(folder, library) for library in LIBRARIES] + ["-o", program]
