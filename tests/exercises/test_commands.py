@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -108,7 +109,7 @@ class Check(learner.Checkout):
     def test_all_with_files(self):
         self.edit("alpha", "solved")
         os.unlink(self.mine("gamma"))
-        done = self.learn("check", "--all", "--json", "out.json", "--junit", "out.xml", code=1)
+        done = self.learn("check", "--all", "--json", "out.json", "--junit", "out.xml", "--markdown", "out.md", code=1)
         self.assertIn("1 of 3 exercises passed, 2 started.", done.stdout)
         with open(os.path.join(self.root, "out.json"), encoding="utf-8") as file:
             data = json.load(file)
@@ -118,7 +119,31 @@ class Check(learner.Checkout):
         root = ElementTree.parse(os.path.join(self.root, "out.xml")).getroot()
         self.assertEqual(len(root.findall(".//testcase")), 3)
         self.assertEqual(len(root.findall(".//failure")), 2)
+        with open(os.path.join(self.root, "out.md"), encoding="utf-8") as file:
+            table = file.read()
+        self.assertIn("1 of 3 passed", table)
+        self.assertIn("| 01 `beta` | fill in | not yet | out-of-bounds at n = 2 |", table)
+        self.assertIn("| 02 `gamma` | fill in | not started |  |", table)
         self.assertFalse(os.path.exists(self.mine("gamma")), "check --all must not start exercises")
+
+    def test_lines_for_editors(self):
+        with open(os.path.join(learner.fake.ROOT, ".vscode", "tasks.json"), encoding="utf-8") as file:
+            tasks = [task for task in json.load(file)["tasks"] if "learn check" in task["command"]]
+        pattern = tasks[0]["problemMatcher"]["pattern"]["regexp"]
+        for text, line, message in (
+            ("wrong", 9, "n = 2: y[1]: expected 2, got 7"),
+            ("slow", 9, "n = 2: launches: 1, at most 0"),
+            ("nonsense", 9, "'nonsense' was not declared in this scope"),
+            ("nothing", 9, "n = 2: read of 4 bytes in work"),
+        ):
+            said = self.check(text, "my/01_first_steps/alpha.cu", "--lines")
+            found = re.search(pattern, said, re.MULTILINE)
+            self.assertTrue(found, said)
+            self.assertEqual(found.groups(), ("my/01_first_steps/alpha.cu", str(line), "error", message))
+            self.assertIn("alpha: not yet", said)
+        said = self.check("solved", "alpha", "--lines", code=0)
+        self.assertNotIn("error", said)
+        self.assertIn("alpha: passed", said)
 
     def test_a_chapter(self):
         said = self.check("solved", "01")

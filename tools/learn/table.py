@@ -35,6 +35,7 @@ COMMANDS = [
             Option("--launch", "only the launch with this index, counted from 0", "N"),
             Option("--blocks", "count about N blocks of each launch, spread over the grid: for big grids", "N"),
             Option("--html", "write the report to FILE, a page that shows the lanes, too", "FILE", complete="file"),
+            Option("--sarif", "write findings and advice to FILE as SARIF 2.1.0, for editors and code hosts", "FILE", complete="file"),
             Option(
                 "--json",
                 "write the trace to FILE; without one, the trace alone to standard output",
@@ -71,7 +72,9 @@ COMMANDS = [
             Option("--all", "all exercises"),
             Option("--backend", "default: the simulator, which counts; on a GPU the result is checked", "gpu|simulator", BACKENDS),
             Option("--json", "write what came of it to FILE", "FILE", complete="file"),
+            Option("--lines", "FILE:LINE: error: what, a line for each thing that is wrong, for editors"),
             Option("--junit", "the same as JUnit XML, for continuous integration", "FILE", complete="file"),
+            Option("--markdown", "the same as a table", "FILE", complete="file"),
         ],
         positional="[EXERCISE|CHAPTER...]",
         complete="exercise",
@@ -79,6 +82,7 @@ COMMANDS = [
     Command(
         "watch",
         "checks an exercise each time that you save it, until Ctrl-C",
+        [Option("--lines", "as of check")],
         positional="[EXERCISE]",
         complete="exercise",
     ),

@@ -16,7 +16,12 @@ def main(arguments):
         raise UsageError("check takes exercises or --all, not both")
     if backend == "gpu" and not Machine().gpus():
         raise LearnError("there is no NVIDIA GPU here; without --backend gpu the check runs on the simulator")
-    for option, file in (("--json", arguments.json), ("--junit", arguments.junit)):
+    wanted = (
+        ("--json", arguments.json, results.as_json),
+        ("--junit", arguments.junit, results.as_junit),
+        ("--markdown", arguments.markdown, results.as_markdown),
+    )
+    for option, file, _ in wanted:
         if file:
             from learn.commands.run import check_writable
 
@@ -32,11 +37,10 @@ def main(arguments):
             show.task(exercises[-1])
             return 1
     checking.prepare(backend)
-    outcomes = check_all(exercises, backend)
-    if arguments.json:
-        results.write(arguments.json, "--json", results.as_json(outcomes))
-    if arguments.junit:
-        results.write(arguments.junit, "--junit", results.as_junit(outcomes))
+    outcomes = check_all(exercises, backend, arguments.lines)
+    for option, file, text in wanted:
+        if file:
+            results.write(file, option, text(outcomes))
     if arguments.all:
         summary(outcomes)
     return 0 if all(outcome.passed for _, outcome in outcomes) else 1
@@ -55,7 +59,7 @@ def chosen(arguments, known):
     return exercises
 
 
-def check_all(exercises, backend):
+def check_all(exercises, backend, for_editors=False):
     """(exercise, outcome) of each; told as soon as it is known, in the order of the course."""
     paint = ui.palette()
     outcomes = []
@@ -65,7 +69,7 @@ def check_all(exercises, backend):
             for exercise, future in zip(exercises, running):
                 outcome = future.result()
                 outcomes.append((exercise, outcome))
-                tell(exercise, outcome, paint, brief=len(exercises) > 1)
+                tell(exercise, outcome, paint, brief=len(exercises) > 1, for_editors=for_editors)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -80,7 +84,7 @@ def one(exercise, backend):
     return checking.check(exercise, workspace.file_of(exercise), backend)
 
 
-def tell(exercise, outcome, paint, brief=False):
+def tell(exercise, outcome, paint, brief=False, for_editors=False):
     """Prints what a check came to, and keeps it."""
     if outcome.failures and outcome.failures[0]["kind"] == "not-started":
         ui.say("%s: not started" % exercise.name)
@@ -88,6 +92,11 @@ def tell(exercise, outcome, paint, brief=False):
     before = record.all_records([exercise])[exercise.key]
     record.note_try(exercise, outcome)
     now = record.all_records([exercise])[exercise.key]
+    if for_editors:
+        for line in report.for_editors(workspace.file_of(exercise), outcome):
+            ui.say(line)
+        ui.say("%s: %s" % (exercise.name, "passed" if outcome.passed else "not yet"))
+        return
     lines = report.outcome(exercise, workspace.file_of(exercise), outcome, before.last, paint)
     if brief and outcome.passed:
         ui.say(lines[0])

@@ -41,15 +41,15 @@ def main(arguments):
 
 
 def check_outputs(arguments, source):
-    """UsageError unless --json and --html name two files that can be written, neither of them the source."""
+    """UsageError unless --json, --html and --sarif name files of their own that can be written, none of them the source."""
     taken = {os.path.realpath(source): "the source"}
-    for option, file in (("--json", arguments.json), ("--html", arguments.html)):
+    for option, file in (("--json", arguments.json), ("--html", arguments.html), ("--sarif", arguments.sarif)):
         if not file or file == STDOUT:
             continue
         check_writable(file, option)
         before = taken.setdefault(os.path.realpath(file), option)
         if before != option:
-            raise UsageError("%s %s: that is %s" % (option, file, before.replace("--json", "the file of --json")))
+            raise UsageError("%s %s: that is %s" % (option, file, before.replace("--", "the file of --")))
 
 
 def once(arguments, subject, machine):
@@ -99,6 +99,10 @@ def once(arguments, subject, machine):
 
         text = page.render(recorded, label, main=main_source, launch=launch)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
+    if arguments.sarif:
+        from learn import sarif
+
+        write_output("--sarif", arguments.sarif, sarif.render(recorded, launch).encode("utf-8", "replace"))
     if only_json:
         return verdict
     ui.say()

@@ -20,9 +20,13 @@ def main(arguments):
     watcher = watching.watcher(sorted({os.path.dirname(file) for file in files}))
     exercise = only or record.current(known) or known[-1]
     while True:
-        ui.clear()
+        if arguments.lines:
+            ui.say("Checking " + exercise.name)
+        else:
+            ui.clear()
         try:
-            check.tell(exercise, checking.check(exercise, workspace.file_of(exercise)), ui.palette())
+            outcome = checking.check(exercise, workspace.file_of(exercise))
+            check.tell(exercise, outcome, ui.palette(), for_editors=arguments.lines)
         except LearnError as error:
             ui.report(error)
         ui.say()

@@ -45,6 +45,43 @@ def outcome(exercise, source, result, before, paint):
     return lines
 
 
+def for_editors(source, result):
+    """FILE:LINE: error: what, one line for each thing that is wrong: a problem matcher finds them."""
+    shown, lines = paths.shown(source), []
+
+    def add(file, line, text):
+        where = paths.shown(file) if file else shown
+        lines.append("%s:%d: error: %s" % (where, line or 1, " ".join(text.split())))
+
+    for failure in result.failures:
+        case = failure["case"] + ": " if failure.get("case") else ""
+        writer = re.search(r", line (\d+)$", failure.get("writer", ""))
+        line = failure.get("line") or (int(writer[1]) if writer else 0)
+        add(failure.get("file"), line, case + first_sentences(failure["message"]))
+    for bar in result.bars:
+        if not bar["holds"]:
+            text = "%s: %s, %s %s" % (bar["name"], number(bar["is"]), bar["relation"], number(bar["bar"]))
+            add(bar.get("file"), bar.get("line"), bar["case"] + ": " + text)
+    for guess in result.predictions:
+        if not guess["holds"]:
+            verdict = guess["hint"] if guess["answered"] else "no answer yet"
+            add("", line_with(source, guess["question"]), "prediction %s: %s" % (guess["question"], verdict))
+    return lines
+
+
+def line_with(file, text):
+    """The last line of a file that has `text`, as a constant or a kernel is named there; 1 where none has."""
+    wanted, found = re.sub(r"\W|_", "", text).lower(), 1
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            for number_, line in enumerate(opened, 1):
+                if wanted and wanted in re.sub(r"\W|_", "", line).lower():
+                    found = number_
+    except OSError:
+        pass
+    return found
+
+
 def facts(result):
     where = "on the GPU" if result.backend == "gpu" else "on the simulator"
     cases = list(dict.fromkeys(result.cases))

@@ -1,4 +1,4 @@
-"""Outcomes as files: JSON, and the JUnit XML that continuous integration reads."""
+"""Outcomes as files: JSON, a table in Markdown, and the JUnit XML that continuous integration reads."""
 
 import json
 from xml.sax.saxutils import escape, quoteattr
@@ -43,6 +43,18 @@ def as_junit(outcomes):
             lines.append("    </testcase>")
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(outcomes):
+    """A table for people: what continuous integration shows as its summary."""
+    passed = sum(outcome.passed for _, outcome in outcomes)
+    lines = ["## Exercises: %d of %d passed" % (passed, len(outcomes)), "", "| exercise | kind | | why |", "|---|---|---|---|"]
+    for exercise, outcome in outcomes:
+        reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
+        word = "passed" if outcome.passed else "not started" if reasons == ["not-started"] else "not yet"
+        why = "; ".join(reasons[:2]).replace("|", "\\|") if word == "not yet" else ""
+        lines.append("| %s `%s` | %s | %s | %s |" % (exercise.number, exercise.name, exercise.kind, word, why))
     return "\n".join(lines) + "\n"
 
 
