@@ -53,6 +53,8 @@ def of_solution(text, header, kind):
     body = len(header)
     blocked = [match.span() for match in COMMENT.finditer(text)]
     blocked += [match.span() for match in re.finditer(r"^#.*$|<<<|>>>|\"[^\"\n]*\"", text, re.MULTILINE)]
+    # An array that is larger than it need be is no mistake, unless its rows are.
+    blocked += [match.span() for match in re.finditer(r"__(?:shared|constant)__ \w+ \w+\[\w+\];", text)]
     for name, pattern, replacement in predictions() if kind == "predict" else RULES:
         for match in re.finditer(pattern, text):
             if match.start() < body or any(a < match.end() and match.start() < b for a, b in blocked):

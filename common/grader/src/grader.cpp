@@ -1,6 +1,8 @@
 // The checks of exercises: what is noted, and how it is written down.
 #include "grader/grader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -49,6 +51,39 @@ void note(const char* event, Write write) {
   std::fputs((on_one_line(json.text()) + "\n").c_str(), events);
   std::fflush(events);
 }
+
+// What is printed while it lives, by the host or by kernels. It goes to the terminal afterwards.
+class Printed {
+ public:
+  Printed() : file_(std::tmpfile()) {
+    std::fflush(stdout);
+    if (!file_) return;
+    before_ = dup(STDOUT_FILENO);
+    dup2(fileno(file_), STDOUT_FILENO);
+  }
+  ~Printed() { text(); }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+
+  // Ends it.
+  std::string text() {
+    std::fflush(stdout);
+    if (!file_) return "";
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    std::string all;
+    std::rewind(file_);
+    for (int c; (c = std::fgetc(file_)) != EOF;) all += static_cast<char>(c);
+    std::fclose(file_);
+    file_ = nullptr;
+    std::fputs(all.c_str(), stdout);
+    return all;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_ = -1;
+};
 
 }  // namespace
 
@@ -145,10 +180,13 @@ void Exercise::run(std::string what, std::function<void()> code) {
 #ifdef __SIMT__
   first_launch_ = simt::launch_count();
 #endif
+  printed_.clear();
+  Printed printed;
   try {
     lab::detail::ThrowInstead in_here;
     code_();
     const cudaError_t error = cudaDeviceSynchronize();
+    printed_ = printed.text();
 #ifdef __SIMT__
     static_cast<void>(error);
     for (const simt::Finding& finding : simt::take_findings()) {

@@ -75,7 +75,7 @@ def compile_command(checker, source, program, backend="simulator"):
     """The command that makes a check. `source` None: the checker names its files itself."""
     folder = paths.build_folder(backend)
     if backend == "simulator":
-        command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra"]
+        command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra", "-Werror=return-type"]
     else:
         command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
     command += ["-std=c++20"] + ["-I" + include for include in INCLUDES]

@@ -249,6 +249,8 @@ class Exercise {
   void at_most(const Metric& metric, double bar) { hold(metric, "at most", bar); }
   void at_least(const Metric& metric, double bar) { hold(metric, "at least", bar); }
   void exactly(const Metric& metric, double bar) { hold(metric, "exactly", bar); }
+  /// What the last run() printed.
+  const std::string& printed() const { return printed_; }
   /// What the last run() counted.
   double count(const Metric& metric) const;
 
@@ -295,6 +297,7 @@ class Exercise {
 
   std::string case_;
   std::function<void()> code_;
+  std::string printed_;
   std::size_t first_launch_ = 0;
   bool failed_ = false;  // something is wrong
   bool missed_ = false;  // a bar
