@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -232,6 +233,46 @@ TEST(Timing, ReportsAFailedLaunch) {
 TEST(Timing, TheHostsClockCountsWhatTheCallerWaitsFor) {
   EXPECT_GE(lab::time_on_host([] { usleep(20000); }), 20.0);
   EXPECT_GE(lab::time_on_device([] {}), 0.0);
+}
+
+// ---- vectors ----
+
+TEST(Vectors, FourFloatsAreUpdatedAsFarAsTheyExist) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float beta : {0.0f, 0.5f}) {
+    for (const auto& [offset, ld] :
+         {std::pair{0, 8}, {0, 7}, {1, 8}}) {  // aligned, and two that are not
+      for (int there = -1; there <= 6; ++there) {
+        lab::DeviceBuffer<float> c(std::vector<float>(8, beta == 0 ? nan : 10), "c");
+        update4(c.data() + offset, there, ld, 2, beta);
+        const std::vector<float> found = c.download();
+        for (int i = 0; i < 8; ++i) {
+          const bool written = i >= offset && i < offset + std::min(there, 4);
+          const float was = beta == 0 ? nan : 10;
+          const float want = written ? 2.0f * static_cast<float>(i - offset + 1) + 10 * beta : was;
+          const float is = found[static_cast<std::size_t>(i)];
+          EXPECT_TRUE(is == want || (std::isnan(is) && std::isnan(want)))
+              << "element " << i << " of " << there << " at " << offset << ", beta " << beta << ": "
+              << is;
+        }
+      }
+    }
+  }
+}
+
+TEST(Vectors, FourFloatsAreLoadedAsFarAsTheyExist) {
+  for (const auto& [offset, ld] : {std::pair{0, 8}, {0, 7}, {1, 8}}) {
+    for (int there = -1; there <= 6; ++there) {
+      // No more of them than exist: what a load reads beyond is out of bounds.
+      std::vector<float> values(static_cast<std::size_t>(offset + std::max(there, 1)), 7.0f);
+      const lab::DeviceBuffer<float> from(values, "from");
+      lab::DeviceBuffer<float4> to(1, "to");
+      load4(to.data(), from.data() + offset, there, ld);
+      const float4 found = to.download()[0];
+      const float parts[] = {found.x, found.y, found.z, found.w};
+      for (int i = 0; i < 4; ++i) EXPECT_EQ(parts[i], i < there ? 7.0f : 0.0f) << there;
+    }
+  }
 }
 
 // ---- limits and machine ----

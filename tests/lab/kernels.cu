@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels.h"
+#include "lab/vectors.h"
 
 namespace {
 
@@ -23,6 +24,15 @@ __global__ void racy_kernel(float* c) {
   __shared__ float tile[64];
   tile[threadIdx.x] = static_cast<float>(threadIdx.x);
   c[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+__global__ void update4_kernel(float* c, int there, int ld, float alpha, float beta) {
+  const float4 sum = make_float4(1, 2, 3, 4);
+  lab::update4(c, there, lab::aligned16(c, ld), alpha, sum, beta);
+}
+
+__global__ void load4_kernel(float4* to, const float* from, int there, int ld) {
+  *to = lab::load4(from, there, lab::aligned16(from, ld));
 }
 
 __global__ void gemm_kernel(GemmFault fault, int m, int n, int k, float alpha, const float* a,
@@ -71,6 +81,14 @@ void set(int blocks, int threads, float* c, long first, int count, float value) 
 
 void scale_in_place(int blocks, int threads, float* x, int count) {
   scale_kernel<<<blocks, threads>>>(x, count);
+}
+
+void update4(float* c, int there, int ld, float alpha, float beta) {
+  update4_kernel<<<1, 1>>>(c, there, ld, alpha, beta);
+}
+
+void load4(float4* to, const float* from, int there, int ld) {
+  load4_kernel<<<1, 1>>>(to, from, there, ld);
 }
 
 void racy(float* c) { racy_kernel<<<1, 64>>>(c); }

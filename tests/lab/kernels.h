@@ -2,6 +2,8 @@
 // themselves are plain C++, and compile in a third of the time.
 #pragma once
 
+#include <cuda_runtime.h>
+
 /// c = a + b. `count` elements are computed, from `first` on.
 void add(int blocks, int threads, const float* a, const float* b, float* c, int first, int count);
 
@@ -28,6 +30,12 @@ enum class GemmFault {
 /// C = alpha A B + beta C, with a fault.
 void gemm(GemmFault fault, int m, int n, int k, float alpha, const float* a, int lda,
           const float* b, int ldb, float beta, float* c, int ldc);
+
+/// `lab::update4` of the sums 1, 2, 3, 4 at c, which is aligned where c and ld are.
+void update4(float* c, int there, int ld, float alpha, float beta);
+
+/// What `lab::load4` loads from there.
+void load4(float4* to, const float* from, int there, int ld);
 
 /// Each of 64 threads reads what another thread of the block writes, with no barrier between.
 void racy(float* c);
