@@ -23,6 +23,7 @@ class Chapter:
         self.question = ""
         self.builds_on = []
         self.sizes = {}
+        self.sizes_measured = []
         self.kind = ""  # map, gemm or free
         self.rungs = {}  # name -> course.header.Rung, in the order of the ladder
         self.problem = ""
@@ -43,6 +44,7 @@ class Chapter:
             self.kind = read.kind
             self.builds_on = read.builds_on
             self.sizes = read.sizes
+            self.sizes_measured = read.sizes_measured
             self.rungs = read.rungs
 
     def size(self, backend):

@@ -109,6 +109,18 @@ COMMANDS = [
         complete="exercise",
     ),
     Command(
+        "record",
+        "measures chapters on this machine's GPU and writes their results/GPU.json",
+        [
+            Option("--size", "in place of the sizes of the chapter's header", "SIZE", repeat=True),
+            Option("--only", "only this part of it", "PART", ("run", "sanitize", "counts", "caches"), repeat=True),
+            Option("--seconds", "bounds the whole; default 540", "N"),
+            Option("--out", "keep logs and all that was recorded in FOLDER; default build/record/GPU", "FOLDER", complete="file"),
+        ],
+        positional="CHAPTER...",
+        complete="chapter",
+    ),
+    Command(
         "new",
         "begins a CUDA program of your own, my.cu, or the folder of a chapter",
         positional="FILE.cu | chapter NN_NAME",

@@ -1,0 +1,289 @@
+"""./learn record: one line a step, one limit for the whole, results written only where everything was clean."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+import fake
+
+from learn.commands.record import gpu_slug, not_permitted
+from learn.recording import counts, machine_code
+
+PROGRAM = """\
+#!/bin/sh
+echo "$*" >>@CALLS@.programs
+previous=
+for word; do
+  [ "$previous" = --json ] && json=$word
+  previous=$word
+done
+[ -n "$FAKE_SLEEP" ] && sleep "$FAKE_SLEEP"
+[ -z "$json" ] || echo '{"commit": "'$WARP_COMMIT'", "rows": [{"rung": "one", "status": "'${FAKE_STATUS:-PASS}'"}]}' >"$json"
+echo "01_first_steps on NVIDIA H200, n = 1000, seed 1"
+exit "${FAKE_CODE:-0}"
+"""
+
+CUOBJDUMP = """\
+#!/bin/sh
+cat <<'END'
+\t\tFunction : _Z3onePf
+        /*0000*/                   LDC R1, c[0x0][0x28] ;    /* 0x00000a00ff017b82 */
+                                                             /* 0x000fe20000000800 */
+\t\tFunction : _ZN3lab4pickEPf
+        /*0000*/                   EXIT ;                    /* 0x000000000000794d */
+END
+"""
+
+
+class Record(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.add_gpu()
+        self.tool("chapter", PROGRAM, self.home)
+
+    def results(self, name="h200.json"):
+        path = os.path.join(self.root, "chapters", "01_first_steps", "results", name)
+        if not os.path.exists(path):
+            return None
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+    def words(self, done):
+        """{step: ok, FAIL or SKIP}"""
+        found = {}
+        for line in done.stdout.splitlines():
+            if re.match(r"(ok|FAIL|SKIP) ", line):
+                found[line[6:50].strip()] = line[:4].strip()
+        return found
+
+    def programs(self):
+        with open(self.calls_file + ".programs", encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def record(self, *words, code=0, **env):
+        return self.learn("record", *words, env={"WARP_COMMIT": "0123abc", **env}, code=code)
+
+    def test_a_machine_with_a_gpu_alone(self):
+        self.tool("cuobjdump", CUOBJDUMP)
+        done = self.record("01")
+        self.assertEqual(self.words(done), {
+            "configure": "ok", "build": "ok", "run 01_first_steps": "ok", "machine code 01_first_steps": "ok",
+            "sanitizers 01_first_steps": "SKIP", "count 01_first_steps": "SKIP"})
+        self.assertIn("Nsight Compute is not installed", done.stdout)
+        self.assertIn("written: chapters/01_first_steps/results/h200.json", done.stdout)
+        written = self.results()
+        self.assertEqual(written["commit"], "0123abc")
+        self.assertEqual(written["machine_code"]["nvcc"], "V13.0.88")
+        self.assertEqual(list(written["machine_code"]["kernels"]), ["_Z3onePf"])
+        self.assertTrue(any("--size 1000" in line for line in self.programs()))
+        self.assertIn("--target first_steps", self.calls("--build")[0])
+        self.assertIn("H200", pathlib.Path(self.root, "build", "record", "h200", "environment.txt").read_text())
+
+    def test_sizes_and_parts(self):
+        self.record("01", "--only", "run", "--size", "7", "--size", "8", "--out", os.path.join(self.home, "out"))
+        self.assertTrue(any("--size 7 --size 8" in line for line in self.programs()))
+        self.assertTrue(os.path.exists(os.path.join(self.home, "out", "summary.txt")))
+
+    def test_products_are_checked_on_their_cases(self):
+        self.tool("compute-sanitizer", '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift 2; done\nexec "$@"\n')
+        words = self.words(self.record("02"))
+        self.assertEqual(words["cases 02_matrix"], "ok")
+        for tool in ("memcheck", "racecheck", "initcheck", "synccheck"):
+            self.assertEqual((words[f"{tool} 02_matrix"], words[f"{tool} cases 02_matrix"]), ("ok", "ok"))
+        ran = self.programs()
+        self.assertIn("--cases all", ran)
+        self.assertIn("--cases 0-23", ran)
+        self.assertIn("--size 32,32,32", ran)
+
+    def test_what_is_not_clean_is_not_written(self):
+        self.tool("compute-sanitizer", '#!/bin/sh\necho "ERROR SUMMARY: 1 error"\nexit 9\n')
+        done = self.record("01", code=1)
+        self.assertEqual(self.words(done)["memcheck 01_first_steps"], "FAIL")
+        self.assertIn("ERROR SUMMARY: 1 error", done.stdout)
+        self.assertIn("not all was clean", done.stdout)
+        self.assertIsNone(self.results())
+        kept = pathlib.Path(self.root, "build", "record", "h200")
+        self.assertTrue((kept / "01_first_steps" / "h200.json").exists())
+        self.assertIn("ERROR SUMMARY", (kept / "log" / "memcheck_01_first_steps.log").read_text())
+
+    def test_a_rung_that_fails(self):
+        self.record("01", code=1, FAKE_STATUS="FAIL")
+        self.assertIsNone(self.results())
+        self.record("01", code=1, FAKE_CODE="1")
+        self.assertIsNone(self.results())
+
+    def test_the_profiler_is_not_permitted(self):
+        self.tool("ncu", "#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'\nexit 1\n")
+        done = self.record("01")
+        self.assertEqual(self.words(done)["count 01_first_steps"], "SKIP")
+        self.assertIn("may not read the GPU's counters (ERR_NVGPUCTRPERM)", done.stdout)
+
+    def test_the_whole_is_bounded(self):
+        began = time.monotonic()
+        done = self.record("01", "02", "--seconds", "7", code=1, FAKE_SLEEP="60")
+        self.assertLess(time.monotonic() - began, 25)
+        words = self.words(done)
+        self.assertEqual((words["run 01_first_steps"], words["run 02_matrix"]), ("FAIL", "FAIL"))
+        self.assertIn("took longer than", done.stdout)
+        self.assertIn("no time left", done.stdout)
+
+    def test_what_is_refused(self):
+        self.assertIn("name the chapters", self.refused("record"))
+        self.assertIn("unknown chapter", self.refused("record", "9"))
+        self.assertIn("--seconds 0: legal is a whole number", self.refused("record", "01", "--seconds", "0"))
+        self.assertIn("is no size", self.refused("record", "01", "--size", "x"))
+        self.assertIn("legal is run, sanitize, counts or caches", self.refused("record", "01", "--only", "times"))
+        os.unlink(os.path.join(self.bin, "nvidia-smi"))
+        self.assertIn("no usable NVIDIA GPU", self.learn("record", "01", code=1).stderr)
+
+    def test_a_build_that_fails(self):
+        done = self.record("01", code=1, FAKE_CMAKE="build-fails")
+        self.assertIn("made_up.cu:7: error: made up", done.stdout)
+        self.assertIn("the chapters do not build", done.stderr)
+
+
+class Names(unittest.TestCase):
+    def test_devices(self):
+        for device, slug in (("NVIDIA H200", "h200"), ("NVIDIA H100 80GB HBM3", "h100"), ("NVIDIA H100 PCIe", "h100pcie"),
+                             ("NVIDIA GeForce RTX 4090", "rtx4090"), ("NVIDIA A100-SXM4-80GB", "a100"), ("Tesla T4", "t4"),
+                             ("NVIDIA RTX 6000 Ada Generation", "rtx6000ada"), ("NVIDIA GH200 480GB", "gh200")):
+            self.assertEqual(gpu_slug(device), slug)
+
+    def test_permission(self):
+        self.assertEqual(not_permitted("Segmentation fault"), "")
+
+
+class MachineCode(unittest.TestCase):
+    TEXT = CUOBJDUMP.split("END'\n")[1].split("END\n")[0] if "END'\n" in CUOBJDUMP else ""
+
+    def test_digests(self):
+        first = machine_code.digests(self.TEXT)
+        self.assertEqual(list(first), ["_Z3onePf", "_ZN3lab4pickEPf"])
+        again = machine_code.digests("other words\n" + self.TEXT.replace("\t\t", "   ").replace("                   ", " "))
+        self.assertEqual(first, again)
+        changed = machine_code.digests(self.TEXT.replace("0x000fe20000000800", "0x000fe20000000801"))
+        self.assertEqual(machine_code.changed(first, changed, ["one", "pick"]), ["one"])
+        self.assertEqual(machine_code.changed(first, {}, ["one", "other"]), ["one"])
+        self.assertEqual(machine_code.changed(first, first, ["one", "pick"]), [])
+
+    def test_names(self):
+        for mangled, name in (("_Z10naive_flatiiifPKf", "naive_flat"), ("_ZN3lab4pickILi2EEEvi", "pick"),
+                              ("_ZN12_GLOBAL__N_15tiledILj1EEEvPf", "tiled"), ("main", "main")):
+            self.assertEqual(machine_code.base_name(mangled), name)
+        inner = "_GLOBAL__N__0123abcd_9_sample_cu_89abcdef_4567"
+        one = f"_ZN{len(inner)}{inner}5tiledEv"
+        self.assertEqual(list(machine_code.digests(f"Function : {one}\n")), ["_ZN12_GLOBAL__N_15tiledEv"])
+
+
+KERNELS = """\
+// # Chapter 02: Sample
+//
+// Question: What?
+// Builds on: nothing
+// Size gpu: 4096,4096,64
+// Size simulator: 8,8,8
+// Run: ./learn run 02
+//   ./learn run 02 --rung near   one
+//   ./learn run 02 --rung tiled  two
+
+// __global__ void not_this(int) {
+/// A rung.
+__global__ void near(float* c, int n) { c[n] = 0; }
+template <int size>
+__global__ void __launch_bounds__(size * 2) tiled(const float* a,
+                                                  float* c) {
+  __shared__ float tile[size];
+}
+__global__ void declared(int n);
+void host(int n) { near<<<1, 1>>>(nullptr, n); }
+
+// It waits for 3 cycles, and 4 here.
+//= 3 cycles: ncu("near/wide=2", "cycles")
+//= 4: ncu("tiled", "cycles", 128) + ncu("02:tiled", "x", "8,8,9") + ncu("01:other", "y")
+"""
+
+
+class Counts(unittest.TestCase):
+    """What is made of Nsight Compute's output, with kernels that are not the chapter's among the launches."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name) / "02_sample"
+        (self.folder / "results").mkdir(parents=True)
+        self.main = self.folder / "sample.cu"
+        self.main.write_text(KERNELS)
+
+    def test_counts(self):
+        kernels = ("near(float *, int)", "void tiled<16>(const float *, T1 *)", "tiled", "declared(int)", "not_this",
+                   "lab::<unnamed>::pick(int)", "void sgemm<1>(int)")
+        launch = {"index": 0, "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {"shared_load_requests": 5},
+                  "metrics": {"x": 1, "smsp__sass_inst_executed_op_shared_ld.sum": 4}}
+        measured = {"what": "counts", "device": "NVIDIA H200", "driver": "580", "toolkit": "13.0", "ncu": "2025.3",
+                    "date": "2026-01-02", "commit": "0123", "program_exit_code": 0, "arguments": ["--size", "8,8,8"],
+                    "launches": [dict(launch, kernel=kernel) for kernel in kernels]}
+        written = json.loads(counts.counts_file(measured, self.folder))
+        self.assertEqual([entry["kernel"] for entry in written["launches"]], ["near", "tiled", "tiled"])
+        self.assertEqual(written["launches"][0], {"kernel": "near", "grid": [1, 1, 1], "block": [32, 1, 1],
+                                                  "counts": {"shared_load_requests": 4}})
+        self.assertEqual((written["size"], written["device"]), ("8,8,8", "NVIDIA H200"))
+        for change, message in (({"program_exit_code": 1}, "the program failed"), ({"launches": []}, "no launch")):
+            with self.assertRaisesRegex(counts.CountsError, message):
+                counts.counts_file({**measured, **change}, self.folder)
+
+    def test_the_text_says_which_caches_are_wanted(self):
+        wanted = [("near", "4096,4096,64"), ("tiled", "128,128,128"), ("tiled", "8,8,9")]
+        results = self.folder / "results"
+        self.assertEqual(counts.caches_wanted(self.main, results), wanted)
+        rows = [{"rung": rung, "size": {"M": 1, "N": 2, "K": 3}} for rung in ("near", "gone")]
+        (results / "h200_caches.json").write_text(json.dumps({"launches": rows}))
+        self.assertEqual(counts.caches_wanted(self.main, results), [*wanted, ("near", "1,2,3")])
+
+    def page(self, device="NVIDIA H200", size=4096, rows=("near wide=2  PASS", "tiled        PASS"), time="ns", metrics=None):
+        """What ncu and a program print for three launches, one of them not the chapter's."""
+        metrics = metrics or counts.METRICS
+        text = io.StringIO()
+        print("==PROF== Connected to process 7 (/somewhere/sample)", file=text)
+        print(f"02_sample on {device}, M = {size}, N = {size}, K = 64, seed 1\n\nrung", file=text)
+        print(*rows, f"{len(rows)} PASS, 0 FAIL, 0 SKIP, 0 ERROR", sep="\n", file=text)
+        table = csv.writer(text, quoting=csv.QUOTE_ALL)
+        table.writerow(["ID", "Kernel Name", "Block Size", "Grid Size", *metrics])
+        units = {"gpu__time_duration.sum": time, "dram__bytes_read.sum": "byte"}
+        table.writerow(["", "", "", "", *(units.get(metric, "") for metric in metrics)])
+        for launch, kernel in enumerate(("near(float *, int)", "lab::<unnamed>::pick(int)", "void tiled<16>(T1 *)")):
+            table.writerow([launch, kernel, "(32, 1, 1)", "(9, 1, 1)", *(f"1,{launch}{i:02}.25" for i in range(len(metrics)))])
+        return text.getvalue()
+
+    def rows(self, **page):
+        return counts.caches_of(self.page(**page), counts.kernels_of(self.folder))
+
+    def test_each_launch_has_its_rung(self):
+        written = json.loads(counts.caches_file({"toolkit": "13.0"}, [self.rows(), self.rows(size=128)]))
+        self.assertEqual((written["device"], written["toolkit"]), ("NVIDIA H200", "13.0"))
+        self.assertEqual([(each["rung"], each["variant"], each["kernel"], each["size"]["N"]) for each in written["launches"]],
+                         [("near", "wide=2", "near", 4096), ("tiled", None, "tiled", 4096),
+                          ("near", "wide=2", "near", 128), ("tiled", None, "tiled", 128)])
+        self.assertEqual((written["launches"][1]["grid"], written["launches"][1]["block"]), ([9, 1, 1], [32, 1, 1]))
+        self.assertEqual(written["launches"][1]["metrics"], {metric: 1200.25 + i for i, metric in enumerate(counts.METRICS)})
+
+    def test_what_does_not_fit_is_refused(self):
+        for message, page in (
+                ("gpu__time_duration.sum is in ms", {"time": "ms"}),
+                ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS",)}),
+                ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS", "tiled  FAIL")}),
+                ("has no", {"metrics": counts.METRICS[:-1]})):
+            with self.assertRaisesRegex(counts.CountsError, message):
+                self.rows(**page)
+        with self.assertRaisesRegex(counts.CountsError, "several devices"):
+            counts.caches_file({}, [self.rows(), self.rows(device="NVIDIA H100")])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,1 @@
+"""What ./learn record is made of: timed steps, the device's name, machine code, and what Nsight Compute counts."""
