@@ -126,7 +126,8 @@ lab::Options parse(std::vector<std::string> words, SizeKind kind = SizeKind::n,
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  return lab::parse_command_line(static_cast<int>(words.size()), argv.data(), kind, fallback);
+  return lab::parse_command_line(static_cast<int>(words.size()), argv.data(), kind, fallback,
+                                 kind == SizeKind::m_n_k);
 }
 
 TEST(CommandLine, ReadsEveryOption) {

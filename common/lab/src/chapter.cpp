@@ -47,7 +47,9 @@ ChapterConfig detail::config_of_header() {
 }
 
 Chapter::Chapter(int argc, char** argv)
-    : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header()) {}
+    : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header()) {
+  if (!options_.list && (options_.sizes.size() > 1 || wants_cases())) take_turns();
+}
 
 Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name, const char* default_size)
     : Chapter(argc, argv, kind, ChapterConfig{.name = name, .default_size = default_size}) {}
@@ -55,7 +57,7 @@ Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name, const c
 Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config)
     : program_(base_name(argc > 0 ? argv[0] : nullptr)), config_(config) {
   try {
-    options_ = parse_command_line(argc, argv, kind, config_.default_size);
+    options_ = parse_command_line(argc, argv, kind, config_.default_size, has_cases(kind));
   } catch (const BadInput& bad) {
     usage(bad.what());
   }
@@ -87,11 +89,16 @@ void Chapter::usage(const std::string& message) const {
   std::exit(2);
 }
 
+bool Chapter::has_cases(SizeKind kind) const {
+  return kind == SizeKind::m_n_k || header().kind == "map";
+}
+
 void Chapter::print_help(SizeKind kind) const {
   const std::string size = spelling(kind);
   const std::string fallback =
       config_.default_size.empty() ? "" : "; default " + config_.default_size;
-  const bool product = kind == SizeKind::m_n_k;
+  const bool product = kind == SizeKind::m_n_k, cases = has_cases(kind);
+  const bool several = product || !header().folder.empty();
   std::printf(
       "usage: %s [--rung NAME]... [--size %s]%s [--seed S] [--json FILE]%s\n"
       "       %s --list | --help\n"
@@ -110,15 +117,18 @@ void Chapter::print_help(SizeKind kind) const {
       "compute-sanitizer); NO_COLOR=1 prints no colours.\n"
       "\n"
       "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n",
-      program_.c_str(), size.c_str(), product ? "..." : "", product ? " [--cases WHICH]" : "",
+      program_.c_str(), size.c_str(), several ? "..." : "", cases ? " [--cases WHICH]" : "",
       program_.c_str(), config_.name.c_str(), config_.backend.name.c_str(), size.c_str(),
       static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str(),
-      product ? "; several: a ladder for each" : "",
-      product
+      several ? "; several: a ladder for each" : "",
+      !cases ? ""
+      : product
           ? "  --cases WHICH     instead of a size, many small products with every edge, leading\n"
             "                    dimension, alpha and beta: all, a number, or FIRST-LAST; checks\n"
             "                    each rung on each of them, without times\n"
-          : "");
+          : "  --cases WHICH     instead of a size, many small ones: all, a number, or "
+            "FIRST-LAST;\n"
+            "                    checks each rung on each of them, without times\n");
 }
 
 void Chapter::print_list() const {

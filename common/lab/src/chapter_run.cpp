@@ -417,12 +417,21 @@ int Chapter::run() {
     print_list();
     return 0;
   }
-  if (options_.sizes.size() > 1) usage("--size was given several times: this chapter takes one");
-  if (wants_cases()) usage("--cases: this chapter has none");
+  if (report_to_ < 0) {  // `take_turns` does these
+    if (options_.sizes.size() > 1) usage("--size was given several times: this chapter takes one");
+    if (wants_cases()) usage("--cases: this chapter has none");
+  }
   if (!check_names()) return 2;
   start();
-  run_size();
-  return finish();
+  if (wants_cases()) {
+    for (const Entry& entry : entries_) {
+      if (!wants(entry.rung.name) || !entry.rung.expect_finding.empty()) continue;
+      report_.rows.push_back(run_entry(entry));
+    }
+  } else {
+    run_size();
+  }
+  return report_to_ < 0 ? finish() : send_report(report_.exit_code());
 }
 
 int Chapter::run(const std::function<void()>& add_rungs) {
@@ -452,18 +461,7 @@ int Chapter::run_cases(std::size_t count, const std::function<CaseName(std::size
     usage(bad.what());
   }
   measuring_ = false;
-  const auto row_of = [&](const Entry& entry) -> Row& {
-    for (Row& row : report_.rows) {
-      if (row.rung == entry.rung.name && row.variant == entry.rung.variant) return row;
-    }
-    Row row;
-    row.rung = entry.rung.name;
-    row.variant = entry.rung.variant;
-    row.idea = entry.rung.idea;
-    row.status = Status::pass;
-    return report_.rows.emplace_back(std::move(row));
-  };
-  std::vector<std::size_t> solved;  // of each row of the report
+  CaseRows rows;
   Progress progress;
   for (std::size_t i = range.first; i <= range.last; ++i) {
     drop_rungs();
@@ -480,21 +478,10 @@ int Chapter::run_cases(std::size_t count, const std::function<CaseName(std::size
     progress.say("case " + std::to_string(i) + ": " + name.words);
     for (const Entry& entry : entries_) {
       if (!wants(entry.rung.name) || !entry.rung.expect_finding.empty()) continue;
-      Row& row = row_of(entry);
-      solved.resize(report_.rows.size());
-      if (row.status != Status::pass) continue;  // the first case that goes wrong tells
-      const Row found = run_entry(entry);
-      row.size = name.size;
-      row.status = found.status;
-      if (found.status == Status::skip) {
-        row.reason = found.reason;
-      } else if (found.status != Status::pass) {
-        row.reason = format("case %zu (%s): %s; again with --rung %s --cases %zu", i,
-                            name.words.c_str(), found.reason.c_str(), entry.rung.name.c_str(), i);
-      } else {
-        const std::size_t so_far = ++solved[static_cast<std::size_t>(&row - report_.rows.data())];
-        row.reason = std::to_string(so_far) + (so_far == 1 ? " case" : " cases");
-      }
+      if (rows.is_wrong(report_, entry.rung.name, entry.rung.variant)) continue;
+      Row found = run_entry(entry);
+      found.size = name.size;
+      rows.add(report_, found, i, name.words);
     }
   }
   progress.clear();

@@ -48,16 +48,16 @@ CaseRange parse_cases(std::string_view text, std::size_t count) {
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
-Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size) {
+Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size,
+                           bool has_cases) {
   enum { help = 1, list, rung, size, seed, json, cases };
-  const bool product = kind == SizeKind::m_n_k;
   static const option table[] = {
       {"help", no_argument, nullptr, help},         {"list", no_argument, nullptr, list},
       {"rung", required_argument, nullptr, rung},   {"size", required_argument, nullptr, size},
       {"seed", required_argument, nullptr, seed},   {"json", required_argument, nullptr, json},
       {"cases", required_argument, nullptr, cases}, {nullptr, 0, nullptr, 0}};
   const std::string legal = "; legal are --help, --list, --rung NAME, --size " + spelling(kind) +
-                            ", --seed S, --json FILE" + (product ? ", --cases WHICH" : "");
+                            ", --seed S, --json FILE" + (has_cases ? ", --cases WHICH" : "");
 
   Options options;
   std::vector<char*> words(argv, argv + argc);  // getopt reorders what it reads
@@ -94,7 +94,7 @@ Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_vie
         options.json = optarg;
         break;
       case cases:
-        if (!product) throw BadInput("unknown option '--cases'" + legal);
+        if (!has_cases) throw BadInput("unknown option '--cases'" + legal);
         if (*optarg == '\0') throw BadInput("--cases '': legal is all, a number or FIRST-LAST");
         options.cases = optarg;
         break;

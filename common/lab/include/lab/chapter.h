@@ -88,6 +88,23 @@ struct CaseName {
   std::string words;  ///< all that there is to know of it, in one line
 };
 
+/// The small sizes of `--cases` for a map: extents around the multiples of 32, small ones, and a prime.
+std::vector<Size> size_cases(SizeKind kind);
+
+/// Puts the rows of many cases together: one for each rung, PASS with the number of cases that it solved, or the
+/// first case that went wrong, with the option that runs it again.
+class CaseRows {
+ public:
+  /// Whether a case has gone wrong before, so that a further one need not run.
+  bool is_wrong(const Report& report, const std::string& rung, const std::string& variant) const;
+  /// Takes note of what one case came to.
+  /// \param words all that there is to know of the case
+  void add(Report& report, const Row& found, std::size_t number, const std::string& words);
+
+ private:
+  std::vector<std::size_t> solved_;  // by each row of the report
+};
+
 /// What distinguishes one chapter, or a test, from another.
 struct ChapterConfig {
   std::string name;
@@ -126,7 +143,8 @@ std::string variant_name(std::string_view label, const T& value) {
 class Chapter {
  public:
   /// Reads the header and the command line. `--help` prints and exits with 0; bad input prints one line to
-  /// stderr and exits with 2.
+  /// stderr and exits with 2. With several sizes, or `--cases` of a map, `main` goes on from here once for each, in
+  /// a process of its own.
   Chapter(int argc, char** argv);
   /// Reads the command line. `--help` prints and exits with 0; bad input prints one line to stderr
   /// and exits with 2.
@@ -234,6 +252,9 @@ class Chapter {
     bool absent = false;  // the header names it, and nothing registers it
   };
 
+  bool has_cases(SizeKind kind) const;
+  void take_turns();
+  int send_report(int code);
   void copy_extents(std::size_t* values, std::size_t count) const;
   const HeaderRung* line_of(const std::string& rung) const;
   void arrange(bool all);
@@ -268,6 +289,7 @@ class Chapter {
   std::string lost_in_;    // the rung that cost us the CUDA context
   std::size_t turn_ = 0;   // which of the sizes
   bool measuring_ = true;  // times and counts are wanted
+  int report_to_ = -1;     // one of several sizes or cases: where its rows go
   Report report_;
 };
 

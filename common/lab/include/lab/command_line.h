@@ -45,12 +45,14 @@ struct CaseRange {
 /// \throws BadInput where `text` is anything else, or names a case that does not exist
 CaseRange parse_cases(std::string_view text, std::size_t count);
 
-/// Reads a chapter's command line. `--cases` is legal for products alone (`SizeKind::m_n_k`).
+/// Reads a chapter's command line.
 /// \param argc,argv as `main` got them
 /// \param kind which dimensions `--size` has
 /// \param default_size what holds without `--size`; where empty, `--size` is required
+/// \param has_cases whether `--cases` is legal
 /// \throws BadInput where an option is unknown, lacks its value, or has one that is not legal
-Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size);
+Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size,
+                           bool has_cases);
 
 /// @}
 
