@@ -16,6 +16,7 @@
 
 #include "lab/check.h"
 #include "lab/json_writer.h"
+#include "lab/timing.h"
 
 namespace grader {
 namespace {
@@ -352,6 +353,26 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
   static_cast<void>(relation);
   static_cast<void>(bar);
 #endif
+}
+
+void Exercise::at_most_times(double factor, const std::string& name,
+                             const std::function<void()>& reference) {
+  if (failed_) throw Stop();
+  if (!lab::this_backend().times) return;
+  const lab::Contestant contestants[] = {{code_}, {reference}};
+  const std::vector<lab::TimeStats> times = lab::time_interleaved(contestants);
+  const double ratio = times[0].median / times[1].median;
+  const bool holds = ratio <= factor;
+  note("bar", [&](lab::JsonWriter& json) {
+    json.value("name", "time, over that of " + name);
+    json.value("case", case_);
+    json.value("unit", "times");
+    json.value("is", ratio);
+    json.value("relation", "at most");
+    json.value("bar", factor);
+    json.value("holds", holds ? 1 : 0);
+  });
+  if (!holds) missed_ = true;
 }
 
 void Exercise::predict(const std::string& question, double guess, double measured) {

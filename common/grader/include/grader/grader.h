@@ -249,6 +249,10 @@ class Exercise {
   void at_most(const Metric& metric, double bar) { hold(metric, "at most", bar); }
   void at_least(const Metric& metric, double bar) { hold(metric, "at least", bar); }
   void exactly(const Metric& metric, double bar) { hold(metric, "exactly", bar); }
+  /// A bar in time, where there is a GPU: the code of the last run() takes at most `factor` times as long as
+  /// `reference`, timed in turns with it. `name` is what that is: "a copy", "cuBLAS".
+  void at_most_times(double factor, const std::string& name,
+                     const std::function<void()>& reference);
   /// What the last run() printed.
   const std::string& printed() const { return printed_; }
   /// What the last run() counted.
