@@ -1,0 +1,34 @@
+// # The copy that was forgotten
+//
+// Kind: repair
+// Level: 4
+// Minutes: 6
+//
+// `square_all` takes an array on the host and returns the squares of its elements, computed on the device. The kernel is right. The host's
+// part is not: what comes back is not what was asked for, and one call is missing its bytes.
+//
+// Repair `square_all`. It must leave `values` as it is, free what it allocates, and use one kernel launch.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+__global__ void square(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * in[i];
+}
+
+std::vector<float> square_all(const std::vector<float>& values) {
+  const int n = static_cast<int>(values.size());
+  const size_t bytes = values.size() * sizeof(float);
+  float *in = nullptr, *out = nullptr;
+  cudaMalloc(&in, bytes);
+  cudaMalloc(&out, bytes);
+  cudaMemcpy(in, values.data(), bytes, cudaMemcpyHostToDevice);
+  square<<<(n + 255) / 256, 256>>>(in, out, n);
+  std::vector<float> result(values.size());
+  cudaMemcpy(result.data(), out, bytes, cudaMemcpyDeviceToHost);
+  cudaFree(in);
+  cudaFree(out);
+  return result;
+}
