@@ -35,7 +35,8 @@ std::vector<std::string> figures_of(const Row& row, bool times) {
   if (times) {
     if (!row.time) return {};
     return {milliseconds(row.time->median),
-            "(" + milliseconds(row.time->p10) + " .. " + milliseconds(row.time->p90) + ")",
+            format("(%s .. %s)", milliseconds(row.time->p10).c_str(),
+                   milliseconds(row.time->p90).c_str()),
             row.rate ? rate_text(*row.rate) + " " + row.rate_unit : "", percent(row.ratio_to_peer),
             percent(row.fraction_of_limit)};
   }

@@ -19,7 +19,7 @@ class GemmLadder;
 /// One line of the ladder: `//   ./learn run 06 --rung NAME   idea  [needs a, b; raises KIND]`.
 struct HeaderRung {
   std::string name;
-  std::string idea;
+  std::string idea = {};
   std::vector<std::string> needs = {};  ///< "gpu", "sm_90", "sm_90a", "cuda 12.9", "cublas", "cub"
   std::string raises = {};              ///< a demonstration: the kind of finding that it must raise
 };
