@@ -1,5 +1,6 @@
 """What every chapter's program has to do on the simulator: run the rungs of its header, each as the header says."""
 
+import re
 import unittest
 
 from chapter import ROOT, Chapter
@@ -35,6 +36,17 @@ class EveryChapter(unittest.TestCase):
             self.assertEqual(names, list(said.rungs))
             for rung in said.rungs.values():
                 self.assertIn(rung.idea.split("(")[0].strip(), " ".join(listed.out.split()))
+
+    def test_header_and_registration_name_the_same_rungs(self):
+        """In the files that only a GPU's build compiles, too."""
+        call = re.compile(r'\.(?:add|sweep|demonstrate|skip)\(\s*\{?\s*(?:\.name\s*=\s*)?"(\w+)"')
+        for chapter, said in self.for_each():
+            code = "".join(re.sub(r"^//.*\n", "", file.read_text(), flags=re.MULTILINE)
+                           for file in chapter.source.parent.glob("*.cu"))
+            self.assertEqual(set(call.findall(code)) - set(said.rungs), set(), "registered, and not in the header")
+            absent = [name for name, rung in said.rungs.items()
+                      if f'"{name}"' not in code and not {"cublas", "cub"} & set(rung.needs)]
+            self.assertEqual(absent, [], "in the header, and not registered")
 
     def test_the_counts_are_those_of_the_hardware(self):
         for chapter, _ in self.for_each():
