@@ -35,7 +35,7 @@ RULES = [
     ("constant changed", r"(?<![\w.])([1-9]\d*)(?![\w.])", lambda match: str(int(match[1]) + 1)),
     ("sign changed", r" \+ (?!1\b)", " - "),
 ]
-PREDICTION = r"(?<= = )(\d+)(?=;)"
+PREDICTION = r"(constexpr \w+ k\w+ = )(\d+)(?=;)"
 
 
 @dataclasses.dataclass
@@ -68,9 +68,9 @@ def of_solution(text, header, kind):
 
 def predictions():
     return [
-        ("one more", PREDICTION, lambda match: str(int(match[1]) + 1)),
-        ("one less", PREDICTION, lambda match: str(int(match[1]) - 1)),
-        ("twice", PREDICTION, lambda match: str(int(match[1]) * 2)),
+        ("one more", PREDICTION, lambda match: match[1] + str(int(match[2]) + 1)),
+        ("one less", PREDICTION, lambda match: match[1] + str(int(match[2]) - 1)),
+        ("twice", PREDICTION, lambda match: match[1] + str(int(match[2]) * 2)),
     ]
 
 
