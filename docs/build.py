@@ -9,7 +9,9 @@ the virtual environment (docs/requirements.txt), builds the simulator and calls 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
+import hashlib
 import http.server
 import importlib.util
 import json
@@ -37,6 +39,7 @@ from course.counted import load_counted  # noqa: E402
 from course.exercises import ExerciseError  # noqa: E402
 from course.expressions import ExpressionError, NotRecorded, Numbers  # noqa: E402
 from course.header import SourceError  # noqa: E402
+from course.run import digest_of, kept_run  # noqa: E402
 
 
 class BuildError(Exception):
@@ -102,6 +105,16 @@ class Stage:
             self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
         return chapter_page.fence(caption, f"{{svg}} _figures/{name}.svg",
                                   [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""])
+
+    def drawn(self, function, *arguments) -> figures.Drawing:
+        """What `function` of figures draws of these; a drawing that takes long is kept for as long as both are the same."""
+        what = f"{function.__name__}{arguments!r}".encode() + Path(figures.__file__).read_bytes()
+        kept = self.folder.parent / "drawings" / f"{hashlib.sha256(what).hexdigest()}.json"
+        if kept.exists():
+            return figures.Drawing(**json.loads(kept.read_text(encoding="utf-8")))
+        drawing = function(*arguments)
+        write(kept, json.dumps(dataclasses.asdict(drawing)))
+        return drawing
 
     def sweep(self) -> None:
         """Removes what an earlier build left and this one did not write."""
@@ -195,7 +208,7 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
             continue
         title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
         prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
-        drawing = figures.ladder(bars, unit, measured.limits.get(limit), prefix, title)
+        drawing = stage.drawn(figures.ladder, bars, unit, measured.limits.get(limit), prefix, title)
         at = f", {chapter_page.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
         caption = f"{title}{at}, in {unit}; longer is faster."
         if any(bar["peer"] for bar in bars):
@@ -225,7 +238,7 @@ def best_drawing(stage: Stage, measured: list) -> str:
         last, result, _ = chapters[-1]
         limit = result.limits.get("fp32_gflop_s")
         title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
-        drawing = figures.ladder(bars, "GFLOP/s", limit, "best", title)
+        drawing = stage.drawn(figures.ladder, bars, "GFLOP/s", limit, "best", title)
         caption = (f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
                    f"mark on a bar is {peer} in the same rounds.")
         if limit:
@@ -262,7 +275,7 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
     roofs += [(name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache")
               if (measured.device, name) in caches]
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
-    drawing = figures.roofline(points, peak, roofs, f"{chapter.folder}-roofline", title)
+    drawing = stage.drawn(figures.roofline, points, peak, roofs, f"{chapter.folder}-roofline", title)
     caption = (f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
                "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
                "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
@@ -302,8 +315,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
     for chapter, others in chapters:
         name = chapter.path.stem
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
-        simulated = results.run_program(program, work / "runs" / chapter.folder, commit_of(options.root))
-        results.show_rungs(program, simulated)
+        simulated = kept_run(chapter.path, program, work / "runs" / chapter.folder, commit_of(options.root))
         results.without_root(simulated, options.root)
         measured = results.load(chapter.path.parent / "results" / "h200.json")
         project = f"chapter_{chapter.header.number}"
@@ -343,6 +355,15 @@ def public_headers(root: Path) -> dict[str, list[Path]]:
     return {"lab": lab, "simt": [simt / name for name in ("simt.h", "counts.h", "counting.h")]}
 
 
+def generator_digest() -> str:
+    """Changes with the code that makes the pages."""
+    digest = hashlib.sha256()
+    tools = DOCS.parent / "tools"
+    for path in sorted([*DOCS.glob("_ext/*.py"), DOCS / "conf.py", DOCS / "build.py", *tools.rglob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def build(options) -> None:
     check_packages()
     work = options.build_dir / "docs"
@@ -372,9 +393,13 @@ def build(options) -> None:
     stage.sweep()
 
     print("docs: Sphinx", flush=True)
+    # Pages that did not change stay as they are, unless what makes them has changed.
+    stamp, generator = work / "generator", generator_digest()
+    same = stamp.exists() and stamp.read_text() == generator and (options.out / "index.html").exists()
+    anew = [] if same else ["-E", "-a"]
     from sphinx.cmd.build import main as sphinx_main
     options.out.mkdir(parents=True, exist_ok=True)
-    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), "-E", "-W", "--keep-going", "-n", "-q",
+    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), *anew, "-W", "--keep-going", "-n", "-q",
                  "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"]
     arguments += ["-D", f"warp_root={options.root}"]
     for name, xml in projects.items():
@@ -382,6 +407,7 @@ def build(options) -> None:
     status = sphinx_main([*arguments, str(stage.folder), str(options.out)])
     if status != 0:
         raise BuildError("Sphinx found something wrong; its lines above say what and where")
+    write(stamp, generator)
     shutil.rmtree(options.out / "_sources", ignore_errors=True)
 
 

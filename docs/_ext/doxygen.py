@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 import shutil
 import subprocess
@@ -34,22 +36,39 @@ def run(doxyfile: Path, output: Path, inputs: list[Path], defines: list[str] = (
     for path in inputs:
         if not path.exists():
             raise DoxygenError(f"{path}: there is nothing to document here")
-    shutil.rmtree(output, ignore_errors=True)
-    output.mkdir(parents=True)
     settings = doxyfile.read_text()
     settings += "".join(f'\nINPUT += "{path}"' for path in inputs)
     settings += f'\nOUTPUT_DIRECTORY = "{output}"\n'
     settings += "".join(f"PREDEFINED += {define}\n" for define in defines)
+    contents = "".join(path.read_text(encoding="utf-8") for path in inputs)
+    digest = hashlib.sha256((settings + contents).encode()).hexdigest()
+    stamp = stamp_of(output / "xml")
+    if stamp.exists() and stamp.read_text() == digest:
+        return output / "xml"  # as it was: its times say so to Breathe
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
     done = subprocess.run(["doxygen", "-"], input=settings, text=True, capture_output=True)
     complaints = done.stderr.strip()
     if done.returncode != 0 or complaints:
         raise DoxygenError(f"doxygen exited {done.returncode} with these complaints:\n"
                            f"{complaints or '(none)'}")
+    stamp.write_text(digest)
     return output / "xml"
 
 
 def entities(xml: Path) -> list[Entity]:
     """Everything documented in `xml`, by file and line, each once."""
+    stamp = stamp_of(xml)
+    return _entities(xml, stamp.read_text() if stamp.exists() else "")
+
+
+def stamp_of(xml: Path) -> Path:
+    """The file that changes when what was extracted changes."""
+    return xml.parent / "digest"
+
+
+@functools.lru_cache(maxsize=None)
+def _entities(xml: Path, _digest: str) -> list[Entity]:
     found: dict[str, Entity] = {}
     scopes: dict[str, str] = {}  # refid of a member -> namespace
     compounds = []

@@ -164,7 +164,7 @@ class Header(SphinxDirective):
                  doxygen.file_doc(xml, found), ""]
         for entity in documented:
             lines += [doxygen.breathe_directive(entity, project, everything), ""]
-        self.env.note_dependency(str(found))
+        self.env.note_dependency(str(doxygen.stamp_of(xml)))
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -15,8 +15,8 @@ class Function:
     last: int  # line of the closing brace
 
 
-def mask(text: str, inside: set[int] | None = None) -> str:
-    """The text with comments, strings and character literals blanked out, newlines kept.
+def mask(text: str, inside: set[int] | None = None, strings: bool = True) -> str:
+    """The text with comments and, where `strings`, strings and character literals blanked out, newlines kept.
 
     `inside` gets the numbers of the lines that start within a block comment or a raw string.
     """
@@ -53,7 +53,7 @@ def mask(text: str, inside: set[int] | None = None) -> str:
         if inside is not None and "\n" in text[i:end]:
             line = text.count("\n", 0, i) + 1
             inside.update(range(line + 1, line + 1 + text.count("\n", i, end)))
-        out.append(blank(text[i:end]))
+        out.append(blank(text[i:end]) if strings or text.startswith(("//", "/*"), i) else text[i:end])
         i = end
     return "".join(out)
 

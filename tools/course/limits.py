@@ -9,6 +9,7 @@ from pathlib import Path
 from course import header as headers
 from course import source
 from course.bindings import main_track
+from course.results import recorded_gpus
 from course.source import Code, Fold, Prediction, Prose
 
 WORDS = 5000  # of prose on the main track
@@ -84,7 +85,8 @@ def check_chapter(main: Path) -> tuple[list[str], Lengths]:
         words, file, line = found.longest
         wrong.append(f"{file}:{line}: {words} words without a heading, a figure or a kernel; at most {STRETCH}")
     least, most = PREDICTIONS
-    if not least <= found.predictions <= most:
+    finished = bool(recorded_gpus(main.parent / "results"))  # a draft may have fewer
+    if found.predictions > most or (finished and found.predictions < least):
         wrong.append(f"{main}:1: {found.predictions} predictions on the main track; legal is {least} to {most}")
     wrong += [f"{place}: a fold before the first kernel" for place in found.early_folds]
     return wrong, found

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from course import results
+from course import freshness, results
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +47,7 @@ def simulated_run(source: Path, build: Path) -> dict:
 
 @functools.lru_cache(maxsize=None)
 def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
-    digest = hashlib.sha256(Path(program).read_bytes()).hexdigest()
+    digest = digest_of(Path(program))
     kept = Path(build) / "course" / f"{Path(program).parent.name}.json"
     try:
         found = json.loads(kept.read_text(encoding="utf-8"))
@@ -64,6 +64,39 @@ def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
     found = {"digest": digest, "rows": run.rows, "launches": launches}
     write_atomically(kept, json.dumps(found))
     return found
+
+
+def digest_of(program: Path) -> str:
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
+def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Results:
+    """The program's run with all that it prints and traces, kept in `work` for as long as the program is the same.
+
+    Where only prose has changed since, the lines that it names are moved along.
+    """
+    if not program.exists():
+        return results.run_program(program, work, commit)  # which says so
+    stamp, digest, code = work / "stamp.json", digest_of(program), freshness.code_of(main)
+    try:
+        before = json.loads(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    if before.get("program") != digest:
+        stamp.unlink(missing_ok=True)
+        run = results.run_program(program, work, commit)
+        results.show_rungs(program, run)
+        kept = {"program": digest, "code": code, "output": run.output, "shown": run.shown}
+        write_atomically(stamp, json.dumps(kept))
+        return run
+    run = results.parse((work / "results.json").read_text(encoding="utf-8"), str(work / "results.json"))
+    run.output, run.shown = before["output"], before["shown"]
+    if (work / "trace.json").exists():
+        run.trace = json.loads((work / "trace.json").read_text(encoding="utf-8"))
+        run.lines = results.lines_by_kernel(run.trace)
+    if before["code"]["digest"] == code["digest"]:
+        freshness.moved_lines(run, before["code"], code)
+    return run
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -1,8 +1,14 @@
 """./learn docs: builds the site, and serves it to this machine when asked."""
 
+import json
 import os
+import time
+from pathlib import Path
 
-from learn import build, install, paths, steps, ui
+from course import freshness
+from course.header import SourceError
+from course.run import write_atomically
+from learn import build, chapters, install, paths, steps, ui
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 
@@ -12,12 +18,7 @@ def main(arguments):
     machine = Machine()
     install.ensure(machine, "simulator", "test", "docs")
     python = install.ensure_venv(machine)
-    # The pages show the counts of every chapter: its program must be there.
-    from learn import chapters
-
-    targets = [chapter.name for chapter in chapters.all_chapters()] + ["simtcc", "simt"]
-    targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
-    build.build("simulator", machine, "the chapters for the simulator", targets, testing=True)
+    build_programs(machine)
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     with build.lock("docs"):
         steps.run(
@@ -32,6 +33,41 @@ def main(arguments):
         return serve(folder, port)
     ui.say("Open it in a browser, or: ./learn docs --serve")
     return 0
+
+
+def build_programs(machine):
+    """The programs whose counts the pages show. After an edit of prose alone they are left as they are."""
+    known = chapters.all_chapters()
+    stamp = Path(paths.BUILD, "docs", "programs.json")
+    code = {}
+    for chapter in known:
+        if chapter.problem:
+            raise LearnError(chapter.problem)
+        try:
+            code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
+        except SourceError as error:
+            raise LearnError(str(error))
+    built = all(os.path.exists(chapter.program("simulator")) for chapter in known)
+    if built and read_stamp(stamp) == code:
+        root = Path(paths.ROOT)
+        compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]
+        compiled += [root / "tests" / name for name in ("microkernels", "agreement")]
+        if freshness.newest(compiled) < stamp.stat().st_mtime:
+            return
+    stamp.unlink(missing_ok=True)
+    began = time.time()
+    targets = [chapter.name for chapter in known] + ["simtcc", "simt"]
+    targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
+    build.build("simulator", machine, "the chapters for the simulator", targets, testing=True)
+    write_atomically(stamp, json.dumps(code))
+    os.utime(stamp, (began, began))  # what is edited while it builds is newer
+
+
+def read_stamp(stamp):
+    try:
+        return json.loads(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 def port_number(text, serving):
