@@ -317,7 +317,8 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         program = options.build_dir / "simulator" / "chapters" / chapter.folder / name
         simulated = kept_run(chapter.path, program, work / "runs" / chapter.folder, commit_of(options.root))
         results.without_root(simulated, options.root)
-        measured = results.load(chapter.path.parent / "results" / "h200.json")
+        gpus = list(results.load_recorded(chapter.path.parent / "results").values())
+        measured = gpus[0] if gpus else None
         project = f"chapter_{chapter.header.number}"
         projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,
                                         [chapter.path, *others], defines=["__SIMT__"])
@@ -333,6 +334,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         notes_file = chapter.path.parent / "results" / "NOTES.md"
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
+            elsewhere=gpus[1:],
             others=others, figures=drawings, counted=counted,
             answers=answers_of(chapter.path, options.build_dir / "simulator"),
             rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),

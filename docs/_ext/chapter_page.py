@@ -235,9 +235,26 @@ def lines_table(name: str, source: Path, simulated: Results) -> str:
     return table(["line", "source", "access", "requests", "per request"], body, "rllrr")
 
 
+def measured_on(name: str, measured: Results) -> list[str]:
+    """What was measured of a rung on one GPU; empty where nothing was."""
+    rows, out = measured.of(name), []
+    times = measured_table(rows)
+    if times:
+        peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
+        beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
+        sizes = sizes_of(rows)
+        size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
+        out += [f":::{{rubric}} Measured on {escape(measured.device)}{size}", ":class: measured", ":::", "", times, "",
+                f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::", ""]
+    for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
+        out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
+    return out
+
+
 def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
-               simulated: Results | None, measured: Results | None, counted: Counted | None = None) -> str:
-    """What the page says right after a rung's function."""
+               simulated: Results | None, measured: Results | None, counted: Counted | None = None,
+               elsewhere: list[Results] = ()) -> str:
+    """What the page says right after a rung's function; `elsewhere` are the results of further GPUs."""
     out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
     if signature:
         out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
@@ -274,17 +291,11 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
                 out += [f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
                         "so there is nothing to count.", ""]
     if measured:
-        rows = measured.of(name)
-        times = measured_table(rows)
-        if times:
-            peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
-            beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
-            sizes = sizes_of(rows)
-            size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
-            out += [f":::{{rubric}} Measured on {escape(measured.device)}{size}", ":class: measured", ":::", "", times, "",
-                    f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::", ""]
-        for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
-            out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
+        out += measured_on(name, measured)
+    for other in elsewhere:
+        there = measured_on(name, other)
+        if there:
+            out += [f"::::{{dropdown}} On {escape(other.device)}", ":class-container: lines", "", *there, "::::", ""]
     out.append("::::::")
     return "\n".join(out)
 
@@ -328,8 +339,8 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
     return "\n".join(out)
 
 
-def ladder(chapter: Chapter, simulated: Results | None, measured: Results | None, figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each backend."""
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
+    """The chapter's end: every rung in one table for each backend and each GPU that was recorded."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -337,7 +348,7 @@ def ladder(chapter: Chapter, simulated: Results | None, measured: Results | None
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
         return f"{{rung}}`{row['rung']}`{variant}"
 
-    if measured:
+    for measured in recorded:
         for size in sizes_of(measured.rows) or [{}]:
             body = []
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
@@ -366,9 +377,9 @@ def ladder(chapter: Chapter, simulated: Results | None, measured: Results | None
                 table(["rung", "loads", "sectors per load", "stores", "sectors per store", "lanes per request",
                        "bank conflicts", ""], body, "lrrrrrrl"), ""]
     out += figures
-    if not measured:
+    if not recorded:
         out += ["No measurement on hardware is recorded for this chapter yet: "
-                f"`./learn run {chapter.header.number} --backend gpu` times it on a GPU of yours.", ""]
+                f"`./learn record {chapter.header.number}` measures it on a GPU of yours.", ""]
     return "\n".join(out)
 
 
@@ -411,15 +422,14 @@ def links_to_map(header, titles: dict[str, str]) -> str:
 
 
 def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], titles: dict[str, str],
-                 simulated: Results | None, measured: Results | None, others: list[Path] = (),
+                 simulated: Results | None, measured: Results | None, elsewhere: list[Results] = (), others: list[Path] = (),
                  figures: list[str] = (), rung_figures: dict[str, str] | None = None,
                  counted: Counted | None = None, notes: str = "", answers: dict[str, Answer] | None = None) -> str:
     """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
     header = chapter.header
     rung_figures, answers = rung_figures or {}, answers or {}
-    for results, origin in ((simulated, "the simulator's run"), (measured, "the measured results")):
-        if results:
-            check_rungs(chapter, results, origin)
+    if simulated:  # what was measured may be older than a rung's name
+        check_rungs(chapter, simulated, "the simulator's run")
     out = [f"# Chapter {header.number}: {header.title}", "",
            f":::{{container}} question\n{header.question}\n:::", ""]
     # Chapters may have functions of one name: each has its own namespace, which no signature shows.
@@ -441,7 +451,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     def panel(name: str, source: Path) -> str:
         placed.add(name)
         text = rung_panel(name, header.rungs[name].idea, project, signatures.get(name, ""), source, simulated, measured,
-                          counted)
+                          counted, elsewhere)
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
     def render(blocks: list, source: Path) -> None:
@@ -476,7 +486,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
         out += ["## Beside the kernels", ""]
         for name in rest:
             out += [panel(name, chapter.path), ""]
-    out += [ladder(chapter, simulated, measured, list(figures)), ""]
+    out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures)), ""]
     out += [agreement(counted, simulated), ""]
     if notes.strip():
         out += ["## Notes on the measurement", "", typeset(notes.strip()), ""]

@@ -228,6 +228,28 @@ class Pages(Temporary):
         self.assertIn("`cudaMemcpy`", page)
         self.assertNotIn("No measurement on hardware", page)
 
+    def test_every_gpu_is_shown(self):
+        first, second = (results.parse(json.dumps(sample.results("gpu")), "r.json") for _ in range(2))
+        second.device = "NVIDIA H100"
+        second.rows = second.rows[:1]  # the other rung was not measured there
+        page = self.page(measured=first, elsewhere=[second])
+        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 1)
+        self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{dropdown} On NVIDIA H100"))
+        ends = page[page.index("## The ladder"):]
+        self.assertLess(ends.index("Measured on NVIDIA H200"), ends.index("Measured on NVIDIA H100"))
+
+    def test_a_rung_that_was_not_measured_yet(self):
+        measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
+        measured.rows = measured.rows[1:]
+        self.assertIn("{rung} copy_one", self.page(measured=measured))
+
+    def test_which_gpus_were_recorded(self):
+        folder = self.root / "results"
+        folder.mkdir()
+        for name in ("a100", "h200", "h100", "h200_counts", "h100_caches", "differences"):
+            (folder / f"{name}.json").write_text(json.dumps(sample.results("gpu")))
+        self.assertEqual(list(results.load_recorded(folder)), ["h200", "a100", "h100"])
+
     def test_measured_at_several_sizes(self):
         report = sample.results("gpu")
         for row in report["rows"][:2]:
