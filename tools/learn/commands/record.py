@@ -173,7 +173,11 @@ class Recorder:
             if word == OK:
                 version = steps.ask([self.machine.nvcc(), "--version"]) or ""
                 release = re.search(r"V[\d.]+", version)
-                data["machine_code"] = {"nvcc": release.group() if release else "unknown", "kernels": found}
+                data["machine_code"] = {
+                    "nvcc": release.group() if release else "unknown",
+                    "architecture": build.read_cache(paths.build_folder("gpu")).get("CMAKE_CUDA_ARCHITECTURES", ""),
+                    "kernels": found,
+                }
         else:
             self.steps.report(SKIP, f"machine code {chapter.key}", note="cuobjdump is not installed")
         write_atomically(Path(results), json.dumps(data, indent=2, ensure_ascii=False) + "\n")

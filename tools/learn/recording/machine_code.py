@@ -1,12 +1,21 @@
 """A digest of each kernel's machine code: what was measured can be told from what is compiled today."""
 
 import hashlib
+import os
 import re
+import subprocess
+import tempfile
+
+from learn import paths
 
 FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 INSTRUCTION = re.compile(r"^\s*(/\*[0-9a-f]{4,}\*/.*?)\s*$", re.MULTILINE)
 ENCODING = re.compile(r"^\s*(/\* 0x[0-9a-f]{16} \*/)\s*$", re.MULTILINE)
 ANONYMOUS = re.compile(r"(\d+)(_GLOBAL__N_)")
+
+
+class CompilerError(Exception):
+    """nvcc or cuobjdump refused a source."""
 
 
 def digests(sass):
@@ -47,3 +56,23 @@ def changed(recorded, compiled, kernels):
         return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
 
     return [kernel for kernel in kernels if of(recorded, kernel) != of(compiled, kernel)]
+
+
+def compiled(nvcc, cuobjdump, sources, architecture):
+    """The digests of what these sources become today, with the options of the gpu preset; `architecture` is as 90a.
+
+    Only machine code is made, no program: a matter of seconds. CompilerError where nvcc refuses.
+    """
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            cubin = os.path.join(folder, "kernels.cubin")
+            command = [nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", f"-arch=sm_{architecture}", "-cubin", "-o", cubin]
+            command += [f"-I{os.path.join(paths.ROOT, 'common', 'lab', 'include')}", f"-I{os.path.dirname(source)}"]
+            command += ['-DLAB_CHAPTER=""', '-DLAB_DEFAULT_SIZE=""', str(source)]
+            for step in (command, [cuobjdump, "-sass", cubin]):
+                done = subprocess.run(step, capture_output=True, text=True)
+                if done.returncode != 0:
+                    raise CompilerError(f"{os.path.basename(step[0])} fails on {source}: {done.stderr.strip()[-500:]}")
+            found.update(digests(done.stdout))
+    return found
