@@ -2,6 +2,10 @@
 /// Matrix products, for the checkers of exercises about them.
 #pragma once
 
+#include <limits>
+#include <utility>
+#include <vector>
+
 #include "grader/grader.h"
 
 namespace grader {
@@ -11,15 +15,19 @@ namespace grader {
 
 /// Runs a product C = A B as one case and compares it with a reference in double precision. A is M x K, B is K x N,
 /// C is M x N and poisoned; all are row-major.
+/// \param infinite the first element of A's last row is infinite: a kernel that reads past the end of the row before and
+///   counts on a zero of B gets a NaN there
 /// \param launch called with a, b, c, m, n, k: pointers to the device and the extents
 template <class Launch>
-void check_product(Exercise& exercise, Product size, Launch launch) {
+void check_product(Exercise& exercise, Product size, Launch launch, bool infinite = false) {
   const auto extent = [](int rows, int cols) { return Shape{rows, cols}.size(); };
   const auto [m, n, k] = size;
-  const Input<float> a("A", lab::random_floats(extent(m, k), 1));
+  std::vector<float> values = lab::random_floats(extent(m, k), 1);
+  if (infinite) values[extent(m - 1, k)] = std::numeric_limits<float>::infinity();
+  const Input<float> a("A", std::move(values));
   const Input<float> b("B", lab::random_floats(extent(k, n), 2));
   Output<float> c("C", extent(m, n));
-  exercise.run(lab::format("M = %d, N = %d, K = %d", m, n, k),
+  exercise.run(lab::format("M = %d, N = %d, K = %d%s", m, n, k, infinite ? ", an infinite A" : ""),
                [&, m = m, n = n, k = k] { launch(a.data(), b.data(), c.data(), m, n, k); });
   exercise.compare(
       c, {m, n},
