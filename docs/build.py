@@ -39,7 +39,7 @@ from course.counted import load_counted  # noqa: E402
 from course.exercises import ExerciseError  # noqa: E402
 from course.expressions import ExpressionError, NotRecorded, Numbers  # noqa: E402
 from course.header import SourceError  # noqa: E402
-from course.run import digest_of, kept_run  # noqa: E402
+from course.run import kept_run  # noqa: E402
 
 
 class BuildError(Exception):

@@ -203,12 +203,13 @@ class Explained(SphinxDirective):
             raise self.error(f"no trace of {folder} was recorded")
         self.env.note_dependency(str(path))
         root = course_root(self.env)
-        from learn import trace, ui
+        from learn import ui
+        from learn.explain import report
         recorded = json.loads(path.read_text(encoding="utf-8"))
         launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
-        text = trace.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100)
+        text = report.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100)
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
         return [output_block(text.rstrip("\n").split("\n"))]

@@ -10,7 +10,8 @@ import unittest
 
 import test_trace
 from course import maps
-from learn import page, trace
+from learn import paths
+from learn.explain import page
 from learn.errors import LearnError
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -145,7 +146,7 @@ class Page(test_trace.Made):
         read = self.read([launch], label=evil)
         self.assertEqual([tag for tag, _ in read.seen if tag in ("img", "b")], [])
         self.assertEqual(len(read.scripts), 2)
-        self.assertEqual(json.loads(read.scripts[0])["k0-0"]["where"], trace.paths.shown(renamed) + ":8")
+        self.assertEqual(json.loads(read.scripts[0])["k0-0"]["where"], paths.shown(renamed) + ":8")
         self.assertIn("alert(1)", read.text)
         self.assertNotRegex(self.page([launch], label=evil), "[\x00-\x08]")
         self.assertNotRegex(page.embedded({"x": evil}), "[<>&]")

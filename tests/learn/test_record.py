@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import sys
 import tempfile
 import time
 import unittest

@@ -6,7 +6,7 @@ import unittest
 
 import fake
 import test_trace
-from learn import sarif
+from learn.explain import sarif
 
 FINDING = {
     "kind": "out-of-bounds", "severity": "error", "message": "read past the end", "line": 8, "block": [0, 0, 0],

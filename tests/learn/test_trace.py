@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import fake
-from learn import problems, trace
+from learn.explain import problems, report, trace
 from learn.errors import LearnError
 from learn.ui import Palette
 
@@ -154,7 +154,7 @@ class Loading(Made):
 class Rendering(Made):
     def render(self, launches, findings=(), colour=False, **options):
         recorded = json.loads(json.dumps(fake.trace_of(launches, findings)))
-        return trace.render(recorded, Palette(colour), main=self.cu, **options)
+        return report.render(recorded, Palette(colour), main=self.cu, **options)
 
     def row(self, text, number):
         """The cells of a source line: the gutter's words and the source."""
@@ -205,7 +205,7 @@ class Rendering(Made):
             "bytes of global memory: 192 asked for, 416 moved, 46.2 % used", self.render([self.launch()])
         )
         shared = trace.Totals(dict(global_load_requests=1, global_load_sectors=1, global_load_bytes=128))
-        self.assertIn("128 asked for, 32 moved, each moved byte serves 4.0 lanes", trace.bytes_in_words(shared, str))
+        self.assertIn("128 asked for, 32 moved, each moved byte serves 4.0 lanes", report.bytes_in_words(shared, str))
 
     def test_advice(self):
         text = self.render([self.launch()], width=0)

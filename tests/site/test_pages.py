@@ -148,12 +148,11 @@ class Content(unittest.TestCase):
         self.assertEqual(lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"), ["% of *its* time"])
         for main in source.find_chapters(CHAPTERS):
             shown = "".join(Page(SITE / "chapters" / f"{main.parent.name}.html").text)
-            for source in sorted(path for path in main.parent.glob("*.cu") if not path.name.endswith("_stub.cu")):
-                blocks = (source.parse_chapter(source, sorted(main.parent.glob("*_*.cu"))).blocks if source == main else
-                          source.parse_blocks(source, source.read_text().split("\n"), 1, []))
-                for block in blocks:
+            for file, blocks in source.all_blocks(main):
+                for block in source.every_block(blocks):
                     if isinstance(block, source.Prose):
-                        self.assertEqual(lost_lines(block.text, shown), [], f"{source.name}:{block.line}")
+                        text = block.text.replace(source.SECOND_READING, "", 1) if block.second_reading else block.text
+                        self.assertEqual(lost_lines(text, shown), [], f"{file.name}:{block.line}")
 
     def test_what_a_kernel_requires_is_a_paragraph(self):
         for path in sorted((SITE / "chapters").glob("0[2-5]_*.html")):
@@ -184,7 +183,7 @@ class Content(unittest.TestCase):
             folder = main.parent.name
             page = Page(SITE / "chapters" / f"{folder}.html")
             lines = main.read_text().split("\n")
-            chapter = source.parse_chapter(main, sorted(main.parent.glob("*_*.cu")))
+            chapter = source.parse_chapter(main, source.other_files(main))
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
             # Every numbered line of a listing is that line of a file of the chapter.
@@ -227,8 +226,8 @@ class Content(unittest.TestCase):
         for name in names:
             self.assertIn(name, text)
         kinds = set()
-        for source in (sample.ROOT / "common" / "simt" / "src").glob("*.cpp"):
-            for statement in re.findall(r"\bkind = [^;]*\"[^;]*;", source.read_text()):
+        for file in (sample.ROOT / "common" / "simt" / "src").glob("*.cpp"):
+            for statement in re.findall(r"\bkind = [^;]*\"[^;]*;", file.read_text()):
                 kinds.update(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', statement))
         self.assertIn("out-of-bounds", kinds)
         page = (SITE / "simulator.html").read_text()

@@ -5,9 +5,11 @@ import re
 import sys
 import time
 
-from learn import build, chapters, install, paths, steps, trace, ui
+from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_writable, forget
 from learn.errors import LearnError, UsageError
+from learn.explain import trace
+from learn.explain import report as explained
 from learn.machine import Machine
 from learn.names import advice
 
@@ -91,16 +93,16 @@ def once(arguments, subject, machine):
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
         sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
-    report = trace.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch)
+    report = explained.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch)
     if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
     if arguments.html:
-        from learn import page
+        from learn.explain import page
 
         text = page.render(recorded, label, main=main_source, launch=launch)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
-        from learn import sarif
+        from learn.explain import sarif
 
         write_output("--sarif", arguments.sarif, sarif.render(recorded, launch).encode("utf-8", "replace"))
     if only_json:

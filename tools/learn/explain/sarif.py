@@ -4,7 +4,8 @@ import json
 import os
 from urllib.parse import quote
 
-from learn import paths, problems, trace
+from learn import paths
+from learn.explain import problems, trace
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 BASE = "SRCROOT"  # the course's folder

@@ -1,6 +1,6 @@
 """The report of ./learn explain as one HTML file that needs nothing else: no network, no other file.
 
-The words and numbers are those of the terminal (learn.trace, learn.problems). In addition a line shows,
+The words and numbers are those of the terminal (learn.explain.report, learn.explain.problems). In addition a line shows,
 when pointed at, which lane of a warp touches which bank or sector.
 """
 
@@ -10,7 +10,8 @@ import os
 import re
 
 from course import maps
-from learn import paths, problems, trace
+from learn import paths
+from learn.explain import problems, report, trace
 
 # A painted piece of text, between characters that no source line keeps.
 OPEN, MIDDLE, CLOSE = "\x01", "\x02", "\x03"
@@ -117,10 +118,10 @@ class _Page:
         title = (kind, colour, plain(finding["kind"]), plain(where))
         self.add('<article class="%s"><h3><span class="%s">%s</span> %s</h3>' % title)
         if finding.get("kernel"):
-            self.add('<p class="dim">%s</p>' % plain(trace.where_it_ran(finding)))
+            self.add('<p class="dim">%s</p>' % plain(report.where_it_ran(finding)))
         for text in finding.get("message", "").splitlines():
             self.add("<p>%s</p>" % plain(text))
-        for text in trace.circumstances(finding, count):
+        for text in report.circumstances(finding, count):
             self.add('<p class="dim">%s</p>' % plain(text))
         source = trace.read_source(file) if file else None
         if source:
@@ -140,7 +141,7 @@ class _Page:
         if kernel.cut_short():
             self.add('<p class="red">%s</p>' % html.escape(kernel.cut_short()))
         self.add("<ul>")
-        for text in trace.totals_in_words(totals, marks):
+        for text in report.totals_in_words(totals, marks):
             self.add("<li>%s</li>" % escaped(text))
         self.add("</ul>")
         if kernel.lines:
@@ -159,7 +160,7 @@ class _Page:
         return '<a href="#%s"><code>%s</code></a>' % (rows[file, number], plain(where))
 
     def _hottest(self, kernel, rows):
-        lines = trace.hottest(kernel, marks)
+        lines = report.hottest(kernel, marks)
         if len(lines) < 2:
             return
         self.add('<h3>Hottest lines</h3><table class="hottest">')
@@ -178,7 +179,7 @@ class _Page:
         self.add("</ol>")
 
     def _source(self, kernel, totals, rows, found):
-        columns = [column for column in trace.COLUMNS if column.used(totals)]
+        columns = [column for column in report.COLUMNS if column.used(totals)]
         advice = {place: problem.sentence for problem in found for place in problem.lines}
         self.add("<h3>Source</h3>")
         if any(kernel.examples.values()):

@@ -1,0 +1,335 @@
+"""The report of ./learn explain as text: each kernel's source with its counts, then advice and findings."""
+
+import os
+
+from learn import paths, ui
+from learn.explain import problems
+from learn.explain.trace import (
+    HOTTEST,
+    KINDS,
+    Totals,
+    by_severity,
+    grade,
+    group,
+    lanes_grade,
+    ratio,
+    read_source,
+    selected,
+    shown_lines,
+    thousands,
+)
+
+
+class Column:
+    """One column of the gutter: a heading and, for a line's totals, a text and its colour."""
+
+    def __init__(self, heading, used, cell):
+        self.heading = heading
+        self.used = used  # used(totals of the kernel): is the column worth printing?
+        self.cell = cell
+
+
+def amount(number, thing):
+    """1 request, 2,048 requests."""
+    return "%s %s%s" % (thousands(number), thing, "" if number == 1 else "s")
+
+
+def _requests(totals):
+    return (thousands(totals.requests), "") if totals.requests else ("", "")
+
+
+def per_request(part):
+    """Sectors per request of one kind of access, and the colour."""
+    return "%.1f" % (part.sectors / part.requests), grade(part.sectors, part.ideal_sectors)
+
+
+def _sectors(kind):
+    def cell(totals):
+        part = totals.part(kind)
+        return per_request(part) if part.requests else ("", "")
+
+    return cell
+
+
+def _wavefronts(totals):
+    if not totals.wavefronts:
+        return "", ""
+    return "%.1fx" % ratio(totals.wavefronts, totals.ideal_wavefronts), grade(
+        totals.wavefronts, totals.ideal_wavefronts
+    )
+
+
+def _lanes(totals):
+    if not totals.requests:
+        return "", ""
+    return "%.1f" % totals.lanes, lanes_grade(totals.lanes)
+
+
+def _divergent(totals):
+    return (thousands(totals.divergent), "yellow") if totals.divergent else ("", "")
+
+
+COLUMNS = [
+    Column("requests", lambda t: True, _requests),
+    Column("sect/load", lambda t: t.part("load").requests, _sectors("load")),
+    Column("sect/store", lambda t: t.part("store").requests, _sectors("store")),
+    Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic")),
+    Column("wave/ideal", lambda t: t.wavefronts, _wavefronts),
+    Column("lanes", lambda t: True, _lanes),
+    Column("diverge", lambda t: t.divergent, _divergent),
+]
+
+
+# ---- the same words for the terminal and the page --------------------------------------------------
+
+
+def totals_in_words(totals, paint):
+    """A kernel's totals, one text a line."""
+    if not totals.requests:
+        yield "no access to global or shared memory"
+    for kind in KINDS:
+        part = totals.part(kind)
+        if part.requests:
+            text, colour = per_request(part)
+            yield "global %ss: %s, %s, %s per request; %s active lanes" % (
+                kind,
+                amount(part.requests, "request"),
+                amount(part.sectors, "sector"),
+                paint(colour, text),
+                paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
+            )
+    if totals.moved and totals.asked:
+        yield bytes_in_words(totals, paint)
+    if totals.wavefronts:
+        yield "shared memory: %s, %s, %s the ideal %s" % (
+            amount(totals.shared_requests, "request"),
+            amount(totals.wavefronts, "wavefront"),
+            paint(grade(totals.wavefronts, totals.ideal_wavefronts), times_ideal(totals)),
+            thousands(totals.ideal_wavefronts),
+        )
+    if totals.divergent:
+        yield "divergent branches: %s" % thousands(totals.divergent)
+
+
+def bytes_in_words(totals, paint):
+    """What loads and stores asked for and what they moved, in bytes."""
+    share = totals.asked / totals.moved
+    if share > 1.005:  # lanes that share a word: more asked than moved
+        use = "each moved byte serves %.1f lanes" % share
+    else:
+        use = paint(grade(totals.moved, totals.asked), "%.1f %%" % (100 * share)) + " used"
+    return "bytes of global memory: %s asked for, %s moved, %s" % (
+        thousands(totals.asked),
+        thousands(totals.moved),
+        use,
+    )
+
+
+def times_ideal(totals):
+    return "%.1f times" % ratio(totals.wavefronts, totals.ideal_wavefronts)
+
+
+def hottest(kernel, paint):
+    """[(percent of the kernel's cost, file, line, text)], hottest first."""
+    rows = [
+        (kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines
+    ]
+    rows = [row for row in rows if row[0].cost]
+    rows.sort(key=lambda row: (-row[0].cost, row[1], row[2]))
+    whole = kernel.totals().cost
+    return [
+        (round(100 * row.cost / whole), file, number, line_in_words(row, paint)) for row, file, number in rows[:HOTTEST]
+    ]
+
+
+def line_in_words(row, paint):
+    """4 sectors, 4.0 a load; 32 wavefronts, 32.0 times the ideal"""
+    parts = []
+    if row.global_requests:
+        kinds = []
+        for kind in KINDS:
+            part = row.part(kind)
+            if part.requests:
+                text, colour = per_request(part)
+                article = "an" if kind == "atomic" else "a"
+                kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
+        parts.append("%s, %s" % (amount(row.sectors, "sector"), ", ".join(kinds)))
+    if row.wavefronts:
+        text = amount(row.wavefronts, "wavefront")
+        if row.ideal_wavefronts:
+            text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))
+        parts.append(text)
+    return "; ".join(parts)
+
+
+class Renderer:
+    """Writes the report as a list of lines.
+
+    `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
+    `main` is the file that was explained: its lines come first.
+    """
+
+    def __init__(self, paint, width=0, main=""):
+        self.paint = paint
+        self.width = width
+        self.main = os.path.realpath(main) if main else ""
+        self.out = []
+
+    def line(self, text=""):
+        self.out.append(text)
+
+    def heading(self, text):
+        self.line(self.paint("bold", text))
+
+    # A kernel: its totals, its source, its hottest lines.
+
+    def kernel(self, kernel):
+        totals = kernel.totals()
+        self.heading("Kernel " + kernel.name)
+        self.line("  %s; %s" % (kernel.shapes(), kernel.which()))
+        if kernel.cut_short():
+            self.line("  " + self.paint("red", kernel.cut_short()))
+        for text in totals_in_words(totals, self.paint):
+            self.line("  " + text)
+        if kernel.lines:
+            self.line()
+            columns = [column for column in COLUMNS if column.used(totals)]
+            self._gutter_heading(columns)
+            for file in kernel.files(self.main):
+                self._file(kernel, file, columns)
+            self._hottest(kernel)
+            self._advice(kernel)
+        self.line()
+
+    def _widths(self, columns):
+        return [max(len(column.heading), 9) for column in columns]
+
+    def _gutter_heading(self, columns):
+        cells = [column.heading.rjust(width) for column, width in zip(columns, self._widths(columns))]
+        self.line(self.paint("dim", " ".join(cells) + " |  line | source"))
+
+    def _gutter(self, columns, totals):
+        cells = []
+        for column, width in zip(columns, self._widths(columns)):
+            text, colour = column.cell(totals) if totals else ("", "")
+            cells.append(self.paint(colour, text.rjust(width)) if text else " " * width)
+        return " ".join(cells)
+
+    def _file(self, kernel, file, columns):
+        counted = kernel.lines[file]
+        source = read_source(file)
+        blank = " ".join(" " * width for width in self._widths(columns))
+        self.line("%s |       | %s" % (blank, self.paint("cyan", paths.shown(file))))
+        if source is None:
+            for number in sorted(counted):
+                self.line("%s | %5d | (source not found)" % (self._gutter(columns, Totals(counted[number])), number))
+            return
+        before = None
+        used = len(blank) + len(" | 12345 | ")
+        for number in shown_lines(source, counted, kernel.function):
+            if before is not None and number != before + 1:
+                self.line("%s |   ... |" % blank)
+            before = number
+            totals = Totals(counted[number]) if number in counted else None
+            text = source[number - 1].rstrip()
+            room = self.width - used
+            if self.width and len(text) > room > 10:
+                text = text[: room - 3] + "..."
+            self.line(("%s | %5d | %s" % (self._gutter(columns, totals), number, text)).rstrip())
+
+    def _hottest(self, kernel):
+        rows = hottest(kernel, self.paint)
+        if len(rows) < 2:
+            return
+        self.line()
+        self.line("  Hottest lines, by sectors and wavefronts:")
+        for share, file, number, text in rows:
+            self.line("    %3d %%  %s:%d  %s" % (share, paths.shown(file), number, text))
+
+    def _advice(self, kernel):
+        found = problems.of_kernel(kernel)
+        if not found:
+            return
+        self.line()
+        self.line("  What to do about it, costliest first:")
+        for problem in found:
+            text = "%s  %s" % (problem.places(), problem.sentence)
+            if self.width:
+                text = ui.wrap(text, 6, self.width - 4)
+            place = problem.places()
+            if text.startswith(place):
+                text = self.paint("cyan", place) + text[len(place) :]
+            self.line("    " + text)
+
+    # Findings, in full.
+
+    def findings(self, findings):
+        for heading, colour, found in by_severity(findings):
+            self.heading(heading)
+            self._findings(found, colour)
+
+    def _findings(self, findings, colour):
+        for count, finding in group(findings):
+            self.line()
+            place = "%s:%d" % (paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
+            where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
+            self.line(
+                "%s %s%s" % (self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
+            )
+            if finding.get("file"):
+                self._excerpt(finding["file"], finding["line"], colour)
+            if finding.get("kernel"):
+                self.line("  " + where_it_ran(finding))
+            for text in finding.get("message", "").splitlines():
+                self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
+            for text in circumstances(finding, count):
+                self.line("  " + text)
+
+    def _excerpt(self, file, line, colour):
+        source = read_source(file)
+        if source is None:
+            return
+        for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
+            mark = self.paint(colour, ">") if number == line else " "
+            self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
+
+
+def ideal_in_words(part):
+    """` (4.0 would do)` where there is something to win."""
+    if ratio(part.sectors, part.ideal_sectors) <= 1.02:
+        return ""
+    return " (%.1f would do)" % (part.ideal_sectors / part.requests)
+
+
+def where_it_ran(finding):
+    return "block %s, thread %s, launch %s" % (
+        triple(finding.get("block")),
+        triple(finding.get("thread")),
+        finding.get("launch"),
+    )
+
+
+def circumstances(finding, count):
+    """What else there is to say of `count` equal findings: which memory, how many more."""
+    allocation = finding.get("allocation")
+    if allocation and allocation not in finding.get("message", ""):
+        yield "allocation: " + allocation
+    if count > 1:
+        yield "and %d more of this kind at this line" % (count - 1)
+
+
+def triple(three):
+    return "(%s)" % ",".join(str(number) for number in three or ())
+
+
+def render(trace, paint, width=0, main="", launch=None):
+    """The whole report as text; raises LearnError when there is no launch with that index."""
+    kernels, findings = selected(trace, launch)
+    renderer = Renderer(paint, width, main)
+    if not kernels:
+        renderer.line("The program launched no kernel.")
+        renderer.line()
+    for kernel in kernels:
+        renderer.kernel(kernel)
+    renderer.findings(findings)
+    return "\n".join(renderer.out).rstrip("\n") + "\n"
