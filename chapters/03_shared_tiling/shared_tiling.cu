@@ -1,20 +1,24 @@
 // # Chapter 03: Shared tiling
 //
-// Question: How does a block fetch each element once and use it many times?
+// Question: How does a block load each element once and use it many times?
 // Builds on: 02_naive_gemm
+// Kind: gemm
 // Size gpu: 4096,4096,4096
-// Size simulator: 128,96,64
+// Size simulator: 124,88,56
 // Sizes measured: 4096,4096,4096 1024,1024,1024 2048,2048,2048 8192,8192,8192
 // Run: ./learn run 03
-//   ./learn run 03 --rung cublas               the vendor's library: what all others are compared with
-//   ./learn run 03 --rung naive_along_columns  the last kernel of chapter 02: every thread fetches for itself
-//   ./learn run 03 --rung shared_tiles         a block fetches tiles of A and B together, slice by slice along K
-//   ./learn run 03 --rung unfilled_edges       no zeros where a tile sticks out: leftovers are multiplied
-//   ./learn run 03 --rung no_first_barrier     computing before the tiles are full
-//   ./learn run 03 --rung no_second_barrier    filling the tiles again while others still compute
-//   ./learn run 03 --rung sliced_tiles         dynamic shared memory, and slices of any depth
-//   ./learn run 03 --rung blocks_per_sm        the same kernel with fewer and fewer blocks on an SM
+//   ./learn run 03 --rung cublas               the vendor's library, the peer of all others  [needs cublas]
+//   ./learn run 03 --rung reverse_block        ten lines: a block reverses 256 floats in shared memory
+//   ./learn run 03 --rung reverse_no_barrier   reads before the others have written  [raises shared-race]
+//   ./learn run 03 --rung barrier_in_branch    a barrier that half of the block never reaches  [raises barrier-divergence]
+//   ./learn run 03 --rung naive_along_columns  chapter 02's kernel: every thread loads for itself
+//   ./learn run 03 --rung shared_tiles         a block loads tiles of A and B together, one K-tile after the other
+//   ./learn run 03 --rung unfilled_edges       no zeros where a tile sticks out of its matrix  [raises uninitialized-shared]
+//   ./learn run 03 --rung early_return         threads without an element of C leave first  [raises uninitialized-shared]
+//   ./learn run 03 --rung no_second_barrier    the next tiles overwrite those still being read  [raises shared-race]
 //   ./learn run 03 --rung wide_reads           four elements of A with one load from shared memory
+//   ./learn run 03 --rung k_tile_depth         K-tiles 32 to 256 deep, in dynamic shared memory
+//   ./learn run 03 --rung blocks_per_sm        the same kernel with fewer and fewer blocks on an SM
 
 #include <cuda_runtime.h>
 
@@ -22,40 +26,108 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lab/gemm.h"
 #include "lab/lab.h"
 
-// The naive kernel of chapter 02 has every thread fetch what it needs by itself: two loads for each
-// multiply-add. Nearly all of them fetch what a neighbour has just fetched. The threads of a block
-// could share: fetch a piece of A and a piece of B together, each element once, keep it where all
-// of them can reach it, and compute from there. The place for it is *shared memory*, a few hundred
-// KiB beside the multiply-adders of each SM, which belong to a block for as long as it lives. A
-// cache would be filled and emptied by rules of its own. This memory holds what the program puts
-// there, for as long as the program wants it.
-//
-// The problem is that of chapter 02, C = alpha A B + beta C, with any M, N, K and leading
-// dimensions, and so is the base line: the ladder starts with `naive_along_columns`, unchanged. The
-// counts below are for M = 128, N = 96, K = 64, the size that the simulator runs by default; times
-// are for the size that stands beside them.
+using std::size_t;
 
-// [hide] How a kernel is launched, and the kernel of chapter 02
-/// Hands a product's arguments to a kernel with square blocks, one thread an element of C. A grid has
-/// at most 65,535 blocks along y: taller matrices are done in slices of rows.
-/// \param tile threads of a block along x and along y
-/// \param shared bytes of dynamic shared memory of a block
-template <class Kernel>
-void launch_tiles(Kernel kernel, unsigned tile, const lab::Gemm& gemm, std::size_t shared = 0) {
-  lab::for_row_slices(gemm, static_cast<int>(tile), [&](const lab::Gemm& g) {
-    const dim3 grid(lab::ceil_div(static_cast<unsigned>(g.n), tile),
-                    lab::ceil_div(static_cast<unsigned>(g.m), tile));
-    kernel<<<grid, dim3(tile, tile), shared>>>(g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb,
-                                               g.beta, g.c, g.ldc);
-  });
+// The naive kernel of chapter 02 executes two loads for each FMA, and nearly every load fetches
+// what a neighbouring thread has just fetched. Tiling removes the repetition: the threads of a block
+// load a piece of A and a piece of B together, each element once, and compute from there. The place
+// to keep such a piece is *shared memory*, a few hundred KiB beside the FMA units of each SM.
+//
+// ## 1. Ten lines of shared memory
+//
+// `__shared__` declares an array that exists once per block. All threads of the block read and write
+// the same copy; another block has its own and cannot see this one. It lives as long as the block
+// does, and starts with whatever the previous block on that SM left in it. Unlike a cache, it holds
+// exactly what the program stores there, until the program overwrites it.
+//
+// This kernel reverses each group of 256 floats. It is the shortest kernel in which a thread uses a
+// value that another thread loaded: thread 0 loads element 0 and stores element 255.
+
+/// Reverses each run of 256 floats; the last run may be shorter.
+///
+/// @param out  n floats in device memory; written
+/// @param in   n floats
+/// @param n    at least 1
+///
+/// Launch: blocks of 256 threads, one for each run.
+__global__ void reverse_block(float* out, const float* in, int n) {
+  __shared__ float run[256];  // one array for the whole block
+  const int t = threadIdx.x, first = blockIdx.x * 256;
+  const int count = min(256, n - first);  // floats in this run
+
+  if (t < count) run[t] = in[first + t];
+  __syncthreads();  // all of run is written
+  if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-/// C = alpha A B + beta C, one thread an element of C; threadIdx.x runs along a row of C. Chapter 02
-/// explains it.
+// `__syncthreads()` is a *barrier*: no thread of the block continues until all of them have arrived,
+// and whatever they wrote to shared memory before the barrier is visible to all of them after it.
+// The line is needed because the warps of a block run at their own pace. Thread 0 belongs to the
+// first warp and reads what the last warp writes. If the last warp's load is late, thread 0 reads
+// the array before the value is there.
+//
+// The next kernel lacks the line. On a GPU it may pass a thousand times, whenever the warps happen
+// to run in a lucky order. The simulator does not depend on luck: for each word of shared memory it
+// records who accessed it since the last barrier. Two threads, at least one of them writing, are a
+// *race*, whichever came first this time.
+
+/// reverse_block without its barrier: a mistake on purpose.
+///
+/// Launch: as for reverse_block.
+__global__ void reverse_no_barrier(float* out, const float* in, int n) {
+  __shared__ float run[256];
+  const int t = threadIdx.x, first = blockIdx.x * 256;
+  const int count = min(256, n - first);
+
+  if (t < count) run[t] = in[first + t];
+  if (t < count) out[first + t] = run[count - 1 - t];
+}
+
+// A barrier is for the whole block. Suppose that half of the threads load two floats each, and wait
+// for each other where they have loaded them:
+
+/// reverse_block with a barrier in a branch: a mistake on purpose.
+///
+/// Launch: as for reverse_block.
+__global__ void barrier_in_branch(float* out, const float* in, int n) {
+  __shared__ float run[256];
+  const int t = threadIdx.x, first = blockIdx.x * 256;
+  const int count = min(256, n - first);
+
+  if (t < 128) {
+    if (t < count) run[t] = in[first + t];
+    if (t + 128 < count) run[t + 128] = in[first + t + 128];
+    __syncthreads();  // half of the block waits here
+  }
+  __syncthreads();  // the other half waits here
+  if (t < count) out[first + t] = run[count - 1 - t];
+}
+
+// **All threads of a block reach the same barrier, or none does.** What a GPU does here is undefined:
+// it may hang, or count the two barriers as one. The simulator names both lines. Put a barrier where
+// no condition depends on the thread.
+//
+//? barrier_rule: A block has 256 threads, and its kernel starts with `if (i >= n) return;`. In the
+//?   last block 100 threads return there. What happens at a later `__syncthreads()`?
+//? choices: the block hangs | the others wait for each other only | the barrier has no effect
+//? answer: "the others wait for each other only"
+//
+// A thread that has exited is not waited for (since compute capability 7.0, and in the simulator).
+// The barrier still works for the rest. Whether the *kernel* still works is another matter, and
+// section 3 has one that does not.
+//
+// ## 2. A tile for each block
+//
+// The problem is that of chapter 02, C = alpha A B + beta C for any M, N, K and leading dimensions,
+// and the ladder starts where it ended. Counts in this chapter are for M = 124, N = 88, K = 56, the
+// size that the simulator runs; times and rates are for 4096 unless another size stands beside them.
+
+/// C = alpha A B + beta C, one thread per element of C; threadIdx.x runs along a row. Chapter 02's.
 ///
 /// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
 /// @param alpha, beta    factors; where beta is 0, c is not read
@@ -64,17 +136,16 @@ void launch_tiles(Kernel kernel, unsigned tile, const lab::Gemm& gemm, std::size
 /// @param c, ldc         m x n floats, and the same; written
 ///
 /// Launch: blocks of any shape; grid.x * block.x >= n, grid.y * block.y >= m; no shared memory.
-/// Requires: nothing of alignment; at most 65,535 blocks along y, so the host launches slices of
-/// rows where m is larger than 65,535 * block.y.
-__global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k, float alpha,
-                                    const float* a, std::size_t lda, const float* b,
-                                    std::size_t ldb, float beta, float* c, std::size_t ldc) {
+/// Requires: nothing of alignment.
+__global__ void naive_along_columns(int m, int n, int k, float alpha, const float* a, int lda,
+                                    const float* b, int ldb, float beta, float* c, int ldc) {
   const std::size_t row = std::size_t{blockIdx.y} * blockDim.y + threadIdx.y;
   const std::size_t col = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (row >= m || col >= n) return;
+  const std::size_t rows = m, cols = n, depth = k;
+  if (row >= rows || col >= cols) return;
 
   float sum = 0;
-  for (std::size_t l = 0; l < k; ++l) {
+  for (std::size_t l = 0; l < depth; ++l) {
     const float left = a[row * lda + l];
     const float right = b[l * ldb + col];
     sum += left * right;
@@ -83,693 +154,327 @@ __global__ void naive_along_columns(std::size_t m, std::size_t n, std::size_t k,
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-/// Threads of a block for a square tile.
-constexpr unsigned square(unsigned tile) { return tile * tile; }
-
-// What only the GPU build has: shared_tiling_peers.cu, or its stub, which says so.
-void register_peers(lab::GemmLadder& ladder);
-// [/hide]
-
-// ## 1. What a block has in common
+// Take a block of 32 x 32 threads and the tile of C that it computes. The threads of one row of the
+// block need the same row of A; the threads of one column need the same column of B. So the block as
+// a whole needs 32 rows of A and 32 columns of B.
 //
-// Take a block of 32 x 32 threads and the tile of C that it computes. All threads of one row of the
-// block need the same row of A; all threads of one column need the same column of B. So the block
-// as a whole needs 32 rows of A and 32 columns of B, 2 * 32 K elements, and it executes 32 * 32 * K
-// multiply-adds with them: each element is used 32 times. If the block fetched each of them once,
-// it would load 1 element for 16 multiply-adds where the naive kernel loads 32.
+//? reuse: If the block loads each of these elements once, how many times does it use each?
+//? choices: once | 32 times | 64 times | 1,024 times
+//? answer: "32 times"
 //
-// There are two obstacles. The first is room: at K = 4096, 32 rows and 32 columns are 1 MiB, and
-// the shared memory of an SM of an H200 has 228 KiB. The way out is to *cut along K*. The sum over
-// all of K is the sum of the sums over slices of K:
+// An element of A is used by all 32 threads of its row, an element of B by all 32 of its column. For
+// every step along K the block loads 64 elements and executes 1,024 FMAs: 1 element for 16 FMAs,
+// where the naive kernel loads 32.
 //
-//     for each slice of 32 columns of A and 32 rows of B:
-//       fetch a tile of A, 32 x 32, and a tile of B, 32 x 32, into shared memory
+// ### Cut along K
+//
+// The obstacle is room. At K = 4096, 32 rows and 32 columns are 1 MiB, and an SM of an H200 has
+// 228 KiB of shared memory. There are two ways to make the pieces smaller, and they are not
+// equally good:
+//
+// - **Cut C.** Smaller tiles of C need fewer rows of A (cut across) and fewer columns of B (cut
+//   down). But then more blocks need each element, and each of them loads it again.
+// - **Cut K.** The sum over all of K is the sum of the sums over pieces of K. A piece of 32 columns
+//   of A and 32 rows of B is a *K-tile*. All K-tiles add to the *same* 32 x 32 sums, which stay in
+//   registers, one per thread. Once its products are added, this block needs nothing of a K-tile
+//   again, so the next one takes its place.
+//
+// Cutting along K costs no extra load. Two tiles of 32 x 32 floats, 8 KiB, suffice for any K:
+//
+//     for each K-tile:
+//       load a tile of A, 32 x 32, and a tile of B, 32 x 32, into shared memory
 //       every thread adds 32 products to its sum
-//
-// Every slice adds to the *same* 32 x 32 sums, and these stay in registers, one in each thread,
-// until the walk is over. Nothing of a slice is needed again by this block once its products are
-// added, so the next slice may take its place: two tiles are enough, 8 KiB, whatever K is. Had we
-// cut the tile of C into smaller ones instead, the tiles would be smaller, too, but every element
-// would be fetched by more blocks. Cutting along K costs no read at all; section 5 puts that to the
-// test.
-//
-// The second obstacle is that the threads of a block do not run in step. Section 3 is about that.
-//
-// **Predict** for the kernel below, from M = 128, N = 96, K = 64 and tiles of 32: how many load
-// requests does it make from global memory, against the 49,152 of the naive kernel? How many from
-// shared memory?
 
-/// C = alpha A B + beta C from tiles in static shared memory, one thread an element of C.
+/// C = alpha A B + beta C from tiles in static shared memory, one thread per element of C.
 ///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
-///
-/// Launch: blocks of tile x tile threads; the grid covers C, x along its columns; 8 tile^2 bytes of
-/// static shared memory.
-/// Requires: nothing of alignment; at most 65,535 blocks along y, so the host launches slices of
-/// rows where m is larger than 65,535 * tile.
+/// Launch: blocks of T x T threads; the grid covers C, x along its columns; 8 T^2 bytes of static
+/// shared memory. Arguments as for naive_along_columns.
+/// Requires: nothing of alignment; k at most 2^31 - T.
 /// Source of the idea: the CUDA C++ Programming Guide, "Shared Memory".
-template <unsigned tile>
-__global__ void __launch_bounds__(square(tile))
-    shared_tiles(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
-                 const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
-  __shared__ float a_tile[tile][tile];  // (rows of C, slice)
-  __shared__ float b_tile[tile][tile];  // (slice, columns of C)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
+template <int T>
+__global__ void __launch_bounds__(T* T)
+    shared_tiles(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+                 float beta, float* c, int ldc) {
+  __shared__ float a_tile[T][T];  // (T rows of C, T of K)
+  __shared__ float b_tile[T][T];  // (T of K, T columns of C)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;  // what it computes
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += tile) {
-    // Each thread fetches one element of each tile. What lies outside of A or B counts as zero.
-    float from_a = 0, from_b = 0;
-    if (row < m && k0 + tx < k) from_a = a[row * lda + k0 + tx];
-    if (k0 + ty < k && col < n) from_b = b[(k0 + ty) * ldb + col];
-    a_tile[ty][tx] = from_a;
-    b_tile[ty][tx] = from_b;
+  for (int k0 = 0; k0 < k; k0 += T) {
+    // What it loads: one element of each tile. Outside of A and B that is zero.
+    const int rowA = rowC, colA = k0 + tx, rowB = k0 + ty, colB = colC;
+    a_tile[ty][tx] = rowA < m && colA < k ? a[size_t(rowA) * lda + colA] : 0.0f;
+    b_tile[ty][tx] = rowB < k && colB < n ? b[size_t(rowB) * ldb + colB] : 0.0f;
     __syncthreads();  // the tiles are full
 
-    for (unsigned l = 0; l < tile; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
-    __syncthreads();  // nobody needs them any more
+    for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
+    __syncthreads();  // the tiles may be overwritten
   }
 
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
+  if (rowC >= m || colC >= n) return;
+  float& out = c[size_t(rowC) * ldc + colC];
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// Look at the two indices of each thread's load. The thread that *computes* C(row, col) *fetches*
-// A(row, k0 + tx) and B(k0 + ty, col): one element of each tile, and for both of them `tx`, in
-// which the lanes of a warp differ, runs along a row. So both loads read 32 neighbours, 4 sectors a
-// request. What a thread fetches has little to do with what it needs: of the 64 elements that it
-// will multiply in this slice it has fetched two, and 62 come from others.
+// Keep the two jobs of a thread apart. It *computes* C(rowC, colC). It *loads* A(rowA, colA) and
+// B(rowB, colB), and in both of them `tx`, in which the lanes of a warp differ, is part of the
+// column. So both loads are coalesced. Of the 64 elements that a thread multiplies in a K-tile, it
+// has loaded two; the other 62 come from its neighbours. Take thread (tx, ty) = (5, 2) of the first
+// block. It computes C(2, 5). In the first K-tile it loads A(2, 5) and B(2, 5), and then multiplies
+// A(2, 0) to A(2, 31) with B(0, 5) to B(31, 5).
 //
-// **The counters.** Each of the 12 blocks has 32 warps, and each of these makes 2 requests in each
-// of the 2 slices: 12 * 32 * 2 * 2 = 1,536, a 32nd of 49,152. They ask for 6,144 sectors where the
-// naive kernel asks for 122,880, a twentieth. (Not a 32nd: the naive kernel's broadcasts from A
-// cost 1 sector and not 4.) What became of the others? They are still there: `shared loads` counts
-// 49,152 requests. The kernel makes every single load that the naive kernel makes. It makes them to
-// a place that is nearer.
+// ### What it reads
 //
-// With tiles of 16 x 16, a warp is two rows of the block. It reads two pieces of 16 neighbours, 2
-// sectors each, so a request still costs 4. But a tile is only half as wide, and so each element is
-// fetched by twice as many blocks: 3,072 requests and 12,288 sectors.
+// The reads can be counted without running anything. A row of A is loaded by every block along N, a
+// column of B by every block along M:
 //
-// **The clock.** Twenty times fewer sectors; is the kernel twenty times faster? It is three times
-// faster. At 4096 the naive kernel takes 51.98 ms, tiles of 16 take 17.07 ms, and tiles of 32 take
-// 16.70 ms. A part of the gain is the loser's doing: `naive_flat` of chapter 02 is done in 27.3 ms,
-// and at 2048, where L2 holds all three matrices, the naive kernel has 4.99 TFLOP/s and this one
-// 8.87, no more than 1.8 times as much.
+//     floats  =  M K ceil(N / T)  +  K N ceil(M / T)
 //
-// Is it still waiting for bytes? At 4096 it asks for 17 GB of sectors, which an L2 that delivers
-// 8,104 GB/s (`memory_bandwidth` in chapter 02) hands over in 2.1 ms. cuBLAS takes 2.68 ms for the
-// whole product. So it is not the bandwidth of L2 that 16.70 ms are spent on. The loads that have
-// moved to shared memory are now what it waits for. Nsight Compute agrees: a warp issues an
-// instruction every 37.7 cycles, and for 16.8 of them it stands in the queue before shared memory
-// (`mio_throttle`). Section 7 counts what it queues for.
+// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times.** The naive kernel
+// reads 2 M N K floats, T times as many. The depth of the K-tile does not appear.
+//
+//? cut_c: Tiles of 16 instead of 32 cut C across and down. How many times as many floats do they
+//?   read from global memory?
+//? answer: count("shared_tiles/tile=16", "global_load_active_lanes") / count("shared_tiles/tile=32", "global_load_active_lanes")
+//? unit: times as many
+//? near: exact
+//
+// Half the tile, twice the blocks along each side: 6 reads of each element of A instead of 3, 8 of B
+// instead of 4. This is the cut across and down, and section 6 makes the cut along K: at depths from
+// 32 to 256 the reads do not change at all.
+//
+//? requests: How many load requests does `shared_tiles` with tiles of 32 make to global memory? The
+//?   naive kernel makes 41,664.
+//? answer: count("shared_tiles/tile=32", "global_load_requests")
+//? unit: requests
+//? near: 10 %
+//
+// A warp is one row of the block, and each request covers one row of a tile. The tiles cover C with
+// 4 x 3 blocks, and K with 2 K-tiles. The 124 rows of A have 2 requests in each of 3 blocks, the 56
+// rows of B have 3 in each of 4: 744 + 672 = 1,416. Rows of a tile outside of the matrix are never
+// requested. In sectors the gain is less, 5,068 instead of 97,216, a nineteenth: the naive kernel's
+// broadcasts of A cost 1 sector each and not 4.
+//= 744: 124 * 2 * 3
+//= 672: 56 * 3 * 4
+//= 1,416: count("shared_tiles/tile=32", "global_load_requests")
+//= 5,068: count("shared_tiles/tile=32", "global_load_sectors")
+//= 97,216: count("naive_along_columns", "global_load_sectors")
+//
+//? shared_loads: And to shared memory, compared with the naive kernel's 41,664 global ones?
+//? choices: about as many | half as many | a thirtieth
+//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 * count("naive_along_columns", "global_load_requests") else "half as many"
+//
+// There are 49,152. Every load of the naive kernel is still there, and a few more, since the tiles
+// cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
+//= 49,152: count("shared_tiles/tile=32", "shared_load_requests")
+//
+// ### What the clock says
+//
+//? tiled_speed: At 4096, how many times as fast as `naive_along_columns` are tiles of 32?
+//? answer: ms("naive_along_columns") / ms("shared_tiles/tile=32")
+//? unit: times as fast
+//? near: factor 1.5
+//
+// The naive kernel takes 52 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.7 ms. A twentieth of
+// the sectors gives three times the speed, and part of the gain reflects a weak baseline:
+// `naive_flat` of chapter 02 takes 27 ms.
+//= 52 ms: ms("naive_along_columns")
+//= 17.1 ms: ms("shared_tiles/tile=16")
+//= 16.7 ms: ms("shared_tiles/tile=32")
+//= three times: ms("naive_along_columns") / ms("shared_tiles/tile=32")
+//= 27 ms: ms("02:naive_flat")
+//
+// Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
+// latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1. At
+// 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and a
+// warp of the tiled kernel 3.2; the rate rises from 5.0 to 8.9 TFLOP/s.
+//= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
+//= 32: ms("02:memory_latency/L1 cache") * 1.98
+//= 14.2 cycles: ncu("02:naive_along_columns/block=32x32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= 3.2: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= 5.0: rate("naive_along_columns", 2048) / 1000
+//= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
+//
+// Global bandwidth is no longer the limit. At 4096 the kernel requests 17 GB of sectors, which L2
+// delivers in 2.1 ms. Section 5 finds out what takes the other 14.6 ms.
+//= 17 GB: 2 * 4 * 4096**3 / 32 / 1e9
+//= 2.1 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//= 14.6 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//
+// ## 3. Zeros at the edges
+//
+// A tile may stick out of its matrix on every side. Below A and to the right of B that is harmless,
+// because nothing computed there is stored. Along K it is not: each tile element is a factor in the
+// sum of every element of C. There the tile has to hold *zeros*, and the kernel has to store them.
+//
+// It would be natural to store only where there is an element, and leave the rest of the tile alone.
 
-// ## 2. Zeros at the edges
-//
-// A tile may stick out of its matrix on all sides: below A where M is no multiple of 32, to the
-// right of B where N is none, and for both along K. Below and to the right it is harmless, as what
-// is computed there is never stored. Along K it is not. There the tile's elements are summed up
-// into every element of C, so they have to be *zeros*, and somebody has to put them there: shared
-// memory starts with whatever the block before has left.
-//
-// It would be natural to store an element only where there is one, and leave the rest of the tile
-// alone. **Predict** what happens then for K = 8, and what for K = 40.
-
-/// shared_tiles without the zeros: what lies outside of A and B is left as it was.
+/// shared_tiles without the zeros: a mistake on purpose.
 ///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
-///
-/// Launch: blocks of 32 x 32 threads; the grid covers C; 8 KiB of static shared memory.
-/// Requires: k a multiple of 32.
-__global__ void unfilled_edges(unsigned m, unsigned n, unsigned k, float alpha, const float* a,
-                               std::size_t lda, const float* b, std::size_t ldb, float beta,
-                               float* c, std::size_t ldc) {
-  constexpr unsigned tile = 32;
-  __shared__ float a_tile[tile][tile];  // (rows of C, slice)
-  __shared__ float b_tile[tile][tile];  // (slice, columns of C)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
+/// Launch: as for shared_tiles with T = 32.
+__global__ void unfilled_edges(int m, int n, int k, float alpha, const float* a, int lda,
+                               const float* b, int ldb, float beta, float* c, int ldc) {
+  constexpr int T = 32;
+  __shared__ float a_tile[T][T];  // (T rows of C, T of K)
+  __shared__ float b_tile[T][T];  // (T of K, T columns of C)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += tile) {
-    if (row < m && k0 + tx < k) a_tile[ty][tx] = a[row * lda + k0 + tx];
-    if (k0 + ty < k && col < n) b_tile[ty][tx] = b[(k0 + ty) * ldb + col];
+  for (int k0 = 0; k0 < k; k0 += T) {
+    const int rowA = rowC, colA = k0 + tx, rowB = k0 + ty, colB = colC;
+    if (rowA < m && colA < k) a_tile[ty][tx] = a[size_t(rowA) * lda + colA];
+    if (rowB < k && colB < n) b_tile[ty][tx] = b[size_t(rowB) * ldb + colB];
     __syncthreads();
 
-    for (unsigned l = 0; l < tile; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
+    for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
     __syncthreads();
   }
 
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
+  if (rowC >= m || colC >= n) return;
+  float& out = c[size_t(rowC) * ldc + colC];
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// For K = 8 the threads read 24 columns of the tile that nobody in this block has ever written. The
-// simulator knows who wrote what, and says so. On a GPU it is what an earlier block has left there,
-// and it may well be zeros today.
+// The demonstration runs it for a C of 32 x 32 and K = 8. The threads then read 24 columns of A's
+// tile and 24 rows of B's that no thread has written, and the simulator says so. On a GPU they hold what the previous
+// block left, which may well be zeros today.
 //
-// For K = 40 it is worse: nothing is raised. In the second slice 8 columns are new, and the other
-// 24 still hold the *first* slice, written by this very block. They are multiplied a second time,
-// and the sum is wrong without an access that anybody could object to. Only a comparison notices.
-// (It is one of the mutants that this chapter's tests try.)
+//? leftovers: What would the simulator report for K = 40?
+//? choices: uninitialized-shared | shared-race | nothing
+//? answer: "nothing"
 //
-// Two more things that look like they would help, and do not:
+// The second K-tile has 8 new columns, and the other 24 still hold the *first* K-tile, written by
+// this very block. They are multiplied a second time. The sum is wrong without a single illegal
+// access; only a comparison with the right result catches it. That is why every rung here is
+// verified at sizes that are no multiples of anything.
 //
-// - *The early return.* Chapter 02 begins with `if (row >= m || col >= n) return;`. Here a thread
-//   without an element of C has still work to do: it fetches elements of the tiles that others
-//   need, and takes part in the barriers. The guard has to come last.
-// - *Zeros in one of the two tiles only.* 0 x anything is 0, so one might spare the other half of
-//   the work. But 0 x NaN is NaN, and so is 0 x infinity, and what is left in shared memory may be
-//   either.
+// Filling only one of the two tiles with zeros does not suffice, either: 0 x NaN is NaN, and
+// leftovers can be anything.
+//
+// ### Who may leave
+//
+// Chapter 02 begins with `if (row >= m || col >= n) return;`. Here that line is a mistake, too.
 
-// ## 3. Two barriers
-//
-// `__syncthreads()` is a *barrier*: no thread of the block goes on until all of them have come
-// there, and what they have written to shared memory before it is seen by all after it. The kernel
-// has two, and they prevent two different things.
-//
-// - **The first** keeps a thread from reading a tile *before* it is full. Of the 64 elements that a
-//   thread needs, others fetch 62, and they may be late: their loads take hundreds of cycles.
-// - **The second** keeps a thread from overwriting a tile while others *still read* it. A warp that
-//   is done with its 32 products would go on to the next slice and put it in the place of the old
-//   one.
-//
-// Leave one of them out, and the result is right nearly every time, on a quiet day, for small
-// matrices. The simulator does not wait for an unlucky day. For each word of shared memory it keeps
-// who touched it since the last barrier, and if two threads did, one of them writing, that is a
-// race, whichever way it went this time. **Predict** for both kernels which access it will blame.
-
-/// shared_tiles without the barrier before the products.
+/// shared_tiles with the guard at the top, as in the naive kernel: a mistake on purpose.
 ///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
-///
-/// Launch: blocks of 32 x 32 threads; the grid covers C; 8 KiB of static shared memory.
-/// Requires: a first barrier.
-__global__ void no_first_barrier(unsigned m, unsigned n, unsigned k, float alpha, const float* a,
-                                 std::size_t lda, const float* b, std::size_t ldb, float beta,
-                                 float* c, std::size_t ldc) {
-  constexpr unsigned tile = 32;
-  __shared__ float a_tile[tile][tile];  // (rows of C, slice)
-  __shared__ float b_tile[tile][tile];  // (slice, columns of C)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
+/// Launch: as for shared_tiles with T = 32.
+__global__ void early_return(int m, int n, int k, float alpha, const float* a, int lda,
+                             const float* b, int ldb, float beta, float* c, int ldc) {
+  constexpr int T = 32;
+  __shared__ float a_tile[T][T];  // (T rows of C, T of K)
+  __shared__ float b_tile[T][T];  // (T of K, T columns of C)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;
+  if (rowC >= m || colC >= n) return;  // and who loads its elements?
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += tile) {
-    float from_a = 0, from_b = 0;
-    if (row < m && k0 + tx < k) from_a = a[row * lda + k0 + tx];
-    if (k0 + ty < k && col < n) from_b = b[(k0 + ty) * ldb + col];
-    a_tile[ty][tx] = from_a;
-    b_tile[ty][tx] = from_b;
+  for (int k0 = 0; k0 < k; k0 += T) {
+    a_tile[ty][tx] = k0 + tx < k ? a[size_t(rowC) * lda + k0 + tx] : 0.0f;
+    b_tile[ty][tx] = k0 + ty < k ? b[size_t(k0 + ty) * ldb + colC] : 0.0f;
+    __syncthreads();
 
-    for (unsigned l = 0; l < tile; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
+    for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
     __syncthreads();
   }
-
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
+  float& out = c[size_t(rowC) * ldc + colC];
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// The finding names a *read*, and a write that should have come before it. Both are of the same
-// warp: thread (1,0,0) reads what thread (0,0,0) has written. Is a warp not in step with itself?
-// Lanes usually are, and CUDA promises it no more since Volta, so between lanes, too, something has
-// to order the two (`__syncwarp()` would do, were it the only one). Row `ty` of A's tile is in fact
-// fetched and used by one and the same warp. B's tile is not: every warp needs all of it.
+// The barriers are fine, since exited threads are not waited for. But a thread without an element of
+// C still has elements of A and B to load for the others. The demonstration has a C of 20 x 32:
+// rows 20 to 31 of B's tile are missing. In a tiled kernel the guard comes last.
+//
+// ## 4. Two barriers
+//
+// `shared_tiles` has two barriers per K-tile, and they prevent two different mistakes. The first is
+// that of section 1: no thread may read a tile before all threads have filled it. The second keeps a
+// fast warp from overwriting the tile while a slow warp *still reads* it.
 
-/// shared_tiles without the barrier after the products.
+/// shared_tiles without the barrier after the products: a mistake on purpose.
 ///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
-///
-/// Launch: blocks of 32 x 32 threads; the grid covers C; 8 KiB of static shared memory.
-/// Requires: a second barrier, where k is larger than 32.
-__global__ void no_second_barrier(unsigned m, unsigned n, unsigned k, float alpha, const float* a,
-                                  std::size_t lda, const float* b, std::size_t ldb, float beta,
-                                  float* c, std::size_t ldc) {
-  constexpr unsigned tile = 32;
-  __shared__ float a_tile[tile][tile];  // (rows of C, slice)
-  __shared__ float b_tile[tile][tile];  // (slice, columns of C)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
+/// Launch: as for shared_tiles with T = 32.
+__global__ void no_second_barrier(int m, int n, int k, float alpha, const float* a, int lda,
+                                  const float* b, int ldb, float beta, float* c, int ldc) {
+  constexpr int T = 32;
+  __shared__ float a_tile[T][T];  // (T rows of C, T of K)
+  __shared__ float b_tile[T][T];  // (T of K, T columns of C)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += tile) {
-    float from_a = 0, from_b = 0;
-    if (row < m && k0 + tx < k) from_a = a[row * lda + k0 + tx];
-    if (k0 + ty < k && col < n) from_b = b[(k0 + ty) * ldb + col];
-    a_tile[ty][tx] = from_a;
-    b_tile[ty][tx] = from_b;
+  for (int k0 = 0; k0 < k; k0 += T) {
+    const int rowA = rowC, colA = k0 + tx, rowB = k0 + ty, colB = colC;
+    a_tile[ty][tx] = rowA < m && colA < k ? a[size_t(rowA) * lda + colA] : 0.0f;
+    b_tile[ty][tx] = rowB < k && colB < n ? b[size_t(rowB) * ldb + colB] : 0.0f;
     __syncthreads();
 
-    for (unsigned l = 0; l < tile; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
+    for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
   }
 
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
+  if (rowC >= m || colC >= n) return;
+  float& out = c[size_t(rowC) * ldc + colC];
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// Here it names a *write*: of the next slice, over an element that somebody else has still to read.
-// With one slice only, K up to 32, there is no next one and no race: a test with small K would
-// pass.
+//? smallest_k: What is the smallest K for which this kernel can go wrong?
+//? choices: 2 | 32 | 33 | 64
+//? answer: "33"
 //
-// Do we need two barriers in each slice? With two pairs of tiles, filled in turn, one is enough:
-// while some still read the one pair, others fill the other. It takes twice the shared memory.
-// Chapter 05 does so, for a better reason: the next tiles are then under way while this one is
-// multiplied.
-
-// [hide] How these rungs are registered
-/// A demonstration on a product of 32 x 32 x k, one block, whatever was asked for.
-template <class Kernel>
-void add_mistake(lab::Chapter& chapter, const char* name, const char* idea, int k,
-                 const char* finding, Kernel kernel) {
-  const auto problem =
-      std::make_shared<lab::GemmProblem>(lab::GemmCase{.m = 32, .n = 32, .k = k}, chapter.seed());
-  chapter.add({.name = name,
-               .idea = idea,
-               .launch = [=] { launch_tiles(kernel, 32, problem->gemm()); },
-               .expect_finding = finding});
-}
-
-void register_mistakes(lab::Chapter& chapter) {
-  add_mistake(chapter, "unfilled_edges",
-              "no zeros where a tile sticks out: leftovers are multiplied", 8,
-              "uninitialized-shared", unfilled_edges);
-  add_mistake(chapter, "no_first_barrier", "computing before the tiles are full", 64, "shared-race",
-              no_first_barrier);
-  add_mistake(chapter, "no_second_barrier", "filling the tiles again while others still compute",
-              64, "shared-race", no_second_barrier);
-}
-// [/hide]
-
-// ## 4. Counting the reads again
+// With K up to 32 there is one K-tile, nothing is overwritten, and a test with small K passes. From
+// K = 33 on, a warp that starts its second K-tile can overwrite the first. The finding names a
+// *write* that races with a read; without the first barrier it would be a read that races with a
+// write.
 //
-// As in chapter 02, the counts can be had without running anything. Let T be the width of a tile,
-// 16 or 32. A row of A is fetched once by each block along N, so ceil(N / T) times; a column of B
-// once by each block along M. So the floats that are read are
+// Between two K-tiles with the same buffers both barriers are needed. With two pairs of buffers, used
+// alternately, one barrier per K-tile suffices; chapter 11 does so to load the next K-tile during the
+// computation.
 //
-//     floats = M K ceil(N / T) + K N ceil(M / T)
+// ## 5. The bound
 //
-// where the naive kernel has 2 M N K, one for each operand of each multiply-add: T times fewer.
-// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times**: 3 and 4 times here,
-// where it was 96 and 128. In sectors, for rows that start at multiples of 32 bytes,
+// All the work is in one line now:
 //
-//     sectors = M ceil(K / 8) ceil(N / T) + K ceil(N / 8) ceil(M / T)
+//     for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
 //
-// and in requests, with R = 32 / T rows of a tile in each warp,
+// Shared memory has 32 *banks*, each 4 bytes wide; neighbouring words lie in neighbouring banks. In
+// one pass, a *wavefront*, each bank delivers one word, to as many lanes as ask for that word. An SM
+// completes one wavefront per cycle. (Chapter 05 is about lanes that want different words of one
+// bank.) For T = 32 a warp is a row of the block: its lanes share `ty` and differ in `tx`.
 //
-//     requests = ceil(M / R) ceil(K / T) ceil(N / T) + ceil(K / R) ceil(N / T) ceil(M / T)
+//? wavefronts: How many wavefronts do the two loads take for one FMA of a warp?
+//? answer: count("shared_tiles/tile=32", "shared_load_wavefronts") / (4 * 3 * 32 * 64)
+//? unit: wavefronts
+//? near: exact
 //
-// The program prints all three with each run. Try sizes that are no multiples of anything.
+// - `a_tile[ty][l]` is the same word for all lanes: a broadcast, 1 wavefront for 4 bytes.
+// - `b_tile[l][tx]` is 32 neighbouring words in 32 banks: 1 wavefront for 128 bytes.
 //
-// What does it mean for the roofline? A float of 4 bytes now serves T multiply-adds, 2 T
-// operations. So the intensity is T / 4: 8 operations a byte for T = 32, 4 for T = 16, and it was
-// 0.4. The memory's 4.26 TB/s make a roof of 34 TFLOP/s over an intensity of 8. If bytes from global
-// memory were all that counts, tiles of 32 would be good for half the machine, and tiles of 64 for
-// all of it. (The drawing at the end of this page has 7.97 instead of 8, since C is written, too.)
-
-// [hide] The formulas, and how these rungs are registered
-/// Prints what section 4 predicts.
-void print_formulas(const lab::Gemm& g, unsigned tile) {
-  const unsigned long long m = g.m, n = g.n, k = g.k, t = tile, r = 32 / tile;
-  const auto up = [](unsigned long long a, unsigned long long b) { return lab::ceil_div(a, b); };
-  std::printf("  each element of A is read %llu times, each of B %llu times: %s floats of %s\n",
-              up(n, t), up(m, t), lab::grouped(m * k * up(n, t) + k * n * up(m, t)).c_str(),
-              lab::grouped(2 * m * n * k).c_str());
-  std::printf(
-      "  %s load requests\n",
-      lab::grouped(up(m, r) * up(k, t) * up(n, t) + up(k, r) * up(n, t) * up(m, t)).c_str());
-  std::printf("  %s sectors, with rows of 32-byte multiples\n",
-              lab::grouped(m * up(k, 8) * up(n, t) + k * up(n, 8) * up(m, t)).c_str());
-}
-
-void register_tiles(lab::GemmLadder& ladder) {
-  ladder.add({.name = "naive_along_columns",
-              .idea = "the last kernel of chapter 02: every thread fetches for itself",
-              .launch = [](const lab::Gemm& g) { launch_tiles(naive_along_columns, 32, g); }});
-  const char* const idea = "a block fetches tiles of A and B together, slice by slice along K";
-  ladder.add({.name = "shared_tiles",
-              .idea = idea,
-              .launch = [](const lab::Gemm& g) { launch_tiles(shared_tiles<16>, 16, g); },
-              .variant = "tile=16",
-              .show = [](const lab::Gemm& g) { print_formulas(g, 16); }});
-  ladder.add({.name = "shared_tiles",
-              .idea = idea,
-              .launch = [](const lab::Gemm& g) { launch_tiles(shared_tiles<32>, 32, g); },
-              .variant = "tile=32",
-              .show = [](const lab::Gemm& g) { print_formulas(g, 32); }});
-}
-// [/hide]
-
-// ## 5. How deep a slice?
+// There is no bank conflict, and yet this is the limit: two wavefronts for each FMA of a warp.
 //
-// So far a slice was as deep as a tile is wide, for no better reason than that each thread then
-// fetches one element of each tile. In none of the formulas for floats and sectors does the depth
-// of a slice appear. **Predict** what changes if slices are 64, 128 or 256 deep: the reads, the
-// barriers, the shared memory?
+//? bound: A K-tile of 32 takes a warp 64 wavefronts for its loads and 2 for its stores, in which it
+//?   does 32 FMAs. An SM has FMA units for four warps per cycle. How busy can they be at most?
+//? choices: 6 % | 12 % | 25 % | 50 %
+//? answer: "12 %"
 //
-// Such tiles outgrow what we have used so far. A *static* array, `__shared__ float a_tile[32][32]`,
-// has a size that the compiler knows, and a block may have 48 KiB of them. For more there is
-// *dynamic* shared memory. Its size is the third parameter of the launch, `kernel<<<grid, block,
-// bytes>>>`, and the kernel gets all of it as one array, `extern __shared__`, that it has to cut up
-// by itself. Beyond 48 KiB the program has to say beforehand that it means it, with
-// `cudaFuncSetAttribute`; otherwise the launch is refused. An H200 then gives a block up to 227
-// KiB.
-
-/// shared_tiles with slices of any depth, in dynamic shared memory.
-///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
-///
-/// Launch: blocks of tile x tile threads; the grid covers C, x along its columns; at least
-/// 8 tile slice bytes of dynamic shared memory.
-/// Requires: slice a multiple of tile; nothing of alignment; at most 65,535 blocks along y, so the
-/// host launches slices of rows where m is larger than 65,535 * tile.
-template <unsigned tile, unsigned slice>
-__global__ void __launch_bounds__(square(tile), 2048 / square(tile))
-    sliced_tiles(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
-                 const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
-  static_assert(slice % tile == 0);
-  extern __shared__ __align__(16) float tiles[];
-  float* const a_tile = tiles;                 // (tile, slice)
-  float* const b_tile = tiles + tile * slice;  // (slice, tile)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
-
-  float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += slice) {
-    // The slice is fetched in parts that are as deep as a tile is wide.
-    for (unsigned part = 0; part < slice; part += tile) {
-      const unsigned l = part + tx;
-      float from_a = 0;
-      if (row < m && k0 + l < k) from_a = a[row * lda + k0 + l];
-      a_tile[ty * slice + l] = from_a;
-    }
-    for (unsigned part = 0; part < slice; part += tile) {
-      const unsigned l = part + ty;
-      float from_b = 0;
-      if (k0 + l < k && col < n) from_b = b[(k0 + l) * ldb + col];
-      b_tile[l * tile + tx] = from_b;
-    }
-    __syncthreads();
-
-#pragma unroll 32
-    for (unsigned l = 0; l < slice; ++l) sum += a_tile[ty * slice + l] * b_tile[l * tile + tx];
-    __syncthreads();
-  }
-
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
-  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
-}
-
-// **The counters.** The reads are the same for each of the depths, and the same as those of
-// `shared_tiles`: 1,536 requests, 6,144 sectors. The walk along K visits every element once, in
-// steps of whatever length. What is saved are barriers, two a slice: at K = 4096, 256 of them for
-// slices of 32, and 32 for slices of 256. What it costs is shared memory, 8 KiB for slices of 32
-// and 64 KiB for slices of 256, and work at the end: K is rounded up to whole slices, and zeros are
-// multiplied like any other number. Look at the shared loads. With K = 64, slices of 128 and 256
-// multiply 2 and 4 times as much as there is, 98,304 and 196,608 requests.
-//
-// **The prediction.** A barrier costs as long as the slowest warp of the block lets the others wait,
-// and there is a second block on the SM that computes in the meantime. So expect little of fewer
-// barriers. Nor should anything be lost by dynamic shared memory as such: the row `slice=32` is
-// `shared_tiles` with another kind of array.
-//
-// **The clock** disagrees with the first half. This is at 4096:
-//
-// | depth of a slice | 32 | 64 | 128 | 256 |
-// |---|--:|--:|--:|--:|
-// | time in ms | 16.52 | 15.53 | 14.92 | 14.48 |
-// | TFLOP/s | 8.32 | 8.85 | 9.21 | 9.49 |
-//
-// From slices of 32 to slices of 256 it is a gain of 14 %. What was forgotten is the wait that
-// stands *before* the first barrier. With slices of 32 a thread has two loads under way, waits until
-// both are there, and does so 128 times. For slices of 256 nvcc puts 14 of a thread's 16 loads
-// before the first of its stores to shared memory (`cuobjdump -sass` shows it). They are under way
-// together, and the thread waits for them and once more for the other two, 32 times in all. Hardly
-// an instruction is saved: 32 steps of the walk take 101, 110, 103 and 98 of them, from the smallest
-// depth to the largest.
-//
-// Barriers and waits become fewer together, so these times cannot tell which of them costs more.
-// But at 2048, with as many barriers to a multiply-add, depth gains less: from 8.94 to 9.31
-// TFLOP/s, 4 %. There A and B have 16 MiB each, L2 keeps them, and a load takes 282 cycles
-// (`memory_latency` in chapter 02). At 4096 they have 64 MiB each, more than L2 holds, and every
-// row of blocks walks through the whole of B. What comes from memory takes 684 cycles. **Predict**
-// what a warp waits for at either size, and what depth makes of it.
-//
-// **The counters** are Nsight Compute's again, in cycles of a warp for each instruction that it
-// issues:
-//
-// | depth of a slice | 32 | 64 | 128 | 256 |
-// |---|--:|--:|--:|--:|
-// | for loads, at 4096 (`long_scoreboard`) | 5.14 | 2.30 | 1.43 | 0.50 |
-// | at a barrier, at 4096 (`barrier`) | 4.54 | 2.61 | 2.24 | 1.42 |
-// | before shared memory, at 4096 (`mio_throttle`) | 16.57 | 17.74 | 19.64 | 21.66 |
-// | for loads, at 2048 | 3.04 | 1.14 | 0.50 | 0.14 |
-// | at a barrier, at 2048 | 3.16 | 2.58 | 1.88 | 2.22 |
-// | before shared memory, at 2048 | 17.85 | 17.88 | 20.19 | 20.90 |
-//
-// Both are saved, and the loads are the larger part: at 4096 the wait for them falls by 4.64 cycles
-// from the smallest depth to the largest, that at barriers by 3.12, and at 2048 by 2.90 and 0.94.
-// And the loads do come from memory at 4096. L2 finds 37.8 % of what it is asked for in slices of
-// 32, and 8.49 GB come from memory, nearly the 8.6 of 128 rows of blocks that read 64 MiB each. At
-// 2048 it finds 96.2 %, and the memory delivers A and B once. Most of the wait that is saved is not
-// time that is gained, however. Who does not wait for a load comes earlier to shared memory and
-// waits there: 5.09 cycles more at 4096.
-//
-// One thing is open. Two rows of blocks run at the same time and could share what they read of B,
-// as the tiles of chapter 02 do, which are as many and have 4.26 GB from memory. Why these do not,
-// the counters do not say. (At 1024 nothing was counted. There depth gains 10 %: L2 is emptied
-// before each run, and a run is over after four rounds of blocks.)
-//
-// The second half of the prediction holds: 16.52 ms are 1 % less than the 16.70 of `shared_tiles`.
-
-// [hide] How these rungs are registered
-/// Bytes of shared memory that two tiles take.
-constexpr std::size_t tile_bytes(unsigned tile, unsigned slice) {
-  return 2 * sizeof(float) * tile * slice;
-}
-
-/// Launches sliced_tiles with `spare` bytes of shared memory more than it uses.
-template <unsigned tile, unsigned slice>
-void launch_sliced(const lab::Gemm& gemm, std::size_t spare = 0) {
-  const auto kernel = sliced_tiles<tile, slice>;
-  static const cudaError_t allowed =  // once for each kernel
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-  CUDA_CHECK(allowed);
-  launch_tiles(kernel, tile, gemm, tile_bytes(tile, slice) + spare);
-}
-
-/// Bytes of shared memory for a block of sliced_tiles<16, 16> with which no more than `most` blocks fit
-/// on an SM; 0: what the block uses.
-std::size_t bytes_for_at_most(unsigned most) {
-  if (most == 0) return tile_bytes(16, 16);
-  const auto attribute = [](cudaDeviceAttr which) {
-    return static_cast<std::size_t>(lab::device_attribute(which));
-  };
-  const std::size_t share = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / most -
-                            attribute(cudaDevAttrReservedSharedMemoryPerBlock);
-  return std::min(share, attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-}
-
-template <unsigned slice>
-void add_slices(lab::GemmLadder& ladder) {
-  ladder.add({.name = "sliced_tiles",
-              .idea = "dynamic shared memory, and slices of any depth",
-              .launch = [](const lab::Gemm& g) { launch_sliced<32, slice>(g); },
-              .variant = "slice=" + std::to_string(slice)});
-}
-// [/hide]
-
-// ## 6. How many blocks fit
-//
-// An SM has room for 2048 threads, 64 warps, and the more of them are there, the more likely it is
-// that one is ready when the others wait: for a load, or at a barrier. How many threads are there,
-// of the 2048, is called *occupancy*. Three things bound the number of blocks that an SM takes on
-// at a time: their threads, their registers, and their shared memory. Each block has to have all
-// that it needs before it starts, and keeps it until it ends.
-//
-// With shared memory the arithmetic is this: an SM of an H200 has 228 KiB, and each block takes
-// what it asks for and 1 KiB that the system keeps for itself. **Predict** for blocks of 32 x 32
-// threads how deep the slices may become before only one block fits, and what that costs. With two
-// blocks, one can compute while the other waits at its barrier. With one, at every barrier all that
-// is left to do is to wait for its slowest warp; and after the barrier all warps want their next
-// tile from memory at once, and nobody has anything to multiply.
-//
-// The rung launches `sliced_tiles` with tiles of 16 x 16 and slices of 16. Such a block takes 2
-// KiB, and 8 of them fill an SM with 2048 threads. Then it asks for more shared memory than it
-// uses, just so much that no more than 4, 2 or 1 of them fit. Nothing else changes: the same
-// machine code, the same counts.
-
-/// C = alpha A B + beta C by sliced_tiles<16, 16>, with no more than so many blocks on an SM at a time.
-///
-/// @param gemm  the product
-/// @param most  blocks on an SM; 0: as many as fit
-///
-/// Launch: blocks of 16 x 16 threads, with an SM's shared memory / most for each of them.
-void blocks_per_sm(const lab::Gemm& gemm, unsigned most) {
-  launch_sliced<16, 16>(gemm, bytes_for_at_most(most) - tile_bytes(16, 16));
-}
-
-// The program prints the table that the runtime's own arithmetic gives
-// (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`). Up to slices of 256 two blocks of 1024 threads
-// fit. Slices of 512 need 128 KiB, and the second block has to stay out: half of the threads are
-// gone for the sake of fewer barriers. Between 384 and 512 lies the edge: the two blocks' shares
-// are 228 / 2 - 1 = 113 KiB each, slices of 452.
-//
-// **The prediction** for `at most 1`. 256 threads are 8 warps, and the SM has nothing else. Each
-// slice begins with a load, 300 cycles until it is there if it comes from L2 (`memory_latency` in
-// chapter 02), more if it comes from memory. Then 8 warps make 16 multiply-adds each, with 26
-// passes through shared memory (section 7 counts them), one in a cycle: 208 cycles. Add 100 for
-// addresses, stores and barriers, and a slice of 8,192 operations takes 600 cycles:
-//
-//     132 * 1.98e9 / 600 * 8192 = 3.6 TFLOP/s
-//
-// Of these 600 cycles shared memory is busy for a third. So two blocks should do nearly twice as
-// much, 7.1, since one computes while the other waits, and with four of them shared memory should
-// be the limit, at 10.
-//
-// **The clock**, in TFLOP/s:
-//
-// | blocks on an SM | 1 | 2 | 4 | 8 |
-// |---|--:|--:|--:|--:|
-// | predicted | 3.6 | 7.1 | 10 | 10 |
-// | measured at 4096 | 1.60 | 3.10 | 6.02 | 8.03 |
-// | measured at 2048 | 2.73 | 4.55 | 7.15 | 8.11 |
-//
-// The course of it is right, and the scale is not. At 4096 a block that is alone needs 1,340 cycles
-// for a slice and not 600; at 2048 it needs 780. For what? A warp issues 66 instructions in a
-// slice. With Nsight Compute's cycles for each of them, a slice of a lone block has
-//
-// | cycles of a slice | predicted | at 2048 | at 4096 |
-// |---|--:|--:|--:|
-// | waiting for loads | 300 | 265 | 562 |
-// | waiting at the barriers | | 57 | 202 |
-// | its own work: waiting for words of shared memory and for results, issuing | 308 | 321 | 321 |
-// | anything else | | 42 | 24 |
-//
-// (They add up to less than 780 and 1,340, since Nsight Compute holds the SMs at about 1.5 GHz, and
-// a wait for L2 or for the memory then has fewer cycles. 265 of them are 350 at 1.98 GHz.)
-//
-// The work of the block itself was predicted well. There was a suspect in it: when the last word
-// has come, a chain of up to 16 multiply-adds, 4.4 cycles each, is still to be done. But it is part
-// of the 321, so it is not what was missing. What was wrong are the waits. A load takes longer where
-// all SMs ask at the same time. And the 100 cycles for addresses, stores and barriers had no room
-// for waiting there: a warp that has its elements waits for one whose loads are late. At 4096, where
-// 17.2 GB come from memory, both waits are longer, by 297 and by 145 cycles, and that is all that
-// this size adds.
-//
-// Put 1,340 into the prediction, and it is 1.6, 3.2 and 6.4, close to what was measured. A slice
-// uses shared memory for 208 of its 1,340 cycles, so it takes 1,340 / 208, more than six blocks, to
-// keep it busy, and at 4096 the step from four blocks to eight still gains a third. At 2048 it takes
-// 780 / 208, not quite four, and the same step gains 13 %.
-//
-// So a slower rung is one that has nobody to fill in while it waits, and how many it takes depends
-// on how long it waits. *High occupancy is not a goal.* It is one way of having something to do
-// while others wait. Chapter 04 finds another.
-
-// [hide] The table of occupancy, and how these rungs are registered
-/// Prints how many blocks of a kernel fit on an SM.
-template <class Kernel>
-void print_occupancy(Kernel kernel, unsigned tile, const std::string& what, std::size_t bytes) {
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
-  const unsigned threads = tile * tile;
-  int blocks = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel,
-                                                           static_cast<int>(threads), bytes));
-  const int most = lab::device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
-  const int fit = blocks * static_cast<int>(threads);
-  std::printf(
-      "  %2u x %2u threads, %-12s %5.1f KiB a block: %d fit on an SM, %4d of %d threads, %5.1f "
-      "%%\n",
-      tile, tile, what.c_str(), static_cast<double>(bytes) / 1024, blocks, fit, most,
-      100.0 * fit / most);
-}
-
-void print_occupancies() {
-  // How deep the slices are makes no difference to the other limits, so one kernel stands for all.
-  for (const unsigned slice : {32, 64, 128, 256, 384, 448, 512, 896}) {
-    print_occupancy(sliced_tiles<32, 32>, 32, "slice=" + std::to_string(slice),
-                    tile_bytes(32, slice));
-  }
-}
-
-void register_slices(lab::GemmLadder& ladder) {
-  add_slices<32>(ladder);
-  add_slices<64>(ladder);
-  add_slices<128>(ladder);
-  add_slices<256>(ladder);
-  for (const unsigned most : {1u, 2u, 4u, 0u}) {
-    lab::GemmRung rung{.name = "blocks_per_sm",
-                       .idea = "the same kernel with fewer and fewer blocks on an SM",
-                       .launch = [most](const lab::Gemm& g) { blocks_per_sm(g, most); },
-                       .variant = most == 0 ? "all that fit" : "at most " + std::to_string(most)};
-    rung.show = [most, variant = rung.variant](const lab::Gemm&) {
-      if (most == 1) print_occupancies();
-      print_occupancy(sliced_tiles<16, 16>, 16, variant, bytes_for_at_most(most));
-    };
-    ladder.add(rung);
-  }
-}
-// [/hide]
-
-// ## 7. The inner loop, seen from the banks
-//
-// One line does all the work now:
-//
-//     for (l = 0; l < 32; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
-//
-// Shared memory has 32 *banks*, each 4 bytes wide, and neighbouring words lie in neighbouring
-// banks. In one pass, a *wavefront*, each bank hands out one word, to as many lanes as want that
-// word. (Chapter 05 is about what happens if they want different ones.) A warp is a row of the
-// block, so its lanes share `ty` and differ in `tx`.
-//
-// - `a_tile[ty][l]` is the same word for all lanes, in one bank: a broadcast, 1 wavefront for 4
-//   bytes.
-// - `b_tile[l][tx]` are 32 neighbouring words in 32 banks: 1 wavefront for 128 bytes.
-//
-// That is as good as it can be, and the counters show no bank conflict. **It is also the limit.**
-// Each multiply-add of a warp takes two wavefronts, and an SM does one wavefront in a cycle
-// (`memory_bandwidth` in chapter 02 reaches 97 % of that). A slice of 32 makes 64 of them for a
-// warp, and 2 for storing what it has fetched. In these 66 cycles the warp does 32 multiply-adds,
+// The FMAs would take 8 cycles, the wavefronts take 66. In these 66 cycles a warp does 2 x 32 x 32 =
 // 2,048 operations:
 //
-//     132 * 1.98e9 / 66 * 2048 = 8.1 TFLOP/s
+//     132 * 1.98e9 * 2048 / 66 = 8.1 TFLOP/s
+//= 8.1 TFLOP/s: 132 * 1.98 * 2048 / 66 / 1000
 //
-// an eighth of what the multiply-adders can do, whatever the occupancy, whatever the global memory.
-// It is no more than the 8.4 that bounded the naive kernel, either: L1 is the same piece of
-// hardware as shared memory, and looks up one line in a cycle, too.
+// That is an eighth of the 63 TFLOP/s that the FMA units sustain, whatever the occupancy and the
+// global memory do. It is no more than the naive kernel's bound, either, since L1 and shared memory
+// share one data path.
+//= an eighth: 132 * 1.98 * 2048 / 66 / limit("fma")
+//= 63 TFLOP/s: limit("fma") / 1000
 //
-// **The clock** says 8.23 TFLOP/s for `shared_tiles` at 4096 and 8.9 at 2048. Slices of 256, which
-// make the same wavefronts, are 17 % above the bound. *A rate above a bound means that the bound is
-// wrong*: something that this arithmetic takes for granted does not hold. What the kernel really
-// does stands in the machine code (`cuobjdump -sass`). This is how the loop over a slice begins, for
-// tiles of 32:
+// ### What the clock says of the bound
+//
+// The clock says 8.2 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
+// bound is wrong.* The machine code shows why (`cuobjdump -sass`); this is how the loop begins:
+//= 8.2 TFLOP/s: rate("shared_tiles/tile=32") / 1000
+//= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
 //     LDS     R26, [R4]           b_tile[0][tx]
 //     LDS.128 R12, [R7]           a_tile[ty][0] to a_tile[ty][3], into R12 to R15
@@ -782,45 +487,31 @@ void register_slices(lab::GemmLadder& ladder) {
 //     FFMA    R29, R29, R14, R12    ... + a_tile[ty][2] * b_tile[2][tx]
 //     FFMA    R24, R24, R15, R29    ... + a_tile[ty][3] * b_tile[3][tx]
 //
-// nvcc has unrolled the loop, seen that four steps need four neighbouring words of A, and fetches
-// them with one instruction of 128 bits. The 102 instructions of a slice have 32 `FFMA`, 32 `LDS`
-// and only 8 `LDS.128`. These are merged accesses, and the simulator, which counts what the source
-// says, does not know of them. Nsight Compute does: at the end of this page its counts stand beside
-// the simulator's, and those of shared memory differ for `shared_tiles` and `sliced_tiles`. The next
-// rung writes the wide loads into the source. **Predict** how many requests and how many wavefronts
-// are left, and what the clock will say to it.
+// nvcc has unrolled the loop and merged four loads of A into one of 128 bits. The simulator counts
+// what the source says, and does not know. The next kernel writes the wide load into the source.
 
-/// shared_tiles<32>, with four elements of A in one load from shared memory.
-///
-/// @param m, n, k        extents: C is m x n, A is m x k, B is k x n
-/// @param alpha, beta    factors; where beta is 0, c is not read
-/// @param a, lda         m x k floats in device memory, and floats from a row to the next
-/// @param b, ldb         k x n floats, and the same
-/// @param c, ldc         m x n floats, and the same; written
+/// shared_tiles<32> with four elements of A in one load from shared memory.
 ///
 /// Launch: blocks of 32 x 32 threads; the grid covers C, x along its columns; 8 KiB of static shared
-/// memory.
-/// Requires: nothing of alignment; at most 65,535 blocks along y, so the host launches slices of
-/// rows where m is larger than 65,535 * 32.
+/// memory. Arguments as for naive_along_columns.
+/// Requires: nothing of alignment; k at most 2^31 - 32.
 __global__ void __launch_bounds__(1024)
-    wide_reads(unsigned m, unsigned n, unsigned k, float alpha, const float* a, std::size_t lda,
-               const float* b, std::size_t ldb, float beta, float* c, std::size_t ldc) {
-  constexpr unsigned tile = 32;
-  __shared__ __align__(16) float a_tile[tile][tile];  // (rows of C, slice)
-  __shared__ float b_tile[tile][tile];                // (slice, columns of C)
-  const unsigned tx = threadIdx.x, ty = threadIdx.y;
-  const unsigned row = blockIdx.y * tile + ty, col = blockIdx.x * tile + tx;
+    wide_reads(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+               float beta, float* c, int ldc) {
+  constexpr int T = 32;
+  __shared__ __align__(16) float a_tile[T][T];  // (T rows of C, T of K)
+  __shared__ float b_tile[T][T];                // (T of K, T columns of C)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;
 
   float sum = 0;
-  for (unsigned k0 = 0; k0 < k; k0 += tile) {
-    float from_a = 0, from_b = 0;
-    if (row < m && k0 + tx < k) from_a = a[row * lda + k0 + tx];
-    if (k0 + ty < k && col < n) from_b = b[(k0 + ty) * ldb + col];
-    a_tile[ty][tx] = from_a;
-    b_tile[ty][tx] = from_b;
+  for (int k0 = 0; k0 < k; k0 += T) {
+    const int rowA = rowC, colA = k0 + tx, rowB = k0 + ty, colB = colC;
+    a_tile[ty][tx] = rowA < m && colA < k ? a[size_t(rowA) * lda + colA] : 0.0f;
+    b_tile[ty][tx] = rowB < k && colB < n ? b[size_t(rowB) * ldb + colB] : 0.0f;
     __syncthreads();
 
-    for (unsigned l = 0; l < tile; l += 4) {
+    for (int l = 0; l < T; l += 4) {
       const float4 left = *reinterpret_cast<const float4*>(&a_tile[ty][l]);
       sum += left.x * b_tile[l][tx];
       sum += left.y * b_tile[l + 1][tx];
@@ -830,107 +521,354 @@ __global__ void __launch_bounds__(1024)
     __syncthreads();
   }
 
-  if (row >= m || col >= n) return;
-  float& out = c[row * ldc + col];
+  if (rowC >= m || colC >= n) return;
+  float& out = c[size_t(rowC) * ldc + colC];
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// **The counters.** 30,720 requests to shared memory where there were 49,152: five for four
-// multiply-adds instead of eight. In wavefronts it is less of a gain. A 128-bit load that all lanes
-// make from one address takes 2 wavefronts and not 1, so that the four steps take 2 + 4 = 6 where
-// they took 8: 36,864 in all. A slice then makes 48 wavefronts and 2 for its stores, and the bound
-// is
+// A `float4` is four floats that one instruction moves; its address must be a multiple of 16. A
+// 128-bit load that all lanes make from one address takes 2 wavefronts. So four FMAs take 2 for A
+// and 4 for B, 6 where it was 8. A K-tile takes 48 and 2 for its stores, and the bound becomes
 //
-//     132 * 1.98e9 / 50 * 2048 = 10.7 TFLOP/s
+//     132 * 1.98e9 * 2048 / 50 = 10.7 TFLOP/s
+//= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-// For tiles of 16 it is 24 and 2 for 16 steps, and 10.3 TFLOP/s, hardly less. These counts are also
-// what Nsight Compute finds, for this kernel and for `shared_tiles<32>`.
+//? wide_speed: What does the clock say of `wide_reads`, compared with `shared_tiles` of 32?
+//? choices: a quarter faster | equally fast | slower
+//? answer: "equally fast" if abs(ms("wide_reads") / ms("shared_tiles/tile=32") - 1) < 0.03 else "a quarter faster"
 //
-// **The clock** should agree with that of `shared_tiles` with tiles of 32, since nvcc makes a loop
-// of the same 102 instructions from both. It does: 16.71 ms. So this is no faster kernel. It is the
-// same kernel with its counts in the open, and with slices of 32 it has to be slower than
-// `sliced_tiles` with slices of 256.
-//
-// Now all rates are below the bound: tiles of 32 reach 77 % of it, tiles of 16, with 8.05 TFLOP/s,
-// 78 % of theirs, slices of 256 reach 89 %. The rest is waiting for tiles, as sections 5 and 6 have
-// it.
+// Both take 16.7 ms, since both are the same instructions. `wide_reads` is no faster kernel; it is
+// the same kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the
+// hardware. And now the rate is below the bound, at 77 % of it.
+//= 16.7 ms: ms("wide_reads")
+//= 36,864: count("wide_reads", "shared_load_wavefronts")
+//= 77 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
 //
 // ### What else could be the limit?
 //
-// Look at all that an SM has to do for a slice of a warp, and in how many cycles it can:
+// This is what an SM does for one warp and one K-tile:
 //
-// | for one warp and one slice of 32 | how many | an SM does, in a cycle | cycles |
+// | what | how many | an SM does, per cycle | cycles |
 // |---|--:|---|--:|
 // | wavefronts of shared memory | 50 | 1 | 50 |
-// | multiply-adds | 32 | 4 warps | 8 |
-// | instructions of any kind | 102 | 4 | 25.5 |
+// | FMAs | 32 | 4 warps | 8 |
+// | instructions of any kind | about 100 | 4 | 25 |
 // | sectors from L2 | 8 | 1 | 8 |
 //
-// (L2 was measured in chapter 02: its 8,104 GB/s are one sector in a cycle for each SM.) Shared
-// memory is by far the longest. The multiply-adders are busy for 8 cycles out of 50, 16 %, and that
-// is what 10.7 of 65 TFLOP/s are. No barrier that is saved and no occupancy that is gained will lift
-// it above that. The third line is a warning as well. 102 instructions for 32 multiply-adds are
-// 25.5 cycles of issuing where 8 would do, so with shared memory out of the way the next bound is
-// at 21 TFLOP/s. What has to go is not only the wavefronts but the *instructions that are not
-// multiply-adds*.
+// Shared memory is by far the longest. The FMA units are busy for 8 cycles of 50, or 16 %; no
+// occupancy and no saved barrier lifts the kernel above that. The third line is a warning: with
+// shared memory out of the way, the next bound is at 21 TFLOP/s. The *instructions that are not FMAs*
+// have to go as well.
+//= 16 %: 100 * 8 / 50
+//= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
+//
+// What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
+// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and tiles
+// of 64 would allow all of it. The block's tile settles what global memory can do. The next chapter
+// is about the tile of a thread, which settles what shared memory can do.
+//= 4.26 TB/s: limit("copy") / 1000
+//= 34 TFLOP/s: 8 * limit("copy") / 1000
+//
+// ## 6. How deep a K-tile?
+//
+// So far a K-tile is as deep as a tile of C is wide, because each thread then loads one element of
+// each tile. The depth is free, and libraries call it BK. Deeper tiles outgrow *static* shared
+// memory, `__shared__ float a_tile[32][32]`, whose size the compiler knows and which ends at 48 KiB.
+// *Dynamic* shared memory gets its size at the launch, `kernel<<<grid, block, bytes>>>`, and the
+// kernel sees it as one array, `extern __shared__`, which it divides itself. Beyond 48 KiB the
+// program has to ask with `cudaFuncSetAttribute`, or the launch fails; an H200 then gives a block up
+// to 227 KiB.
 
-// [hide] The program
-int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc, argv);
-  register_peers(ladder);              // rung 0, and the peer of all others
-  register_tiles(ladder);              // 1. tiles, 4. counting
-  ladder.add_with(register_mistakes);  // 2. zeros, 3. barriers
-  register_slices(ladder);             // 5. depth, 6. occupancy
-  ladder.add({.name = "wide_reads",    // 7. banks
-              .idea = "four elements of A with one load from shared memory",
-              .launch = [](const lab::Gemm& g) { launch_tiles(wide_reads, 32, g); }});
-  return ladder.run();
+/// shared_tiles with K-tiles of any depth, in dynamic shared memory.
+///
+/// Launch: blocks of T x T threads; the grid covers C, x along its columns; at least 8 T BK bytes of
+/// dynamic shared memory. Arguments as for naive_along_columns.
+/// Requires: BK a multiple of T; nothing of alignment; k at most 2^31 - BK.
+template <int T, int BK>
+__global__ void __launch_bounds__(T* T, 2048 / (T * T))
+    k_tile_depth(int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb,
+                 float beta, float* c, int ldc) {
+  static_assert(BK % T == 0);
+  extern __shared__ __align__(16) float tiles[];
+  float* const a_tile = tiles;           // (T, BK)
+  float* const b_tile = tiles + T * BK;  // (BK, T)
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int rowC = blockIdx.y * T + ty, colC = blockIdx.x * T + tx;
+
+  float sum = 0;
+  for (int k0 = 0; k0 < k; k0 += BK) {
+    // Each thread loads BK / T elements of each tile.
+    for (int part = 0; part < BK; part += T) {
+      const int l = part + tx;
+      a_tile[ty * BK + l] = rowC < m && k0 + l < k ? a[size_t(rowC) * lda + k0 + l] : 0.0f;
+    }
+    for (int part = 0; part < BK; part += T) {
+      const int l = part + ty;
+      b_tile[l * T + tx] = k0 + l < k && colC < n ? b[size_t(k0 + l) * ldb + colC] : 0.0f;
+    }
+    __syncthreads();
+
+#pragma unroll 32
+    for (int l = 0; l < BK; ++l) sum += a_tile[ty * BK + l] * b_tile[l * T + tx];
+    __syncthreads();
+  }
+
+  if (rowC >= m || colC >= n) return;
+  float& out = c[size_t(rowC) * ldc + colC];
+  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
-// [/hide]
 
+//? depth_reads: By what factor does the number of global load requests change from BK = 32 to 256?
+//? answer: count("k_tile_depth/BK=256", "global_load_requests") / count("k_tile_depth/BK=32", "global_load_requests")
+//? unit: times as many
+//? near: exact
+//
+// The walk along K visits every element once, in steps of whatever length. What changes is the rest:
+// two barriers per K-tile, 256 of them at K = 4096 and BK = 32, but 32 at BK = 256; 8 KiB of shared
+// memory against 64 KiB; and the zeros at the end, because K is rounded up to whole K-tiles. With
+// K = 56, BK = 256 multiplies four times as much as there is: 196,608 shared loads instead of 49,152.
+//= 196,608: count("k_tile_depth/BK=256", "shared_load_requests")
+//= 49,152: count("k_tile_depth/BK=32", "shared_load_requests")
+//
+//? depth_time: At 4096, by how many per cent is BK = 256 faster than BK = 32?
+//? answer: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
+//? unit: %
+//? near: factor 2
+//
+// | BK | 32 | 64 | 128 | 256 |
+// |---|--:|--:|--:|--:|
+// | time in ms, at 4096 | 16.5 | 15.5 | 14.9 | 14.5 |
+// | TFLOP/s at 4096 | 8.3 | 8.8 | 9.2 | 9.5 |
+// | TFLOP/s at 2048 | 8.9 | 8.8 | 9.1 | 9.3 |
+//= | 16.5 | 15.5 | 14.9 | 14.5 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"), ms("k_tile_depth/BK=256")
+//= | 8.3 | 8.8 | 9.2 | 9.5 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000, rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
+//= | 8.9 | 8.8 | 9.1 | 9.3 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000, rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
+//
+// The sweep gains 14 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
+// 128 times. With BK = 256 it has nearly all of its 16 loads in flight at once, and waits 32 times.
+// The loads matter more than the barriers: at 2048, where L2 holds A and B and a load returns sooner,
+// the sweep gains 4 %.
+//= 14 %: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
+//= 4 %: 100 * (ms("k_tile_depth/BK=32", 2048) / ms("k_tile_depth/BK=256", 2048) - 1)
+//
+// ## 7. How many blocks fit
+//
+// An SM holds up to 2048 threads, 64 warps, and the more there are, the more likely one is ready
+// while others wait. The share of the 2048 that a kernel can have there is its *occupancy*. Three
+// resources bound it, whichever runs out first: threads, registers, shared memory. A block starts
+// when all that it needs is free, and keeps it until it ends.
+//
+// For shared memory the arithmetic is this: an SM of an H200 has 228 KiB, and a block takes what it
+// asks for and 1 KiB that the system reserves.
+//
+//? deepest: Blocks of 32 x 32 threads take 256 bytes of shared memory for each step of BK. How deep
+//?   may a K-tile be, if two blocks shall fit on an SM?
+//? choices: 224 | 448 | 512 | 896
+//? answer: "448"
+//
+// Each of two blocks may have 228 / 2 - 1 = 113 KiB, which are 452 steps, so BK = 448. At BK = 512
+// the second block stays out: half of the threads are lost for the sake of fewer barriers. With two
+// blocks, one computes while the other waits at its barrier. With one, every barrier leaves the SM
+// idle until the slowest warp arrives. The program asks
+// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` for each depth and prints the answer.
+//
+// High occupancy is a means, not a goal. The kernels of the next chapters run faster at a quarter of
+// it, because each warp has more to do while its loads are in flight.
+//
+// ## 8. What the warps wait for (second reading)
+//
+// Nsight Compute splits the cycles that a warp spends per instruction issued by what it waited for:
+//
+// | BK | 32 | 64 | 128 | 256 |
+// |---|--:|--:|--:|--:|
+// | for global loads, at 4096 (`long_scoreboard`) | 5.1 | 2.3 | 1.4 | 0.5 |
+// | at a barrier, at 4096 (`barrier`) | 4.5 | 2.6 | 2.2 | 1.4 |
+// | for shared memory's queue, at 4096 (`mio_throttle`) | 16.6 | 17.7 | 19.6 | 21.7 |
+// | for global loads, at 2048 | 3.0 | 1.1 | 0.5 | 0.1 |
+// | at a barrier, at 2048 | 3.2 | 2.6 | 1.9 | 2.2 |
+// | for shared memory's queue, at 2048 | 17.9 | 17.9 | 20.2 | 20.9 |
+//= | 5.1 | 2.3 | 1.4 | 0.5 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
+//= | 4.5 | 2.6 | 2.2 | 1.4 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
+//= | 16.6 | 17.7 | 19.6 | 21.7 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio")
+//= | 3.0 | 1.1 | 0.5 | 0.1 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= | 3.2 | 2.6 | 1.9 | 2.2 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048)
+//= | 17.9 | 17.9 | 20.2 | 20.9 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048)
+//
+// Depth saves both waits, loads more than barriers. Most of the saved wait is not saved time,
+// however: a warp that waits less for its loads reaches shared memory sooner and queues there. That
+// queue is the bound of section 5, seen from a warp.
+//
+// The loads do come from memory at 4096. With BK = 32 the L2 hit rate is 38 %, and 8.5 GB come from
+// DRAM: nearly the 8.6 GB of 128 rows of blocks that each read all of B. At 2048 it is 96 %, and DRAM
+// delivers A and B once. Two rows of blocks run at a time and could share what they read of B; why
+// they do not, these counters do not say.
+//= 38 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct")
+//= 8.5 GB: ncu("k_tile_depth/BK=32", "dram__bytes_read.sum") / 1e9
+//= 8.6 GB: 4096 / 32 * 4096**2 * 4 / 1e9
+//= 96 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct", 2048)
+//
+// ## 9. Fewer blocks on an SM (second reading)
+//
+// The rung launches `k_tile_depth` with tiles of 16 x 16 and BK = 16. Such a block takes 2 KiB, and 8
+// of them fill an SM. Then it asks for more shared memory than it uses, just enough that no more
+// than 4, 2 or 1 of them fit. Nothing else changes: the same machine code, the same counts.
+
+/// C = alpha A B + beta C by k_tile_depth<16, 16>, with at most so many blocks on an SM at a time.
+///
+/// @param gemm  the product
+/// @param most  blocks on an SM; 0: as many as fit
+///
+/// Launch: blocks of 16 x 16 threads, each with an SM's shared memory / most.
+void blocks_per_sm(const lab::Gemm& gemm, int most) {
+  size_t bytes = 2 * 16 * 16 * sizeof(float);
+  if (most > 0) {
+    const int share = lab::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / most -
+                      lab::device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+    bytes = std::min(share, lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  }
+  lab::launch(k_tile_depth<16, 16>, {16, 16, {16, 16}, bytes}, gemm);
+}
+
+// A prediction for `at most 1`: 256 threads are 8 warps, and the SM has nothing else. Each K-tile
+// begins with a load, 300 cycles if it comes from L2. Then 8 warps make 16 FMAs each, with 26
+// wavefronts, one per cycle: 208 cycles. Add 100 for addresses, stores and barriers, and a K-tile of
+// 8,192 operations takes about 600 cycles:
+//
+//     132 * 1.98e9 * 8192 / 600 = 3.6 TFLOP/s
+//
+// Shared memory is busy for a third of it. So two blocks should do nearly twice as much, and four
+// should reach the limit of shared memory, at 10 TFLOP/s.
+//= 10 TFLOP/s: 132 * 1.98 * 1024 / 26 / 1000
+//
+// | blocks on an SM | 1 | 2 | 4 | 8 |
+// |---|--:|--:|--:|--:|
+// | predicted TFLOP/s | 3.6 | 7.1 | 10 | 10 |
+// | at 4096 | 1.6 | 3.1 | 6.0 | 8.0 |
+// | at 2048 | 2.7 | 4.5 | 7.2 | 8.1 |
+//= | 1.6 | 3.1 | 6.0 | 8.0 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000, rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
+//= | 2.7 | 4.5 | 7.2 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) / 1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
+//
+// The trend is right; the scale is not. At 4096 a lone block takes some 1,340 cycles for a K-tile, at
+// 2048 some 780. Nsight Compute shows that the block's own work was predicted well, and the waits
+// were not: a load takes longer when all SMs load at once, and a warp whose elements have arrived
+// still waits at the barrier for one whose loads are late. A K-tile uses shared memory for 208 of
+// 1,340 cycles, so more than six blocks are needed to keep it busy.
+//= 1,340 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
+//= 780: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
+//
+// A slow rung has no ready warp while it waits, and how many warps that takes depends on how long
+// the wait is.
+//
 // ## What to take along
 //
-// - A tile of T x T elements of C needs T rows of A and T columns of B: each element that is
-//   fetched is used T times. Reads from global memory fall by T.
-// - Cut along K. All slices add to the same sums, so the depth of a slice costs no read.
-// - What sticks out along K has to be zero, in both tiles. Threads without an element of C still
-//   fetch for the others, and still come to the barrier.
-// - Two barriers: nobody reads before all have written, nobody writes before all have read.
-// - Static shared memory up to 48 KiB; dynamic shared memory beyond that, on request.
-// - Occupancy is bounded by threads, registers and shared memory, whichever is used up first.
+// - A tile of T x T elements of C uses each loaded element T times. Global reads fall by T.
+// - Cut along K: all K-tiles add to the same sums, so the depth costs no read. Cut C, and reads grow.
+// - What sticks out along K must be zero in both tiles. Threads without an element of C still load
+//   for the others; the guard comes last.
+// - Two barriers: no read before all have written, no write before all have read. All threads reach
+//   a barrier, or none does.
+// - Static shared memory ends at 48 KiB; beyond that it is dynamic, and asked for.
+// - Occupancy is bounded by threads, registers or shared memory, whichever runs out first.
 // - A rate above your bound means that your bound is wrong. Look at the machine code.
-// - Two operands from shared memory for each multiply-add keep the multiply-adders idle for six
-//   sevenths of the time.
+// - Two operands from shared memory for each FMA leave the FMA units idle five sixths of the time.
 //
 // ## What comes next
 //
-// Each thread computes one element of C, and so everything that it loads from shared memory is used
-// once. A thread that computes 8 x 8 elements needs 8 words of A and 8 of B for 64 multiply-adds:
-// 16 words for 64, where it takes 128 now. The idea is the one of this chapter once more, one level
-// further up: fetch from shared memory into registers, once, and use it there many times. Chapter
-// 04 does that.
+// Each thread computes one element of C, so every value it loads from shared memory is used once. A
+// thread that computes 8 x 8 elements needs 8 values of A and 8 of B for 64 FMAs: 16 loads where it
+// takes 128 now. Chapter 04 applies the idea of this chapter one level up: load from shared memory
+// into registers once, and use it there many times.
 //
 // ## What a library does further
 //
-// At 4096 cuBLAS runs a kernel of the generation before this GPU's, `sm80_xmma_gemm` with tiles of
-// 256 x 128 elements of C in a block where we have 32 x 32. So it fetches each element of one matrix
-// 16 times and of the other 32 times, where we fetch both 128 times. Its slices are only 8 deep, and
-// three of them are in shared memory at a time, two of them under way while one is multiplied. With
-// 254 registers a thread, there is room for one block of 256 threads on an SM, 8 warps, an occupancy
-// of 12.5 %. Yet Nsight Compute finds its multiply-adders busy for 77 % of the time, and 87 % of all
-// issue slots used: each warp has something to do while it waits, and needs no other warp to fill
-// in.
+// At 4096 cuBLAS runs `sm80_xmma_gemm` with a tile of 256 x 128 elements of C per block. Its K-tiles
+// are only 8 deep, and three of them are in shared memory at a time, two being loaded while one is
+// multiplied. With 254 registers a thread, one block of 8 warps fits on an SM, an occupancy of
+// 12.5 %. Yet its FMA units are busy for 77 % of the time: each warp has independent work while its
+// loads are in flight.
 //
 // ## Possibilities for extension
 //
-// 1. Swap the two loads' indices: let a thread fetch A(row0 + tx, k0 + ty) into `a_tile[tx][ty]`.
-//    Predict the sectors and the bank conflicts of the store, then let `./learn explain 03` count
-//    them.
-// 2. Let a block of 32 x 32 threads compute a tile of 32 x 64, two elements a thread. How many
-//    wavefronts does a multiply-add take now? What does the bound say?
-// 3. Try blocks of 16 x 64 threads (columns x rows), with tiles to match. By the formulas of
-//    section 4, how many floats are read, and why is a square the best shape?
-// 4. Put two pairs of tiles into `shared_tiles` and take one of the barriers out. Which one? Let
-//    the simulator check your answer.
-// 5. Take the `#pragma unroll 32` out of `sliced_tiles`, then write `#pragma unroll 1`. What
-//    becomes of the `LDS.128`, and of the time?
+// 1. Swap the indices of the load: let a thread load A(row0 + tx, k0 + ty) into `a_tile[tx][ty]`.
+//    Predict the sectors and the bank conflicts of the store, then let `./learn explain 03` count.
+// 2. Let a block of 32 x 32 threads compute 32 x 64 elements, two per thread. How many wavefronts
+//    does an FMA take now? What does the bound say?
+// 3. Try blocks of 16 x 64 threads, with tiles to match. How many floats are read, by the formula of
+//    section 2, and why is a square the best shape?
+// 4. Put two pairs of tiles into `shared_tiles` and take one of the barriers out. Which one? Let the
+//    simulator check your answer.
+// 5. Take the `#pragma unroll 32` out of `k_tile_depth`, then write `#pragma unroll 1`. What becomes
+//    of the `LDS.128`, and of the time?
+
+/// The rungs of section 1, with a last run that is not full.
+void add_reversals(lab::Chapter& chapter) {
+  const auto host = std::make_shared<std::vector<float>>(lab::random_floats(1000, chapter.seed()));
+  const auto in = std::make_shared<lab::DeviceBuffer<float>>(*host, "in");
+  const auto out = std::make_shared<lab::DeviceBuffer<float>>(host->size(), "out");
+  const auto launch = [=](auto* kernel) {
+    const int n = static_cast<int>(host->size());
+    return [=] { kernel<<<lab::ceil_div(n, 256), 256>>>(out->data(), in->data(), n); };
+  };
+  const auto verify = [=] {
+    std::vector<float> want = *host;
+    for (size_t first = 0; first < want.size(); first += 256) {
+      const size_t end = std::min(first + 256, want.size());
+      std::reverse(want.begin() + first, want.begin() + end);
+    }
+    return lab::compare(out->download(), want);
+  };
+  chapter.add({.name = "reverse_block",
+               .launch = launch(reverse_block),
+               .verify = verify,
+               .timed = false,
+               .outputs = {out.get()}});
+  chapter.demonstrate("reverse_no_barrier", launch(reverse_no_barrier), {out.get()});
+  chapter.demonstrate("barrier_in_branch", launch(barrier_in_branch), {out.get()});
+}
+
+/// A demonstration on a small product of its own.
+auto on_product(lab::GemmKernel kernel, int m, int n, int k) {
+  return [=](const lab::Gemm&) {
+    lab::GemmProblem problem({.m = m, .n = n, .k = k}, 1);
+    problem.prepare();
+    lab::launch(kernel, {32, 32, {32, 32}}, problem.gemm());
+  };
+}
+
+int main(int argc, char** argv) {
+  lab::GemmLadder ladder(argc, argv);
+  const lab::GemmLaunch tile16{16, 16, {16, 16}}, tile32{32, 32, {32, 32}};
+
+  ladder.add_with(add_reversals);
+  ladder.add("naive_along_columns", naive_along_columns, tile32);
+  ladder.sweep("shared_tiles",
+               {{"tile=16", shared_tiles<16>, tile16}, {"tile=32", shared_tiles<32>, tile32}});
+  ladder.demonstrate("unfilled_edges", on_product(unfilled_edges, 32, 32, 8));
+  ladder.demonstrate("early_return", on_product(early_return, 20, 32, 64));
+  ladder.demonstrate("no_second_barrier", on_product(no_second_barrier, 32, 32, 64));
+  ladder.add("wide_reads", wide_reads, tile32);
+
+  const auto add_depth = [&](int BK, lab::GemmKernel kernel) {
+    const lab::GemmLaunch how{32, 32, {32, 32}, 2 * 32 * BK * sizeof(float)};
+    const auto print_fit = [=](const lab::Gemm&) {
+      int fit = 0;
+      CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, 1024, how.shared));
+      std::printf("  %zu KiB of shared memory a block: %d blocks fit on an SM\n", how.shared / 1024,
+                  fit);
+    };
+    ladder.add({.name = "k_tile_depth",
+                .launch = lab::launcher(kernel, how),
+                .variant = "BK=" + std::to_string(BK),
+                .show = print_fit});
+  };
+  add_depth(32, k_tile_depth<32, 32>);
+  add_depth(64, k_tile_depth<32, 64>);
+  add_depth(128, k_tile_depth<32, 128>);
+  add_depth(256, k_tile_depth<32, 256>);
+
+  for (const int most : {1, 2, 4, 0}) {
+    ladder.add("blocks_per_sm", most == 0 ? "all that fit" : "at most " + std::to_string(most),
+               [=](const lab::Gemm& gemm) { blocks_per_sm(gemm, most); });
+  }
+  return ladder.run();
+}

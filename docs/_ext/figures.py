@@ -299,7 +299,7 @@ def _words(request: Request) -> str:
 
 def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Drawing:
     """The matrices of C = A B with their tiles, B above C and A to the left of it; the tile of C that `block`
-    (row, column) computes, and the tiles of A and B that it takes for it, numbered slice by slice."""
+    (row, column) computes, and the tiles of A and B that it takes for it, numbered K-tile by K-tile."""
     scale = 336 / (k + n)
     gap, top, left = 26, 22, 4
     block_row, block_col = block
@@ -331,7 +331,7 @@ def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Draw
     alt = (f"C of {m} x {n}, A of {m} x {k} to its left and B of {k} x {n} above it, cut into tiles of {tile} x {tile}. "
            f"One tile of C is marked, in row {block_row + 1} and column {block_col + 1} of its tiles. The {slices} tiles "
            f"of A in that row are numbered 1 to {slices} from left to right, the {slices} tiles of B in that column 1 to "
-           f"{slices} from top to bottom: in slice i the block takes the two tiles with the number i.")
+           f"{slices} from top to bottom: at K-tile i the block takes the two tiles with the number i.")
     svg = (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width: {width:.0f}px" '
            f'xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>')
     return Drawing(_page_colours(svg), alt)

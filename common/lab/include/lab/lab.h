@@ -49,9 +49,9 @@
 ///       ladder.add("naive_along_columns", naive_along_columns, {.rows = 8, .cols = 32, .threads = {32, 8}});
 ///       ladder.sweep("shared_tiles", {{"tile=16", shared_tiles<16>, {16, 16, {16, 16}}},
 ///                                     {"tile=32", shared_tiles<32>, {32, 32, {32, 32}}}});
-///       ladder.add("sliced_tiles", sliced_tiles, {.rows = 32, .cols = 32, .threads = {32, 32}, .shared = bytes});
+///       ladder.add("deep_tiles", deep_tiles, {.rows = 32, .cols = 32, .threads = {32, 32}, .shared = bytes});
 ///       ladder.add("naive_flat", [](const lab::Gemm& g) { naive_flat<<<..., 256>>>(g.m, g.n, ...); });
-///       ladder.demonstrate("no_first_barrier", no_first_barrier, {32, 32, {32, 32}});
+///       ladder.demonstrate("no_second_barrier", no_second_barrier, {32, 32, {32, 32}});
 ///       ladder.add_with([](lab::Chapter& chapter) { chapter.add(...); });  // no product: a microbenchmark
 ///       return ladder.run();
 ///     }
