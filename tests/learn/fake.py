@@ -196,7 +196,7 @@ class Checkout(unittest.TestCase):
 
     def add_chapter(self, key, title, rungs, gpu, simulator):
         text = HEADER.format(number=key[:2], title=title, rungs=rungs, gpu=gpu, simulator=simulator)
-        self.write("chapters/%s/%s.cu" % (key, key[3:]), text)
+        self.write(f"chapters/{key}/{key[3:]}.cu", text)
 
     def tool(self, name, text, folder=None):
         """An executable script in the made-up PATH."""
@@ -204,7 +204,7 @@ class Checkout(unittest.TestCase):
         places = {"CALLS": self.calls_file, "BIN": self.bin}
         places.update(CHAPTER=os.path.join(self.home, "chapter"), SIMTCC=os.path.join(self.home, "simtcc"))
         for place, value in places.items():
-            text = text.replace("@%s@" % place, value)
+            text = text.replace(f"@{place}@", value)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(path, 0o755)
@@ -228,7 +228,7 @@ class Checkout(unittest.TestCase):
         import hashlib
 
         digest = hashlib.sha256(b"").hexdigest()
-        self.write("build/venv/.python", "%d.%d\n" % sys.version_info[:2])
+        self.write("build/venv/.python", "{}.{}\n".format(*sys.version_info[:2]))
         self.write("build/venv/.requirements", digest + "\n")
         os.makedirs(os.path.join(self.root, "build", "venv", "bin"))
         os.symlink(sys.executable, os.path.join(self.root, "build", "venv", "bin", "python3"))
@@ -261,7 +261,7 @@ class Checkout(unittest.TestCase):
         )
         self.assertNotIn("Traceback", done.stderr)
         if code is not None:
-            self.assertEqual(done.returncode, code, "stdout:\n%s\nstderr:\n%s" % (done.stdout, done.stderr))
+            self.assertEqual(done.returncode, code, f"stdout:\n{done.stdout}\nstderr:\n{done.stderr}")
         return done
 
     def refused(self, *words, **options):

@@ -285,7 +285,7 @@ class Explain(OwnFile):
         self.assertIn("did you mean two?", self.refused("explain", "01", "--rung", "tow"))
         self.assertIn("there is no folder", self.refused("explain", self.cu, "--json", "/no/such/f.json"))
         nowhere = "/no/such/f.html"
-        self.assertIn("--html %s: there is no folder" % nowhere, self.refused("explain", self.cu, "--html", nowhere))
+        self.assertIn(f"--html {nowhere}: there is no folder", self.refused("explain", self.cu, "--html", nowhere))
         self.assertIn("that is a folder", self.refused("explain", self.cu, "--html", self.home))
         self.assertIn("that is the source", self.refused("explain", self.cu, "--html", self.cu))
         both = os.path.join(self.home, "both")
@@ -312,7 +312,7 @@ class Explain(OwnFile):
         path = os.path.join(self.home, "full.html")
         os.symlink("/dev/full", path)
         done = self.learn("explain", self.cu, "--html", path, env=self.trace(), code=1)
-        self.assertIn("--html %s: cannot be written: " % path, done.stderr)
+        self.assertIn(f"--html {path}: cannot be written: ", done.stderr)
 
 
 class Watch(OwnFile):
@@ -390,7 +390,7 @@ class Watch(OwnFile):
         self.save("does not compile\n")
         process = self.start(self.cu, FAKE_CHAPTER="86")
         self.wait_for_rounds(process, 1)
-        self.assertIn("learn: %s does not compile\n" % self.cu, self.written(self.errors))
+        self.assertIn(f"learn: {self.cu} does not compile\n", self.written(self.errors))
         self.trace([self.finding])
         self.save("__global__ void mine(int* a) {\n  a[0] = 3;\n}\n")
         self.wait_for_rounds(process, 2)
@@ -529,7 +529,7 @@ class Docs(fake.Checkout):
             for line in server.stdout:
                 if "Serving" in line:
                     break
-            with urllib.request.urlopen("http://127.0.0.1:%d/" % port, timeout=30) as page:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30) as page:
                 self.assertEqual(page.read(), b"the site")
             busy = self.learn("docs", "--serve", "--port", str(port), code=1)
             self.assertIn("--port 8001", busy.stderr)

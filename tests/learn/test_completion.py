@@ -55,7 +55,7 @@ class Shells(fake.Checkout):
     def shell(self, program, *arguments):
         path = shutil.which(program)
         if not path:
-            self.skipTest("no %s here" % program)
+            self.skipTest(f"no {program} here")
         done = subprocess.run(
             [path, *arguments], env=self.environment(), cwd=self.root, capture_output=True, text=True, timeout=120
         )
@@ -105,7 +105,7 @@ class Shells(fake.Checkout):
         seen = b""
         while wanted not in seen:
             ready, _, _ = select.select([main], [], [], 60)
-            self.assertTrue(ready, "waited for %r, saw %r" % (wanted, seen))
+            self.assertTrue(ready, f"waited for {wanted!r}, saw {seen!r}")
             seen += os.read(main, 65536)
         return seen
 

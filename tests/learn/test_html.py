@@ -26,7 +26,7 @@ class Elements(html.parser.HTMLParser):
         self.feed(text)
         self.close()
         if self.open:
-            raise AssertionError("not closed: %s" % self.open)
+            raise AssertionError(f"not closed: {self.open}")
 
     def handle_starttag(self, tag, attributes):
         self.seen.append((tag, dict(attributes)))
@@ -35,7 +35,7 @@ class Elements(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
-            raise AssertionError("</%s> closes nothing" % tag)
+            raise AssertionError(f"</{tag}> closes nothing")
 
     def handle_data(self, data):
         if self.open and self.open[-1] == "script":
@@ -134,9 +134,9 @@ class Page(test_trace.Made):
         evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x01red\x02x\x03"
         with open(self.cu, "w") as file:
             source = test_trace.SOURCE.replace("/// Copies a column.", "/// " + evil)
-            file.write(source.replace("int i", "int i/*%s*/" % evil))
+            file.write(source.replace("int i", f"int i/*{evil}*/"))
         launch = self.with_examples()
-        launch["kernel"] = "copy<%s>" % evil
+        launch["kernel"] = f"copy<{evil}>"
         launch["findings"] = [self.finding(kind=evil, message=evil, allocation=evil)]
         renamed = os.path.join(self.folder.name, "a<b>&'\".cu")
         os.rename(self.cu, renamed)

@@ -39,10 +39,9 @@ class Suites(fake.Checkout):
 
     def python_suite(self, name, body):
         source = "import unittest\nclass T(unittest.TestCase):\n" + body
-        self.write("tests/%s.py" % name, source)
+        self.write(f"tests/{name}.py", source)
         return (
-            'add_test(NAME py.%s COMMAND "%s" -m unittest %s WORKING_DIRECTORY "%s")'
-            % (name, fake.sys.executable, name, os.path.join(self.root, "tests"))
+            'add_test(NAME py.{} COMMAND "{}" -m unittest {} WORKING_DIRECTORY "{}")'.format(name, fake.sys.executable, name, os.path.join(self.root, "tests"))
         )
 
     def run_tests(self, *words, code):

@@ -56,13 +56,13 @@ class Commands(unittest.TestCase):
     def test_the_readme_names_every_command(self):
         text = read("README.md")
         for command in table.visible():
-            self.assertIn("`./learn %s`" % command.name, text)
+            self.assertIn(f"`./learn {command.name}`", text)
 
     def test_commands_of_the_chapters_headers(self):
         for chapter in chapters.all_chapters():
             self.assertEqual(chapter.problem, "")
             for rung in chapter.rungs:
-                self.check("./learn run %s --rung %s" % (chapter.number, rung))
+                self.check(f"./learn run {chapter.number} --rung {rung}")
 
 
 class Links(unittest.TestCase):
@@ -70,14 +70,14 @@ class Links(unittest.TestCase):
         for name in TEXTS:
             for target in re.findall(r"\]\(([^)#]+)[^)]*\)", read(name)):
                 if "://" not in target:
-                    self.assertTrue(os.path.exists(os.path.join(fake.ROOT, target)), "%s: %s" % (name, target))
+                    self.assertTrue(os.path.exists(os.path.join(fake.ROOT, target)), f"{name}: {target}")
 
     def test_the_readme_shows_every_chapter_with_its_question(self):
         text = read("README.md")
         known = chapters.all_chapters()
         self.assertTrue(known)
         for chapter in known:
-            self.assertIn("| [%s %s](" % (chapter.number, chapter.title), text)
+            self.assertIn(f"| [{chapter.number} {chapter.title}](", text)
             self.assertIn(chapter.question, text)
 
 
@@ -99,7 +99,7 @@ class Settings(unittest.TestCase):
         text = read(".devcontainer/Dockerfile")
         for work in needs.WORK.values():
             for need in work:
-                self.assertRegex(text, r"\b%s(?=\s)" % re.escape(need.package))
+                self.assertRegex(text, rf"\b{re.escape(need.package)}(?=\s)")
 
     def test_continuous_integration_runs_the_readmes_commands(self):
         workflow = read(".github/workflows/ci.yml")

@@ -159,10 +159,10 @@ class Rendering(Made):
     def row(self, text, number):
         """The cells of a source line: the gutter's words and the source."""
         for shown in text.splitlines():
-            match = re.match(r"(.*?)\| +%d \| ?(.*)$" % number, shown)
+            match = re.match(rf"(.*?)\| +{number} \| ?(.*)$", shown)
             if match:
                 return match.group(1).split(), match.group(2)
-        self.fail("line %d is not shown in\n%s" % (number, text))
+        self.fail(f"line {number} is not shown in\n{text}")
 
     def test_gutter(self):
         text = self.render([self.launch()])
@@ -371,14 +371,14 @@ def of_global(kind, requests, sectors, lanes, size=4):
     counts = {"requests": requests, "sectors": requests * sectors, "active_lanes": requests * lanes}
     if kind != "atomic":
         counts["bytes"] = requests * lanes * size
-    return {"global_%s_%s" % (kind, name): value for name, value in counts.items()}
+    return {f"global_{kind}_{name}": value for name, value in counts.items()}
 
 
 def of_shared(kind, requests, wavefronts, lanes, ideal=1):
     names = {"requests": requests, "wavefronts": requests * wavefronts, "active_lanes": requests * lanes}
     if kind != "atomic":
         names["bank_conflicts"] = requests * (wavefronts - ideal)
-    counts = {"shared_%s_%s" % (kind, name): value for name, value in names.items()}
+    counts = {f"shared_{kind}_{name}": value for name, value in names.items()}
     return dict(counts, shared_wavefronts=requests * wavefronts, shared_wavefronts_ideal=requests * ideal)
 
 

@@ -22,7 +22,7 @@ def lock(name):
     try:
         file = open(path, "a+")
     except OSError as error:
-        raise LearnError("cannot write %s: %s" % (path, error.strerror))
+        raise LearnError(f"cannot write {path}: {error.strerror}")
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -38,7 +38,7 @@ def lock(name):
                         progress.update()
         file.seek(0)
         file.truncate()
-        file.write("%d\n" % os.getpid())
+        file.write(f"{os.getpid()}\n")
         file.flush()
         yield
 
@@ -97,7 +97,7 @@ def configure(backend, machine, testing):
     command.append("-DBUILD_TESTING=" + ("ON" if testing else "OFF"))
     command.append("-DPython3_EXECUTABLE=" + sys.executable)
     steps.run(
-        "Configuring the %s build" % backend,
+        f"Configuring the {backend} build",
         command,
         "configure-" + backend,
         env=environment(backend, machine),

@@ -92,18 +92,18 @@ def find(word, chapters):
     if len(begun) == 1:
         return begun[0]
     if begun:
-        raise UsageError("'%s' could be %s; write more of it" % (word, one_of(c.key for c in begun)))
+        raise UsageError(f"'{word}' could be {one_of(c.key for c in begun)}; write more of it")
     raise UsageError(unknown_chapter(word, chapters))
 
 
 def unknown_chapter(word, chapters):
     if not chapters:
-        return "there is no chapter in %s" % paths.shown(paths.CHAPTERS)
+        return f"there is no chapter in {paths.shown(paths.CHAPTERS)}"
     near = advice(word, [c.key for c in chapters])
     if not near:
         first, last = chapters[0], chapters[-1]
-        near = "; there is " + (first.key if first is last else "%s ... %s" % (first.key, last.key))
-    return "unknown chapter '%s'%s (./learn list shows all)" % (word, near)
+        near = "; there is " + (first.key if first is last else f"{first.key} ... {last.key}")
+    return f"unknown chapter '{word}'{near} (./learn list shows all)"
 
 
 def check_rung(word, chapters):
@@ -113,8 +113,8 @@ def check_rung(word, chapters):
         return having
     names = [name for c in chapters for name in c.rungs]
     where = "chapter " + chapters[0].number if len(chapters) == 1 else "the chapters named"
-    otherwise = "%s has %s" % (where, one_of(names)) if names else ""
-    raise UsageError("unknown rung '%s' of %s%s" % (word, where, advice(word, names, otherwise)))
+    otherwise = f"{where} has {one_of(names)}" if names else ""
+    raise UsageError(f"unknown rung '{word}' of {where}{advice(word, names, otherwise)}")
 
 
 def check_cases(chapters, named):
@@ -122,7 +122,7 @@ def check_cases(chapters, named):
     having = [c for c in chapters if c.kind == "gemm"]
     if not having or (named and having != chapters):
         lacking = [c for c in chapters if c not in having][0]
-        raise UsageError("--cases is for the chapters about matrix products; chapter %s has none" % lacking.number)
+        raise UsageError(f"--cases is for the chapters about matrix products; chapter {lacking.number} has none")
     return having
 
 
@@ -135,7 +135,7 @@ def check_size(text, chapters):
     forms = {1: "n, as in --size 1000", 2: "rows,cols, as in --size 500,300", 3: "M,N,K, as in --size 256,128,64"}
     legal = one_of(forms[count] for count in sorted(wanted) if count in forms) or "whole numbers from 1 up"
     if not SIZE.match(text) or any(int(part) > 2**63 - 1 for part in text.split(",")):
-        raise UsageError("'%s' is no size; legal is %s, every number a whole one from 1 up" % (text, legal))
+        raise UsageError(f"'{text}' is no size; legal is {legal}, every number a whole one from 1 up")
     if wanted and len(text.split(",")) not in wanted:
-        raise UsageError("the size '%s' has %d number(s); legal is %s" % (text, len(text.split(",")), legal))
+        raise UsageError("the size '{}' has {} number(s); legal is {}".format(text, len(text.split(",")), legal))
     return text

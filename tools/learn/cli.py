@@ -17,7 +17,7 @@ def help_text():
     width = max(len(command.name) for command in table.visible())
     lines = ["usage: ./learn COMMAND ...    (./learn COMMAND --help tells more)", ""]
     for command in table.visible():
-        lines.append("  %s  %s" % (paint("bold", command.name.ljust(width)), command.summary))
+        lines.append("  {}  {}".format(paint("bold", command.name.ljust(width)), command.summary))
     return "\n".join(lines)
 
 
@@ -44,7 +44,7 @@ def dispatch(words):
 
 
 def unknown_command(name):
-    return "unknown command '%s'%s" % (
+    return "unknown command '{}'{}".format(
         name,
         advice(name, [command.name for command in table.visible()], "./learn --help lists the commands"),
     )

@@ -17,7 +17,7 @@ def apt_command(lacking):
     """The command that a reader would type."""
     sudo = "" if os.geteuid() == 0 else "sudo "
     packages = " ".join(need.package for need in lacking)
-    return "%sapt-get update && %sapt-get install -y %s" % (sudo, sudo, packages)
+    return f"{sudo}apt-get update && {sudo}apt-get install -y {packages}"
 
 
 def ensure(machine, *works):
@@ -30,8 +30,7 @@ def ensure(machine, *works):
     still = [need for need in lacking if not need.found(machine)]
     if still:
         raise LearnError(
-            "missing after the installation: %s; the packages of %s are too old for the course"
-            % (", ".join(need.lack(machine) for need in still), machine.system())
+            "missing after the installation: {}; the packages of {} are too old for the course".format(", ".join(need.lack(machine) for need in still), machine.system())
         )
 
 
@@ -39,8 +38,8 @@ def install(machine, lacking):
     names = ", ".join(need.lack(machine) for need in lacking)
     if not shutil.which("apt-get"):
         raise LearnError(
-            "missing: %s; this machine has no apt-get: install them with its own package manager "
-            "(in Debian they are called %s)" % (names, " ".join(need.package for need in lacking))
+            "missing: {}; this machine has no apt-get: install them with its own package manager "
+            "(in Debian they are called {})".format(names, " ".join(need.package for need in lacking))
         )
     prefix = rights(names, lacking)
     packages = [need.package for need in lacking]
@@ -58,8 +57,7 @@ def install(machine, lacking):
                 apt(prefix, ["install", "--no-install-recommends", *packages], "Installing " + " ".join(packages))
         except steps.StepFailed as failure:
             error = LearnError(
-                "missing: %s; apt-get could not install them (no network?). To install: %s"
-                % (names, apt_command(lacking))
+                f"missing: {names}; apt-get could not install them (no network?). To install: {apt_command(lacking)}"
             )
             error.detail = failure.detail
             raise error
@@ -73,10 +71,10 @@ def rights(names, lacking):
         if steps.ask(["sudo", "-n", "true"]) is not None:
             return ["sudo", "-n"]
         if sys.stdin is not None and sys.stdin.isatty():
-            ui.note("learn: missing: %s; installing them needs your password" % names)
+            ui.note(f"learn: missing: {names}; installing them needs your password")
             if steps.start(["sudo", "-v"]) == 0:
                 return ["sudo", "-n"]
-    raise LearnError("missing: %s; no right to install here. To install: %s" % (names, apt_command(lacking)))
+    raise LearnError(f"missing: {names}; no right to install here. To install: {apt_command(lacking)}")
 
 
 def apt(prefix, arguments, title):
@@ -91,7 +89,7 @@ def venv_python():
 
 def python_stamp():
     """Which Python the virtual environment is made with."""
-    return "%d.%d\n" % sys.version_info[:2]
+    return "{}.{}\n".format(*sys.version_info[:2])
 
 
 def packages_stamp():
@@ -102,7 +100,7 @@ def packages_stamp():
         with open(REQUIREMENTS, "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
     except OSError as error:
-        raise LearnError("cannot read %s: %s" % (paths.shown(REQUIREMENTS), error.strerror))
+        raise LearnError(f"cannot read {paths.shown(REQUIREMENTS)}: {error.strerror}")
     return digest + "\n"
 
 
@@ -129,7 +127,7 @@ def ensure_venv(machine):
         return venv_python()
     if sys.version_info < needs.OLDEST_SITE_PYTHON:
         raise LearnError(
-            "the site's packages need Python %d.%d or later and this is %d.%d; name one: WARP_PYTHON=/path/to/python3 ./learn docs"
+            "the site's packages need Python %s.%s or later and this is %s.%s; name one: WARP_PYTHON=/path/to/python3 ./learn docs"
             % (needs.OLDEST_SITE_PYTHON + sys.version_info[:2])
         )
     ensure(machine, "docs")

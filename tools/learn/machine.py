@@ -61,7 +61,7 @@ class Machine:
             return match.group(1)
         import platform
 
-        return "%s %s" % (platform.system(), platform.release())
+        return f"{platform.system()} {platform.release()}"
 
     def compiler(self):
         """The C++ compiler that CMake will take."""
@@ -135,7 +135,7 @@ class Machine:
         folders += os.environ.get("LIBRARY_PATH", "").split(os.pathsep)
         folders += [os.path.join(prefix, part) for prefix in self._prefixes() for part in ("lib", "lib64")]
         return any(
-            folder and os.path.exists(os.path.join(folder, "lib%s.%s" % (name, suffix)))
+            folder and os.path.exists(os.path.join(folder, f"lib{name}.{suffix}"))
             for folder in folders
             for suffix in ("so", "a")
         )

@@ -29,7 +29,7 @@ class Need:
     def lack(self, machine):
         """What is wrong, for a sentence: `CMake 3.25 or newer (3.22.1 is here)`."""
         version = self.seen(machine)
-        return self.name + (" (%s is here)" % version if version else "")
+        return self.name + (f" ({version} is here)" if version else "")
 
 
 def _generator(machine):

@@ -27,7 +27,7 @@ class Option:
 
     @property
     def usage(self):
-        value = "[%s]" % self.value if self.otherwise else self.value
+        value = f"[{self.value}]" if self.otherwise else self.value
         return self.name + (" " + value if value else "")
 
     def takes(self, word):
@@ -53,9 +53,9 @@ class Command:
         if self.positional:
             parts.append(self.positional)
         for option in self.options:
-            parts.append("[%s]%s" % (option.usage, "..." if option.repeat else ""))
+            parts.append("[{}]{}".format(option.usage, "..." if option.repeat else ""))
         if self.rest:
-            parts.append("[-- %s]" % self.rest)
+            parts.append(f"[-- {self.rest}]")
         return " ".join(parts)
 
     def help(self):
@@ -64,7 +64,7 @@ class Command:
             lines.append("")
         width = max([len(option.usage) for option in self.options] or [0])
         for option in self.options:
-            lines.append("  %-*s  %s" % (width, option.usage, option.help))
+            lines.append(f"  {option.usage:<{width}}  {option.help}")
         return "\n".join(lines)
 
 
@@ -89,7 +89,7 @@ def parse(command, words):
         word = words.pop(0)
         if word == "--":
             if not command.rest and words:
-                raise UsageError("'./learn %s' hands nothing on after --" % command.name)
+                raise UsageError(f"'./learn {command.name}' hands nothing on after --")
             arguments.rest = words
             break
         if word in ("-h", "--help"):
@@ -100,8 +100,7 @@ def parse(command, words):
             option = by_name.get(name)
             if option is None:
                 raise UsageError(
-                    "'./learn %s' has no option %s%s"
-                    % (
+                    "'./learn {}' has no option {}{}".format(
                         command.name,
                         name,
                         advice(
@@ -111,7 +110,7 @@ def parse(command, words):
                 )
             if option.value is None:
                 if equals:
-                    raise UsageError("%s takes no value" % name)
+                    raise UsageError(f"{name} takes no value")
                 setattr(arguments, option.key, True)
                 continue
             if equals:
@@ -121,22 +120,21 @@ def parse(command, words):
             elif option.otherwise:
                 value = option.otherwise
             else:
-                raise UsageError("%s needs a value: %s" % (name, option.usage))
+                raise UsageError(f"{name} needs a value: {option.usage}")
             if value == "":
-                raise UsageError("%s needs a value: %s" % (name, option.usage))
+                raise UsageError(f"{name} needs a value: {option.usage}")
             if option.choices and value not in option.choices:
                 raise UsageError(
-                    "unknown %s '%s'%s; legal is %s"
-                    % (option.key, value, advice(value, option.choices), one_of(option.choices))
+                    f"unknown {option.key} '{value}'{advice(value, option.choices)}; legal is {one_of(option.choices)}"
                 )
             if option.repeat:
                 getattr(arguments, option.key).append(value)
             elif getattr(arguments, option.key) is not None:
-                raise UsageError("%s is given twice" % name)
+                raise UsageError(f"{name} is given twice")
             else:
                 setattr(arguments, option.key, value)
             continue
         if not command.positional:
-            raise UsageError("'./learn %s' takes no argument '%s'" % (command.name, word))
+            raise UsageError(f"'./learn {command.name}' takes no argument '{word}'")
         arguments.words.append(word)
     return arguments

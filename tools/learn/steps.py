@@ -15,7 +15,7 @@ class StepFailed(LearnError):
     """A step's program did not succeed; `output` is all that it said."""
 
     def __init__(self, title, code, output, log):
-        super().__init__("%s failed (%s); the whole log is in %s" % (title, ended(code), paths.shown(log)))
+        super().__init__(f"{title} failed ({ended(code)}); the whole log is in {paths.shown(log)}")
         self.detail = tail(output)
         self.returncode = code
         self.output = output
@@ -25,17 +25,17 @@ class StepFailed(LearnError):
 def ended(code):
     """How a program ended, in words: exit code 2, SIGSEGV."""
     if code >= 0:
-        return "exit code %d" % code
+        return f"exit code {code}"
     try:
         return signal.Signals(-code).name
     except ValueError:
-        return "signal %d" % -code
+        return "signal %s" % -code
 
 
 def tail(output, lines=TAIL_LINES):
     kept = output.rstrip().splitlines()
     if len(kept) > lines:
-        kept = ["... (%d lines before)" % (len(kept) - lines)] + kept[-lines:]
+        kept = ["... (%s lines before)" % (len(kept) - lines)] + kept[-lines:]
     return "\n".join(kept)
 
 
@@ -45,8 +45,7 @@ def make_folder(folder):
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise LearnError(
-            "cannot write to %s (%s); set WARP_BUILD_DIR to a folder that you may write to"
-            % (folder, error.strerror)
+            f"cannot write to {folder} ({error.strerror}); set WARP_BUILD_DIR to a folder that you may write to"
         )
 
 
@@ -56,7 +55,7 @@ def open_log(name):
     try:
         return path, open(path, "wb")
     except OSError as error:
-        raise LearnError("cannot write %s: %s" % (path, error.strerror))
+        raise LearnError(f"cannot write {path}: {error.strerror}")
 
 
 def stop(process):
@@ -89,7 +88,7 @@ def run(title, command, log, env=None, cwd=None, note_of=None, check=True):
                     failure = StepFailed(title, code, output, log_path)
                     raise failure
         except OSError as error:
-            raise LearnError("%s: cannot run %s: %s" % (title, command[0], error.strerror))
+            raise LearnError(f"{title}: cannot run {command[0]}: {error.strerror}")
     return code, output
 
 
@@ -143,7 +142,7 @@ def start(command, env=None, cwd=None, stdout=None):
     try:
         process = subprocess.Popen(command, env=env, cwd=cwd, stdout=stdout)
     except OSError as error:
-        raise LearnError("cannot run %s: %s" % (paths.shown(command[0]), error.strerror))
+        raise LearnError(f"cannot run {paths.shown(command[0])}: {error.strerror}")
     try:
         return process.wait()
     except BaseException:

@@ -37,7 +37,7 @@ class Palette:
         if not self.on or not colour or not text:
             return text
         codes = ";".join(self.CODES[name] for name in colour.split("+"))
-        return "\x1b[%sm%s\x1b[0m" % (codes, text)
+        return f"\x1b[{codes}m{text}\x1b[0m"
 
 
 def palette(stream=None):
@@ -57,10 +57,11 @@ def terminal_width(default=0):
 def duration(seconds):
     """0.4 s, 12 s, 3 min 05 s."""
     if seconds < 9.95:
-        return "%.1f s" % seconds
+        return f"{seconds:.1f} s"
     if seconds < 120:
-        return "%d s" % round(seconds)
-    return "%d min %02d s" % divmod(int(round(seconds)), 60)
+        return f"{round(seconds)} s"
+    minutes, rest = divmod(int(round(seconds)), 60)
+    return f"{minutes} min {rest:02d} s"
 
 
 class Progress:
@@ -88,7 +89,7 @@ class Progress:
         if self.live:
             self._draw()
         else:
-            self._write("%s ...\n" % self.title)
+            self._write(f"{self.title} ...\n")
         return self
 
     def update(self, note=None):
@@ -99,7 +100,7 @@ class Progress:
             self._draw()
         elif time.monotonic() - self.last_beat >= self.HEARTBEAT:
             self.last_beat = time.monotonic()
-            self._write("  %s%s\n" % (duration(self.elapsed()), ", " + self.note if self.note else ""))
+            self._write("  {}{}\n".format(duration(self.elapsed()), ", " + self.note if self.note else ""))
 
     def __exit__(self, kind, _value, _trace):
         took = duration(self.elapsed())
@@ -107,13 +108,13 @@ class Progress:
         if kind is KeyboardInterrupt:
             word, colour = "interrupted", "yellow"
         if self.live:
-            self._write("\r\x1b[K%s %s (%s)\n" % (self.title, self.paint(colour, word), took))
+            self._write(f"\r\x1b[K{self.title} {self.paint(colour, word)} ({took})\n")
         else:
-            self._write("  %s (%s)\n" % (word, took))
+            self._write(f"  {word} ({took})\n")
         return False
 
     def _draw(self):
-        line = "%s  %s" % (self.title, duration(self.elapsed()))
+        line = f"{self.title}  {duration(self.elapsed())}"
         if self.note:
             line += "  " + self.note
         try:

@@ -163,7 +163,7 @@ def refused_metrics(output, asked):
     complaints = [line for line in output.splitlines()
                   if re.search(r"==(ERROR|WARNING)==", line) or "metric" in line.lower()]
     text = "\n".join(complaints)
-    return [m for m in asked if re.search(r"(?<![\w.])%s(?![\w.])" % re.escape(m), text)]
+    return [m for m in asked if re.search(rf"(?<![\w.]){re.escape(m)}(?![\w.])", text)]
 
 
 def number(text):
@@ -264,7 +264,7 @@ def measure(arguments, log):
         return 1
     program = [os.path.abspath(arguments.program)] + arguments.arguments
     if not os.access(arguments.program, os.X_OK):
-        log("counters.py: '%s' is no program that can be run" % arguments.program)
+        log(f"counters.py: '{arguments.program}' is no program that can be run")
         return 2
 
     wanted = arguments.only.split(",") if arguments.only else list(dict.fromkeys(WANTED + arguments.extra))
@@ -284,8 +284,7 @@ def measure(arguments, log):
         report = os.path.join(folder, "report")
         code, output = run(ncu_command(ncu, usable, options, report, program), arguments.timeout)
         if code != 0:
-            log("counters.py: ncu ended with exit code %d; its last words:\n%s"
-                % (code, "\n".join(output.splitlines()[-8:])))
+            log("counters.py: ncu ended with exit code {}; its last words:\n{}".format(code, "\n".join(output.splitlines()[-8:])))
         report += ".ncu-rep"
         if not os.path.exists(report):
             return 1
@@ -318,8 +317,7 @@ def measure(arguments, log):
     if arguments.out:
         with open(arguments.out, "w") as file:
             file.write(text)
-        log("counters.py: %d launches, %d metrics, %d missing%s -> %s"
-            % (len(launches), len(measured), len(missing),
+        log("counters.py: {} launches, {} metrics, {} missing{} -> {}".format(len(launches), len(measured), len(missing),
                " (" + ", ".join(missing) + ")" if missing else "", arguments.out))
     else:
         sys.stdout.write(text)

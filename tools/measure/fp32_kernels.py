@@ -67,14 +67,13 @@ def main():
     launches = counters.parse_raw_page(output, ["gpu__time_duration.sum"])
     names = [launch["kernel"] for launch in launches]
     for name, count in collections.Counter(names).items():
-        print("%5d x %s" % (count, name))
+        print(f"{count:>5} x {name}")
     products, wrong = verdict(names)
     if code != 0 or not products:
-        print("fp32_kernels.py: exit code %d, %d launches, %d products of floats; last words:\n%s"
-              % (code, len(names), len(products), "\n".join(output.splitlines()[-6:])), file=sys.stderr)
+        print("fp32_kernels.py: exit code {}, {} launches, {} products of floats; last words:\n{}".format(code, len(names), len(products), "\n".join(output.splitlines()[-6:])), file=sys.stderr)
         return 1
     for name in dict.fromkeys(wrong):
-        print("fp32_kernels.py: %s runs on tensor cores" % name, file=sys.stderr)
+        print(f"fp32_kernels.py: {name} runs on tensor cores", file=sys.stderr)
     return 1 if wrong else 0
 
 

@@ -52,7 +52,7 @@ def main(arguments):
         raise UsageError("completion takes one shell: bash or zsh")
     shell = arguments.words[0]
     if shell not in SHELLS:
-        raise UsageError("no completion for '%s'%s" % (shell, advice(shell, SHELLS, "there is bash and zsh")))
+        raise UsageError("no completion for '{}'{}".format(shell, advice(shell, SHELLS, "there is bash and zsh")))
     ui.say((SHELLS[shell] % {"learn": shlex.quote(os.path.join(paths.ROOT, "learn"))}).rstrip("\n"))
     return 0
 

@@ -27,7 +27,7 @@ def main(arguments):
     folder = os.path.join(paths.BUILD, "docs", "html")
     index = os.path.join(folder, "index.html")
     if not os.path.exists(index):
-        raise LearnError("docs/build.py ended well but wrote no %s" % paths.shown(index))
+        raise LearnError(f"docs/build.py ended well but wrote no {paths.shown(index)}")
     ui.say("The site: " + paths.shown(index))
     if arguments.serve:
         return serve(folder, port)
@@ -76,7 +76,7 @@ def port_number(text, serving):
     if not serving:
         raise UsageError("--port goes with --serve")
     if not (text.isascii() and text.isdigit()) or not 0 < int(text) < 65536:
-        raise UsageError("--port %s: legal is 1 ... 65535" % text)
+        raise UsageError(f"--port {text}: legal is 1 ... 65535")
     return int(text)
 
 
@@ -93,9 +93,9 @@ def serve(folder, port):
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
-        raise LearnError("port %d cannot be used (%s); another one: --port 8001" % (port, error.strerror))
+        raise LearnError(f"port {port} cannot be used ({error.strerror}); another one: --port 8001")
     with server:
-        ui.say("Serving http://127.0.0.1:%d/ until Ctrl-C" % port)
+        ui.say(f"Serving http://127.0.0.1:{port}/ until Ctrl-C")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

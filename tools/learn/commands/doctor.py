@@ -20,20 +20,20 @@ def examine(machine):
     """Every row, in the order of printing."""
     rows = [
         Row("system", machine.system()),
-        Row("CPU", "%d core%s" % (machine.cores(), "" if machine.cores() == 1 else "s")),
+        Row("CPU", "{} core{}".format(machine.cores(), "" if machine.cores() == 1 else "s")),
     ]
     free = machine.free_disk()
     short = free < 2 * GIBIBYTE
     rows.append(
         Row(
             "free disk",
-            "%.1f GiB in %s" % (free / GIBIBYTE, paths.shown(paths.BUILD)),
+            f"{free / GIBIBYTE:.1f} GiB in {paths.shown(paths.BUILD)}",
             "optional" if short else "ok",
             "less than the 2 GiB that all builds together may take" if short else "",
             "set WARP_BUILD_DIR to a folder on a larger disk" if short else "",
         )
     )
-    rows.append(Row("Python", "%d.%d.%d (%s)" % python_version()))
+    rows.append(Row("Python", "{}.{}.{} ({})".format(*python_version())))
     for work in ("simulator", "test", "docs"):
         for need in needs.WORK[work]:
             if all(row.name != need.name for row in rows):
@@ -83,14 +83,14 @@ def gpu_rows(machine):
     simulator_only = "chapters run on the simulator: counts, no times"
     if gpus:
         for name, capability, driver, memory in gpus:
-            rows.append(Row("GPU", "%s, compute capability %s, %s" % (name, capability, memory)))
+            rows.append(Row("GPU", f"{name}, compute capability {capability}, {memory}"))
         rows.append(Row("driver", gpus[0][2]))
     else:
         rows.append(Row("GPU", "", "optional", simulator_only, "a machine with an NVIDIA GPU and its driver"))
     version = machine.nvcc_version()
     new_enough = version_tuple(version) >= needs.OLDEST_NVCC
     rows.append(
-        Row("nvcc", "%s (%s)" % (version, machine.nvcc()))
+        Row("nvcc", f"{version} ({machine.nvcc()})")
         if version and new_enough
         else Row(
             "nvcc",
@@ -146,16 +146,15 @@ def main(arguments):
     for row in rows:
         colour = {"ok": "", "missing": "red", "optional": "yellow"}[row.state]
         found = row.found or "missing"
-        ui.say("  %s  %s" % (row.name.ljust(width), paint(colour, found)))
+        ui.say(f"  {row.name.ljust(width)}  {paint(colour, found)}")
         if row.cost:
-            ui.say("  %s    %s" % (" " * width, row.cost))
+            ui.say("  {}    {}".format(" " * width, row.cost))
         if row.get:
-            ui.say("  %s    get it: %s" % (" " * width, row.get))
+            ui.say("  {}    get it: {}".format(" " * width, row.get))
     ui.say()
     for ability, reason in can.items():
         ui.say(
-            "  %s %s"
-            % (paint("green", "yes") if reason is None else paint("yellow", "no "), ability)
+            "  {} {}".format(paint("green", "yes") if reason is None else paint("yellow", "no "), ability)
             + ("" if reason is None else ": " + reason)
         )
     if any(need.package for work in ("simulator", "test", "docs") for need in needs.missing(machine, work)):

@@ -31,7 +31,7 @@ def main(arguments):
                 chapters.check_rung(rung, [chapter])
     else:
         if arguments.rung:
-            raise UsageError("--rung goes with a chapter; %s is a program of its own" % subject)
+            raise UsageError(f"--rung goes with a chapter; {subject} is a program of its own")
         check_source(subject)
     check_outputs(arguments, chapter.source if chapter else subject)
     machine = Machine()
@@ -51,7 +51,7 @@ def check_outputs(arguments, source):
         check_writable(file, option)
         before = taken.setdefault(os.path.realpath(file), option)
         if before != option:
-            raise UsageError("%s %s: that is %s" % (option, file, before.replace("--", "the file of --")))
+            raise UsageError("{} {}: that is {}".format(option, file, before.replace("--", "the file of --")))
 
 
 def once(arguments, subject, machine):
@@ -63,7 +63,7 @@ def once(arguments, subject, machine):
         for rung in arguments.rung:
             chapters.check_rung(rung, [chapter])
         install.ensure(machine, "simulator")
-        build.build("simulator", machine, "chapter %s for the simulator" % chapter.number, [chapter.name])
+        build.build("simulator", machine, f"chapter {chapter.number} for the simulator", [chapter.name])
         command = [chapter.program("simulator")]
         for rung in arguments.rung:
             command += ["--rung", rung]
@@ -85,7 +85,7 @@ def once(arguments, subject, machine):
     only_json = arguments.json == STDOUT
     code = steps.start(command, env=env, stdout=sys.stderr if only_json else None)
     if not os.path.exists(trace_file):
-        raise LearnError("%s ended with %s before it wrote a trace" % (label, steps.ended(code)))
+        raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
     recorded = trace.load(trace_file)
     launch = launch_number(arguments.launch)
     found = trace.errors_of(trace.all_findings(recorded))
@@ -114,7 +114,7 @@ def once(arguments, subject, machine):
         ui.say("The same as a page: " + paths.shown(arguments.html))
     if code != 0 and not found:
         ui.say()
-        ui.say("The program ended with %s." % steps.ended(code))
+        ui.say(f"The program ended with {steps.ended(code)}.")
     return verdict
 
 
@@ -129,7 +129,7 @@ def write_output(option, file, content):
         with open(file, "wb") as opened:
             opened.write(content)
     except OSError as error:
-        raise LearnError("%s %s: cannot be written: %s" % (option, file, error.strerror))
+        raise LearnError(f"{option} {file}: cannot be written: {error.strerror}")
 
 
 # ---- --watch --------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def watch(arguments, subject, machine):
         except LearnError as error:
             ui.report(error)
         ui.say()
-        ui.say("Watching %s; Ctrl-C ends." % paths.shown(folder or source))
+        ui.say(f"Watching {paths.shown(folder or source)}; Ctrl-C ends.")
         wait_for_save(source, folder, seen)
 
 
@@ -183,7 +183,7 @@ def stamps(source, folder=None):
 
 def sample_size(text):
     if text is not None and not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise UsageError("--blocks %s: legal is a number of blocks, from 1 up" % text)
+        raise UsageError(f"--blocks {text}: legal is a number of blocks, from 1 up")
     return text
 
 
@@ -191,7 +191,7 @@ def launch_number(text):
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()):
-        raise UsageError("--launch %s: legal is the index of a launch, counted from 0" % text)
+        raise UsageError(f"--launch {text}: legal is the index of a launch, counted from 0")
     return int(text)
 
 
@@ -211,18 +211,18 @@ def as_chapter(subject):
 def check_source(file):
     """UsageError unless `file` is a CUDA source that can be read."""
     if os.path.isdir(file):
-        raise UsageError("%s is a folder; %s" % (file, NEITHER))
+        raise UsageError(f"{file} is a folder; {NEITHER}")
     if not file.endswith(".cu"):
-        raise UsageError("%s does not end in .cu; %s" % (file, NEITHER))
+        raise UsageError(f"{file} does not end in .cu; {NEITHER}")
     if not os.path.exists(file):
         folder = os.path.dirname(file) or "."
         try:
             others = [name for name in os.listdir(folder) if name.endswith(".cu")]
         except OSError:
-            raise UsageError("there is no file %s" % file)
-        raise UsageError("there is no file %s%s" % (file, advice(os.path.basename(file), others)))
+            raise UsageError(f"there is no file {file}")
+        raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others)}")
     if not os.access(file, os.R_OK):
-        raise UsageError("no right to read %s" % file)
+        raise UsageError(f"no right to read {file}")
 
 
 def output_folder(source):
@@ -231,7 +231,7 @@ def output_folder(source):
 
     path = os.path.realpath(source)
     stem = os.path.splitext(os.path.basename(path))[0]
-    folder = os.path.join(paths.BUILD, "explain", "%s-%08x" % (stem, zlib.crc32(path.encode())))
+    folder = os.path.join(paths.BUILD, "explain", f"{stem}-{zlib.crc32(path.encode()):08x}")
     steps.make_folder(folder)
     return folder
 
@@ -255,8 +255,8 @@ def compile_source(source):
         _, output = steps.run("Compiling " + paths.shown(source), command, "explain")
     except steps.StepFailed as failed:
         if "undefined reference to `main'" in failed.output:
-            raise LearnError("%s has no main(): explain runs whole programs" % source)
-        raise LearnError("%s does not compile" % source, failed.output.rstrip())
+            raise LearnError(f"{source} has no main(): explain runs whole programs")
+        raise LearnError(f"{source} does not compile", failed.output.rstrip())
     if output.strip():
         ui.note(output.rstrip())
     return program

@@ -11,7 +11,7 @@ from learn.machine import Machine
 def main(arguments):
     known = chapters.all_chapters()
     if not known:
-        raise LearnError("there is no chapter in %s" % paths.shown(paths.CHAPTERS))
+        raise LearnError(f"there is no chapter in {paths.shown(paths.CHAPTERS)}")
     wanted = []
     for word in arguments.words:
         chapter = chapters.find(word, known)
@@ -42,7 +42,7 @@ def main(arguments):
 
     install.ensure(machine, backend)
     targets = [chapter.name + ("_fast" if arguments.fast else "") for chapter in wanted]
-    what = "%s for the %s" % (", ".join("chapter " + c.number for c in wanted), backend_name(backend))
+    what = "{} for the {}".format(", ".join("chapter " + c.number for c in wanted), backend_name(backend))
     build.build(backend, machine, what, targets)
 
     env = dict(os.environ, WARP_COMMIT=build.commit())
@@ -88,7 +88,7 @@ def results_files(asked, wanted, backend):
     if os.path.isdir(asked):
         return {chapter.key: os.path.join(asked, chapter.key + ".json") for chapter in wanted}
     if len(wanted) > 1:
-        raise UsageError("--json %s: for several chapters name a folder that exists" % asked)
+        raise UsageError(f"--json {asked}: for several chapters name a folder that exists")
     check_writable(asked)
     return {wanted[0].key: asked}
 
@@ -97,11 +97,11 @@ def check_writable(file, option="--json"):
     """UsageError unless a file could be written there."""
     folder = os.path.dirname(os.path.abspath(file))
     if os.path.isdir(file):
-        raise UsageError("%s %s: that is a folder" % (option, file))
+        raise UsageError(f"{option} {file}: that is a folder")
     if not os.path.isdir(folder):
-        raise UsageError("%s %s: there is no folder %s" % (option, file, paths.shown(folder)))
+        raise UsageError(f"{option} {file}: there is no folder {paths.shown(folder)}")
     if not os.access(file if os.path.exists(file) else folder, os.W_OK):
-        raise UsageError("%s %s: no right to write there" % (option, file))
+        raise UsageError(f"{option} {file}: no right to write there")
 
 
 def forget(file):
@@ -128,7 +128,7 @@ def statuses(file):
 def in_words(counts):
     """12 PASS, 2 SKIP"""
     order = ("PASS", "FAIL", "ERROR", "SKIP")
-    return ", ".join("%d %s" % (counts[word], word) for word in order if counts.get(word)) or "nothing ran"
+    return ", ".join(f"{counts[word]} {word}" for word in order if counts.get(word)) or "nothing ran"
 
 
 def summary(outcomes, backend, arguments):
@@ -140,8 +140,8 @@ def summary(outcomes, backend, arguments):
         if code == 0 and counts is not None:
             word = paint("green", "ok")
         else:
-            word = paint("red", "FAILED (%s)" % steps.ended(code))
-        ui.say("chapter %s, %s, on the %s: %s  %s" % (chapter.number, chapter.title, backend_name(backend), word, result))
+            word = paint("red", f"FAILED ({steps.ended(code)})")
+        ui.say(f"chapter {chapter.number}, {chapter.title}, on the {backend_name(backend)}: {word}  {result}")
     # A program that ends well and writes no results has checked nothing.
     codes = [code or (1 if counts is None else 0) for _, code, counts in outcomes]
     if any(codes):
@@ -155,14 +155,14 @@ def next_steps(chapter, backend, arguments):
     all_known = chapters.all_chapters()
     rows = []
     rung = chapter.first_rung(arguments.rung or ())
-    explain = "./learn explain %s%s" % (chapter.number, " --rung " + rung if rung else "")
+    explain = "./learn explain {}{}".format(chapter.number, " --rung " + rung if rung else "")
     rows.append((explain, "the source with the counts of each line"))
     later = [c for c in all_known if c.key > chapter.key]
     if later:
-        rows.append(("./learn run %s" % later[0].number, later[0].title))
+        rows.append((f"./learn run {later[0].number}", later[0].title))
     rows.append(("./learn docs", "the text of the course, with figures, as a site"))
     width = max(len(command) for command, _ in rows)
     ui.say()
     ui.say("Next:")
     for command, why in rows:
-        ui.say("  %-*s  %s" % (width, command, why))
+        ui.say(f"  {command:<{width}}  {why}")

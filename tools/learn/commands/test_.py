@@ -53,7 +53,7 @@ def check_regex(text):
     try:
         re.compile(text)
     except re.error as error:
-        raise UsageError("--only %s is no regular expression: %s" % (text, error))
+        raise UsageError(f"--only {text} is no regular expression: {error}")
 
 
 def simulator_tests(machine, arguments):
@@ -79,7 +79,7 @@ def simulator_tests(machine, arguments):
         results = read_junit(report_file)
     except (OSError, ValueError) as error:
         ui.note(steps.tail(output))
-        raise LearnError("ctest ended with %s and left no report: %s" % (steps.ended(code), error))
+        raise LearnError(f"ctest ended with {steps.ended(code)} and left no report: {error}")
     if not results:
         raise LearnError("no test was found")
     verdicts = dict(CTEST_VERDICT.findall(output))  # Timeout, Not Run: the report does not tell
@@ -93,7 +93,7 @@ def simulator_tests(machine, arguments):
 
 def ctest_note(line):
     match = CTEST_PROGRESS.match(line)
-    return "%s of %s" % match.groups() if match else None
+    return "{} of {}".format(*match.groups()) if match else None
 
 
 def read_junit(file):
@@ -171,9 +171,9 @@ def gpu_tests(machine):
     for chapter in known:
         began = time.monotonic()
         code, output = steps.run(
-            "Chapter %s on the GPU" % chapter.number,
+            f"Chapter {chapter.number} on the GPU",
             [chapter.program("gpu"), "--json", files[chapter.key]],
-            "chapter-%s-gpu" % chapter.number,
+            f"chapter-{chapter.number}-gpu",
             env=env,
             check=False,
         )
@@ -181,12 +181,12 @@ def gpu_tests(machine):
         fine = code == 0 and counts and counts.get("PASS")
         results.append(
             Result(
-                "chapter %s on the GPU" % chapter.number,
+                f"chapter {chapter.number} on the GPU",
                 time.monotonic() - began,
                 passed=1 if fine else 0,
                 failed=0 if fine else 1,
                 output=output,
-                reason="" if fine else "%s; %s" % (steps.ended(code), in_words(counts or {})),
+                reason="" if fine else f"{steps.ended(code)}; {in_words(counts or {})}",
             )
         )
     return results
@@ -199,20 +199,20 @@ def report(results):
     if timed:
         ui.say("Slowest:")
         for result in timed:
-            ui.say("  %9s  %s" % (ui.duration(result.seconds), result.name))
+            ui.say(f"  {ui.duration(result.seconds):>9}  {result.name}")
     skipped = [result for result in results if result.skipped]
     if skipped:
         ui.say("Skipped:")
         for result in skipped:
-            ui.say("  %4d  %s%s" % (result.skipped, result.name, ": " + result.reason if result.reason else ""))
+            ui.say(f"  {result.skipped:>4}  {result.name}{': ' + result.reason if result.reason else ''}")
     for result in results:
         if result.failed:
             ui.say()
-            ui.say(paint("red+bold", "FAILED: " + result.name) + (" (%s)" % result.reason if result.reason else ""))
+            ui.say(paint("red+bold", "FAILED: " + result.name) + (f" ({result.reason})" if result.reason else ""))
             if result.output.strip():
                 ui.say(steps.tail(result.output))
     passed = sum(result.passed for result in results)
     failed = sum(result.failed for result in results)
     ui.say()
-    ui.say("%d passed, %d failed, %d skipped" % (passed, failed, sum(result.skipped for result in results)))
+    ui.say(f"{passed} passed, {failed} failed, {sum(result.skipped for result in results)} skipped")
     return 1 if failed or not passed else 0

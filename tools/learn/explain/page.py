@@ -27,7 +27,7 @@ def escaped(text):
     """The text as HTML, with spans where it was painted."""
     safe = html.escape(text)
     return re.sub(
-        "%s(.*?)%s(.*?)%s" % (OPEN, MIDDLE, CLOSE), r'<span class="\1">\2</span>', safe, flags=re.DOTALL
+        f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL
     )
 
 
@@ -61,8 +61,8 @@ class _Page:
         self.out.append(text)
 
     def whole(self, label):
-        title = "%s, explained" % label
-        self.add("<header><h1>%s</h1>" % plain(title))
+        title = f"{label}, explained"
+        self.add(f"<header><h1>{plain(title)}</h1>")
         self.add("<p>What the simulator counted, line by line, by the rules of the hardware.</p></header>")
         self.add("<main>")
         self._summary()
@@ -72,8 +72,8 @@ class _Page:
         self.add("</main>")
         if self.maps:
             self.add(PANEL)
-            self.add('<script type="application/json" id="maps">%s</script>' % embedded(self.maps))
-            self.add("<script>%s</script>" % SCRIPT)
+            self.add(f'<script type="application/json" id="maps">{embedded(self.maps)}</script>')
+            self.add(f"<script>{SCRIPT}</script>")
         return PAGE % {"title": plain(title), "style": STYLE, "body": "\n".join(self.out)}
 
     def _summary(self):
@@ -83,16 +83,16 @@ class _Page:
         self.add('<section id="summary"><h2>Summary</h2><div class="wide"><table class="numbers">')
         self.add("<thead><tr><th>kernel</th>")
         for heading in ("requests", "bytes asked for", "bytes moved", "sectors", "wavefronts", "advice"):
-            self.add('<th class="n">%s</th>' % heading)
+            self.add(f'<th class="n">{heading}</th>')
         self.add("</tr></thead><tbody>")
         for index, kernel in enumerate(self.kernels):
             totals = kernel.totals()
             numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
             cells = [trace.thousands(number) for number in numbers]
             count = sum(len(problem.lines) for problem in problems.of_kernel(kernel))
-            cells.append("%d line%s" % (count, "" if count == 1 else "s") if count else "none needed")
-            self.add('<tr><td><a href="#k%d"><code>%s</code></a></td>' % (index, plain(kernel.name)))
-            self.add("".join('<td class="n">%s</td>' % cell for cell in cells) + "</tr>")
+            cells.append("{} line{}".format(count, "" if count == 1 else "s") if count else "none needed")
+            self.add(f'<tr><td><a href="#k{index}"><code>{plain(kernel.name)}</code></a></td>')
+            self.add("".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>")
         self.add("</tbody></table></div>")
         self.add(
             '<p class="legend"><span class="green">as few as the bytes need</span> '
@@ -104,7 +104,7 @@ class _Page:
     def _findings(self):
         for heading, colour, found in trace.by_severity(self.findings):
             name = "findings" if colour == "red" else "warnings"
-            self.add('<section id="%s"><h2>%s</h2>' % (name, heading))
+            self.add(f'<section id="{name}"><h2>{heading}</h2>')
             for count, finding in trace.group(found):
                 self._finding(count, finding, colour)
             self.add("</section>")
@@ -113,22 +113,22 @@ class _Page:
         where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
         file, line = finding.get("file"), finding.get("line")
         if file:
-            where += " at %s:%d" % (paths.shown(file), line)
+            where += f" at {paths.shown(file)}:{line}"
         kind = "error" if colour == "red" else "warning"
         title = (kind, colour, plain(finding["kind"]), plain(where))
-        self.add('<article class="%s"><h3><span class="%s">%s</span> %s</h3>' % title)
+        self.add('<article class="{}"><h3><span class="{}">{}</span> {}</h3>'.format(*title))
         if finding.get("kernel"):
-            self.add('<p class="dim">%s</p>' % plain(report.where_it_ran(finding)))
+            self.add(f'<p class="dim">{plain(report.where_it_ran(finding))}</p>')
         for text in finding.get("message", "").splitlines():
-            self.add("<p>%s</p>" % plain(text))
+            self.add(f"<p>{plain(text)}</p>")
         for text in report.circumstances(finding, count):
-            self.add('<p class="dim">%s</p>' % plain(text))
+            self.add(f'<p class="dim">{plain(text)}</p>')
         source = trace.read_source(file) if file else None
         if source:
             self.add('<pre class="excerpt">')
             for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
-                text = plain("%5d  %s" % (number, source[number - 1].rstrip()))
-                self.add("<mark>%s</mark>" % text if number == line else text)
+                text = plain(f"{number:>5}  {source[number - 1].rstrip()}")
+                self.add(f"<mark>{text}</mark>" if number == line else text)
             self.add("</pre>")
         self.add("</article>")
 
@@ -136,19 +136,19 @@ class _Page:
 
     def _kernel(self, index, kernel):
         totals = kernel.totals()
-        self.add('<section id="k%d"><h2>Kernel <code>%s</code></h2>' % (index, plain(kernel.name)))
-        self.add('<p class="dim">%s; %s</p>' % (html.escape(kernel.shapes()), html.escape(kernel.which())))
+        self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
+        self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
         if kernel.cut_short():
-            self.add('<p class="red">%s</p>' % html.escape(kernel.cut_short()))
+            self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
         self.add("<ul>")
         for text in report.totals_in_words(totals, marks):
-            self.add("<li>%s</li>" % escaped(text))
+            self.add(f"<li>{escaped(text)}</li>")
         self.add("</ul>")
         if kernel.lines:
             rows = {}  # (file, line) -> id of its row
             for file in kernel.files(self.main):
                 for number in kernel.lines[file]:
-                    rows[file, number] = "k%d-%d" % (index, len(rows))
+                    rows[file, number] = f"k{index}-{len(rows)}"
             found = problems.of_kernel(kernel)
             self._hottest(kernel, rows)
             self._advice(found, rows)
@@ -156,8 +156,8 @@ class _Page:
         self.add("</section>")
 
     def _link(self, rows, file, number):
-        where = "%s:%d" % (paths.shown(file), number)
-        return '<a href="#%s"><code>%s</code></a>' % (rows[file, number], plain(where))
+        where = f"{paths.shown(file)}:{number}"
+        return f'<a href="#{rows[file, number]}"><code>{plain(where)}</code></a>'
 
     def _hottest(self, kernel, rows):
         lines = report.hottest(kernel, marks)
@@ -165,8 +165,8 @@ class _Page:
             return
         self.add('<h3>Hottest lines</h3><table class="hottest">')
         for share, file, number, text in lines:
-            self.add('<tr><td class="n">%d %%</td>' % share)
-            self.add("<td>%s %s</td></tr>" % (self._link(rows, file, number), escaped(text)))
+            self.add(f'<tr><td class="n">{share} %</td>')
+            self.add(f"<td>{self._link(rows, file, number)} {escaped(text)}</td></tr>")
         self.add("</table>")
 
     def _advice(self, found, rows):
@@ -175,7 +175,7 @@ class _Page:
         self.add('<h3>What to do about it</h3><ol class="advice">')
         for problem in found:
             links = ", ".join(self._link(rows, file, number) for file, number in problem.lines)
-            self.add("<li>%s %s</li>" % (links, html.escape(problem.sentence)))
+            self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
         self.add("</ol>")
 
     def _source(self, kernel, totals, rows, found):
@@ -187,7 +187,7 @@ class _Page:
             self.add("which lane of one warp touches which bank or sector.</p>")
         self.add('<div class="wide"><table class="source"><thead><tr>')
         for column in columns:
-            self.add('<th class="n">%s</th>' % html.escape(column.heading))
+            self.add(f'<th class="n">{html.escape(column.heading)}</th>')
         self.add('<th class="n">line</th><th>source</th></tr></thead><tbody>')
         for file in kernel.files(self.main):
             self._file(kernel, file, columns, rows, advice)
@@ -195,13 +195,13 @@ class _Page:
 
     def _file(self, kernel, file, columns, rows, advice):
         counted = kernel.lines[file]
-        self.add('<tr class="file"><td colspan="%d">%s</td></tr>' % (len(columns) + 2, plain(paths.shown(file))))
+        self.add(f'<tr class="file"><td colspan="{len(columns) + 2}">{plain(paths.shown(file))}</td></tr>')
         source = trace.read_source(file)
         numbers = sorted(counted) if source is None else trace.shown_lines(source, counted, kernel.function)
         before = None
         for number in numbers:
             if before is not None and number != before + 1:
-                self.add('<tr class="gap"><td colspan="%d">…</td></tr>' % (len(columns) + 2))
+                self.add('<tr class="gap"><td colspan="%s">…</td></tr>' % (len(columns) + 2))
             before = number
             text = "(source not found)" if source is None else source[number - 1].rstrip()
             self._row(kernel, file, number, text, columns, rows, advice)
@@ -213,23 +213,23 @@ class _Page:
         classes = " ".join(kind for kind, on in (("problem", place in advice), ("map", drawn)) if on)
         opening = "<tr"
         if name:
-            opening += ' id="%s"' % name
+            opening += f' id="{name}"'
         if classes:
-            opening += ' class="%s"' % classes
+            opening += f' class="{classes}"'
         if drawn:
             opening += ' tabindex="0" aria-describedby="panel"'
-            where = "%s:%d" % (paths.shown(file), number)
+            where = f"{paths.shown(file)}:{number}"
             self.maps[name] = {"where": where, "advice": advice.get(place, ""), "maps": drawn}
         self.add(opening + ">")
         totals = kernel.totals(file, number) if name else None
         cells = []
         for column in columns:
             shown, colour = column.cell(totals) if totals else ("", "")
-            label = ' data-label="%s"' % html.escape(column.heading) if shown else ""
-            cells.append('<td class="n c %s"%s>%s</td>' % (colour, label, html.escape(shown)))
+            label = f' data-label="{html.escape(column.heading)}"' if shown else ""
+            cells.append(f'<td class="n c {colour}"{label}>{html.escape(shown)}</td>')
         dot = '<span class="dot" aria-hidden="true">◆</span>' if drawn else ""
-        cells.append('<td class="n line">%s%d</td>' % (dot, number))
-        cells.append('<td class="code"><pre>%s</pre></td></tr>' % plain(text))
+        cells.append(f'<td class="n line">{dot}{number}</td>')
+        cells.append(f'<td class="code"><pre>{plain(text)}</pre></td></tr>')
         self.add("".join(cells))
 
 

@@ -39,7 +39,7 @@ class Problem:
 
     @property
     def sentence(self):
-        return "%s: %s; see %s." % (self.what[0].upper() + self.what[1:], self.cure, chapter_name(self.chapter))
+        return f"{self.what[0].upper() + self.what[1:]}: {self.cure}; see {chapter_name(self.chapter)}."
 
     def places(self):
         """kernel.cu:8, 10; other.cuh:3"""
@@ -47,7 +47,7 @@ class Problem:
         for file, line in self.lines:
             files.setdefault(file, []).append(line)
         return "; ".join(
-            "%s:%s" % (paths.shown(file), ", ".join(str(line) for line in sorted(lines)))
+            "{}:{}".format(paths.shown(file), ", ".join(str(line) for line in sorted(lines)))
             for file, lines in files.items()
         )
 
@@ -58,7 +58,7 @@ def chapter_name(number):
         there = any(re.match(number + r"_\w", entry) for entry in os.listdir(paths.CHAPTERS))
     except OSError:
         there = False
-    return "chapter %s, %s%s" % (number, TEACHES[number], "" if there else " (coming)")
+    return "chapter {}, {}{}".format(number, TEACHES[number], "" if there else " (coming)")
 
 
 def of_kernel(kernel):
@@ -97,11 +97,11 @@ def _sectors(kernel, totals, kind, idle):
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
     if not requests or sectors <= SECTORS_TOO_MANY * ideal:
         return None
-    lanes = part.get("global_%s_active_lanes" % kind)
-    size = part.get("global_%s_bytes" % kind) / lanes if lanes else 4
+    lanes = part.get(f"global_{kind}_active_lanes")
+    size = part.get(f"global_{kind}_bytes") / lanes if lanes else 4
     if idle and sectors <= 1.02 * requests * size:
         return None  # no more than a full warp would take: the idle lanes are to blame
-    what = "each %s request takes %.1f sectors where %.1f would do" % (kind, sectors / requests, ideal / requests)
+    what = f"each {kind} request takes {sectors / requests:.1f} sectors where {ideal / requests:.1f} would do"
     excess = sectors - ideal
     if sectors < 0.9 * lanes:
         return excess, what, "let neighbouring lanes touch neighbouring elements, without gaps", "02"
@@ -120,23 +120,22 @@ def _others_are_side_by_side(kernel, requests):
                 part = kernel.of_counts(counts).part(kind)
                 moved = 32 * part.sectors
                 # Broadcasts move less than was asked for; they are no sign of a direction.
-                if part.requests and moved / 1.3 <= part.get("global_%s_bytes" % kind) <= moved:
+                if part.requests and moved / 1.3 <= part.get(f"global_{kind}_bytes") <= moved:
                     good += part.requests
     return good >= requests / 2
 
 
 def _banks(totals, kind):
     """Shared loads or stores whose lanes meet in a bank."""
-    requests = totals.get("shared_%s_requests" % kind)
-    wavefronts = totals.get("shared_%s_wavefronts" % kind)
-    conflicts = totals.get("shared_%s_bank_conflicts" % kind)
+    requests = totals.get(f"shared_{kind}_requests")
+    wavefronts = totals.get(f"shared_{kind}_wavefronts")
+    conflicts = totals.get(f"shared_{kind}_bank_conflicts")
     ideal = wavefronts - conflicts
     if not requests or wavefronts <= WAVEFRONTS_TOO_MANY * ideal:
         return None
     return (
         conflicts,
-        "each shared %s takes %.1f wavefronts where %.1f would do, as lanes meet in a bank"
-        % (kind, wavefronts / requests, ideal / requests),
+        f"each shared {kind} takes {wavefronts / requests:.1f} wavefronts where {ideal / requests:.1f} would do, as lanes meet in a bank",
         "pad the rows of the tile, or shift them, so that the lanes fall into different banks",
         "05",
     )
@@ -156,8 +155,8 @@ def _copies(totals):
         return None
     return (
         totals.wavefronts - ideal,
-        "each asynchronous copy takes %.1f wavefronts where %.1f would do, as lanes meet in a bank of L1 or of "
-        "shared memory" % (totals.wavefronts / requests, ideal / requests),
+        f"each asynchronous copy takes {totals.wavefronts / requests:.1f} wavefronts where {ideal / requests:.1f} would do, as lanes meet in a bank of L1 or of "
+        "shared memory",
         "let neighbouring lanes read neighbouring elements, and pad the rows of the tile",
         "05",
     )
@@ -168,7 +167,7 @@ def _global_atomics(totals, examples):
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
     if not requests or sectors <= ATOMICS_TOO_MANY * ideal:
         return None
-    what = "each atomic request takes %.1f sectors where %.1f would do" % (sectors / requests, ideal / requests)
+    what = f"each atomic request takes {sectors / requests:.1f} sectors where {ideal / requests:.1f} would do"
     shown = [e for e in examples if e["access"] == "atomic" and e["space"] == "global"]
     addresses = [[a for a in e["addresses"] if a is not None] for e in shown]
     if shown and all(len(set(some)) == len(some) for some in addresses):
@@ -185,8 +184,7 @@ def _shared_atomics(totals):
         return None
     return (
         wavefronts - requests,
-        "each shared atomic takes %.1f wavefronts for its %.1f lanes, which take turns at a bank"
-        % (wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests),
+        "each shared atomic takes {:.1f} wavefronts for its {:.1f} lanes, which take turns at a bank".format(wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests),
         "add within the warp first, or give each warp counters of its own, in different banks",
         "05",
     )
@@ -205,8 +203,8 @@ def _shared_attempts(totals, examples):
     wavefronts = totals.get("shared_load_wavefronts", "shared_atomic_wavefronts")
     return (
         wavefronts - wavefronts / rounds,
-        "shared memory has no unit for this operation, which becomes a loop of attempts in which up to %d lanes of a "
-        "warp meet in a bank and one of them succeeds each time" % rounds,
+        f"shared memory has no unit for this operation, which becomes a loop of attempts in which up to {rounds} lanes of a "
+        "warp meet in a bank and one of them succeeds each time",
         "add within the warp first, with shuffles, and let one lane add the sum",
         "03",
     )
@@ -221,8 +219,7 @@ def _idle_lanes(kernel, totals):
     if threads < WARP and blocks > len(kernel.launches) and totals.lanes > 0.75 * threads:
         return (
             totals.requests * (1 - totals.lanes / WARP),
-            "blocks of %d thread%s leave %d of each warp's 32 lanes idle"
-            % (threads, "" if threads == 1 else "s", WARP - threads),
+            "blocks of {} thread{} leave {} of each warp's 32 lanes idle".format(threads, "" if threads == 1 else "s", WARP - threads),
             "launch fewer blocks, of a multiple of 32 threads",
             "01",
         )
@@ -235,7 +232,7 @@ def _idle_lanes(kernel, totals):
         return None
     return (
         totals.requests - needed,
-        "only %.1f of 32 lanes take part in each request" % totals.lanes,
+        f"only {totals.lanes:.1f} of 32 lanes take part in each request",
         "let neighbouring threads do the work, so that whole warps take part and the others skip it",
         "01",
     )

@@ -31,7 +31,7 @@ class Column:
 
 def amount(number, thing):
     """1 request, 2,048 requests."""
-    return "%s %s%s" % (thousands(number), thing, "" if number == 1 else "s")
+    return "{} {}{}".format(thousands(number), thing, "" if number == 1 else "s")
 
 
 def _requests(totals):
@@ -54,7 +54,7 @@ def _sectors(kind):
 def _wavefronts(totals):
     if not totals.wavefronts:
         return "", ""
-    return "%.1fx" % ratio(totals.wavefronts, totals.ideal_wavefronts), grade(
+    return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f}x", grade(
         totals.wavefronts, totals.ideal_wavefronts
     )
 
@@ -62,7 +62,7 @@ def _wavefronts(totals):
 def _lanes(totals):
     if not totals.requests:
         return "", ""
-    return "%.1f" % totals.lanes, lanes_grade(totals.lanes)
+    return f"{totals.lanes:.1f}", lanes_grade(totals.lanes)
 
 
 def _divergent(totals):
@@ -91,42 +91,38 @@ def totals_in_words(totals, paint):
         part = totals.part(kind)
         if part.requests:
             text, colour = per_request(part)
-            yield "global %ss: %s, %s, %s per request; %s active lanes" % (
+            yield "global {}s: {}, {}, {} per request; {} active lanes".format(
                 kind,
                 amount(part.requests, "request"),
                 amount(part.sectors, "sector"),
                 paint(colour, text),
-                paint(lanes_grade(part.lanes), "%.1f" % part.lanes),
+                paint(lanes_grade(part.lanes), f"{part.lanes:.1f}"),
             )
     if totals.moved and totals.asked:
         yield bytes_in_words(totals, paint)
     if totals.wavefronts:
-        yield "shared memory: %s, %s, %s the ideal %s" % (
+        yield "shared memory: {}, {}, {} the ideal {}".format(
             amount(totals.shared_requests, "request"),
             amount(totals.wavefronts, "wavefront"),
             paint(grade(totals.wavefronts, totals.ideal_wavefronts), times_ideal(totals)),
             thousands(totals.ideal_wavefronts),
         )
     if totals.divergent:
-        yield "divergent branches: %s" % thousands(totals.divergent)
+        yield f"divergent branches: {thousands(totals.divergent)}"
 
 
 def bytes_in_words(totals, paint):
     """What loads and stores asked for and what they moved, in bytes."""
     share = totals.asked / totals.moved
     if share > 1.005:  # lanes that share a word: more asked than moved
-        use = "each moved byte serves %.1f lanes" % share
+        use = f"each moved byte serves {share:.1f} lanes"
     else:
         use = paint(grade(totals.moved, totals.asked), "%.1f %%" % (100 * share)) + " used"
-    return "bytes of global memory: %s asked for, %s moved, %s" % (
-        thousands(totals.asked),
-        thousands(totals.moved),
-        use,
-    )
+    return f"bytes of global memory: {thousands(totals.asked)} asked for, {thousands(totals.moved)} moved, {use}"
 
 
 def times_ideal(totals):
-    return "%.1f times" % ratio(totals.wavefronts, totals.ideal_wavefronts)
+    return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f} times"
 
 
 def hottest(kernel, paint):
@@ -152,12 +148,12 @@ def line_in_words(row, paint):
             if part.requests:
                 text, colour = per_request(part)
                 article = "an" if kind == "atomic" else "a"
-                kinds.append("%s %s %s%s" % (paint(colour, text), article, kind, ideal_in_words(part)))
-        parts.append("%s, %s" % (amount(row.sectors, "sector"), ", ".join(kinds)))
+                kinds.append(f"{paint(colour, text)} {article} {kind}{ideal_in_words(part)}")
+        parts.append("{}, {}".format(amount(row.sectors, "sector"), ", ".join(kinds)))
     if row.wavefronts:
         text = amount(row.wavefronts, "wavefront")
         if row.ideal_wavefronts:
-            text += ", %s the ideal" % paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))
+            text += f", {paint(grade(row.wavefronts, row.ideal_wavefronts), times_ideal(row))} the ideal"
         parts.append(text)
     return "; ".join(parts)
 
@@ -186,7 +182,7 @@ class Renderer:
     def kernel(self, kernel):
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
-        self.line("  %s; %s" % (kernel.shapes(), kernel.which()))
+        self.line(f"  {kernel.shapes()}; {kernel.which()}")
         if kernel.cut_short():
             self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
@@ -219,23 +215,23 @@ class Renderer:
         counted = kernel.lines[file]
         source = read_source(file)
         blank = " ".join(" " * width for width in self._widths(columns))
-        self.line("%s |       | %s" % (blank, self.paint("cyan", paths.shown(file))))
+        self.line("{} |       | {}".format(blank, self.paint("cyan", paths.shown(file))))
         if source is None:
             for number in sorted(counted):
-                self.line("%s | %5d | (source not found)" % (self._gutter(columns, Totals(counted[number])), number))
+                self.line(f"{self._gutter(columns, Totals(counted[number]))} | {number:>5} | (source not found)")
             return
         before = None
         used = len(blank) + len(" | 12345 | ")
         for number in shown_lines(source, counted, kernel.function):
             if before is not None and number != before + 1:
-                self.line("%s |   ... |" % blank)
+                self.line(f"{blank} |   ... |")
             before = number
             totals = Totals(counted[number]) if number in counted else None
             text = source[number - 1].rstrip()
             room = self.width - used
             if self.width and len(text) > room > 10:
                 text = text[: room - 3] + "..."
-            self.line(("%s | %5d | %s" % (self._gutter(columns, totals), number, text)).rstrip())
+            self.line(f"{self._gutter(columns, totals)} | {number:>5} | {text}".rstrip())
 
     def _hottest(self, kernel):
         rows = hottest(kernel, self.paint)
@@ -244,7 +240,7 @@ class Renderer:
         self.line()
         self.line("  Hottest lines, by sectors and wavefronts:")
         for share, file, number, text in rows:
-            self.line("    %3d %%  %s:%d  %s" % (share, paths.shown(file), number, text))
+            self.line(f"    {share:>3} %  {paths.shown(file)}:{number}  {text}")
 
     def _advice(self, kernel):
         found = problems.of_kernel(kernel)
@@ -253,7 +249,7 @@ class Renderer:
         self.line()
         self.line("  What to do about it, costliest first:")
         for problem in found:
-            text = "%s  %s" % (problem.places(), problem.sentence)
+            text = f"{problem.places()}  {problem.sentence}"
             if self.width:
                 text = ui.wrap(text, 6, self.width - 4)
             place = problem.places()
@@ -271,10 +267,10 @@ class Renderer:
     def _findings(self, findings, colour):
         for count, finding in group(findings):
             self.line()
-            place = "%s:%d" % (paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
+            place = "{}:{}".format(paths.shown(finding["file"]), finding["line"]) if finding.get("file") else ""
             where = "in kernel " + finding["kernel"] if finding.get("kernel") else "in host code"
             self.line(
-                "%s %s%s" % (self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
+                "{} {}{}".format(self.paint(colour + "+bold", finding["kind"]), where, " at " + place if place else "")
             )
             if finding.get("file"):
                 self._excerpt(finding["file"], finding["line"], colour)
@@ -291,7 +287,7 @@ class Renderer:
             return
         for number in range(max(1, line - 2), min(len(source), line + 2) + 1):
             mark = self.paint(colour, ">") if number == line else " "
-            self.line("  %s %5d | %s" % (mark, number, source[number - 1].rstrip()))
+            self.line(f"  {mark} {number:>5} | {source[number - 1].rstrip()}")
 
 
 def ideal_in_words(part):
@@ -302,7 +298,7 @@ def ideal_in_words(part):
 
 
 def where_it_ran(finding):
-    return "block %s, thread %s, launch %s" % (
+    return "block {}, thread {}, launch {}".format(
         triple(finding.get("block")),
         triple(finding.get("thread")),
         finding.get("launch"),
@@ -315,11 +311,11 @@ def circumstances(finding, count):
     if allocation and allocation not in finding.get("message", ""):
         yield "allocation: " + allocation
     if count > 1:
-        yield "and %d more of this kind at this line" % (count - 1)
+        yield "and %s more of this kind at this line" % (count - 1)
 
 
 def triple(three):
-    return "(%s)" % ",".join(str(number) for number in three or ())
+    return "({})".format(",".join(str(number) for number in three or ()))
 
 
 def render(trace, paint, width=0, main="", launch=None):

@@ -53,7 +53,7 @@ def render(recorded, launch=None):
         kind = finding.get("kind", "finding")
         text = finding.get("message") or kind
         if count > 1:
-            text += " (and %d more of this kind at this line)" % (count - 1)
+            text += " (and %s more of this kind at this line)" % (count - 1)
         level = "warning" if finding.get("severity") == "warning" else "error"
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
         add(kind, description, level, text, finding.get("file"), finding.get("line"))
@@ -62,7 +62,7 @@ def render(recorded, launch=None):
             topic = problems.TEACHES[problem.chapter]
             rule = "advice/" + topic.replace(" ", "-")
             for file, line in problem.lines:
-                description = "The memory system is asked for more than the bytes need (%s)." % topic
+                description = f"The memory system is asked for more than the bytes need ({topic})."
                 add(rule, description, "note", problem.sentence, file, line)
     driver = {"name": "Warp by Warp simulator", "rules": rules}
     run = {

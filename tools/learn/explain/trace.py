@@ -13,7 +13,7 @@ from learn.errors import LearnError, UsageError
 
 SECTOR = 32  # bytes
 KINDS = ("load", "store", "atomic")
-REQUESTS = ["%s_%s_requests" % (space, kind) for space in ("global", "shared") for kind in KINDS]
+REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in KINDS]
 HOTTEST = 5  # lines of the summary
 
 
@@ -23,18 +23,18 @@ def load(path):
         with open(path, encoding="utf-8") as file:
             trace = json.load(file)
     except OSError as error:
-        raise LearnError("cannot read the trace %s: %s" % (path, error.strerror))
+        raise LearnError(f"cannot read the trace {path}: {error.strerror}")
     except ValueError as error:
-        raise LearnError("%s is no trace: %s" % (path, error))
+        raise LearnError(f"{path} is no trace: {error}")
     if not isinstance(trace, dict) or not isinstance(trace.get("launches"), list):
-        raise LearnError("%s is no trace: it has no launches" % path)
+        raise LearnError(f"{path} is no trace: it has no launches")
     try:
         for launch in trace["launches"]:
             for line in launch.get("lines", []):
                 for example in line.get("examples") or []:
                     check_example(example)
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise LearnError("%s is no trace of this simulator: its lines or their examples have another form" % path)
+        raise LearnError(f"{path} is no trace of this simulator: its lines or their examples have another form")
     return trace
 
 
@@ -72,7 +72,7 @@ def by_severity(findings):
     warnings = [finding for finding in findings if finding not in errors]
     sections = (("finding", "red", errors), ("warning", "yellow", warnings))
     return [
-        ("%d %s%s" % (len(found), name, "" if len(found) == 1 else "s"), colour, found)
+        ("{} {}{}".format(len(found), name, "" if len(found) == 1 else "s"), colour, found)
         for name, colour, found in sections
         if found
     ]
@@ -140,8 +140,8 @@ class Totals:
         """Sectors that the same bytes fill when neighbouring lanes lie side by side; at least one a request."""
         ideal = 0.0
         for kind in ("load", "store"):
-            requests = self.get("global_%s_requests" % kind)
-            ideal += max(requests, self.get("global_%s_bytes" % kind) / SECTOR)
+            requests = self.get(f"global_{kind}_requests")
+            ideal += max(requests, self.get(f"global_{kind}_bytes") / SECTOR)
         # Atomics are counted without bytes; theirs are taken as 4 a lane.
         atomics = self.get("global_atomic_requests")
         return ideal + max(atomics, 4 * self.get("global_atomic_active_lanes") / SECTOR)
@@ -162,7 +162,7 @@ class Totals:
     def lanes(self):
         """Average of active lanes over all requests."""
         names = [
-            "%s_%s_active_lanes" % (space, kind)
+            f"{space}_{kind}_active_lanes"
             for space in ("global", "shared")
             for kind in KINDS
         ]
@@ -251,10 +251,10 @@ class Kernel:
     def which(self):
         blocks = sum(volume(launch["grid"]) for launch in self.launches)
         counted = sum(counted_blocks(launch) for launch in self.launches)
-        sample = "; a sample: %s of %s blocks" % (thousands(counted), thousands(blocks)) if counted < blocks else ""
+        sample = f"; a sample: {thousands(counted)} of {thousands(blocks)} blocks" if counted < blocks else ""
         if len(self.launches) == 1:
-            return "launch %d" % self.launches[0]["index"] + sample
-        return "%d launches, summed (first: %d)" % (len(self.launches), self.launches[0]["index"]) + sample
+            return "launch {}".format(self.launches[0]["index"]) + sample
+        return "{} launches, summed (first: {})".format(len(self.launches), self.launches[0]["index"]) + sample
 
     def cut_short(self):
         """What to say of a kernel that a finding has ended; "" if it came to its end."""
@@ -280,10 +280,10 @@ class Kernel:
         """The launch configurations: `grid 256 x block 256`; a few when the launches differ."""
         seen = []
         for launch in self.launches:
-            shape = "grid %s, block %s" % (extent(launch["grid"]), extent(launch["block"]))
+            shape = "grid {}, block {}".format(extent(launch["grid"]), extent(launch["block"]))
             if shape not in seen:
                 seen.append(shape)
-        more = "; and %d more" % (len(seen) - 3) if len(seen) > 3 else ""
+        more = "; and %s more" % (len(seen) - 3) if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
 
 
@@ -352,7 +352,7 @@ def shown_lines(source, counted, function):
 
 
 def thousands(number):
-    return "{:,}".format(int(number))
+    return f"{int(number):,}"
 
 
 def group(findings):
@@ -371,8 +371,8 @@ def selected(trace, launch=None):
         indices = [entry["index"] for entry in trace["launches"]]
         if launch not in indices:
             if not indices:
-                raise UsageError("--launch %d: the program launched no kernel" % launch)
-            legal = "0 ... %d" % max(indices) if len(indices) > 1 else "0 alone"
-            raise UsageError("--launch %d: there is no such launch; legal is %s" % (launch, legal))
+                raise UsageError(f"--launch {launch}: the program launched no kernel")
+            legal = f"0 ... {max(indices)}" if len(indices) > 1 else "0 alone"
+            raise UsageError(f"--launch {launch}: there is no such launch; legal is {legal}")
         findings = [finding for finding in findings if finding["launch"] == launch]
     return kernels_of(trace, launch), findings
