@@ -34,16 +34,16 @@
 using std::size_t;
 
 // The naive kernel of chapter 02 executes two loads for each FMA, and nearly every load fetches
-// what a neighbouring thread has just fetched. Tiling removes the repetition: the threads of a block
-// load a piece of A and a piece of B together, each element once, and compute from there. The place
-// to keep such a piece is *shared memory*, a few hundred KiB beside the FMA units of each SM.
+// what a neighbouring thread has just fetched. Tiling removes the repetition: the threads of a
+// block load a piece of A and a piece of B together, each element once, and compute from there. The
+// place to keep such a piece is *shared memory*, a few hundred KiB beside the FMA units of each SM.
 //
 // ## 1. Ten lines of shared memory
 //
-// `__shared__` declares an array that exists once per block. All threads of the block read and write
-// the same copy; another block has its own and cannot see this one. It lives as long as the block
-// does, and starts with whatever the previous block on that SM left in it. Unlike a cache, it holds
-// exactly what the program stores there, until the program overwrites it.
+// `__shared__` declares an array that exists once per block. All threads of the block read and
+// write the same copy; another block has its own and cannot see this one. It lives as long as the
+// block does, and starts with whatever the previous block on that SM left in it. Unlike a cache, it
+// holds exactly what the program stores there, until the program overwrites it.
 //
 // This kernel reverses each group of 256 floats. It is the shortest kernel in which a thread uses a
 // value that another thread loaded: thread 0 loads element 0 and stores element 255.
@@ -65,11 +65,11 @@ __global__ void reverse_block(float* out, const float* in, int n) {
   if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-// `__syncthreads()` is a *barrier*: no thread of the block continues until all of them have arrived,
-// and whatever they wrote to shared memory before the barrier is visible to all of them after it.
-// The line is needed because the warps of a block run at their own pace. Thread 0 belongs to the
-// first warp and reads what the last warp writes. If the last warp's load is late, thread 0 reads
-// the array before the value is there.
+// `__syncthreads()` is a *barrier*: no thread of the block continues until all of them have
+// arrived, and whatever they wrote to shared memory before the barrier is visible to all of them
+// after it. The line is needed because the warps of a block run at their own pace. Thread 0 belongs
+// to the first warp and reads what the last warp writes. If the last warp's load is late, thread 0
+// reads the array before the value is there.
 //
 // The next kernel lacks the line. On a GPU it may pass a thousand times, whenever the warps happen
 // to run in a lucky order. The simulator does not depend on luck: for each word of shared memory it
@@ -108,9 +108,9 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
   if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-// **All threads of a block reach the same barrier, or none does.** What a GPU does here is undefined:
-// it may hang, or count the two barriers as one. The simulator names both lines. Put a barrier where
-// no condition depends on the thread.
+// **All threads of a block reach the same barrier, or none does.** What a GPU does here is
+// undefined: it may hang, or count the two barriers as one. The simulator names both lines. Put a
+// barrier where no condition depends on the thread.
 //
 //? barrier_rule: A block has 256 threads, and its kernel starts with `if (i >= n) return;`. In the
 //?   last block 100 threads return there. What happens at a later `__syncthreads()`?
@@ -125,7 +125,8 @@ __global__ void barrier_in_branch(float* out, const float* in, int n) {
 //
 // The problem is that of chapter 02, C = alpha A B + beta C for any M, N, K and leading dimensions,
 // and the ladder starts where it ended. Counts in this chapter are for M = 124, N = 88, K = 56, the
-// size that the simulator runs; times and rates are for 4096 unless another size stands beside them.
+// size that the simulator runs; times and rates are for 4096 unless another size stands beside
+// them.
 
 /// C = alpha A B + beta C, one thread per element of C; threadIdx.x runs along a row. Chapter 02's.
 ///
@@ -155,16 +156,16 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 }
 
 // Take a block of 32 x 32 threads and the tile of C that it computes. The threads of one row of the
-// block need the same row of A; the threads of one column need the same column of B. So the block as
-// a whole needs 32 rows of A and 32 columns of B.
+// block need the same row of A; the threads of one column need the same column of B. So the block
+// as a whole needs 32 rows of A and 32 columns of B.
 //
 //? reuse: If the block loads each of these elements once, how many times does it use each?
 //? choices: once | 32 times | 64 times | 1,024 times
 //? answer: "32 times"
 //
-// An element of A is used by all 32 threads of its row, an element of B by all 32 of its column. For
-// every step along K the block loads 64 elements and executes 1,024 FMAs: 1 element for 16 FMAs,
-// where the naive kernel loads 32.
+// An element of A is used by all 32 threads of its row, an element of B by all 32 of its column.
+// For every step along K the block loads 64 elements and executes 1,024 FMAs: 1 element for 16
+// FMAs, where the naive kernel loads 32.
 //
 // ### Cut along K
 //
@@ -184,6 +185,41 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //     for each K-tile:
 //       load a tile of A, 32 x 32, and a tile of B, 32 x 32, into shared memory
 //       every thread adds 32 products to its sum
+//
+// In the kernel below, keep the two jobs of a thread apart. It *computes* C(rowC, colC). It *loads*
+// A(rowA, colA) and B(rowB, colB), and in both of them `tx`, in which the lanes of a warp differ,
+// is part of the column. So both loads are coalesced. Of the 64 elements that a thread multiplies
+// in a K-tile, it has loaded two; the other 62 come from its neighbours. Take thread (tx, ty) = (5,
+// 2) of the first block. It computes C(2, 5). In the first K-tile it loads A(2, 5) and B(2, 5), and
+// then multiplies A(2, 0) to A(2, 31) with B(0, 5) to B(31, 5).
+//
+// ### What it reads
+//
+// The reads can be counted without running anything. A row of A is loaded by every block along N, a
+// column of B by every block along M:
+//
+//     floats  =  M K ceil(N / T)  +  K N ceil(M / T)
+//
+// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times.** The naive kernel
+// reads 2 M N K floats, T times as many. The depth of the K-tile does not appear.
+//
+//? cut_c: Tiles of 16 instead of 32 cut C across and down. How many times as many floats do they
+//?   read from global memory?
+//? answer: count("shared_tiles/tile=16", "global_load_active_lanes") / count("shared_tiles/tile=32", "global_load_active_lanes")
+//? unit: times as many
+//? near: exact
+//? requests: How many load requests does `shared_tiles` with tiles of 32 make to global memory? The
+//?   naive kernel makes 41,664.
+//? answer: count("shared_tiles/tile=32", "global_load_requests")
+//? unit: requests
+//? near: 10 %
+//? shared_loads: And to shared memory, compared with the naive kernel's 41,664 global ones?
+//? choices: about as many | half as many | a thirtieth
+//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 * count("naive_along_columns", "global_load_requests") else "half as many"
+//? tiled_speed: At 4096, how many times as fast as `naive_along_columns` are tiles of 32?
+//? answer: ms("naive_along_columns") / ms("shared_tiles/tile=32")
+//? unit: times as fast
+//? near: factor 1.5
 
 /// C = alpha A B + beta C from tiles in static shared memory, one thread per element of C.
 ///
@@ -217,68 +253,28 @@ __global__ void __launch_bounds__(T* T)
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// Keep the two jobs of a thread apart. It *computes* C(rowC, colC). It *loads* A(rowA, colA) and
-// B(rowB, colB), and in both of them `tx`, in which the lanes of a warp differ, is part of the
-// column. So both loads are coalesced. Of the 64 elements that a thread multiplies in a K-tile, it
-// has loaded two; the other 62 come from its neighbours. Take thread (tx, ty) = (5, 2) of the first
-// block. It computes C(2, 5). In the first K-tile it loads A(2, 5) and B(2, 5), and then multiplies
-// A(2, 0) to A(2, 31) with B(0, 5) to B(31, 5).
+// **The reads.** Half the tile, twice the blocks along each side: 6 reads of each element of A
+// instead of 3, 8 of B instead of 4. This is the cut across and down, and section 6 makes the cut
+// along K: at depths from 32 to 256 the reads do not change at all.
 //
-// ### What it reads
-//
-// The reads can be counted without running anything. A row of A is loaded by every block along N, a
-// column of B by every block along M:
-//
-//     floats  =  M K ceil(N / T)  +  K N ceil(M / T)
-//
-// **Each element of A is read ceil(N / T) times, each of B ceil(M / T) times.** The naive kernel
-// reads 2 M N K floats, T times as many. The depth of the K-tile does not appear.
-//
-//? cut_c: Tiles of 16 instead of 32 cut C across and down. How many times as many floats do they
-//?   read from global memory?
-//? answer: count("shared_tiles/tile=16", "global_load_active_lanes") / count("shared_tiles/tile=32", "global_load_active_lanes")
-//? unit: times as many
-//? near: exact
-//
-// Half the tile, twice the blocks along each side: 6 reads of each element of A instead of 3, 8 of B
-// instead of 4. This is the cut across and down, and section 6 makes the cut along K: at depths from
-// 32 to 256 the reads do not change at all.
-//
-//? requests: How many load requests does `shared_tiles` with tiles of 32 make to global memory? The
-//?   naive kernel makes 41,664.
-//? answer: count("shared_tiles/tile=32", "global_load_requests")
-//? unit: requests
-//? near: 10 %
-//
-// A warp is one row of the block, and each request covers one row of a tile. The tiles cover C with
-// 4 x 3 blocks, and K with 2 K-tiles. The 124 rows of A have 2 requests in each of 3 blocks, the 56
-// rows of B have 3 in each of 4: 744 + 672 = 1,416. Rows of a tile outside of the matrix are never
-// requested. In sectors the gain is less, 5,068 instead of 97,216, a nineteenth: the naive kernel's
-// broadcasts of A cost 1 sector each and not 4.
+// **The requests.** A warp is one row of the block, and each request covers one row of a tile. The
+// tiles cover C with 4 x 3 blocks, and K with 2 K-tiles. The 124 rows of A have 2 requests in each
+// of 3 blocks, the 56 rows of B have 3 in each of 4: 744 + 672 = 1,416. Rows of a tile outside of
+// the matrix are never requested. In sectors the gain is less, 5,068 instead of 97,216, a
+// nineteenth: the naive kernel's broadcasts of A cost 1 sector each and not 4.
 //= 744: 124 * 2 * 3
 //= 672: 56 * 3 * 4
 //= 1,416: count("shared_tiles/tile=32", "global_load_requests")
 //= 5,068: count("shared_tiles/tile=32", "global_load_sectors")
 //= 97,216: count("naive_along_columns", "global_load_sectors")
 //
-//? shared_loads: And to shared memory, compared with the naive kernel's 41,664 global ones?
-//? choices: about as many | half as many | a thirtieth
-//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 * count("naive_along_columns", "global_load_requests") else "half as many"
-//
-// There are 49,152. Every load of the naive kernel is still there, and a few more, since the tiles
-// cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
+// Shared memory gets 49,152. Every load of the naive kernel is still there, and a few more, since
+// the tiles cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
 //= 49,152: count("shared_tiles/tile=32", "shared_load_requests")
 //
-// ### What the clock says
-//
-//? tiled_speed: At 4096, how many times as fast as `naive_along_columns` are tiles of 32?
-//? answer: ms("naive_along_columns") / ms("shared_tiles/tile=32")
-//? unit: times as fast
-//? near: factor 1.5
-//
-// The naive kernel takes 52 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.7 ms. A twentieth of
-// the sectors gives three times the speed, and part of the gain reflects a weak baseline:
-// `naive_flat` of chapter 02 takes 27 ms.
+// **The clock.** The naive kernel takes 52 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.7
+// ms. A twentieth of the sectors gives three times the speed, and part of the gain reflects a weak
+// baseline: `naive_flat` of chapter 02 takes 27 ms.
 //= 52 ms: ms("naive_along_columns")
 //= 17.1 ms: ms("shared_tiles/tile=16")
 //= 16.7 ms: ms("shared_tiles/tile=32")
@@ -286,9 +282,9 @@ __global__ void __launch_bounds__(T* T)
 //= 27 ms: ms("02:naive_flat")
 //
 // Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
-// latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1. At
-// 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and a
-// warp of the tiled kernel 3.2; the rate rises from 5.0 to 8.9 TFLOP/s.
+// latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1.
+// At 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and
+// a warp of the tiled kernel 3.2; the rate rises from 5.0 to 8.9 TFLOP/s.
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
 //= 14.2 cycles: ncu("02:naive_along_columns/block=32x32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
@@ -308,7 +304,8 @@ __global__ void __launch_bounds__(T* T)
 // because nothing computed there is stored. Along K it is not: each tile element is a factor in the
 // sum of every element of C. There the tile has to hold *zeros*, and the kernel has to store them.
 //
-// It would be natural to store only where there is an element, and leave the rest of the tile alone.
+// It would be natural to store only where there is an element, and leave the rest of the tile
+// alone.
 
 /// shared_tiles without the zeros: a mistake on purpose.
 ///
@@ -338,8 +335,8 @@ __global__ void unfilled_edges(int m, int n, int k, float alpha, const float* a,
 }
 
 // The demonstration runs it for a C of 32 x 32 and K = 8. The threads then read 24 columns of A's
-// tile and 24 rows of B's that no thread has written, and the simulator says so. On a GPU they hold what the previous
-// block left, which may well be zeros today.
+// tile and 24 rows of B's that no thread has written, and the simulator says so. On a GPU they hold
+// what the previous block left, which may well be zeros today.
 //
 //? leftovers: What would the simulator report for K = 40?
 //? choices: uninitialized-shared | shared-race | nothing
@@ -382,15 +379,15 @@ __global__ void early_return(int m, int n, int k, float alpha, const float* a, i
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// The barriers are fine, since exited threads are not waited for. But a thread without an element of
-// C still has elements of A and B to load for the others. The demonstration has a C of 20 x 32:
+// The barriers are fine, since exited threads are not waited for. But a thread without an element
+// of C still has elements of A and B to load for the others. The demonstration has a C of 20 x 32:
 // rows 20 to 31 of B's tile are missing. In a tiled kernel the guard comes last.
 //
 // ## 4. Two barriers
 //
 // `shared_tiles` has two barriers per K-tile, and they prevent two different mistakes. The first is
-// that of section 1: no thread may read a tile before all threads have filled it. The second keeps a
-// fast warp from overwriting the tile while a slow warp *still reads* it.
+// that of section 1: no thread may read a tile before all threads have filled it. The second keeps
+// a fast warp from overwriting the tile while a slow warp *still reads* it.
 
 /// shared_tiles without the barrier after the products: a mistake on purpose.
 ///
@@ -427,9 +424,9 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 // *write* that races with a read; without the first barrier it would be a read that races with a
 // write.
 //
-// Between two K-tiles with the same buffers both barriers are needed. With two pairs of buffers, used
-// alternately, one barrier per K-tile suffices; chapter 11 does so to load the next K-tile during the
-// computation.
+// Between two K-tiles with the same buffers both barriers are needed. With two pairs of buffers,
+// used alternately, one barrier per K-tile suffices; chapter 11 does so to load the next K-tile
+// during the computation.
 //
 // ## 5. The bound
 //
@@ -438,8 +435,8 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //     for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
 //
 // Shared memory has 32 *banks*, each 4 bytes wide; neighbouring words lie in neighbouring banks. In
-// one pass, a *wavefront*, each bank delivers one word, to as many lanes as ask for that word. An SM
-// completes one wavefront per cycle. (Chapter 05 is about lanes that want different words of one
+// one pass, a *wavefront*, each bank delivers one word, to as many lanes as ask for that word. An
+// SM completes one wavefront per cycle. (Chapter 05 is about lanes that want different words of one
 // bank.) For T = 32 a warp is a row of the block: its lanes share `ty` and differ in `tx`.
 //
 //? wavefronts: How many wavefronts do the two loads take for one FMA of a warp?
@@ -457,8 +454,8 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //? choices: 6 % | 12 % | 25 % | 50 %
 //? answer: "12 %"
 //
-// The FMAs would take 8 cycles, the wavefronts take 66. In these 66 cycles a warp does 2 x 32 x 32 =
-// 2,048 operations:
+// The FMAs would take 8 cycles, the wavefronts take 66. In these 66 cycles a warp does 2 x 32 x 32
+// = 2,048 operations:
 //
 //     132 * 1.98e9 * 2048 / 66 = 8.1 TFLOP/s
 //= 8.1 TFLOP/s: 132 * 1.98 * 2048 / 66 / 1000
@@ -488,7 +485,13 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //     FFMA    R24, R24, R15, R29    ... + a_tile[ty][3] * b_tile[3][tx]
 //
 // nvcc has unrolled the loop and merged four loads of A into one of 128 bits. The simulator counts
-// what the source says, and does not know. The next kernel writes the wide load into the source.
+// what the source says, and does not know. The next kernel writes the wide load into the source, as
+// a `float4`: four floats that one instruction moves, from an address that is a multiple of 16. A
+// 128-bit load that all lanes make from one address takes 2 wavefronts.
+//
+//? wide_speed: What does the clock say of `wide_reads`, compared with `shared_tiles` of 32?
+//? choices: a quarter faster | equally fast | slower
+//? answer: "equally fast" if abs(ms("wide_reads") / ms("shared_tiles/tile=32") - 1) < 0.03 else "a quarter faster"
 
 /// shared_tiles<32> with four elements of A in one load from shared memory.
 ///
@@ -526,20 +529,15 @@ __global__ void __launch_bounds__(1024)
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// A `float4` is four floats that one instruction moves; its address must be a multiple of 16. A
-// 128-bit load that all lanes make from one address takes 2 wavefronts. So four FMAs take 2 for A
-// and 4 for B, 6 where it was 8. A K-tile takes 48 and 2 for its stores, and the bound becomes
+// Four FMAs take 2 wavefronts for A and 4 for B, 6 where it was 8. A K-tile takes 48 and 2 for its
+// stores, and the bound becomes
 //
 //     132 * 1.98e9 * 2048 / 50 = 10.7 TFLOP/s
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-//? wide_speed: What does the clock say of `wide_reads`, compared with `shared_tiles` of 32?
-//? choices: a quarter faster | equally fast | slower
-//? answer: "equally fast" if abs(ms("wide_reads") / ms("shared_tiles/tile=32") - 1) < 0.03 else "a quarter faster"
-//
-// Both take 16.7 ms, since both are the same instructions. `wide_reads` is no faster kernel; it is
-// the same kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the
-// hardware. And now the rate is below the bound, at 77 % of it.
+// Both kernels take 16.7 ms, since both are the same instructions. `wide_reads` is no faster
+// kernel; it is the same kernel with its counts in the open: 36,864 wavefronts, in the simulator as
+// on the hardware. And now the rate is below the bound, at 77 % of it.
 //= 16.7 ms: ms("wide_reads")
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
 //= 77 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
@@ -557,15 +555,15 @@ __global__ void __launch_bounds__(1024)
 //
 // Shared memory is by far the longest. The FMA units are busy for 8 cycles of 50, or 16 %; no
 // occupancy and no saved barrier lifts the kernel above that. The third line is a warning: with
-// shared memory out of the way, the next bound is at 21 TFLOP/s. The *instructions that are not FMAs*
-// have to go as well.
+// shared memory out of the way, the next bound is at 21 TFLOP/s. The *instructions that are not
+// FMAs* have to go as well.
 //= 16 %: 100 * 8 / 50
 //= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
 //
 // What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
-// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and tiles
-// of 64 would allow all of it. The block's tile settles what global memory can do. The next chapter
-// is about the tile of a thread, which settles what shared memory can do.
+// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and
+// tiles of 64 would allow all of it. The block's tile settles what global memory can do. The next
+// chapter is about the tile of a thread, which settles what shared memory can do.
 //= 4.26 TB/s: limit("copy") / 1000
 //= 34 TFLOP/s: 8 * limit("copy") / 1000
 //
@@ -573,11 +571,20 @@ __global__ void __launch_bounds__(1024)
 //
 // So far a K-tile is as deep as a tile of C is wide, because each thread then loads one element of
 // each tile. The depth is free, and libraries call it BK. Deeper tiles outgrow *static* shared
-// memory, `__shared__ float a_tile[32][32]`, whose size the compiler knows and which ends at 48 KiB.
-// *Dynamic* shared memory gets its size at the launch, `kernel<<<grid, block, bytes>>>`, and the
-// kernel sees it as one array, `extern __shared__`, which it divides itself. Beyond 48 KiB the
-// program has to ask with `cudaFuncSetAttribute`, or the launch fails; an H200 then gives a block up
-// to 227 KiB.
+// memory, `__shared__ float a_tile[32][32]`, whose size the compiler knows and which ends at 48
+// KiB. *Dynamic* shared memory gets its size at the launch, `kernel<<<grid, block, bytes>>>`, and
+// the kernel sees it as one array, `extern __shared__`, which it divides itself. Beyond 48 KiB the
+// program has to ask with `cudaFuncSetAttribute`, or the launch fails; an H200 then gives a block
+// up to 227 KiB.
+//
+//? depth_reads: By what factor does the number of global load requests change from BK = 32 to 256?
+//? answer: count("k_tile_depth/BK=256", "global_load_requests") / count("k_tile_depth/BK=32", "global_load_requests")
+//? unit: times as many
+//? near: exact
+//? depth_time: At 4096, by how many per cent is BK = 256 faster than BK = 32?
+//? answer: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
+//? unit: %
+//? near: factor 2
 
 /// shared_tiles with K-tiles of any depth, in dynamic shared memory.
 ///
@@ -618,22 +625,13 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-//? depth_reads: By what factor does the number of global load requests change from BK = 32 to 256?
-//? answer: count("k_tile_depth/BK=256", "global_load_requests") / count("k_tile_depth/BK=32", "global_load_requests")
-//? unit: times as many
-//? near: exact
-//
-// The walk along K visits every element once, in steps of whatever length. What changes is the rest:
-// two barriers per K-tile, 256 of them at K = 4096 and BK = 32, but 32 at BK = 256; 8 KiB of shared
-// memory against 64 KiB; and the zeros at the end, because K is rounded up to whole K-tiles. With
-// K = 56, BK = 256 multiplies four times as much as there is: 196,608 shared loads instead of 49,152.
+// The walk along K visits every element once, in steps of whatever length. What changes is the
+// rest: two barriers per K-tile, 256 of them at K = 4096 and BK = 32, but 32 at BK = 256; 8 KiB of
+// shared memory against 64 KiB; and the zeros at the end, because K is rounded up to whole K-tiles.
+// With K = 56, BK = 256 multiplies four times as much as there is: 196,608 shared loads instead of
+// 49,152.
 //= 196,608: count("k_tile_depth/BK=256", "shared_load_requests")
 //= 49,152: count("k_tile_depth/BK=32", "shared_load_requests")
-//
-//? depth_time: At 4096, by how many per cent is BK = 256 faster than BK = 32?
-//? answer: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
-//? unit: %
-//? near: factor 2
 //
 // | BK | 32 | 64 | 128 | 256 |
 // |---|--:|--:|--:|--:|
@@ -646,8 +644,8 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // The sweep gains 14 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
 // 128 times. With BK = 256 it has nearly all of its 16 loads in flight at once, and waits 32 times.
-// The loads matter more than the barriers: at 2048, where L2 holds A and B and a load returns sooner,
-// the sweep gains 4 %.
+// The loads matter more than the barriers: at 2048, where L2 holds A and B and a load returns
+// sooner, the sweep gains 4 %.
 //= 14 %: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
 //= 4 %: 100 * (ms("k_tile_depth/BK=32", 2048) / ms("k_tile_depth/BK=256", 2048) - 1)
 //
@@ -672,8 +670,8 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // idle until the slowest warp arrives. The program asks
 // `cudaOccupancyMaxActiveBlocksPerMultiprocessor` for each depth and prints the answer.
 //
-// High occupancy is a means, not a goal. The kernels of the next chapters run faster at a quarter of
-// it, because each warp has more to do while its loads are in flight.
+// High occupancy is a means, not a goal. The kernels of the next chapters run faster at a quarter
+// of it, because each warp has more to do while its loads are in flight.
 //
 // ## 8. What the warps wait for (second reading)
 //
@@ -699,9 +697,9 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // queue is the bound of section 5, seen from a warp.
 //
 // The loads do come from memory at 4096. With BK = 32 the L2 hit rate is 38 %, and 8.5 GB come from
-// DRAM: nearly the 8.6 GB of 128 rows of blocks that each read all of B. At 2048 it is 96 %, and DRAM
-// delivers A and B once. Two rows of blocks run at a time and could share what they read of B; why
-// they do not, these counters do not say.
+// DRAM: nearly the 8.6 GB of 128 rows of blocks that each read all of B. At 2048 it is 96 %, and
+// DRAM delivers A and B once. Two rows of blocks run at a time and could share what they read of B;
+// why they do not, these counters do not say.
 //= 38 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct")
 //= 8.5 GB: ncu("k_tile_depth/BK=32", "dram__bytes_read.sum") / 1e9
 //= 8.6 GB: 4096 / 32 * 4096**2 * 4 / 1e9
@@ -709,8 +707,8 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // ## 9. Fewer blocks on an SM (second reading)
 //
-// The rung launches `k_tile_depth` with tiles of 16 x 16 and BK = 16. Such a block takes 2 KiB, and 8
-// of them fill an SM. Then it asks for more shared memory than it uses, just enough that no more
+// The rung launches `k_tile_depth` with tiles of 16 x 16 and BK = 16. Such a block takes 2 KiB, and
+// 8 of them fill an SM. Then it asks for more shared memory than it uses, just enough that no more
 // than 4, 2 or 1 of them fit. Nothing else changes: the same machine code, the same counts.
 
 /// C = alpha A B + beta C by k_tile_depth<16, 16>, with at most so many blocks on an SM at a time.
@@ -731,8 +729,8 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 
 // A prediction for `at most 1`: 256 threads are 8 warps, and the SM has nothing else. Each K-tile
 // begins with a load, 300 cycles if it comes from L2. Then 8 warps make 16 FMAs each, with 26
-// wavefronts, one per cycle: 208 cycles. Add 100 for addresses, stores and barriers, and a K-tile of
-// 8,192 operations takes about 600 cycles:
+// wavefronts, one per cycle: 208 cycles. Add 100 for addresses, stores and barriers, and a K-tile
+// of 8,192 operations takes about 600 cycles:
 //
 //     132 * 1.98e9 * 8192 / 600 = 3.6 TFLOP/s
 //
@@ -748,11 +746,11 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //= | 1.6 | 3.1 | 6.0 | 8.0 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000, rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
 //= | 2.7 | 4.5 | 7.2 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) / 1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
-// The trend is right; the scale is not. At 4096 a lone block takes some 1,340 cycles for a K-tile, at
-// 2048 some 780. Nsight Compute shows that the block's own work was predicted well, and the waits
-// were not: a load takes longer when all SMs load at once, and a warp whose elements have arrived
-// still waits at the barrier for one whose loads are late. A K-tile uses shared memory for 208 of
-// 1,340 cycles, so more than six blocks are needed to keep it busy.
+// The trend is right; the scale is not. At 4096 a lone block takes some 1,340 cycles for a K-tile,
+// at 2048 some 780. Nsight Compute shows that the block's own work was predicted well, and the
+// waits were not: a load takes longer when all SMs load at once, and a warp whose elements have
+// arrived still waits at the barrier for one whose loads are late. A K-tile uses shared memory for
+// 208 of 1,340 cycles, so more than six blocks are needed to keep it busy.
 //= 1,340 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
 //= 780: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
 //
@@ -781,9 +779,10 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //
 // ## What a library does further
 //
-// At 4096 cuBLAS runs `sm80_xmma_gemm` with a tile of 256 x 128 elements of C per block. Its K-tiles
-// are only 8 deep, and three of them are in shared memory at a time, two being loaded while one is
-// multiplied. With 254 registers a thread, one block of 8 warps fits on an SM, an occupancy of
+// At 4096 cuBLAS runs `sm80_xmma_gemm` with a tile of 256 x 128 elements of C per block. Its
+// K-tiles are only 8 deep, and three of them are in shared memory at a time, two being loaded while
+// one is multiplied. With 254 registers a thread, one block of 8 warps fits on an SM, an occupancy
+// of
 // 12.5 %. Yet its FMA units are busy for 77 % of the time: each warp has independent work while its
 // loads are in flight.
 //

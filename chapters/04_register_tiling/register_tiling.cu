@@ -33,16 +33,29 @@ using std::size_t;
 
 // Chapter 03 ended with FMA units that wait for shared memory five cycles out of six. A thread has
 // one more memory, and it is the fastest: its registers. An FMA reads its three operands from there
-// at no extra cost. An SM has 65,536 registers, 256 KiB, more than its shared memory, and so far most
-// of them hold nothing.
+// at no extra cost. An SM has 65,536 registers, 256 KiB, more than its shared memory, and so far
+// most of them hold nothing.
 //
-// In this chapter each thread computes more elements of C, so that a float loaded from shared memory
-// into a register serves more than one FMA. Counts are for M = 200, N = 120, K = 60, the size that the
-// simulator runs; times and rates are for 4096 unless another size stands beside them.
+// In this chapter each thread computes more elements of C, so that a float loaded from shared
+// memory into a register serves more than one FMA. Counts are for M = 200, N = 120, K = 60, the
+// size that the simulator runs; times and rates are for 4096 unless another size stands beside
+// them.
 //
 // ## 1. Where we stand
 //
 // This is the last kernel of chapter 03, word for word.
+//
+// One number describes such a kernel better than any other: **how many wavefronts of shared memory
+// does one FMA of a warp take?** Call it w. An SM completes one wavefront per cycle, so it starts
+// at most 1 / w warp-wide FMAs per cycle, 64 operations each. For 132 SMs at 1.98 GHz that is
+//
+//     132 * 1.98e9 * 64 / w = 16.7 / w TFLOP/s
+//= 16.7 / w: 132 * 1.98 * 64 / 1000
+//
+//? w_wide_reads: What is w for the inner loop of `wide_reads`? It computes 57,344 warp-wide FMAs here.
+//? answer: count("wide_reads", "shared_load_wavefronts") / 57344
+//? unit: wavefronts per FMA
+//? near: 5 %
 
 /// C = alpha A B + beta C, one thread per element of C, from tiles of 32 x 32 in shared memory.
 ///
@@ -86,44 +99,53 @@ __global__ void __launch_bounds__(1024)
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// One number describes such a kernel better than any other: **how many wavefronts of shared memory
-// does one FMA of a warp take?** Call it w. An SM completes one wavefront per cycle, so it starts at
-// most 1 / w warp-wide FMAs per cycle, 64 operations each. For 132 SMs at 1.98 GHz that is
-//
-//     132 * 1.98e9 * 64 / w = 16.7 / w TFLOP/s
-//= 16.7 / w: 132 * 1.98 * 64 / 1000
-//
-//? w_wide_reads: What is w for the inner loop of `wide_reads`? It computes 57,344 warp-wide FMAs here.
-//? answer: count("wide_reads", "shared_load_wavefronts") / 57344
-//? unit: wavefronts per FMA
-//? near: 5 %
-//
-// Four steps along K take one 128-bit load of A, a broadcast of 2 wavefronts, and four loads of B with
-// 1 wavefront each: 6 for 4 FMAs, or 1.5. With the stores that fill the tiles w is 1.56, and the
-// bound is 10.7 TFLOP/s. The clock says 8.2 TFLOP/s, where cuBLAS reaches 51.4 TFLOP/s.
+// Four steps along K take one 128-bit load of A, a broadcast of 2 wavefronts, and four loads of B
+// with 1 wavefront each: 6 for 4 FMAs, or 1.5. With the stores that fill the tiles w is 1.56, and
+// the bound is 10.7 TFLOP/s. The clock says 8.2 TFLOP/s, where cuBLAS reaches 51.4 TFLOP/s.
 //= 1.5: count("wide_reads", "shared_load_wavefronts") / 57344
 //= w is 1.56: count("wide_reads", "shared_wavefronts") / 57344
 //= 10.7 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("wide_reads", "shared_wavefronts") / 57344)
 //= 8.2 TFLOP/s: rate("wide_reads") / 1000
 //= 51.4 TFLOP/s: rate("cublas") / 1000
 //
-// The FMA units sustain 63 TFLOP/s. Shared memory is in their way until w is down to about a quarter.
+// The FMA units sustain 63 TFLOP/s. Shared memory is in their way until w is down to about a
+// quarter.
 //= 63 TFLOP/s: limit("fma") / 1000
 //= a quarter: 132 * 1.98 * 64 / limit("fma")
 //
 // ## 2. A column for each thread
 //
-// All threads of a column of C multiply with the same element of B, and each loads it for itself. If
-// *one* thread computes eight elements of the column, it loads that element once, keeps it in a
-// register, and uses it eight times. It still needs eight elements of A, as eight threads did before.
+// All threads of a column of C multiply with the same element of B, and each loads it for itself.
+// If *one* thread computes eight elements of the column, it loads that element once, keeps it in a
+// register, and uses it eight times. It still needs eight elements of A, as eight threads did
+// before.
 //
 // The names are those of every library: a block computes BM x BN elements of C in K-tiles of depth
 // BK, a thread computes TM of them. Here BM = BN = 64 and BK = 8. Then 64 * 64 / 8 = 512 threads
 // have exactly one element of each tile to load, 64 * 8 = 512.
 //
 // A thread has three places now, and each has its own division of the thread's number: the element
-// of A's tile that it loads, (rowA, colA); that of B's, (rowB, colB); and the first element of C that
-// it computes, (rowC, colC).
+// of A's tile that it loads, (rowA, colA); that of B's, (rowB, colB); and the first element of C
+// that it computes, (rowC, colC).
+//
+// In the kernel below `sum` and `right` are arrays, and they are to be registers. **A register has
+// no address**: the instruction names it, and the name is fixed at compile time. So every index
+// into such an array has to be known to the compiler, which it is once the loops are unrolled. That
+// is what `#pragma unroll` is for. A loop over registers that stays rolled puts the array into
+// *local memory*, and costs a factor of 35 (section 7).
+//= 35: rate("unroll_steps/the tile, 8 steps") / rate("unroll_steps/nothing")
+//
+//? w_1d: What is w for the inner loop of `thread_tile_1d`? There are 65,536 warp-wide FMAs.
+//? answer: count("thread_tile_1d", "shared_load_wavefronts") / 65536
+//? unit: wavefronts per FMA
+//? near: 10 %
+//? speed_1d: How many times as fast as `wide_reads` is `thread_tile_1d` at 4096?
+//? answer: ms("wide_reads") / ms("thread_tile_1d")
+//? unit: times as fast
+//? near: 25 %
+//? direction: Would a thread with eight elements of a *row* be as good?
+//? choices: as good | better | worse
+//? answer: "worse"
 
 /// C = alpha A B + beta C; each thread computes 8 elements of a column of C.
 ///
@@ -177,29 +199,12 @@ __global__ void __launch_bounds__(512)
   }
 }
 
-// `sum` and `right` are arrays, and they are to be registers. **A register has no address**: the
-// instruction names it, and the name is fixed at compile time. So every index into such an array has
-// to be known to the compiler, which it is once the loops are unrolled. That is what `#pragma unroll`
-// is for. A loop over registers that stays rolled puts the array into *local memory*, and costs a
-// factor of 35 (section 7).
-//= 35: rate("unroll_steps/the tile, 8 steps") / rate("unroll_steps/nothing")
-//
-//? w_1d: What is w for the inner loop here? There are 65,536 warp-wide FMAs.
-//? answer: count("thread_tile_1d", "shared_load_wavefronts") / 65536
-//? unit: wavefronts per FMA
-//? near: 10 %
-//
 // Four steps along K take four loads of B with 1 wavefront each, and eight 128-bit broadcasts of A
 // with 2 each: 20 wavefronts for 32 FMAs, or 0.625. With the stores w is 0.656 and the bound
 // 25.5 TFLOP/s.
 //= 0.625: count("thread_tile_1d", "shared_load_wavefronts") / 65536
 //= w is 0.656: count("thread_tile_1d", "shared_wavefronts") / 65536
 //= 25.5 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("thread_tile_1d", "shared_wavefronts") / 65536)
-//
-//? speed_1d: How many times as fast as `wide_reads` is it at 4096?
-//? answer: ms("wide_reads") / ms("thread_tile_1d")
-//? unit: times as fast
-//? near: 25 %
 //
 // Its bound is 2.4 times as high, and the clock says 16.8 TFLOP/s, twice the rate and 66 % of the
 // bound. A K-tile of 8 is shallow: the block waits for its loads and at its barriers four times as
@@ -209,12 +214,9 @@ __global__ void __launch_bounds__(512)
 //= twice: rate("thread_tile_1d") / rate("wide_reads")
 //= 66 %: 100 * rate("thread_tile_1d") / (132 * 1.98 * 64 / (count("thread_tile_1d", "shared_wavefronts") / 65536))
 //
-//? direction: Would a thread with eight elements of a *row* be as good?
-//? choices: as good | better | worse
-//? answer: "worse"
-//
-// It would keep an element of A, which is a broadcast anyway, and load eight different elements of B:
-// 2 wavefronts for A and at least 32 for B in four steps, where the column takes 20.
+// A thread with eight elements of a *row* would keep an element of A, which is a broadcast anyway,
+// and load eight different elements of B: 2 wavefronts for A and at least 32 for B in four steps,
+// where the column takes 20.
 //
 // ## 3. A square for each thread
 //
@@ -227,9 +229,9 @@ __global__ void __launch_bounds__(512)
 //      ...                             64 FMAs are done,
 //      a7   +=  +=  +=       +=        and 64 sums stay in registers
 //
-// A matrix product is the sum of such outer products, one for each step along K. The inner product of
-// the textbook is the same sum in another order. The order matters: an inner product uses each float
-// that it reads once, an outer product of 8 and 8 uses it 8 times.
+// A matrix product is the sum of such outer products, one for each step along K. The inner product
+// of the textbook is the same sum in another order. The order matters: an inner product uses each
+// float that it reads once, an outer product of 8 and 8 uses it 8 times.
 //
 // With TM x TN elements a thread does TM * TN FMAs with TM + TN floats. That is the
 // *computed-to-loaded ratio*: 0.5 for 1 x 1, 0.89 for 8 x 1, 4 for 8 x 8. It grows with the side of
@@ -247,8 +249,8 @@ __global__ void __launch_bounds__(512)
 //
 // ### The kernel
 //
-// 256 threads with 64 elements each make a tile of 128 x 128. The innermost part is a function of its
-// own, because the next kernels share it.
+// 256 threads with 64 elements each make a tile of 128 x 128. The innermost part is a function of
+// its own, because the next kernels share it.
 
 constexpr int BM = 128, BN = 128, TM = 8, TN = 8;  // of a block, of a thread
 constexpr int threads = (BM / TM) * (BN / TN);     // 256
@@ -294,8 +296,21 @@ __device__ void add_outer_products(float4 (&sum)[TM][TN / 4], const float (&a_ti
   }
 }
 
-// Each thread now loads four elements of each tile, `stepA` or `stepB` rows apart. It loads all eight
-// into registers first, and then stores all of them into shared memory.
+// Each thread now loads four elements of each tile, `stepA` or `stepB` rows apart. It loads all
+// eight into registers first, and then stores all of them into shared memory.
+//
+//? stores_2d: How many sectors does a store request of `thread_tile_2d` touch? Each lane stores one float,
+//?   and its neighbour's is 8 columns away.
+//? answer: round(count("thread_tile_2d", "global_store_sectors") / count("thread_tile_2d", "global_store_requests"))
+//? unit: sectors
+//? near: 10 %
+//? speed_2d: How many times as fast as `thread_tile_1d` is `thread_tile_2d` at 4096?
+//? answer: ms("thread_tile_1d") / ms("thread_tile_2d")
+//? unit: times as fast
+//? near: 25 %
+//? small_sizes: Which is faster at 1024?
+//? choices: `thread_tile_1d` | `thread_tile_2d`
+//? answer: "thread_tile_1d" if ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024) else "thread_tile_2d"
 
 /// Writes alpha * sum + beta * out to `out`, which is not read where beta is 0.
 __device__ void store(float& out, float alpha, float sum, float beta) {
@@ -372,15 +387,32 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //= w is 0.328: count("thread_tile_2d", "shared_wavefronts") / 65536
 //= 51 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("thread_tile_2d", "shared_wavefronts") / 65536)
 //
+// Stores got worse. A request touches a sector for each active lane, where the kernels before have
+// 4. It happens once per element of C, while the loop runs K times, so it hardly matters at K =
+// 4096. Section 5 mends it.
+//
+// The clock says 32 TFLOP/s, 1.9 times the rate, and well below the bound. What is missing is not
+// throughput but *waiting*: all threads of a block load, wait for their loads, wait at the barrier,
+// compute, and wait at the barrier again. Only the other block on the SM fills the time.
+//= 32 TFLOP/s: rate("thread_tile_2d") / 1000
+//= 1.9 times: ms("thread_tile_1d") / ms("thread_tile_2d")
+//
+// A C of 1024 x 1024 has 64 tiles of 128 x 128, and an H200 has 132 SMs: more than half of them get
+// no block at all. `thread_tile_1d` has 256 blocks and reaches 16.6 TFLOP/s, `thread_tile_2d`
+// 10.4 TFLOP/s. No tile is best for all sizes, which is one reason why libraries have many kernels.
+//= 64 tiles: 1024**2 / 128**2
+//= 16.6 TFLOP/s: rate("thread_tile_1d", 1024) / 1000
+//= 10.4 TFLOP/s: rate("thread_tile_2d", 1024) / 1000
+//
 // ### What global memory sees
 //
 // A block of BM x BN elements loads BM + BN floats for BM * BN FMAs in each step along K:
 //
 //     floats  =  M K ceil(N / BN)  +  K N ceil(M / BM)
 //
-// Each element of A is read ceil(N / BN) times, each element of B ceil(M / BM) times. For 32 x 32 that
-// is 16 FMAs for each float, for 64 x 64 it is 32, for 128 x 128 it is 64. At 4096 `wide_reads` loads
-// 17.2 GB and this kernel 4.3 GB.
+// Each element of A is read ceil(N / BN) times, each element of B ceil(M / BM) times. For 32 x 32
+// that is 16 FMAs for each float, for 64 x 64 it is 32, for 128 x 128 it is 64. At 4096
+// `wide_reads` loads 17.2 GB and this kernel 4.3 GB.
 //= 17.2 GB: 4 * 4096**3 / 16 / 1e9
 //= 4.3 GB: 4 * 4096**3 / 64 / 1e9
 //
@@ -395,21 +427,11 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //= 51: 64 * 256 / (64 + 256)
 //= 85: 256 * 128 / (256 + 128)
 //
-//? stores_2d: How many sectors does a store request of this kernel touch? Each lane stores one float,
-//?   and its neighbour's is 8 columns away.
-//? answer: round(count("thread_tile_2d", "global_store_sectors") / count("thread_tile_2d", "global_store_requests"))
-//? unit: sectors
-//? near: 10 %
-//
-// Stores got worse. A request touches a sector for each active lane, where the kernels before have 4.
-// It happens once per element of C, while the loop runs K times, so it hardly matters at K = 4096.
-// Section 5 mends it.
-//
 // ### What the machine code says
 //
 // Wavefronts are one bound, instructions another. An SM issues four instructions per cycle, of any
-// kind, and has FMA units for four warps: each instruction that is not an FMA takes the place of one.
-// This is what a warp executes for a K-tile, in the machine code of nvcc 13.0 for an H200:
+// kind, and has FMA units for four warps: each instruction that is not an FMA takes the place of
+// one. This is what a warp executes for a K-tile, in the machine code of nvcc 13.0 for an H200:
 //
 // | kernel | instructions | `FFMA` | loads from shared memory | the rest |
 // |---|--:|--:|--:|--:|
@@ -418,66 +440,45 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 // | `thread_tile_2d` | 609 | 512 | 32 | 65 |
 //
 // In `thread_tile_2d` 84 % are FMAs, and between the barriers 93 %. This is what the inner loop of
-// every fast kernel looks like: no address to compute, no jump. What is left stands before the first
-// barrier and brings in 8 floats.
+// every fast kernel looks like: no address to compute, no jump. What is left stands before the
+// first barrier and brings in 8 floats. The bound by instructions is 56 TFLOP/s.
+//= 56 TFLOP/s: 132 * 4 * 1.98 * 64 / 1000 * 512 / 609
 //= 84 %: 100 * 512 / 609
 //= 93 %: 100 * 512 / 549
 //
-// Its order matters, too. Eight `LDG` come first and eight `STS` after them, so that the eight loads
-// are in flight together. A single loop that loads and stores one element at a time,
+// Its order matters, too. Eight `LDG` come first and eight `STS` after them, so that the eight
+// loads are in flight together. A single loop that loads and stores one element at a time,
 //
 //     for (int i = threadIdx.x; i < BM * BK; i += threads) a_tile[i / BK][i % BK] = ...;
 //
 // would wait eight times: nvcc does not know that the loop has exactly four iterations, leaves a
-// jump after each, and no load passes a jump. *Count the iterations with a constant, and load before
-// you store.* (The notes in `results/` have the times of that version: slower than the column.)
-//
-// ### What the clock says
-//
-//? speed_2d: How many times as fast as `thread_tile_1d` is `thread_tile_2d` at 4096?
-//? answer: ms("thread_tile_1d") / ms("thread_tile_2d")
-//? unit: times as fast
-//? near: 25 %
-//
-// It reaches 32 TFLOP/s, 1.9 times the rate. That is well below both bounds, 51 TFLOP/s by wavefronts
-// and 56 TFLOP/s by instructions. What is missing is not throughput but *waiting*: all threads of a
-// block load, wait for their loads, wait at the barrier, compute, and wait at the barrier again. Only
-// the other block on the SM fills the time.
-//= 32 TFLOP/s: rate("thread_tile_2d") / 1000
-//= 1.9 times: ms("thread_tile_1d") / ms("thread_tile_2d")
-//= 51 TFLOP/s: 132 * 1.98 * 64 / 1000 / (count("thread_tile_2d", "shared_wavefronts") / 65536)
-//= 56 TFLOP/s: 132 * 4 * 1.98 * 64 / 1000 * 512 / 609
-//
-//? small_sizes: Which is faster at 1024?
-//? choices: `thread_tile_1d` | `thread_tile_2d`
-//? answer: "thread_tile_1d" if ms("thread_tile_1d", 1024) < ms("thread_tile_2d", 1024) else "thread_tile_2d"
-//
-// A C of 1024 x 1024 has 64 tiles of 128 x 128, and an H200 has 132 SMs: more than half of them get no
-// block at all. `thread_tile_1d` has 256 blocks and reaches 16.6 TFLOP/s, `thread_tile_2d`
-// 10.4 TFLOP/s. No tile is best for all sizes, which is one reason why libraries have many kernels.
-//= 64 tiles: 1024**2 / 128**2
-//= 16.6 TFLOP/s: rate("thread_tile_1d", 1024) / 1000
-//= 10.4 TFLOP/s: rate("thread_tile_2d", 1024) / 1000
+// jump after each, and no load passes a jump. *Count the iterations with a constant, and load
+// before you store.* (The notes in `results/` have the times of that version: slower than the
+// column.)
 //
 // ## 4. One thread, followed
 //
-// To fill the tiles, each thread of `thread_tile_2d` loads 8 floats one by one, each with a comparison
-// of its row, a 64-bit address and a zero in case it is not there. A thread can move four neighbouring
-// floats with one instruction instead, as a `float4`. Then 256 threads load each tile at once: A's is
-// 128 x 8, two float4 to a row; B's is 8 x 128, 32 float4 to a row.
+// To fill the tiles, each thread of `thread_tile_2d` loads 8 floats one by one, each with a
+// comparison of its row, a 64-bit address and a zero in case it is not there. A thread can move
+// four neighbouring floats with one instruction instead, as a `float4`. Then 256 threads load each
+// tile at once: A's is 128 x 8, two float4 to a row; B's is 8 x 128, 32 float4 to a row.
 //
 // Follow thread 18, in warp 0. It **loads** float4 number 18 of both tiles:
 //
 // - of A, rowA = 18 / 2 = 9 and colA = 18 % 2 * 4 = 0: the elements (9, 0) to (9, 3);
 // - of B, rowB = 18 / 32 = 0 and colB = 18 % 32 * 4 = 72: the elements (0, 72) to (0, 75).
 //
-// It **computes** with what others have loaded. rowC = 18 / 16 * 8 = 8 and colC = 18 % 16 * 8 = 16: the
-// square from (8, 16) to (15, 23). For that it reads rows 8 to 15 of A's tile and columns 16 to 23 of
-// B's. Of its own 8 floats it uses the four of A, and none of B. Loading and computing are two
-// independent maps from threads to elements; only the tile between them has to agree.
+// It **computes** with what others have loaded. rowC = 18 / 16 * 8 = 8 and colC = 18 % 16 * 8 = 16:
+// the square from (8, 16) to (15, 23). For that it reads rows 8 to 15 of A's tile and columns 16 to
+// 23 of B's. Of its own 8 floats it uses the four of A, and none of B. Loading and computing are
+// two independent maps from threads to elements; only the tile between them has to agree.
 //
-// The rung `thread_map` lets each thread write its number down for both maps. The drawing is made of
-// what it wrote.
+// The rung `thread_map` lets each thread write its number down for both maps. The drawing is made
+// of what it wrote.
+//
+//? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
+//? choices: 2 | 8 | 16 | 32
+//? answer: "16"
 
 /// Each thread writes its number down where it loads and where it computes in thread_tile_float4.
 ///
@@ -496,12 +497,8 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
   computes[rowC / TM * across + colC / TN] = t;
 }
 
-//? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
-//? choices: 2 | 8 | 16 | 32
-//? answer: "16"
-//
-// It has 2 rows of squares with 8 rows each, across the whole width of the tile. It loads 16 rows of
-// A's K-tile and one of B's.
+// Warp 0 has 2 rows of squares with 8 rows each, across the whole width of the tile. It loads 16
+// rows of A's K-tile and one of B's.
 //
 // ## 5. Four floats at a time
 //
@@ -523,6 +520,15 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //     ...
 //
 // `update4` does the same for a store of alpha * sum + beta * C. Both stand in `lab/vectors.h`.
+//
+//? requests_float4: How many times as many load requests from global memory does `thread_tile_2d`
+//?   make as the next kernel?
+//? answer: count("thread_tile_2d", "global_load_requests") / count("thread_tile_float4", "global_load_requests")
+//? unit: times as many
+//? near: 15 %
+//? sectors_float4: And sectors?
+//? choices: four times as many | as many
+//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4", "global_load_sectors") else "four times as many"
 
 /// C = alpha A B + beta C; each thread computes 8 x 8 elements and moves four floats at a time.
 ///
@@ -588,31 +594,21 @@ __global__ void __launch_bounds__(threads, blocks)
   }
 }
 
-//? requests_float4: How many times as many load requests from global memory does `thread_tile_2d`
-//?   make as this kernel?
-//? answer: count("thread_tile_2d", "global_load_requests") / count("thread_tile_float4", "global_load_requests")
-//? unit: times as many
-//? near: 15 %
-//
-//? sectors_float4: And sectors?
-//? choices: four times as many | as many
-//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4", "global_load_sectors") else "four times as many"
-//
-// 224 requests do the work of 880, and move the same sectors. That is what a float4 gives: *not fewer
-// bytes but fewer instructions for them*, and four times as many bytes in flight per load. A K-tile
-// takes 569 instructions instead of 609, and 90 % of them are FMAs. The stores gain as well: 16 bytes
-// from each lane fill half of a sector instead of an eighth.
+// 224 requests do the work of 880, and move the same sectors. That is what a float4 gives: *not
+// fewer bytes but fewer instructions for them*, and four times as many bytes in flight per load. A
+// K-tile takes 569 instructions instead of 609, and 90 % of them are FMAs. The stores gain as well:
+// 16 bytes from each lane fill half of a sector instead of an eighth.
 //= 224: count("thread_tile_float4", "global_load_requests")
 //= 880: count("thread_tile_2d", "global_load_requests")
 //= 90 %: 100 * 512 / 569
 //
-// Where rows are not aligned, the kernel is right and slower. With `--size 200,119,60` a row of B and
-// a row of C have 119 floats, and both go one by one.
+// Where rows are not aligned, the kernel is right and slower. With `--size 200,119,60` a row of B
+// and a row of C have 119 floats, and both go one by one.
 //
-// **The clock.** 40 fewer instructions per K-tile are 7 %, but the wavefronts and the waiting at the
-// barriers are the same, so expect a gain of a few per cent. It is 2 % at 4096 and 6 % at 1024, where
-// each block is alone on its SM and the loads are not hidden at all. The rate of 33 TFLOP/s is 64 % of
-// cuBLAS's.
+// **The clock.** 40 fewer instructions per K-tile are 7 %, but the wavefronts and the waiting at
+// the barriers are the same, so expect a gain of a few per cent. It is 2 % at 4096 and 6 % at 1024,
+// where each block is alone on its SM and the loads are not hidden at all. The rate of 33 TFLOP/s
+// is 64 % of cuBLAS's.
 //= 7 %: 100 * 40 / 609
 //= 2 % at: 100 * (rate("thread_tile_float4") / rate("thread_tile_2d") - 1)
 //= 6 % at: 100 * (rate("thread_tile_float4", 1024) / rate("thread_tile_2d", 1024) - 1)
@@ -621,10 +617,14 @@ __global__ void __launch_bounds__(threads, blocks)
 //
 // ### A sweep of BK
 //
-// The K-tiles of the kernels above are 8 deep. Chapter 03 tells what a deeper one changes: no reads,
-// fewer barriers, more loads in flight at each. What it costs is new here. A thread keeps what is in
-// flight in registers: 2 float4 with BK = 8, 4 with 16, 8 with 32, and the compiler has 128 registers
-// for everything. Shared memory grows from 8 to 32 KiB per block.
+// The K-tiles of the kernels above are 8 deep. Chapter 03 tells what a deeper one changes: no
+// reads, fewer barriers, more loads in flight at each. What it costs is new here. A thread keeps
+// what is in flight in registers: 2 float4 with BK = 8, 4 with 16, 8 with 32, and the compiler has
+// 128 registers for everything. Shared memory grows from 8 to 32 KiB per block.
+//
+//? best_bk: Which depth is the fastest at 4096?
+//? choices: 8 | 16 | 32
+//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
 
 /// C = alpha A B + beta C by thread_tile_float4 with K-tiles of another depth.
 ///
@@ -637,29 +637,31 @@ void k_tile_depth(const lab::Gemm& gemm) {
   lab::launch(thread_tile_float4<BK>, {.rows = BM, .cols = BN, .threads = {threads}}, gemm);
 }
 
-//? best_bk: Which depth is the fastest at 4096?
-//? choices: 8 | 16 | 32
-//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
-//
-// The results below have all three. Two effects pull for depth: 512 pairs of barriers at BK = 8 become
-// 128 at BK = 32, and each wait covers four times as many loads. None of the three spills a register.
-// In instructions they are equal within 3 %. So any difference is waiting, and it is worth a sweep on
-// your own GPU: the best depth depends on its latencies, and on nothing that this page could count.
+// The results below have all three. Two effects pull for depth: 512 pairs of barriers at BK = 8
+// become 128 at BK = 32, and each wait covers four times as many loads. None of the three spills a
+// register. In instructions they are equal within 3 %. So any difference is waiting, and it is
+// worth a sweep on your own GPU: the best depth depends on its latencies, and on nothing that this
+// page could count.
 //
 // ## 6. Registers are a budget
 //
 // An SM has 65,536 registers, dealt out when a block is placed, to all of its threads at once. With
-// 128 per thread a block of 256 takes 32,768, and two blocks fit exactly. With 129, rounded up to 136,
-// a second block does not fit and nearly half of the registers lie idle.
+// 128 per thread a block of 256 takes 32,768, and two blocks fit exactly. With 129, rounded up to
+// 136, a second block does not fit and nearly half of the registers lie idle.
 //
-// So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most 256
-// threads and that at least `blocks` of them shall fit on an SM. From this follows how many registers
-// a thread may use: 65,536 / 256 / blocks, and never more than 255. State the first number always:
-// without it the compiler does not know how many threads there are, and a launch of many may fail for
-// want of registers. State the second where you know it.
+// So the compiler has to be told. `__launch_bounds__(256, blocks)` says that a block has at most
+// 256 threads and that at least `blocks` of them shall fit on an SM. From this follows how many
+// registers a thread may use: 65,536 / 256 / blocks, and never more than 255. State the first
+// number always: without it the compiler does not know how many threads there are, and a launch of
+// many may fail for want of registers. State the second where you know it.
 //
 // What the compiler cannot keep in registers it *spills*: it writes it to local memory and reads it
 // back. `nvcc -Xptxas -v` tells how many bytes.
+//
+//? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
+//?   with three 80, with four 64.
+//? choices: 1 | 2 | 3 | 4
+//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
 
 /// C = alpha A B + beta C by thread_tile_float4<8>, compiled for so many blocks on an SM.
 ///
@@ -675,18 +677,13 @@ void launch_bounds(const lab::Gemm& gemm) {
   lab::launch(thread_tile_float4<8, blocks>, {BM, BN, {threads}, spare}, gemm);
 }
 
-// (For one block nvcc 13.0 takes 128 registers, too, and a second block would fit. So that rung asks
-// for more shared memory than it uses, as `blocks_per_sm` did in chapter 03.)
+// (For one block nvcc 13.0 takes 128 registers, too, and a second block would fit. So that rung
+// asks for more shared memory than it uses, as `blocks_per_sm` did in chapter 03.)
 //
-//? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
-//?   with three 80, with four 64.
-//? choices: 1 | 2 | 3 | 4
-//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
-//
-// With one block the SM idles whenever that block waits, and about a third of the speed is lost. With
-// three or four there are more threads to hide the waiting, but the 64 sums alone need 64 registers:
-// the kernel spills, and is several times slower. Occupancy is a means, and there it
-// is bought with what it was meant to save.
+// With one block the SM idles whenever that block waits, and about a third of the speed is lost.
+// With three or four there are more threads to hide the waiting, but the 64 sums alone need 64
+// registers: the kernel spills, and is several times slower. Occupancy is a means, and there it is
+// bought with what it was meant to save.
 //= a third: 1 - rate("launch_bounds/blocks=1") / rate("launch_bounds/blocks=2")
 //
 // ### What spilling costs (second reading)
@@ -712,10 +709,10 @@ void launch_bounds(const lab::Gemm& gemm) {
 //= | 4.3 | 6.0 | 6.1 | 6.6 |: rate("launch_bounds/blocks=3", 1024) / 1000, rate("launch_bounds/blocks=3", 2048) / 1000, rate("launch_bounds/blocks=3", 4096) / 1000, rate("launch_bounds/blocks=3", 8192) / 1000
 //= | 2.3 | 3.2 | 3.2 | 3.2 |: rate("launch_bounds/blocks=4", 1024) / 1000, rate("launch_bounds/blocks=4", 2048) / 1000, rate("launch_bounds/blocks=4", 4096) / 1000, rate("launch_bounds/blocks=4", 8192) / 1000
 //
-// With spills the time grows by much more than the instructions, which are 1.7 and 2.2 times as many.
-// L1 and shared memory are one piece of hardware with one data path, the very one that we have been
-// relieving since section 1. And the spilled values of all blocks on an SM, 276 and 616 KiB, have to
-// leave L1: a trial with Nsight Compute found 2.95 GB and 22 GB read from DRAM.
+// With spills the time grows by much more than the instructions, which are 1.7 and 2.2 times as
+// many. L1 and shared memory are one piece of hardware with one data path, the very one that we
+// have been relieving since section 1. And the spilled values of all blocks on an SM, 276 and 616
+// KiB, have to leave L1: a trial with Nsight Compute found 2.95 GB and 22 GB read from DRAM.
 //
 // ## 7. Unrolling (second reading)
 //
@@ -803,14 +800,15 @@ __global__ void __launch_bounds__(threads, 2)
 // | the tile, 2 steps | 112 | 0 | 147 | 128 |
 // | the tile, 8 steps | 128 | 0 | 551, and no loop | 512 |
 //
-// In the first line the sums are not in registers. 320 bytes are 64 sums and 16 factors, and they lie
-// in *local memory*: each thread has its own, at the place where global memory is, cached in L1. Each
-// FMA reads two operands from there and writes its sum back. The program runs, and is right, and no
-// tool complains.
+// In the first line the sums are not in registers. 320 bytes are 64 sums and 16 factors, and they
+// lie in *local memory*: each thread has its own, at the place where global memory is, cached in
+// L1. Each FMA reads two operands from there and writes its sum back. The program runs, and is
+// right, and no tool complains.
 //
-// In the last line the compiler sees that four steps read four neighbours of A, and merges the loads,
-// as it did in chapter 03. The simulator counts the 49,152 wavefronts that the source spells; the
-// hardware has fewer, the more steps are unrolled. At the end of this page both stand side by side.
+// In the last line the compiler sees that four steps read four neighbours of A, and merges the
+// loads, as it did in chapter 03. The simulator counts the 49,152 wavefronts that the source
+// spells; the hardware has fewer, the more steps are unrolled. At the end of this page both stand
+// side by side.
 //= 49,152: count("unroll_steps/nothing", "shared_load_wavefronts")
 //
 // | rates in TFLOP/s | 1024 | 2048 | 4096 | 8192 |
@@ -825,21 +823,21 @@ __global__ void __launch_bounds__(threads, 2)
 //= | 10.5 | 31.9 | 33.2 | 33.1 |: rate("unroll_steps/the tile, 8 steps", 1024) / 1000, rate("unroll_steps/the tile, 8 steps", 2048) / 1000, rate("unroll_steps/the tile, 8 steps", 4096) / 1000, rate("unroll_steps/the tile, 8 steps", 8192) / 1000
 //
 // The first line is behind the last by a factor of 35 at 4096, more than the instructions account
-// for. The local memory of a block is 80 KiB, and six blocks share an SM: 480 KiB do not fit into L1,
-// and those of all SMs, 65 MB, do not fit into L2.
+// for. The local memory of a block is 80 KiB, and six blocks share an SM: 480 KiB do not fit into
+// L1, and those of all SMs, 65 MB, do not fit into L2.
 //= 35: rate("unroll_steps/the tile, 8 steps") / rate("unroll_steps/nothing")
 //= 80 KiB: 256 * 320 / 1024
 //= 480 KiB: 6 * 256 * 320 / 1024
 //= 65 MB: 132 * 6 * 256 * 320 / 1e6
 //
-// The last line and `thread_tile_2d` are the same work, with the same 512 `FFMA` and 32 `LDS.128` per
-// K-tile, in another order and with other registers. Their rates differ by a few per cent. Take that
-// as a measure: *the compiler's order of instructions alone is worth that much*, and a difference of
-// this size between two kernels may be no more than that.
+// The last line and `thread_tile_2d` are the same work, with the same 512 `FFMA` and 32 `LDS.128`
+// per K-tile, in another order and with other registers. Their rates differ by a few per cent. Take
+// that as a measure: *the compiler's order of instructions alone is worth that much*, and a
+// difference of this size between two kernels may be no more than that.
 //
-// Unrolling has a price: registers, and code. 512 `FFMA` are 8 KiB of instructions, which pass through
-// a cache, too. Unroll loops whose indices name registers, always; unroll others if they are short,
-// and measure.
+// Unrolling has a price: registers, and code. 512 `FFMA` are 8 KiB of instructions, which pass
+// through a cache, too. Unroll loops whose indices name registers, always; unroll others if they
+// are short, and measure.
 //
 // ## What to take along
 //
@@ -856,21 +854,22 @@ __global__ void __launch_bounds__(threads, 2)
 //
 // ## What comes next
 //
-// We are at four times the rate of chapter 03, and at 64 % of cuBLAS. A load of B takes 8 wavefronts
-// where 4 would do. These bank conflicts come from where the tiles put their elements and from how the
-// lanes of a warp lie on the tile. Chapter 05 takes the banks apart, changes the layout of the tiles,
-// and gives the warps tiles of their own. The waiting between the barriers is the subject of chapter
+// We are at four times the rate of chapter 03, and at 64 % of cuBLAS. A load of B takes 8
+// wavefronts where 4 would do. These bank conflicts come from where the tiles put their elements
+// and from how the lanes of a warp lie on the tile. Chapter 05 takes the banks apart, changes the
+// layout of the tiles, and gives the warps tiles of their own. The waiting between the barriers is
+// the subject of chapter
 // 11.
 //= four times: rate("thread_tile_float4") / rate("wide_reads")
 //= 64 %: 100 * rate("thread_tile_float4") / rate("cublas")
 //
 // ## What a library does further
 //
-// cuBLAS has larger tiles, 256 x 128 elements per block and 128 per thread, so its computed-to-loaded
-// ratio is 5.3 and not 4. It loads a K-tile while it multiplies the one before, and fills its
-// registers a step ahead, so that no `FFMA` waits for its operands. Its assembler also chooses *which*
-// registers hold the operands. And it has many kernels with different tiles and picks one by the
-// shape of the matrices.
+// cuBLAS has larger tiles, 256 x 128 elements per block and 128 per thread, so its
+// computed-to-loaded ratio is 5.3 and not 4. It loads a K-tile while it multiplies the one before,
+// and fills its registers a step ahead, so that no `FFMA` waits for its operands. Its assembler
+// also chooses *which* registers hold the operands. And it has many kernels with different tiles
+// and picks one by the shape of the matrices.
 //= 5.3: 8 * 16 / (8 + 16)
 //
 // ## Possibilities for extension
