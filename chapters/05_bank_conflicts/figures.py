@@ -1,10 +1,13 @@
 """The drawings of chapter 05: which banks its reads and stores want, and how the lanes of a warp stand."""
 
+from pathlib import Path
+
 import figures
 from course import maps, results
 from course.counted import load_counted
 
-STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the launches of read_words
+STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)  # the first launches of strided_reads: float
+VECTORS = Path(__file__).resolve().parents[2] / "common/lab/include/lab/vectors.h"  # where C is stored
 EVERY_STRIDE = 34  # launches for each type: the strides from 0 to 33
 
 
@@ -29,8 +32,8 @@ def every_stride(simulated, folder):
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each."""
 
-    def examples(kernel, line, launch=-1):
-        return results.examples_of(simulated, kernel, source, line, launch)
+    def examples(kernel, line, launch=-1, file=source):
+        return results.examples_of(simulated, kernel, file, line, launch)
 
     def from_its_first_word(example):
         """A request as if lane 0 read the first word of an array that begins in bank 0, as it does on a GPU."""
@@ -38,27 +41,26 @@ def draw(simulated, source):
         return maps.of_example({**example, "addresses": [address - first for address in example["addresses"]]})
 
     strides = figures.bank_map([
-        (f"words[{stride} * lane]", from_its_first_word(examples("read_words", "words[lane * stride + r]",
-                                                                 STRIDES.index(stride))[0])) for stride in (2, 8, 33)])
-    strides_caption = ("One read for strides of 2, 8 and 33: 32 banks, and below each the words that are wanted of it, with "
-                       "the lanes that want them. As many words as lie on top of each other, so many wavefronts it takes.")
+        (f"words[{stride} * lane]", from_its_first_word(examples("strided_reads", "const Word word = from;",
+                                                                 STRIDES.index(stride))[0])) for stride in (2, 4, 32)])
+    strides_caption = ("One read for strides of 2, 4 and 32: the 32 banks, and below each the words that are wanted of it, "
+                       "with the lanes that want them. A read takes as many wavefronts as its highest column has words.")
 
-    quads = "*reinterpret_cast<const float4*>(from + q * step)"
     thread = figures.bank_map([
-        ("as[row + i][k]", maps.of_example(examples("thread_tile", "a[i] = as[row + i][k]")[0])),
-        ("float4 at bs[k][col]", maps.of_example(examples("thread_tile", quads)[0]))])
+        ("a_tile[row + i][l]", maps.of_example(examples("thread_tile", "a_part[i] = a_tile[row + i][l]")[0])),
+        ("float4 at b_tile[l][col]", maps.of_example(examples("thread_tile", "reinterpret_cast<const float4*>(from + q * step)")[0]))])
     thread_caption = ("A read of A and one of B. The two words of A are in one bank. Of B half of the banks are left out, and "
                       "the others are asked for two float4.")
 
-    stores = figures.bank_map([(f"as[a_k][a_row] of {kernel}",
-                                maps.of_example(examples(kernel, "as[reader.a_k][reader.a_row] = a4.x")[0]))
-                               for kernel in ("transposed_a", "padded_a")])
-    stores_caption = "A store of the slice of A, without padding and with it."
+    stores = figures.bank_map([(f"a_tile[a_k][a_row], pad={pad}",
+                                maps.of_example(examples("transposed_a", "a_tile[a_k][a_row] = a4.x", launch)[0]))
+                               for launch, pad in ((0, 0), (1, 4))])
+    stores_caption = "A store of A's tile, without padding and with it."
 
     def places(kernel):
         """Row and column of each lane of a warp, in units of 4 x 4 elements, from where it stores to C."""
         row_bytes = 4 * simulated.rows[0]["size"]["N"]
-        at = examples(kernel, "*to = sum;")[0]["addresses"]
+        at = examples(kernel, "*to = sum;", file=VECTORS)[0]["addresses"]
         return [(address // row_bytes // 4, address % row_bytes // 16) for address in at]
 
     def read_of_b(kernel):
@@ -67,19 +69,19 @@ def draw(simulated, source):
         return maps.of_example({"space": "shared", "access": "load", "size": 16, "phase_lanes": 16 if merged else 8,
                                 "addresses": at})
 
-    split = figures.bank_map([("float4 at bs[k][col]", read_of_b("split_tile"))])
+    split = figures.bank_map([("float4 at b_tile[l][col]", read_of_b("split_tile"))])
     split_caption = "A read of B now: no bank is left out, and none is asked twice."
 
     warps = figures.lane_map([("2 × 16, in rows: split_tile", places("split_tile"), set(range(8))),
                               ("4 × 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
     warps_caption = ("The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
                      "in pairs 16.")
-    clean = figures.bank_map([("float4 at bs[k][col]", read_of_b("warp_tile"))])
+    clean = figures.bank_map([("float4 at b_tile[l][col]", read_of_b("warp_tile"))])
     clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
     every_caption = ("Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars as the "
                      "simulator counted them, the dots as Nsight Compute did on an H200. Each step up is twice as many.")
-    return [("read_words", "strides", strides, strides_caption),
+    return [("strided_reads", "strides", strides, strides_caption),
             ("every_stride", "every-stride", every_stride(simulated, source.parent / "results"), every_caption),
             ("thread_tile", "reads", thread, thread_caption),
-            ("padded_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
+            ("transposed_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
             ("warp_shapes", "lanes", warps, warps_caption), ("warp_tile", "clean", clean, clean_caption)]

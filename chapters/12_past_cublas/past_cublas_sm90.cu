@@ -1,0 +1,946 @@
+/// \file
+/// The rungs of chapter 12 that need compute capability 9.0. They register themselves, and are SKIP in a build without
+/// this file.
+
+#include <cuda.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cuda/ptx>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "lab/lab.h"
+
+// ## 2. A copy engine for boxes
+//
+// The copies of chapter 11 cost instructions: an address, a `cp.async`, its guard, for every 16 bytes and thread.
+// Hopper's {term}`tensor memory accelerator` (TMA) does that in hardware. *One* thread asks for a box of a matrix. The
+// unit works out the addresses, writes zeros where the box sticks out of the matrix, and tells an mbarrier how many
+// bytes have arrived. Where the matrix is and how long its rows are stands in a *tensor map*, 128 bytes that the host
+// prepares; rows have to start at multiples of 16 bytes.
+//
+// An mbarrier can count bytes as well as arrivals. `mbarrier_expect_tx` announces how many bytes belong to the phase, and
+// the phase completes when all threads have arrived *and* all bytes have. From here on we use the instructions
+// themselves, by their names in `cuda::ptx`, as `cuda::barrier` hides the addresses that the last kernels keep in
+// registers.
+
+namespace ptx = cuda::ptx;
+
+/// Copies the box of 16 x 64 floats at (row, col) of a matrix to `out`, through shared memory. Elements outside of the
+/// matrix are zeros.
+///
+/// Launch: one block of 128 threads.
+/// Requires: compute capability 9.0; map describes boxes of (16, 64).
+__global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int row, int col) {
+  __shared__ __align__(128) float box[16][64];  // (16, 64)
+  __shared__ std::uint64_t arrived;             // an mbarrier
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&arrived, 1);            // one arrival, by this thread
+    ptx::fence_proxy_async(ptx::space_shared);  // the copy engine sees it initialized
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived,
+                                   sizeof(box));
+    const std::int32_t corner[] = {col, row};
+    ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, &box, &map, corner, &arrived);
+  }
+  __syncthreads();  // the barrier is initialized
+  while (!ptx::mbarrier_try_wait_parity(&arrived, 0)) {
+  }
+  for (unsigned i = threadIdx.x; i < 16 * 64; i += blockDim.x) out[i] = box[i / 64][i % 64];
+}
+
+//? requests: In the product a box of B will have 16 rows of 256 floats. How many 16-byte `cp.async` of single threads
+//?   does the one request replace?
+//? answer: 16 * 256 * 4 / 16
+//? unit: copies
+//? near: exact
+//
+// 1,024, with as many addresses. The price is flexibility: a box is copied as it is. The TMA cannot transpose, as A
+// needs it.
+//= 1,024: 16 * 256 * 4 / 16
+//
+//? outside: Six columns of the box lie beyond the last column of the matrix. What is in shared memory there?
+//? choices: zeros | the beginning of the next row | what was there before
+//? answer: "zeros"
+//
+// Zeros, and they count as arrived bytes, too: the barrier expects the size of the box wherever it lies. That makes
+// the bounds checks of B disappear.
+
+// ## 3. Registers that change hands
+//
+// All threads of a kernel get the same number of registers. A loading thread needs a few dozen, a computing thread
+// with a 16 x 8 tile more than 180. `setmaxnreg` redistributes them while the kernel runs. A {term}`warpgroup`, four
+// consecutive warps, executes it together: one gives registers back, another waits until it has more.
+
+constexpr int floats_of_thread =
+    200;  // more than the 168 registers that each of 384 threads begins with
+
+/// Each thread of two warpgroups reads 200 floats and writes them in reverse order. in and out are (200, 256).
+///
+/// Launch: one block of 384 threads: 128 that give registers back, 256 that take them.
+/// Requires: compute capability 9.0 (setmaxnreg).
+__global__ void __launch_bounds__(384, 1) register_budget(float* out, const float* in) {
+  if (threadIdx.x >= 256) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");  // 128 threads keep 40
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");  // 256 threads get 232
+    float kept[floats_of_thread];
+#pragma unroll
+    for (int i = 0; i < floats_of_thread; ++i) kept[i] = in[i * 256 + threadIdx.x];
+    asm volatile("" ::: "memory");  // all are read before the first is written
+#pragma unroll
+    for (int i = 0; i < floats_of_thread; ++i)
+      out[(floats_of_thread - 1 - i) * 256 + threadIdx.x] = kept[i];
+  }
+}
+
+//? budget: The block begins with 384 threads of 168 registers. 128 threads keep 40. How many can each of the other 256
+//?   have?
+//? answer: (384 * 168 - 128 * 40) / 256
+//? unit: registers
+//? near: exact
+//
+// 232: 128 * 40 + 256 * 232 is 64,512 again, what the block began with. If they asked for 240 they would wait for
+// registers that never come. nvcc uses what `setmaxnreg` grants: the 200 floats stay in registers, nothing is spilled.
+//= 232: (384 * 168 - 128 * 40) / 256
+//= 64,512: 384 * 168
+
+// ## 4. The product with specialized warps
+//
+// Now put it together. Of 12 warps in a block, 8 compute and 4 load, one of them for each scheduler. A ring of eight
+// stages connects them, each a K-tile of A and one of B, with two mbarriers:
+//
+// - `full` expects 128 arrivals, one of each loading thread. The thread does not arrive itself; it has the hardware do
+//   so when all its copies have landed (`cp_async_mbarrier_arrive_noinc`). One thread also announces the bytes of B.
+// - `empty` expects 256 arrivals, one of each computing thread.
+//
+// The tile is that of `wide_tile`: 128 x 256 for the block, 16 x 8 for the thread.
+
+namespace {
+
+constexpr int BK = 16;  // of a K-tile
+constexpr int computing_warps = 8, loading_warps = 4;
+constexpr int computing_threads = 32 * computing_warps;
+constexpr int block_threads = 32 * (computing_warps + loading_warps);
+constexpr int STAGES = 8;  // of the ring
+constexpr int GROUP = 8;   // rows of tiles that are computed side by side, for L2
+constexpr int loading_registers = 40, computing_registers = 232;  // of a thread
+
+/// The tiles of a block whose threads compute `rows` x 8 elements: 128 x 256 where rows is 16, 128 x 128 where it is
+/// 8, which only section 6 needs.
+template <int rows>
+struct TileOf {
+  static constexpr int TM = rows, TN = 8;               // of a thread
+  static constexpr int WM = 4 * TM, WN = 8 * TN;        // of a warp
+  static constexpr int BM = 128, warps_down = BM / WM;  // of a block
+  static constexpr int BN = computing_warps / warps_down * WN;
+  static constexpr int lda_shared = BM + 8;  // A lies transposed, (BK, BM), padded
+  static constexpr unsigned a_bytes = 4 * BK * lda_shared, b_bytes = 4 * BK * BN;
+  static constexpr unsigned stage_bytes = a_bytes + b_bytes;
+  static constexpr unsigned shared_bytes = STAGES * (stage_bytes + 2 * sizeof(std::uint64_t));
+};
+
+/// The tile of 128 x 256. column() and four_rows() are the order in which a thread computes its columns and groups of
+/// four rows; the cycles are what an H200 takes for a K-tile, and to add the sums of a piece.
+struct Large : TileOf<16> {
+  static constexpr int cycles_of_k_tile = 4950, cycles_of_piece = 5300;
+  static __device__ constexpr int column(int j) {
+    constexpr int order[] = {3, 0, 5, 7, 1, 6, 2, 4};
+    return order[j];
+  }
+  static __device__ constexpr int four_rows(int i) {
+    constexpr int order[] = {0, 4, 12, 8};
+    return order[i];
+  }
+};
+
+/// The tile of 128 x 128.
+struct Small : TileOf<8> {
+  static constexpr int cycles_of_k_tile = 2600, cycles_of_piece = 2600;
+  static __device__ constexpr int column(int j) {
+    constexpr int order[] = {3, 5, 6, 1, 0, 4, 7, 2};
+    return order[j];
+  }
+  static __device__ constexpr int four_rows(int i) {
+    constexpr int order[] = {4, 0};
+    return order[i];
+  }
+};
+
+// [hide] Addresses in shared memory, barriers and copies
+/// What lies at an address of shared memory.
+template <class T>
+__device__ __forceinline__ T* in_shared(std::uint32_t address) {
+  return static_cast<T*>(__cvta_shared_to_generic(address));
+}
+
+/// Hides from the compiler where a value comes from, so that it keeps it in a register instead of computing it again
+/// for each K-tile.
+__device__ __forceinline__ void hide(std::uint32_t& value) { asm volatile("" : "+r"(value)); }
+
+/// Waits until a barrier has completed the phase of this parity.
+__device__ __forceinline__ void wait_for(std::uint32_t barrier, std::uint32_t parity) {
+  while (!ptx::mbarrier_try_wait_parity(in_shared<std::uint64_t>(barrier), parity)) {
+  }
+}
+
+/// Starts to copy `size` bytes to shared memory, of which the first `bytes` exist; zeros for the others.
+template <int size>
+__device__ __forceinline__ void copy(std::uint32_t to, const float* from, int bytes = size) {
+  __pipeline_memcpy_async(in_shared<float>(to), from, size, size - bytes);
+}
+// [/hide]
+
+// ### A block stays
+//
+// A block for each tile would begin with an empty ring and end with one that drains, and while it writes its sums the
+// loading warps would have nothing to do. So launch one block per SM and let it compute one tile after the other: a
+// {term}`persistent block`. While the computing warps store a tile in the epilogue, the loading warps have begun the
+// next. Both sides work out for themselves which tile comes next; what all blocks have in common, the `Plan`, comes
+// from the host. (`share` matters only from section 5 on.)
+
+/// Which block computes what. The host makes it, which spares the blocks most divisions.
+///
+/// The tiles that fill whole waves are computed whole. Of the tiles that are left, if they are to be shared, each
+/// block gets the same number of consecutive K-tiles, so it may have the end of one tile and the beginning of the
+/// next. If not, the first blocks get one tile each.
+/// Source of the idea: Osama et al., Stream-K, 2023 (its data-parallel hybrid).
+struct Plan {
+  int tiles_m, tiles_n, k_tiles;  // of the product
+  int whole;                      // tiles that are not cut
+  int workers;                    // blocks that have a share of the others
+  int longer;                     // the first workers, which have one K-tile more than
+  long long each;                 // this many
+
+  Plan(const lab::Gemm& g, int BM, int BN, int blocks, bool share)
+      : tiles_m((g.m - 1) / BM + 1), tiles_n((g.n - 1) / BN + 1), k_tiles((g.k - 1) / BK + 1) {
+    const int tiles = tiles_m * tiles_n, cut = share ? tiles % blocks : 0;
+    const long long left = static_cast<long long>(cut) * k_tiles;
+    whole = tiles - cut;
+    // Adding a piece takes about as long as computing a K-tile: as many pieces as make both equal.
+    const int pieces = static_cast<int>(std::sqrt(static_cast<double>(k_tiles)));
+    workers = static_cast<int>(std::clamp(1LL * cut * pieces, 1LL, 1LL * blocks));
+    // Equal pieces, as many of each tile, if that leaves few blocks without any.
+    const int even = cut > 0 ? workers - workers % cut : 0;
+    if (even >= 2 * cut && 16 * even > 15 * workers) workers = even;
+    longer = static_cast<int>(left % workers), each = left / workers;
+  }
+  /// The first K-tile of a worker, counted from tile `whole` on; for the worker after the last, their number.
+  __device__ long long begin(int worker) const {
+    return min(worker, workers) * each + min(worker, longer);
+  }
+};
+
+/// Walks over a block's share of the product, piece by piece.
+template <bool SHARE, class Tile>
+struct Schedule {
+  const Plan& plan;
+  int tile;           // the next whole tile of this block
+  long long at, end;  // its K-tiles of the others, counted from tile `whole` on
+
+  __device__ explicit Schedule(const Plan& of_all)
+      : plan(of_all), tile(static_cast<int>(blockIdx.x)), at(0), end(0) {
+    if (SHARE) at = plan.begin(tile), end = plan.begin(tile + 1);
+  }
+  /// The next piece: `count` K-tiles of tile `t` from `first` on.
+  __device__ bool next(int& t, int& first, int& count) {
+    if (tile < plan.whole) {
+      t = tile, first = 0, count = plan.k_tiles;
+      tile += static_cast<int>(gridDim.x);
+      return true;
+    }
+    if (!SHARE || at >= end) return false;
+    t = plan.whole + static_cast<int>(at / plan.k_tiles),
+    first = static_cast<int>(at % plan.k_tiles);
+    count = static_cast<int>(min(static_cast<long long>(plan.k_tiles - first), end - at));
+    at += count;
+    return true;
+  }
+  /// The first row and column of tile `t`; tiles next to each other share rows of A or columns of B.
+  __device__ void place(int t, int& row, int& col) const {
+    const int in_group = GROUP * plan.tiles_n, g = t / in_group;
+    const int high = min(GROUP, plan.tiles_m - g * GROUP);
+    row = (g * GROUP + t % in_group % high) * Tile::BM, col = t % in_group / high * Tile::BN;
+  }
+};
+
+// ### The loading warps
+//
+// B's K-tile is one TMA request. A has to be transposed, so it is copied float by float as in chapter 11, in an order
+// that takes few instructions. A lane copies from four rows the elements k, k + 4, k + 8 and k + 12. Their addresses
+// differ by constants, for which the instruction has room, so four copies need one address in registers. A's rows in
+// shared memory are 136 floats long: (k, row) lies in bank (8 k + row) mod 32, a different one for each lane.
+//
+// A computing warp looks at the next stage before it knows whether there is one. So the loading warps append an empty
+// stage, which is cheaper than a test in every iteration.
+
+/// What a loading warp does: fills the ring of stages while there are K-tiles, and adds one empty stage.
+///
+/// Of A's K-tile (BM, BK) a lane copies the elements k = lane % 4 + 4 e of the rows 32 warp + lane / 4 + 8 i, with e
+/// and i from 0 to 3. B's K-tile is requested by one lane of the first warp; where rows of B are not aligned, all four
+/// warps copy it float by float.
+///
+/// ALIGNED: rows of B start at multiples of 16 bytes. map_b: B, in boxes of (BK, BN). work: the block's share. base
+/// and full: addresses in shared memory of the first stage and of its barrier `full`; the others follow, then the
+/// barriers `empty`. warp: which of the loading warps this is.
+template <class Tile, bool ALIGNED, class Work>
+__device__ __forceinline__ void load(const lab::Gemm& g, const CUtensorMap& map_b, Work work,
+                                     std::uint32_t base, std::uint32_t full, int warp) {
+  constexpr int BN = Tile::BN, lda_shared = Tile::lda_shared;
+  constexpr unsigned a_bytes = Tile::a_bytes, b_bytes = Tile::b_bytes;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int k_of_lane = lane % 4, row_of_lane = 32 * warp + lane / 4;
+  std::uint32_t a_to = 4 * (k_of_lane * lda_shared + row_of_lane);
+  hide(a_to);
+  const std::uint32_t end = full + 8 * STAGES;
+  std::uint32_t barrier = full, to = base;
+  std::uint32_t parity = 1;  // of the phase before the first: all stages are empty
+  int tile, first, count;
+  while (work.next(tile, first, count)) {
+    int row, col;
+    work.place(tile, row, col);
+    int k = first * BK;
+    const float* a[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      // Instead of a row that does not exist, the last one: its row of C is not stored.
+      const int r = min(row + row_of_lane + 8 * i, g.m - 1);
+      a[i] = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane;
+    }
+
+    const auto fill = [&](auto whole) {  // whether the K-tile ends inside the matrix
+      wait_for(barrier + 8 * STAGES, parity);
+      if constexpr (ALIGNED) {
+        if (warp == 0 && lane == 0) {
+          auto* arrived = in_shared<std::uint64_t>(barrier);
+          ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, arrived,
+                                  std::uint32_t{b_bytes});
+          const std::int32_t corner[2] = {col, k};
+          ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
+                                    in_shared<void>(to + a_bytes), &map_b, corner, arrived);
+        }
+      } else {
+#pragma unroll 1
+        for (int x = 0; x < BK * BN / 128; ++x) {
+          const int k_in_tile = x / (BN / 32) * 4 + warp, c = x % (BN / 32) * 32 + lane;
+          const bool exists = k + k_in_tile < g.k && col + c < g.n;
+          const float* from = g.b + static_cast<std::size_t>(k + k_in_tile) * g.ldb + col + c;
+          copy<4>(to + a_bytes + 4 * (k_in_tile * BN + c), exists ? from : g.b, exists ? 4 : 0);
+        }
+      }
+      if constexpr (decltype(whole)::value) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+          for (int e = 0; e < BK; e += 4)
+            copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), a[i] + e);
+        }
+      } else {
+#pragma unroll 1
+        for (int x = 0; x < 16; ++x) {
+          const int e = x % 4 * 4, i = x / 4, r = min(row + row_of_lane + 8 * i, g.m - 1);
+          const bool exists = k + k_of_lane + e < g.k;
+          const float* from = g.a + static_cast<std::size_t>(r) * g.lda + k + k_of_lane + e;
+          copy<4>(to + a_to + 4 * (8 * i + e * lda_shared), exists ? from : g.a, exists ? 4 : 0);
+        }
+      }
+      ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) a[i] += BK;
+      k += BK, to += Tile::stage_bytes, barrier += 8;
+      if (barrier == end) to = base, barrier = full, parity ^= 1;
+    };
+
+    const int stop = k + count * BK, whole_until = min(stop, g.k / BK * BK);
+#pragma unroll 1
+    while (k < whole_until) fill(std::true_type{});
+    if (k < stop) fill(std::false_type{});
+  }
+  wait_for(barrier + 8 * STAGES, parity);
+  ptx::cp_async_mbarrier_arrive_noinc(in_shared<std::uint64_t>(barrier));
+}
+
+// ### The computing warps
+//
+// The loop is that of `serpentine` with less around it: no copies, no addresses but those of the next stage, and
+// instead of `__syncthreads` a look at `full` and an arrival at `empty`. Of its 2163 instructions 2048 are FMAs, 95 %,
+// and 96 more read fragments. The block's loading warps add 4 * 73 for each K-tile, one in 59 of what the computing
+// warps issue.
+//= 95 %: 100 * 2048 / 2163
+//= one in 59: 8 * 2163 / (4 * 73)
+//
+// At this point the compiler's choice of *registers* decides, and three places of the source look odd because of it:
+//
+// - *The order of the FMAs*: down one column and up the next, but columns and groups of four rows are shuffled.
+//   Section 7 tells how this order was found.
+// - `hide` makes a value look as if it came from nowhere. Otherwise nvcc saves a register and computes the address of
+//   shared memory again for each K-tile.
+// - *alpha is multiplied in before the float4 is formed.* A float4 store needs four registers in a row, starting at a
+//   multiple of four. If the sums themselves were stored, that would decide where they lie in the loop, and so which
+//   register bank each is in.
+
+/// What the computing warps do: each computes WM x WN elements of C for each piece of the work.
+///
+/// ALIGNED: rows of C start at multiples of 16 bytes. partials: (blocks, BM x BN) floats for the sums of pieces, and
+/// ready: a flag for each block, 0; both unused if no tile is cut. The others as for load().
+template <class Tile, bool ALIGNED, class Work>
+__device__ void compute(const lab::Gemm& g, Work work, std::uint32_t base, std::uint32_t full,
+                        float* partials, int* ready) {
+  constexpr int TM = Tile::TM, TN = Tile::TN, BM = Tile::BM, BN = Tile::BN;
+  constexpr int lda_shared = Tile::lda_shared;
+  constexpr unsigned a_bytes = Tile::a_bytes, stage_bytes = Tile::stage_bytes;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  // Lanes in pairs: 4 rows x 8 columns, bit 0 a column, bit 1 a row.
+  const int lane_row = ((lane >> 1) & 1) | ((lane >> 3) & 2),
+            lane_col = (lane & 1) | ((lane >> 1) & 6);
+  const int row_in_tile = warp % Tile::warps_down * Tile::WM + lane_row * 4;
+  const int col_in_tile = warp / Tile::warps_down * Tile::WN + lane_col * 4;
+  const std::uint32_t a_start = base + 4 * row_in_tile;
+  std::uint32_t a_to_b = a_bytes + 4 * (col_in_tile - row_in_tile);
+  hide(a_to_b);
+  const std::uint32_t last = full + 8 * (STAGES - 1);
+
+  float a[2][TM], b[2][TN], c[TM][TN];
+  const auto fragments = [&](std::uint32_t from_a, std::uint32_t from_b, int which) {
+#pragma unroll
+    for (int i = 0; i < TM / 4; ++i) {
+      *reinterpret_cast<float4*>(&a[which][4 * i]) = *in_shared<const float4>(from_a + 64 * i);
+    }
+#pragma unroll
+    for (int j = 0; j < TN / 4; ++j) {
+      *reinterpret_cast<float4*>(&b[which][4 * j]) = *in_shared<const float4>(from_b + 128 * j);
+    }
+  };
+
+  std::uint32_t barrier = full, at_a = a_start, at_b = a_start + a_to_b, parity = 0;
+  wait_for(full, 0);
+  fragments(at_a, at_b, 0);
+  int tile, first, count;
+  while (work.next(tile, first, count)) {
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+#pragma unroll
+      for (int j = 0; j < TN; ++j) c[i][j] = 0;
+    }
+#pragma unroll 1
+    for (int t = count; t > 0; --t) {
+      const bool wrap = barrier == last;
+      const std::uint32_t next = wrap ? full : barrier + 8;
+      const std::uint32_t next_a = wrap ? a_start : at_a + stage_bytes, next_b = next_a + a_to_b;
+      if (wrap) parity ^= 1;
+#pragma unroll
+      for (int k = 0; k < BK; ++k) {
+        // The fragments of step k + 1 are read while step k computes; the last step reads ahead into the next stage.
+        if (k == BK - 1) wait_for(next, parity);
+        fragments(k + 1 < BK ? at_a + (k + 1) * 4 * lda_shared : next_a,
+                  k + 1 < BK ? at_b + (k + 1) * 4 * BN : next_b, (k + 1) % 2);
+#pragma unroll
+        for (int x = 0; x < TM * TN; ++x) {  // down one column of C, up the next
+          const int down = x / TM % 2 == 0 ? x % TM : TM - 1 - x % TM;
+          const int i = Tile::four_rows(down / 4) + down % 4, j = Tile::column(x / TM);
+          c[i][j] += a[k % 2][i] * b[k % 2][j];
+        }
+      }
+      ptx::mbarrier_arrive(in_shared<std::uint64_t>(barrier + 8 * STAGES));
+      barrier = next, at_a = next_a, at_b = next_b;
+    }
+
+    if (first > 0) {
+      // Not the beginning of a tile: the sums go to the block that has it.
+      float* mine = partials + static_cast<std::size_t>(blockIdx.x) * (BM * BN) + thread;
+#pragma unroll
+      for (int x = 0; x < TM * TN; ++x) __stcg(mine + x * computing_threads, c[x / TN][x % TN]);
+      __threadfence();
+      __barrier_sync_count(1, computing_threads);
+      if (thread == 0) atomicExch(ready + blockIdx.x, 1);
+      continue;
+    }
+    // The beginning, but not all: the next blocks have the rest, and computed it first.
+    for (int done = count, other = static_cast<int>(blockIdx.x) + 1; done < work.plan.k_tiles;
+         ++other) {
+      if (thread == 0) {
+        while (atomicCAS(ready + other, 1, 0) != 1) __nanosleep(64);
+        __threadfence();
+      }
+      __barrier_sync_count(1, computing_threads);
+      const float* theirs = partials + static_cast<std::size_t>(other) * (BM * BN) + thread;
+#pragma unroll
+      for (int x = 0; x < TM * TN; ++x) c[x / TN][x % TN] += __ldcg(theirs + x * computing_threads);
+      done += static_cast<int>(work.plan.begin(other + 1) - work.plan.begin(other));
+    }
+
+    int row, col;
+    work.place(tile, row, col);
+    row += row_in_tile, col += col_in_tile;
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+      const int r = row + i / 4 * 16 + i % 4;
+      float* out = g.c + static_cast<std::size_t>(r) * g.ldc + col;
+#pragma unroll
+      for (int j = 0; j < TN; j += 4) {
+        // A float4 store needs four registers in a row. These products are what is stored, so the sums may be anywhere.
+        float v[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) v[e] = g.alpha * c[i][j + e];
+        const int c_to = 8 * j, exist = r < g.m ? g.n - col - c_to : 0;
+        if (ALIGNED && exist >= 4) {
+          float4* to = reinterpret_cast<float4*>(out + c_to);
+          if (g.beta != 0) {
+            const float4 was = *to;
+            v[0] += g.beta * was.x, v[1] += g.beta * was.y;
+            v[2] += g.beta * was.z, v[3] += g.beta * was.w;
+          }
+          *to = make_float4(v[0], v[1], v[2], v[3]);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            if (e < exist) out[c_to + e] = v[e] + (g.beta != 0 ? g.beta * out[c_to + e] : 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Sets up the ring of stages and splits the warps. SHARE: whether tiles may be cut.
+template <class Tile, bool ALIGNED, bool SHARE>
+__device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b, const Plan& plan,
+                                    float* partials, int* ready) {
+  extern __shared__ __align__(128) float4 memory[];
+  std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
+  hide(base);
+  const std::uint32_t full = base + STAGES * Tile::stage_bytes, empty = full + 8 * STAGES;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      ptx::mbarrier_init(in_shared<std::uint64_t>(full + 8 * s), 32 * loading_warps);
+      ptx::mbarrier_init(in_shared<std::uint64_t>(empty + 8 * s), computing_threads);
+    }
+  }
+  __syncthreads();
+  const Schedule<SHARE, Tile> work(plan);
+  if (threadIdx.x >= computing_threads) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(loading_registers));
+    // From the first lane, so that the compiler knows the number to be the same for all lanes.
+    const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0) - computing_warps;
+    load<Tile, ALIGNED>(g, map_b, work, base, full, warp);
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(computing_registers));
+    compute<Tile, ALIGNED>(g, work, base, full, partials, ready);
+  }
+}
+
+}  // namespace
+
+/// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
+///
+/// The first eleven arguments are those of every product of this course: A is (m, k), B (k, n) and C (m, n),
+/// row-major. map_b describes B in boxes of (16, 256) and is not looked at unless ALIGNED: rows of B and C start at
+/// multiples of 16 bytes. plan: which block computes which tile, none of them cut.
+///
+/// Launch: a block of 384 threads for each SM, with Large::shared_bytes of shared memory.
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+template <bool ALIGNED>
+__global__ void __launch_bounds__(block_threads, 1)
+    producer_warps(int m, int n, int k, float alpha, const float* a, int lda, const float* b,
+                   int ldb, float beta, float* c, int ldc,
+                   const __grid_constant__ CUtensorMap map_b, const __grid_constant__ Plan plan) {
+  run<Large, ALIGNED, false>({m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, map_b, plan, nullptr,
+                             nullptr);
+}
+
+//? producers: Of the instructions that the loop issues, 95 % are FMAs now instead of 90 %, and no barrier stops all
+//?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
+//? choices: less than 3 % | 3 to 12 % | more than 20 %
+//? answer: "less than 3 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.03 else
+//?   "3 to 12 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.12 else "more than 20 %"
+//
+// 7 %: 53.7 TFLOP/s at 4096, and past cuBLAS. If every cycle issued an instruction, it would be a quarter. 90 of 100
+// do. What is left is the dispatch stall: an FMA whose three operands all come from the register file, where a column
+// of the thread tile begins or where a scheduler changes between warps (measured in the notes).
+//= 7 %: 100 * (ms("11:grouped_tiles") / ms("producer_warps") - 1)
+//= 53.7 TFLOP/s: rate("producer_warps") / 1000
+//= a quarter: 0.95 / (0.9 * 0.84) - 1
+//= 90 of 100: (ncu("producer_warps", "smsp__issue_active.avg.pct_of_peak_sustained_active"), 100)
+
+// ## 5. An even share for every SM
+//
+// 4096 x 4096 elements are 512 tiles. 132 SMs compute them in {term}`waves <wave>`: three times 132, and in a fourth
+// wave the 116 that are left.
+//= 512 tiles: 4096 / 128 * 4096 / 256
+//= the 116: 512 - 3 * 132
+//
+//? wave: What part of the SMs' time is used, in per cent?
+//? answer: 100 * 512 / (4 * 132)
+//? unit: per cent
+//? near: 1 %
+//
+// 512 tiles take the time of 528: 97 %. The missing 3 % are more than some sections have gained.
+//= 97 %: 100 * 512 / 528
+//
+//? alone: At 1024 there are 32 tiles. What does `producer_warps` make, in TFLOP/s, if it makes 53.7 with all 132 SMs
+//?   at work?
+//? answer: rate("producer_warps", 1024) / 1000
+//? unit: TFLOP/s
+//? near: 10 %
+//
+// 13.0 TFLOP/s: 32 of 132 SMs are a quarter.
+//= 13.0 TFLOP/s: rate("producer_warps", 1024) / 1000
+//= a quarter: 32 / 132
+
+// ### Cut along K
+//
+// Smaller tiles would help, and lose what large tiles are good for. {term}`Stream-K` (Osama et al., 2023) keeps them.
+// A tile is a sum over K-tiles, and a sum can be cut. So do not deal out tiles but K-tiles. For 4096 the first three
+// waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
+// the end of one tile, the beginning of another, or both. For 1024 128 blocks get 16 K-tiles each, four blocks for
+// each tile.
+//= 29,696 K-tiles: 116 * 4096 / 16
+//= 224 or 225: (29696 // 132, 29696 // 132 + 1)
+//= 128 blocks get 16: (32 * 4, 32 * 64 / 128)
+//
+// The block with the *beginning* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
+// each, which stay in L2, and raise a flag. It waits for the flags and adds what is there: the *fix-up*, in `compute`
+// above. Three questions:
+//= 128 KiB: 128 * 256 * 4 / 1024
+//
+// - *Can it deadlock?* A block waits only for blocks after it, and only with the last piece of its share. The piece it
+//   waits for is the first of the other block's share, written without waiting for anyone. So it ends if the blocks it
+//   waits for run. The host launches one block per SM and checks that one fits, so each has a place: if other kernels
+//   hold it, the block starts when they end. That is all it needs, as long as no other kernel waits for this one. A
+//   cooperative launch would have the runtime check the same.
+// - *Is what it reads complete?* The threads write, `__threadfence()`, and meet at a barrier of the computing warps;
+//   then one raises the flag. On the other side one thread sees the flag, then come a fence, a barrier, and the reads.
+//   Partial sums go past L1 (`__stcg`, `__ldcg`), which would not notice that another SM has written.
+// - *Is the result reproducible?* The pieces are added in the order of the blocks, not of their arrival as `atomicAdd`
+//   would.
+//
+// To add a piece takes about as long as to compute a K-tile. So a tile is cut into at most the square root of its
+// K-tiles pieces, where both take equally long.
+
+/// producer_warps with an even share of the K-tiles for each block where the tiles do not fill whole waves.
+///
+/// It needs more than the arguments of a product, which are one argument here, g: nvcc then addresses the rows of C in
+/// the way that was measured. map_b, ALIGNED: as for producer_warps, with boxes of (16, Tile::BN). plan: who computes
+/// what. partials: (blocks, BM x BN) floats for the sums of pieces. ready: a flag for each block, 0, and 0 again
+/// afterwards.
+///
+/// Launch: a block of 384 threads for each SM, with Tile::shared_bytes of shared memory; one has to fit on an SM.
+/// Requires: compute capability 9.0 (mbarrier, TMA, setmaxnreg).
+/// Source of the idea: Osama et al., Stream-K, 2023.
+template <bool ALIGNED, class Tile>
+__global__ void __launch_bounds__(block_threads, 1)
+    even_shares(const lab::Gemm g, const __grid_constant__ CUtensorMap map_b,
+                const __grid_constant__ Plan plan, float* partials, int* ready) {
+  run<Tile, ALIGNED, true>(g, map_b, plan, partials, ready);
+}
+
+//? bits: Floating-point sums depend on their order. Do two runs of `even_shares` give the same bits?
+//? choices: yes | no
+//? answer: "yes"
+//
+// Yes: which pieces there are and in which order they are added depends only on the shape and the number of SMs.
+//
+//? shares: How many times as fast as `producer_warps` is `even_shares` at 1024? 32 SMs had a tile, 128 have a quarter
+//?   of one now.
+//? answer: ms("producer_warps", 1024) / ms("even_shares", 1024)
+//? unit: times
+//? near: 15 %
+//
+// 2.8 times, not four: the sums of three blocks are added to those of a fourth one after the other. In TFLOP/s:
+//= 2.8 times: ms("producer_warps", 1024) / ms("even_shares", 1024)
+//
+// | M = N = K | `grouped_tiles` | `producer_warps` | `even_shares` | cuBLAS | `even_shares` to cuBLAS |
+// |---|--:|--:|--:|--:|--:|
+// | 1024 | 11.8 | 13.0 | 36.3 | 33.8 | 1.07 |
+// | 2048 | 49.0 | 52.6 | 52.5 | 49.4 | 1.06 |
+// | 4096 | 50.0 | 53.7 | 55.3 | 51.4 | 1.08 |
+// | 8192 | 50.6 | 53.9 | 55.8 | 51.4 | 1.09 |
+//= | 11.8 | 13.0 | 36.3 | 33.8 | 1.07 |: (rate("11:grouped_tiles", 1024) / 1000, rate("producer_warps", 1024) / 1000,
+//=   rate("even_shares", 1024) / 1000, rate("even_shares", 1024) / ratio("even_shares", 1024) / 1000,
+//=   ratio("even_shares", 1024))
+//= | 49.0 | 52.6 | 52.5 | 49.4 | 1.06 |: (rate("11:grouped_tiles", 2048) / 1000, rate("producer_warps", 2048) / 1000,
+//=   rate("even_shares", 2048) / 1000, rate("even_shares", 2048) / ratio("even_shares", 2048) / 1000,
+//=   ratio("even_shares", 2048))
+//= | 50.0 | 53.7 | 55.3 | 51.4 | 1.08 |: (rate("11:grouped_tiles", 4096) / 1000, rate("producer_warps", 4096) / 1000,
+//=   rate("even_shares", 4096) / 1000, rate("even_shares", 4096) / ratio("even_shares", 4096) / 1000,
+//=   ratio("even_shares", 4096))
+//= | 50.6 | 53.9 | 55.8 | 51.4 | 1.09 |: (rate("11:grouped_tiles", 8192) / 1000, rate("producer_warps", 8192) / 1000,
+//=   rate("even_shares", 8192) / 1000, rate("even_shares", 8192) / ratio("even_shares", 8192) / 1000,
+//=   ratio("even_shares", 8192))
+//
+// At 4096 and 8192 the 3 % of the last wave are won. At 2048 nothing is: 128 tiles are fewer than 132, so every one is
+// cut for the sake of four SMs, and the fix-up takes what they bring.
+//= 3 %: 100 * (ms("producer_warps") / ms("even_shares") - 1)
+
+// ## 6. A tile for the shape
+//
+// Where does the time go at 1024? In a trial each block wrote down the clock on its way. The first K-tile was there
+// after 8,800 cycles; 16 K-tiles took 79,500; after 16,500 more the fourth block of a tile had added up the sums of
+// the others. That is the expensive part: 96 blocks write 128 KiB each, and 32 SMs read them while 100 idle.
+//
+// Tiles of 128 x 128 would be twice as many, 64. Cut in two instead of four they are 128 equal shares as well, but
+// only 64 blocks write, 64 KiB each: a third of the bytes. A thread then has 8 x 8 elements, 92 % of the loop's
+// instructions are FMAs instead of 95 %, and the loading warps bring as much of A for half as many FMAs.
+//= 64 KiB: 128 * 128 * 4 / 1024
+//= a third: 64 * 64 / (96 * 128)
+//= 92 %: 100 * 1024 / 1111
+
+// The kernel is `even_shares` with another `Tile`. The host estimates the time of both before the launch: the K-tiles
+// of the longest share times the cycles of one, and the pieces that are added to a tile times the cycles of one, as
+// the trial measured them.
+
+namespace {
+
+/// An estimate of the cycles that a product takes from the first K-tile on, with Large or Small, in so many blocks.
+template <class Tile>
+long long cycles(const lab::Gemm& g, int blocks) {
+  const Plan plan(g, Tile::BM, Tile::BN, blocks, true);
+  const int cut = plan.tiles_m * plan.tiles_n - plan.whole;
+  const long long k_tiles =
+      static_cast<long long>(plan.whole / blocks) * plan.k_tiles + plan.each + (plan.longer > 0);
+  const int added = cut > 0 ? (plan.workers - 1) / cut : 0;
+  return k_tiles * Tile::cycles_of_k_tile + added * Tile::cycles_of_piece;
+}
+
+// [hide] How the kernels are launched
+/// The tensor map of a matrix (rows, columns) whose rows are aligned, for boxes of (box_rows, box_columns).
+///
+/// The function that makes it belongs to the driver; asking the runtime for its address spares the
+/// program a second library.
+CUtensorMap tensor_map(const float* matrix, int rows, int columns, int ld, int box_rows,
+                       int box_columns) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
+                                              cudaEnableDefault, &found));
+  CUDA_CHECK(found == cudaDriverEntryPointSuccess ? cudaSuccess : cudaErrorSymbolNotFound);
+  const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t pitch[] = {static_cast<cuuint64_t>(ld) * sizeof(float)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns),
+                            static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(matrix), size, pitch, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUDA_CHECK(made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+  return map;
+}
+
+/// Launches one of two kernels, by the alignment of the rows of B and C. `launch_one(kernel, map_b, plan)` does it.
+template <class Tile, class Kernel, class Launch>
+void launch(const lab::Gemm& g, bool share, Kernel if_aligned, Kernel otherwise,
+            Launch launch_one) {
+  const bool aligned = lab::aligned16(g.b, g.ldb) && lab::aligned16(g.c, g.ldc);
+  const Kernel kernel = aligned ? if_aligned : otherwise;
+  const CUtensorMap map_b =
+      aligned ? tensor_map(g.b, g.k, g.n, g.ldb, BK, Tile::BN) : CUtensorMap{};
+  const int blocks = lab::device_attribute(cudaDevAttrMultiProcessorCount);
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(Tile::shared_bytes)));
+  launch_one(kernel, blocks, map_b, Plan(g, Tile::BM, Tile::BN, blocks, share));
+}
+
+/// Whether a block of each kernel that waits for other blocks fits on an SM: all blocks of a launch then have a place.
+bool every_block_has_a_place() {
+  const auto fits = [](auto kernel, unsigned shared) {
+    int blocks = 0;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared)));
+    CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared));
+    return blocks >= 1;
+  };
+  return fits(even_shares<true, Large>, Large::shared_bytes) &&
+         fits(even_shares<false, Large>, Large::shared_bytes) &&
+         fits(even_shares<true, Small>, Small::shared_bytes) &&
+         fits(even_shares<false, Small>, Small::shared_bytes);
+}
+
+/// Launches even_shares with one of the tiles.
+template <class Tile>
+void launch_shares(const lab::Gemm& g, float* partials, int* ready) {
+  static const bool safe = every_block_has_a_place();
+  CUDA_CHECK(safe ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge);
+  launch<Tile>(g, true, even_shares<true, Tile>, even_shares<false, Tile>,
+               [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+                 kernel<<<static_cast<unsigned>(blocks), block_threads, Tile::shared_bytes>>>(
+                     g, map_b, plan, partials, ready);
+               });
+}
+// [/hide]
+
+}  // namespace
+
+/// C = alpha A B + beta C by even_shares, with the tile that is estimated to be faster.
+///
+/// partials: (SMs, 128 x 256) floats; ready: a flag for each SM, 0, and 0 again afterwards.
+void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
+  const int blocks = lab::device_attribute(cudaDevAttrMultiProcessorCount);
+  if (cycles<Small>(g, blocks) < cycles<Large>(g, blocks)) {
+    launch_shares<Small>(g, partials, ready);
+  } else {
+    launch_shares<Large>(g, partials, ready);
+  }
+}
+
+//? small_tile: By how many per cent is the time at 1024 shorter with the small tile?
+//? answer: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
+//? unit: per cent
+//? near: factor 2
+//
+// 12 %: 41.1 TFLOP/s, 1.21 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile was
+// there 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is
+// chosen. At 13 sizes from 1024 to 4096 the estimate picked the faster tile at 12; the notes have the table, and the
+// shapes that neither tile is made for.
+//= 12 %: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
+//= 41.1 TFLOP/s: rate("tile_by_shape", 1024) / 1000
+//= 1.21 times: ratio("tile_by_shape", 1024)
+//= 3,100 cycles: 8800 - 5700
+
+// ## 7. The search for an order (second reading)
+//
+// The order in which a thread computes its FMAs changes nothing but the registers that the compiler picks. Of 646 such
+// orders of `even_shares`, random ones and neighbours of good ones, the slowest made 51.0 TFLOP/s at 4096, half of
+// them less than 53.5, the best 55.1. The best one stands in `Large`. There is no reason in the source why it should
+// be good.
+//
+// What the profiler shows is the dispatch stall. An FMA reads three registers from two banks. What the operand cache
+// of the instruction before still holds is free; two reads, one from each bank, take one cycle; three take two. In a
+// loop of FMAs alone, with one FMA in eight that finds nothing in the cache, we measured 0.886 FMAs per cycle, and 1 /
+// (1 + 1 / 8) is 0.889. In the product the compiler also moves reads of fragments, changes the order of some columns,
+// and the cache is lost when the scheduler changes between warps.
+//
+// The search itself is a loop: generate an order, compile, verify, time beside cuBLAS, keep the best. It takes half a
+// minute for each. It has to be repeated for another compiler or another GPU. The laboratory notes in `results/`
+// have what else was tried, what failed, and where the rest of the time goes.
+
+// [hide] How the rungs are registered
+namespace {
+
+/// What kernels that cut tiles need besides the matrices; allocated once it is needed.
+class Workspace {
+ public:
+  float* partials() { return memory().partials.data(); }
+  int* ready() { return memory().ready.data(); }
+
+ private:
+  struct Memory {
+    int sms = lab::device_attribute(cudaDevAttrMultiProcessorCount);
+    lab::DeviceBuffer<float> partials{static_cast<size_t>(sms) * Large::BM * Large::BN, "partials"};
+    lab::DeviceBuffer<int> ready{static_cast<size_t>(sms), "ready"};
+    Memory() { CUDA_CHECK(cudaMemset(ready.data(), 0, ready.size() * sizeof(int))); }
+  };
+  Memory& memory() {
+    if (!memory_) memory_ = std::make_unique<Memory>();
+    return *memory_;
+  }
+  std::unique_ptr<Memory> memory_;
+};
+
+/// Adds tma_box: a box that sticks out below and to the right of a matrix of 40 x 100.
+void add_box(lab::Chapter& chapter) {
+  constexpr int rows = 40, cols = 100, row = 30, col = 42;
+  std::vector<float> in(rows * cols), want(16 * 64);
+  for (int i = 0; i < rows * cols; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i + 1);
+  for (int r = row; r < std::min(row + 16, rows); ++r)
+    for (int c = col; c < std::min(col + 64, cols); ++c)
+      want[static_cast<size_t>((r - row) * 64 + c - col)] = in[static_cast<size_t>(r * cols + c)];
+  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
+  const auto out = std::make_shared<lab::DeviceBuffer<float>>(want.size(), "out");
+  chapter.add({.name = "tma_box",
+               .launch =
+                   [=] {
+                     const CUtensorMap map = tensor_map(from->data(), rows, cols, cols, 16, 64);
+                     tma_box<<<1, 128>>>(out->data(), map, row, col);
+                   },
+               .verify = [=] { return lab::compare(out->download(), want); },
+               .timed = false,
+               .outputs = {out.get()}});
+}
+
+/// Adds register_budget: (200, 256) floats, the rows in reverse order.
+void add_budget(lab::Chapter& chapter) {
+  std::vector<float> in(floats_of_thread * 256), want(in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    in[i] = static_cast<float>(i);
+    want[(floats_of_thread - 1 - i / 256) * 256 + i % 256] = in[i];
+  }
+  const auto from = std::make_shared<lab::DeviceBuffer<float>>(in, "in");
+  const auto out = std::make_shared<lab::DeviceBuffer<float>>(in.size(), "out");
+  chapter.add({.name = "register_budget",
+               .launch = [=] { register_budget<<<1, 384>>>(out->data(), from->data()); },
+               .verify = [=] { return lab::compare(out->download(), want); },
+               .timed = false,
+               .outputs = {out.get()}});
+}
+
+const lab::Rungs here([](lab::GemmLadder& ladder) {
+  ladder.add_with(add_box);
+  ladder.add_with(add_budget);
+  ladder.add("producer_warps", [](const lab::Gemm& g) {
+    launch<Large>(g, false, producer_warps<true>, producer_warps<false>,
+                  [&](auto kernel, int blocks, const CUtensorMap& map_b, const Plan& plan) {
+                    kernel<<<static_cast<unsigned>(blocks), block_threads, Large::shared_bytes>>>(
+                        g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc, map_b,
+                        plan);
+                  });
+  });
+  const auto workspace = std::make_shared<Workspace>();
+  ladder.add("even_shares", [workspace](const lab::Gemm& g) {
+    launch_shares<Large>(g, workspace->partials(), workspace->ready());
+  });
+  ladder.add("tile_by_shape", [workspace](const lab::Gemm& g) {
+    tile_by_shape(g, workspace->partials(), workspace->ready());
+  });
+});
+
+}  // namespace
+// [/hide]
+
+// ## What to take along
+//
+// - Warp specialization: some warps load, some compute. Each loop becomes shorter, and no wait stops both.
+// - An mbarrier separates arriving from waiting. A ring needs two for each stage, full and empty, and a parity on each
+//   side.
+// - The TMA copies boxes at the request of one thread and handles the edges. It cannot transpose.
+// - `setmaxnreg` gives registers to the warps that need them.
+// - A persistent block overlaps the epilogue of one tile with the loads of the next.
+// - Deal out equal *work*, not equal tiles, and add the pieces in a fixed order.
+// - No tile is best for every shape. Estimate before the launch, from a few measured figures.
+//
+// ## What a library does further
+//
+// By its name, the kernel that cuBLAS takes at 4096 is of the generation before: tiles of 256 x 128 x 8, three stages
+// of `cp.async`, no specialized warps. That is where the room came from. What a library does besides:
+//
+// - It has dozens of such kernels, for transposed operands, other types, small and narrow matrices, and picks one from
+//   what has been measured beforehand. We have two tiles, and at 512 we reach two thirds of cuBLAS.
+// - Its kernels are written or tuned below CUDA C++, so that registers are where the author wants them. Our odd
+//   places are a substitute for that.
+// - It uses tensor cores where it may. FP32 products can be put together from several products of TF32 or BF16. This
+//   chapter stays with FP32 FMAs, and so does the cuBLAS that it is compared with.
+//
+// ## What comes next
+//
+// 9 % of the cycles issue no instruction, most of them at dispatch stalls; hand-written machine code could recover
+// part of that. The product ends here. It began as a kernel that waited for DRAM, then waited for shared memory, and
+// now waits for its own FMA units. Most other problems have little arithmetic, and their question is how to move
+// bytes: chapters 06 to 09.
+//= 9 %: 100 - ncu("even_shares", "smsp__issue_active.avg.pct_of_peak_sustained_active")
+//
+// ## Possibilities for extension
+//
+// 1. In `producer_ring`, let one lane of each warp arrive at `empty`, after a `__syncwarp()`. Does the simulator
+//    accept it?
+// 2. Change the order of the FMAs in `Large`. Look at `nvcc -Xptxas -v`, then measure. Does the one predict the other?
+// 3. Let the loading warps prefetch the first K-tile of the next tile into L2. Does it matter which rows of A they
+//    take?
+// 4. `even_shares` deals out only the K-tiles of the last wave. Deal out all of them, as the first version of Stream-K
+//    did. What becomes of L2, and of 4096?
+// 5. Launch `even_shares` with `cudaLaunchCooperativeKernel`. What does it cost at 1024?
