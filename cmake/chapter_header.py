@@ -11,14 +11,16 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-from course import header as reader  # noqa: E402
 from pathlib import Path  # noqa: E402
+
+from course import header as reader  # noqa: E402
 
 
 def quoted(text):
     """A string literal; other than ASCII in octal, which ends by itself."""
-    safe = "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
-                   for byte in (text or "").encode())
+    safe = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in (text or "").encode()
+    )
     return f'"{safe}"'
 
 
@@ -29,9 +31,17 @@ def generated(header, source, cublas):
     if cublas:
         lines.append('#include "lab/cublas_gemm.h"')
     lines += ["", "static const lab::detail::ThisHeader here(lab::Header{"]
-    lines += [f"    .{name} = {quoted(value)}," for name, value in (
-        ("folder", header.folder), ("title", header.title), ("question", header.question), ("kind", header.kind),
-        ("size_gpu", header.sizes["gpu"]), ("size_simulator", header.sizes["simulator"]))]
+    lines += [
+        f"    .{name} = {quoted(value)},"
+        for name, value in (
+            ("folder", header.folder),
+            ("title", header.title),
+            ("question", header.question),
+            ("kind", header.kind),
+            ("size_gpu", header.sizes["gpu"]),
+            ("size_simulator", header.sizes["simulator"]),
+        )
+    ]
     lines.append("    .rungs = {")
     for rung in header.rungs.values():
         needs = ", ".join(quoted(need) for need in rung.needs)

@@ -13,16 +13,31 @@ import unittest
 
 PROGRAM = os.environ["WARP_FAULTS"]
 KEYS = ["chapter", "backend", "device", "driver", "toolkit", "date", "commit", "limits", "rows"]
-ROW_KEYS = ["rung", "variant", "size", "status", "reason", "max_error", "tolerance", "time_ms", "rate",
-            "rate_unit", "peer", "ratio_to_peer", "fraction_of_limit", "counts"]
+ROW_KEYS = [
+    "rung",
+    "variant",
+    "size",
+    "status",
+    "reason",
+    "max_error",
+    "tolerance",
+    "time_ms",
+    "rate",
+    "rate_unit",
+    "peer",
+    "ratio_to_peer",
+    "fraction_of_limit",
+    "counts",
+]
 TIMES = ["median", "p10", "p90", "runs"]
 
 
 def run(*arguments, **environment):
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "WARP_COMMIT", "LAB_TIMING")}
     env.update(environment)
-    return subprocess.run([PROGRAM, *arguments], env=env, stdin=subprocess.DEVNULL, timeout=280,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.run(
+        [PROGRAM, *arguments], env=env, stdin=subprocess.DEVNULL, timeout=280, capture_output=True, text=True
+    )
 
 
 def setUpModule():
@@ -104,8 +119,7 @@ class Whole(unittest.TestCase):
             self.assertEqual(right["counts"]["global_load_requests"], 2 * -(-n // 32))
             self.assertEqual(right["counts"]["global_store_sectors"], -(-n // 8))
             return
-        self.assertEqual(set(self.results["limits"]),
-                         {"copy_gb_s", "fp32_gflop_s", "sm_clock_mhz", "memory_clock_mhz"})
+        self.assertEqual(set(self.results["limits"]), {"copy_gb_s", "fp32_gflop_s", "sm_clock_mhz", "memory_clock_mhz"})
         self.assertTrue(all(value > 0 for value in self.results["limits"].values()))
         for row, unit, work in ((right, "GB/s", 12), (chain, "GFLOP/s", 16)):
             self.assertEqual(list(row["time_ms"]), TIMES)
@@ -116,8 +130,7 @@ class Whole(unittest.TestCase):
             self.assertAlmostEqual(row["rate"] * times["median"] * 1e6, work * row["size"]["n"], delta=1)
             self.assertTrue(0 < row["fraction_of_limit"] < 1.1, row)
         self.assertEqual(right["peer"]["name"], "cudaMemcpy")
-        self.assertAlmostEqual(right["ratio_to_peer"],
-                               right["peer"]["time_ms"]["median"] / right["time_ms"]["median"])
+        self.assertAlmostEqual(right["ratio_to_peer"], right["peer"]["time_ms"]["median"] / right["time_ms"]["median"])
         self.assertNotIn("counts", right)
 
     def test_table(self):
@@ -126,8 +139,9 @@ class Whole(unittest.TestCase):
         for line in out.splitlines():
             self.assertLessEqual(len(line), 100, line)
         statuses = [row["status"] for row in self.results["rows"]]
-        self.assertEqual(out.splitlines()[-1],
-                         ", ".join(f"{statuses.count(s)} {s}" for s in ("PASS", "FAIL", "SKIP", "ERROR")))
+        self.assertEqual(
+            out.splitlines()[-1], ", ".join(f"{statuses.count(s)} {s}" for s in ("PASS", "FAIL", "SKIP", "ERROR"))
+        )
         self.assertIn("right: a sum\nshown\n", out)
         # What the simulator finds goes to stderr at once; lab itself says nothing there.
         self.assertNotIn("faults:", self.done.stderr)
@@ -148,20 +162,20 @@ class One(unittest.TestCase):
 
     def test_bad_input_is_one_line_and_exit_code_2(self):
         for arguments, said in (
-                (["--size", "-5"], "--size '-5': '-5' is not a whole number; legal is n, a whole number"),
-                (["--size", "0"], "--size '0': 0 is too small"),
-                (["--size", "10,10"], "--size '10,10': 2 numbers where 1 is wanted"),
-                (["--size", "99999999999999999999"], "is too large; legal is n"),
-                (["--size", "268435457"], "--size with n = 268435457: n is at most 268435456 here"),
-                (["--size", ""], "--size '': '' is not a whole number"),
-                (["--size"], "--size lacks its value"),
-                (["--seed", "x"], "--seed 'x': legal is a whole number"),
-                (["--frob"], "unknown option '--frob'; legal are"),
-                (["right"], "unexpected argument 'right'"),
-                (["--rung", "rihgt"], "unknown rung 'rihgt'; did you mean 'right'?"),
-                (["--rung", "zzzzzzzz"], "unknown rung 'zzzzzzzz'; --list names them all"),
-                (["--json", "/no/such/folder/r.json"], "cannot be written: No such file or directory"),
-                (["--json", "/"], "--json '/' cannot be written: Is a directory"),
+            (["--size", "-5"], "--size '-5': '-5' is not a whole number; legal is n, a whole number"),
+            (["--size", "0"], "--size '0': 0 is too small"),
+            (["--size", "10,10"], "--size '10,10': 2 numbers where 1 is wanted"),
+            (["--size", "99999999999999999999"], "is too large; legal is n"),
+            (["--size", "268435457"], "--size with n = 268435457: n is at most 268435456 here"),
+            (["--size", ""], "--size '': '' is not a whole number"),
+            (["--size"], "--size lacks its value"),
+            (["--seed", "x"], "--seed 'x': legal is a whole number"),
+            (["--frob"], "unknown option '--frob'; legal are"),
+            (["right"], "unexpected argument 'right'"),
+            (["--rung", "rihgt"], "unknown rung 'rihgt'; did you mean 'right'?"),
+            (["--rung", "zzzzzzzz"], "unknown rung 'zzzzzzzz'; --list names them all"),
+            (["--json", "/no/such/folder/r.json"], "cannot be written: No such file or directory"),
+            (["--json", "/"], "--json '/' cannot be written: Is a directory"),
         ):
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, arguments)
@@ -182,8 +196,9 @@ class One(unittest.TestCase):
             env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
             env.update(TERM="xterm", **environment)
             master, slave = pty.openpty()
-            child = subprocess.Popen([PROGRAM, "--rung", "right"], env=env, stdin=subprocess.DEVNULL,
-                                     stdout=slave, stderr=subprocess.DEVNULL)
+            child = subprocess.Popen(
+                [PROGRAM, "--rung", "right"], env=env, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL
+            )
             os.close(slave)
             text = b""
             while True:

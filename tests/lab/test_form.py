@@ -22,8 +22,13 @@ class Run:
     def __init__(self, program, *arguments, **environment):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "results.json"
-            done = subprocess.run([PROGRAMS / program, *arguments, "--json", file], capture_output=True, text=True,
-                                  timeout=280, env={**os.environ, "NO_COLOR": "1", **environment})
+            done = subprocess.run(
+                [PROGRAMS / program, *arguments, "--json", file],
+                capture_output=True,
+                text=True,
+                timeout=280,
+                env={**os.environ, "NO_COLOR": "1", **environment},
+            )
             self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
             self.results = json.loads(file.read_text()) if file.exists() else None
         self.all = f"exit code {self.code}\n{self.out}\n{self.err}"
@@ -37,8 +42,17 @@ class Run:
 
 
 class Maps(unittest.TestCase):
-    LADDER = ["naive", "tiled pad=0", "tiled pad=1", "sum_of_both", "as_halves block=64", "as_halves block=256",
-              "no_barrier", "other_file", "nowhere"]
+    LADDER = [
+        "naive",
+        "tiled pad=0",
+        "tiled pad=1",
+        "sum_of_both",
+        "as_halves block=64",
+        "as_halves block=256",
+        "no_barrier",
+        "other_file",
+        "nowhere",
+    ]
 
     def test_the_ladder_is_that_of_the_header(self):
         run = Run(MAP)
@@ -52,8 +66,10 @@ class Maps(unittest.TestCase):
     def test_what_is_not_here_is_skipped_for_the_reason_of_the_header(self):
         run = Run(MAP, "--rung", "other_file", "--rung", "nowhere")
         self.assertEqual(run.code, 0, run.all)
-        for rung, reason in (("other_file", "needs a GPU"),
-                             ("nowhere", "needs a GPU of compute capability 9.0 and CUDA 99.9 or later")):
+        for rung, reason in (
+            ("other_file", "needs a GPU"),
+            ("nowhere", "needs a GPU of compute capability 9.0 and CUDA 99.9 or later"),
+        ):
             self.assertEqual((run.row(rung)["status"], run.row(rung)["reason"]), ("SKIP", reason))
 
     def test_the_list_is_the_header(self):
@@ -81,8 +97,12 @@ class Maps(unittest.TestCase):
         self.assertEqual(run.out.count("\nrung "), 2)
 
     def test_bad_input_ends_with_2_and_one_line(self):
-        for words in (["--cases", "33"], ["--cases", "1", "--rung", "nieve"], ["--size", "3,4", "--size", "3"],
-                      ["--size", "3,4", "--size", "5,6", "--rung", "nieve"]):
+        for words in (
+            ["--cases", "33"],
+            ["--cases", "1", "--rung", "nieve"],
+            ["--size", "3,4", "--size", "3"],
+            ["--size", "3,4", "--size", "5,6", "--rung", "nieve"],
+        ):
             run = Run(MAP, *words)
             self.assertEqual((run.code, len(run.err.splitlines())), (2, 1), run.all)
         free = subprocess.run([PROGRAMS / MAP, "--help"], capture_output=True, text=True, check=True).stdout
@@ -93,13 +113,23 @@ class Products(unittest.TestCase):
     def test_the_ladder_is_that_of_the_header(self):
         run = Run(PRODUCTS)
         self.assertEqual(run.code, 0, run.all)
-        self.assertEqual(run.labels(), ["cublas", "one_each", "strips depth=16", "strips depth=15360", "flat",
-                                        "unwritten", "registered", "elsewhere"])
+        self.assertEqual(
+            run.labels(),
+            [
+                "cublas",
+                "one_each",
+                "strips depth=16",
+                "strips depth=15360",
+                "flat",
+                "unwritten",
+                "registered",
+                "elsewhere",
+            ],
+        )
         self.assertEqual(run.row("cublas")["reason"], "needs a GPU and cuBLAS")
         self.assertRegex(run.row("unwritten")["reason"], "^raises uninitialized-shared, as it should")
         self.assertEqual(run.row("registered")["status"], "PASS")
-        self.assertEqual(run.row("elsewhere")["reason"],
-                         "needs a GPU of compute capability 9.0 and CUDA 12.9 or later")
+        self.assertEqual(run.row("elsewhere")["reason"], "needs a GPU of compute capability 9.0 and CUDA 12.9 or later")
         self.assertIn("peer cuBLAS: needs a GPU and cuBLAS", run.out)
 
     def test_the_launcher_solves_every_case(self):
@@ -136,8 +166,9 @@ class Generator(unittest.TestCase):
 
     def run_with(self, text, *options):
         self.source.write_text(text)
-        return subprocess.run([sys.executable, GENERATOR, self.source, self.output, *options], capture_output=True,
-                              text=True)
+        return subprocess.run(
+            [sys.executable, GENERATOR, self.source, self.output, *options], capture_output=True, text=True
+        )
 
     def test_prose_changes_nothing(self):
         self.assertEqual(self.run_with(self.text).returncode, 0)
@@ -150,8 +181,10 @@ class Generator(unittest.TestCase):
     def test_every_character_survives(self):
         self.run_with(self.text.replace("rows in, columns out", r'"why\n"??/ \u00b5 µs 7'))
         found = re.search(r'\{"naive", "(.*?)", \{\}', self.output.read_text()).group(1)
-        self.assertEqual(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), found)
-                         .encode("latin-1").decode(), r'"why\n"??/ \u00b5 µs 7')
+        self.assertEqual(
+            re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), found).encode("latin-1").decode(),
+            r'"why\n"??/ \u00b5 µs 7',
+        )
 
     def test_a_wrong_header_is_one_line(self):
         done = self.run_with(self.text.replace("// Size simulator: 45,70\n", ""))
