@@ -2,6 +2,7 @@
 #
 # The header comment of name.cu says the sizes; nothing of it is repeated here. Files beside it:
 #   *_peers.cu, *_sm90.cu, *_gpu.cu   only the gpu backend compiles
+#   *_cublas.cu                       only the gpu backend compiles, and only where there is cuBLAS
 #   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
 #   *_peers_stub.cu                   stands in for *_peers.cu, also where the gpu backend lacks cuBLAS
 #   *_sm90_stub.cu                    stands in for *_sm90.cu, also on a GPU of another architecture or where CUDA is
@@ -51,7 +52,7 @@ function(warp_add_chapter chapter)
   if(WARP_BACKEND STREQUAL "gpu")
     list(FILTER sources EXCLUDE REGEX "_stub\\.cu$")
     if(NOT TARGET lab_cublas)
-      list(FILTER sources EXCLUDE REGEX "_peers\\.cu$")
+      list(FILTER sources EXCLUDE REGEX "_(peers|cublas)\\.cu$")
       file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_peers_stub.cu)
       list(APPEND sources ${stubs})
     endif()
@@ -62,7 +63,7 @@ function(warp_add_chapter chapter)
       list(APPEND sources ${stubs})
     endif()
   else()
-    list(FILTER sources EXCLUDE REGEX "_(peers|sm90|gpu)\\.cu$")
+    list(FILTER sources EXCLUDE REGEX "_(peers|cublas|sm90|gpu)\\.cu$")
   endif()
 
   warp_chapter_field(${main} "Size ${WARP_BACKEND}" size)
@@ -78,7 +79,7 @@ function(warp_add_chapter chapter)
     add_dependencies(${name} ${name}_header)
     target_compile_definitions(${name} PRIVATE ${definitions})
     target_link_libraries(${name} PRIVATE lab)
-    # The linker leaves cuBLAS out where the header asks for no product.
+    # The linker leaves cuBLAS out where the chapter does not call it.
     if(TARGET lab_cublas)
       target_link_libraries(${name} PRIVATE lab_cublas)
       target_link_options(${name} PRIVATE -Wl,--as-needed)

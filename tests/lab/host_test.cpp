@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "has.h"
@@ -18,6 +19,7 @@
 #include "lab/size.h"
 #include "lab/stats.h"
 #include "lab/text.h"
+#include "lab/transposed.h"
 #include "lab/verify.h"
 
 namespace {
@@ -379,6 +381,21 @@ TEST(Tolerances, HoldForTheSumThatTheyAreStatedForAndNotForAMissingTerm) {
 }
 
 // ---- statistics and text ----
+
+TEST(Transposed, EveryElementChangesItsPlace) {
+  for (const auto& [rows, cols] :
+       {std::pair<std::size_t, std::size_t>{1, 1}, {2, 3}, {64, 65}, {130, 1}, {63, 200}}) {
+    std::vector<int> matrix(rows * cols);
+    std::iota(matrix.begin(), matrix.end(), 0);
+    const std::vector<int> turned = lab::transposed(matrix, rows, cols);
+    ASSERT_EQ(turned.size(), matrix.size());
+    for (std::size_t i = 0; i < turned.size(); ++i) {
+      ASSERT_EQ(turned[i], matrix[i % rows * cols + i / rows])
+          << rows << " x " << cols << " at " << i;
+    }
+  }
+  EXPECT_TRUE(lab::transposed(std::vector<int>{}, 0, 5).empty());
+}
 
 TEST(Stats, MedianAndSpread) {
   const lab::TimeStats odd = lab::summarize({5, 1, 3});

@@ -90,5 +90,6 @@
 #include "lab/table.h"
 #include "lab/text.h"
 #include "lab/timing.h"
+#include "lab/transposed.h"
 #include "lab/vectors.h"
 #include "lab/verify.h"

@@ -134,6 +134,9 @@ class Map {
     chapter_.demonstrate(name, rung_of(launch).launch, std::vector<Buffer*>{&d_out});
   }
 
+  /// What the rungs are registered with.
+  Chapter& chapter() const { return chapter_; }
+
   const std::size_t n, n_out;
   const std::vector<In> in;  ///< the first input, on the host
   std::vector<In> in2;       ///< the second, where a launch reads two; empty before that is added
