@@ -1,0 +1,762 @@
+// # Chapter 06: Transpose
+//
+// Question: A transpose computes nothing. Why does it take so much longer than a copy?
+// Builds on: 05_bank_conflicts
+// Kind: map
+// Size gpu: 16384,16384
+// Size simulator: 96,160
+// Sizes measured: 16384,16384 16384,10007 10007,16384
+// Run: ./learn run 06
+//   ./learn run 06 --rung copy            the ceiling: as many bytes, in order
+//   ./learn run 06 --rung copy_offset     every lane one element off, or several
+//   ./learn run 06 --rung copy_strided    neighboring lanes read elements that are a stride apart
+//   ./learn run 06 --rung points_aos      an array of structs of three floats
+//   ./learn run 06 --rung points_soa      a struct of three arrays
+//   ./learn run 06 --rung points_staged   the array of structs, staged through shared memory
+//   ./learn run 06 --rung points_aligned  structs of four floats, one 128-bit access each
+//   ./learn run 06 --rung naive_rows      reads rows, writes columns
+//   ./learn run 06 --rung naive_columns   reads columns, writes rows
+//   ./learn run 06 --rung tiled           reads rows, writes rows, and turns a tile in shared memory
+//   ./learn run 06 --rung no_barrier      reads the tile before it is full [raises shared-race]
+//   ./learn run 06 --rung swizzled        conflict-free without padding
+//   ./learn run 06 --rung vectors         128-bit accesses, and two orders of the tiles
+//   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
+//   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "lab/lab.h"
+
+// Chapters 02 to 05 multiplied matrices, and soon were bound by arithmetic. Most programs are not: they read their
+// data once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple
+// lower limit, the bytes that it must move over the bandwidth of the memory. This chapter is about reaching that limit.
+//
+// The transpose is the standard example. It computes nothing at all: out(col, row) = in(row, col). It reads each
+// element once and writes it once, as a copy does. But reads and writes cannot both go along rows, and that makes the
+// obvious kernel several times slower than a copy.
+//
+// Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for 16384 x 16384, two
+// matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
+
+constexpr unsigned BLOCK = 256;  ///< threads of a block in the rungs of sections 1 to 3
+constexpr unsigned TILE = 32;    ///< edge of the tiles in sections 4 to 6
+constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
+
+// ## 1. The ceiling
+//
+// How fast can a copy be? The H200's memory has a bus of 6144 bits and transfers data twice per cycle of a 3201 MHz
+// clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be refreshed, rows of its banks opened and
+// closed, and a bus that turns from reading to writing idles for a while. `cudaMemcpy` within the device's memory,
+// which the table gives as the peer of every rung, shows what is left.
+//= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
+//
+// It is about 0.86 of the peak. A kernel that only reads gets a little more, since the bus never turns.
+//= 0.86: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
+//
+// The simplest kernel that copies has one thread for each element.
+
+/// out[i] = in[i].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void copy(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+
+// A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
+// accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
+//
+//? simple_copy: `cudaMemcpy` is a kernel, too. Which part of its rate does `copy` reach?
+//? answer: ratio("copy")
+//? unit: of 1
+//? near: 20 %
+//
+// Less than two thirds, although not a byte is wasted. By {term}`Little's law`, a memory with latency L and bandwidth B
+// needs L x B bytes in flight. At about 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB for each of 132 SMs. An SM
+// holds 2048 threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
+//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6, 700e-9 * 2.1e12 / 132 / 1e3)
+//= 132 SMs: 132
+//= 8 KB: 2048 * 4 / 1e3
+//
+// So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes
+// are in flight**. The counters show the first. We start with it.
+//
+// ## 2. Offsets and strides
+//
+// Memory moves in sectors, and a sector is an aligned piece of 32 bytes. What if the data does not start at one?
+//
+//? offset: With an offset of 1 float, how many sectors does a load request of `copy_offset` touch?
+//? answer: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
+//?   "global_load_requests")
+//? unit: sectors per request
+//? near: exact
+//
+//? offset_time: What does an offset of 1 cost, compared with an offset of 8?
+//? choices: a tenth or more | a few percent | nothing that can be measured
+//? answer: "a tenth or more" if ms("copy_offset/offset=1") > 1.1 * ms("copy_offset/offset=8") else "a few percent" if
+//?   ms("copy_offset/offset=1") > 1.02 * ms("copy_offset/offset=8") else "nothing that can be measured"
+
+/// out[i] = in[i + offset], which wraps around at the end of the array.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+/// Requires: offset < n.
+__global__ void copy_offset(float* out, const float* in, std::size_t n, std::size_t offset) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i + offset < n ? i + offset : i + offset - n];
+}
+
+// The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The clock does
+// not see the difference. The next warp needs the fifth sector, too, and finds it in L1 or L2, so that the traffic to the
+// memory stays what it was.
+//= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
+//=   "global_load_requests")
+//= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
+//=   "global_load_requests")
+//
+// A stride is worse, because it leaves holes in the sectors. `copy_strided` walks the array in several passes: with a
+// stride of 2, it first copies the even elements, then the odd ones.
+//
+//? stride: With a stride of 8 floats, how many sectors does a load request touch?
+//? answer: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
+//?   "global_load_requests")
+//? unit: sectors per request
+//? near: exact
+
+/// A copy whose neighboring lanes read elements that are `stride` apart: it takes the elements 0, stride, 2 stride, ...,
+/// then 1, stride + 1, ..., and so on. The n % stride elements at the end keep their places.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void copy_strided(float* out, const float* in, std::size_t n, std::size_t stride) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t per_pass = n / stride;
+  if (i < n) out[i] = in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
+}
+
+// From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The other
+// 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight times,
+// and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
+//= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
+//=   "global_load_requests")
+//= nine: 8 + 1
+//= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
+//
+//? stride32: How many times as long does a stride of 32 take as one of 8?
+//? answer: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
+//? unit: times
+//? near: 30 %
+//
+// The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64 bytes at a time, two
+// sectors. With a stride of 8 floats the second one is of use to the neighboring lane; with a stride of 32, to nobody.
+//= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
+//
+// Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s columns, and the
+// kernel reads it column by column. A strided copy *is* a transpose.
+//
+// ## 3. Structs
+//
+// Strides are rarely written as such. They come from data layouts: an array of structs, of which every thread takes
+// one. A point has three coordinates, and to have something to do that needs no arithmetic, we rotate them: (x, y, z)
+// becomes (y, z, x).
+//
+//? aos: How many sectors does a load request touch, if each thread loads x, y and z of its own 12-byte struct?
+//? answer: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
+//? unit: sectors per request
+//? near: 5 %
+
+/// Copies the `n - from` elements that are left over, fewer than a block has threads.
+__device__ void copy_rest(float* out, const float* in, std::size_t n, std::size_t from) {
+  if (blockIdx.x == 0 && from + threadIdx.x < n) out[from + threadIdx.x] = in[from + threadIdx.x];
+}
+
+/// (x, y, z) becomes (y, z, x), in an array of n / 3 structs of three floats; what is left over is copied.
+///
+/// Launch: one thread per struct, in blocks of one dimension.
+__global__ void points_aos(float* out, const float* in, std::size_t n) {
+  const std::size_t points = n / 3, p = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (p < points) {
+    const float x = in[3 * p], y = in[3 * p + 1], z = in[3 * p + 2];
+    out[3 * p] = y, out[3 * p + 1] = z, out[3 * p + 2] = x;
+  }
+  copy_rest(out, in, n, 3 * points);
+}
+
+// The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
+//= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
+//
+// With one array for each coordinate, a struct of arrays, lanes are neighbors again.
+
+/// The same for a struct of three arrays of n / 3 floats, one behind the other.
+///
+/// Launch: one thread per point, in blocks of one dimension.
+__global__ void points_soa(float* out, const float* in, std::size_t n) {
+  const std::size_t points = n / 3, p = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (p < points) {
+    const float x = in[p], y = in[points + p], z = in[2 * points + p];
+    out[p] = y, out[points + p] = z, out[2 * points + p] = x;
+  }
+  copy_rest(out, in, n, 3 * points);
+}
+
+// Where the layout is given, a block can load its structs as what they are, a run of floats, and take them apart in
+// shared memory.
+//
+//? stride3: Thread t reads the words 3t, 3t + 1 and 3t + 2 of shared memory. How many bank conflicts are there?
+//? answer: count("points_staged", "shared_load_bank_conflicts")
+//? near: exact
+
+/// As `points_aos`, but global memory is only accessed with consecutive lanes.
+///
+/// Launch: one thread per struct, in blocks of BLOCK.
+__global__ void points_staged(float* out, const float* in, std::size_t n) {
+  __shared__ float staged[3 * BLOCK];  // the structs of this block
+  const std::size_t points = n / 3, first = std::size_t{blockIdx.x} * 3 * BLOCK;
+  const unsigned t = threadIdx.x;
+
+  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
+    staged[i] = in[first + i];
+  }
+  __syncthreads();  // all structs are here
+
+  // A thread reads and writes its own struct: no barrier in between.
+  if (first + 3 * t < 3 * points) {
+    const float x = staged[3 * t], y = staged[3 * t + 1], z = staged[3 * t + 2];
+    staged[3 * t] = y, staged[3 * t + 1] = z, staged[3 * t + 2] = x;
+  }
+  __syncthreads();  // all structs are rotated
+
+  for (unsigned i = t; i < 3 * BLOCK && first + i < 3 * points; i += BLOCK) {
+    out[first + i] = staged[i];
+  }
+  copy_rest(out, in, n, 3 * points);
+}
+
+// None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
+//
+// Or the struct is padded. Four floats are aligned to 16 bytes, and a thread loads them with one 128-bit instruction: a
+// warp moves 512 bytes, 16 sectors, with a single request.
+//= 16 sectors: count("points_aligned", "global_load_sectors") / count("points_aligned", "global_load_requests")
+//
+//? fastest_layout: All four move the same bytes here. Which is the fastest?
+//? choices: points_aos | points_soa | points_staged | points_aligned
+//? answer: "points_aligned" if ms("points_aligned") < min(ms("points_aos"), ms("points_soa"), ms("points_staged")) else
+//?   "points_soa" if ms("points_soa") < min(ms("points_aos"), ms("points_staged")) else "points_aos" if
+//?   ms("points_aos") < ms("points_staged") else "points_staged"
+
+/// (x, y, z, w) becomes (y, z, x, w), in an array of n / 4 structs of four floats; what is left over is copied.
+///
+/// Launch: one thread per struct, in blocks of one dimension.
+/// Requires: in and out are aligned to 16 bytes.
+__global__ void points_aligned(float* out, const float* in, std::size_t n) {
+  const std::size_t points = n / 4, p = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (p < points) {
+    const float4 point = reinterpret_cast<const float4*>(in)[p];
+    reinterpret_cast<float4*>(out)[p] = make_float4(point.y, point.z, point.x, point.w);
+  }
+  copy_rest(out, in, n, 4 * points);
+}
+
+// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`, since each thread has 16 bytes in flight. The
+// surprise is that the plain array of structs comes next, and `points_staged`, with its perfect counters, last by far.
+// Each thread of `points_aos` has three loads in flight, and the sectors that they share are fetched once and wait in
+// L1; the thread's three stores meet in L2. Staging exchanges that for two barriers, at which nothing is in flight.
+//
+// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses that return to a sector
+// much later. If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
+//
+// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much less, or (stride 32)
+// more. First count, then ask which cache stands in between.
+//
+// ## 4. One side has to walk columns
+//
+// Now the transpose. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats, each thread TILE / ROWS of
+// them. Consecutive lanes have consecutive columns of `in`.
+//
+//? naive_stores: How many sectors does a store request of `naive_rows` touch?
+//? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
+//? unit: sectors per request
+//? near: exact
+//
+//? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows. Which is faster?
+//? choices: naive_rows | naive_columns
+//? answer: "naive_rows" if ms("naive_rows") < ms("naive_columns") else "naive_columns"
+
+/// out(col, row) = in(row, col); in is (rows, cols), out is (cols, rows), both row-major. Reads along rows.
+///
+/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
+/// Requires: rows <= 65,535 TILE, the limit of gridDim.y.
+__global__ void naive_rows(float* out, const float* in, unsigned rows, unsigned cols) {
+  const unsigned col = blockIdx.x * TILE + threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    const unsigned row = blockIdx.y * TILE + i;
+    if (row < rows && col < cols)
+      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
+  }
+}
+
+/// The same; threadIdx.x runs down the columns of in, which are the rows of out: writes along rows.
+///
+/// Launch, Requires: as `naive_rows`.
+__global__ void naive_columns(float* out, const float* in, unsigned rows, unsigned cols) {
+  const unsigned row = blockIdx.y * TILE + threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    const unsigned col = blockIdx.x * TILE + i;
+    if (row < rows && col < cols)
+      out[std::size_t{col} * rows + row] = in[std::size_t{row} * cols + col];
+  }
+}
+
+// **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
+//= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
+//= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
+//
+// **Timed.** They do not mirror each other in time: writing columns takes four times as long as reading them. A load of 4
+// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
+// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows of the
+// tile, one by one, each as a request of its own.
+//= four times: ms("naive_rows") / ms("naive_columns")
+//
+// **So:** both sides should walk rows, the stores first of all. The turn has to happen somewhere else.
+//
+// ## 5. Turn a tile in shared memory
+//
+// A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
+// sectors, but it has banks.
+//
+//? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared memory take?
+//? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0", "global_store_requests"))
+//? unit: wavefronts per request
+//? near: exact
+//
+//? pad_gain: How many times as fast does padding every row by one word make it?
+//? answer: ms("tiled/pad=0") / ms("tiled/pad=1")
+//? unit: times
+//? near: 30 %
+
+/// out(col, row) = in(row, col); a tile in shared memory turns rows into columns.
+///
+/// Launch: blocks (TILE, ROWS), one for each TILE x TILE tile of in, x along the columns.
+/// Requires: rows <= 65,535 TILE.
+/// Source: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013.
+template <unsigned PAD>
+__global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE + PAD];  // (row, col) of in
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols)
+      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
+  }
+  __syncthreads();  // the tile is full
+
+  // x still walks a row, now one of out; the guard goes with it.
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows)
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
+  }
+}
+
+// **Counted.** 4 sectors per request on both sides. Without padding, a column of the tile lies in one bank: 32
+// wavefronts for each read. With rows of 33 words it is 1.
+//= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
+//= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
+//= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
+//
+// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. A
+// guard that goes on to compare the coordinate with `x` to the columns, and that with `i` to the rows, is right for
+// every square matrix and wrong for every other. A well-known sample had this mistake. Test with rectangles:
+// `./learn run 06 --size 33,70`.
+//
+// **The barrier.** A thread reads what 32 others wrote. Without the barrier the result is right on some runs and wrong
+// on others, so it is the simulator that has to say it.
+
+/// `tiled` without its barrier.
+///
+/// Launch, Requires: as `tiled`.
+__global__ void no_barrier(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE + 1];
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols)
+      tile[i][x] = in[std::size_t{row0 + i} * cols + col0 + x];
+  }
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows)
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i];
+  }
+}
+
+// ## 6. Swizzle instead of padding
+//
+// Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and the TMA cannot write
+// them. A {term}`swizzle` permutes the words within a row instead. Element (row, col) goes to word `col ^ row` of its
+// row. For a fixed row that is a permutation of the 32 banks, and for a fixed column, too.
+
+/// As `tiled`, with tiles of TILE x TILE words and no more.
+///
+/// Launch, Requires: as `tiled`.
+__global__ void swizzled(float* out, const float* in, unsigned rows, unsigned cols) {
+  __shared__ float tile[TILE][TILE];  // (row, col ^ row) of in
+  const unsigned row0 = blockIdx.y * TILE, col0 = blockIdx.x * TILE, x = threadIdx.x;
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (row0 + i < rows && col0 + x < cols) {
+      tile[i][x ^ i] = in[std::size_t{row0 + i} * cols + col0 + x];
+    }
+  }
+  __syncthreads();  // the tile is full
+
+  for (unsigned i = threadIdx.y; i < TILE; i += ROWS) {
+    if (col0 + i < cols && row0 + x < rows) {
+      out[std::size_t{col0 + i} * rows + row0 + x] = tile[x][i ^ x];
+    }
+  }
+}
+
+// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has one operation more, and
+// in a kernel as short as this one that can be measured. Use the swizzle where padding is not possible.
+//
+// All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
+// four fifths of the peer's rate. What is missing is the other half of section 1.
+//= four fifths: ratio("tiled/pad=1")
+//
+// ## 7. Bytes in flight
+//
+// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`, but after the
+// barrier the block only stores: half of the time it has no load in flight.
+//
+// `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256 threads. A thread loads
+// four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them
+// where they are: the first components of the four vectors are a column, and that is a `float4` of the output. Only
+// renaming registers is needed. What goes to shared memory is 128 bits wide, in and out.
+//
+// Conflicts are avoided with a swizzle on the level of `float4`. A 128-bit access takes one wavefront for each quarter
+// of a warp, if its 8 lanes touch 8 different groups of 4 banks. The lanes of a quarter store 8 columns that are 4
+// apart, or 8 consecutive ones, and `c ^ c / 4` differs in its last three bits for both.
+//
+//? order: Tiles next to each other in a row of in, or one below the other: in which order should the blocks take them?
+//? choices: along the rows of in | along the rows of out | it does not matter
+//? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
+//?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
+
+/// Which place of row c of the tile in `vectors` has its quad q of 16.
+__device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
+
+/// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
+///
+/// @tparam TC         columns of in per tile; it has 64 rows
+/// @tparam THREADS    of a block
+/// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
+/// @tparam WIDE_OUT   rows of out are: stores of 128 bits, else of 32
+/// @tparam ALONG_OUT  consecutive blocks are neighbors in a row of out, else in a row of in
+///
+/// Launch: one block for each tile of in, in one dimension.
+/// Requires: in and out are aligned to 16 bytes.
+template <unsigned TC, unsigned THREADS, bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT>
+__global__ void __launch_bounds__(THREADS)
+    vectors(float* out, const float* in, unsigned rows, unsigned cols) {
+  constexpr unsigned TR = 64;
+  __shared__ float4 tile[TC][TR / 4];  // (col, quad of rows) of in
+  const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
+  const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
+  const unsigned col0 = (ALONG_OUT ? blockIdx.x / down : blockIdx.x % across) * TC;
+
+  // Each thread loads 4 rows: of 4 columns, or of one.
+  constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
+  static_assert(PIECES > 0);
+  float piece[PIECES][4][WIDTH];  // (row, col)
+#pragma unroll
+  for (unsigned n = 0; n < PIECES; ++n) {
+    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
+#pragma unroll
+    for (unsigned j = 0; j < 4; ++j) {
+      const unsigned row = row0 + 4 * q + j, col = col0 + c;
+      if (row >= rows || col >= cols) continue;
+      const float* const from = in + std::size_t{row} * cols + col;
+      if constexpr (WIDE_IN) {
+        const float4 quad = *reinterpret_cast<const float4*>(from);
+        piece[n][j][0] = quad.x, piece[n][j][1] = quad.y, piece[n][j][2] = quad.z,
+        piece[n][j][3] = quad.w;
+      } else {
+        piece[n][j][0] = *from;
+      }
+    }
+  }
+
+  // A column of the piece is a quad of the output.
+#pragma unroll
+  for (unsigned n = 0; n < PIECES; ++n) {
+    const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
+#pragma unroll
+    for (unsigned k = 0; k < WIDTH; ++k) {
+      tile[c + k][place(c + k, q)] =
+          make_float4(piece[n][0][k], piece[n][1][k], piece[n][2][k], piece[n][3][k]);
+    }
+  }
+  __syncthreads();  // the tile is full
+
+  if constexpr (WIDE_OUT) {
+#pragma unroll
+    for (unsigned id = t; id < TC * TR / 4; id += THREADS) {
+      const unsigned q = id % (TR / 4), c = id / (TR / 4), row = row0 + 4 * q, col = col0 + c;
+      if (row < rows && col < cols) {
+        *reinterpret_cast<float4*>(out + std::size_t{col} * rows + row) = tile[c][place(c, q)];
+      }
+    }
+  } else {
+    const float* const words = &tile[0][0].x;
+#pragma unroll
+    for (unsigned id = t; id < TC * TR; id += THREADS) {
+      const unsigned r = id % TR, c = id / TR, row = row0 + r, col = col0 + c;
+      if (row < rows && col < cols) {
+        out[std::size_t{col} * rows + row] = words[c * TR + 4 * place(c, r / 4) + r % 4];
+      }
+    }
+  }
+}
+
+// **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
+// 96 x 160 have fewer.
+//= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
+//=   count("vectors/along=out", "global_load_active_lanes"), 32)
+//
+// **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest, although no counter
+// of an SM can see it: in any order, each warp does the same. About a thousand blocks run at a time, and what they
+// touch together decides how well L2 and DRAM work. Along the rows of `out`, their stores fill long runs of memory. Along
+// the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
+// scattered loads.
+//
+// **So:** coalescing does not end at the warp. Neighboring blocks should write neighboring memory.
+//
+// ## 8. Any pitch
+//
+// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has to
+// load floats one by one. That costs little, as the offset did in section 2. If it has 10,007 *rows*, the rows of
+// `out` start anywhere, and that is another matter.
+//
+//? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
+//? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
+//? unit: of 1
+//? near: 15 %
+//
+// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector is
+// stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
+// memory moves the same sector several times.
+//
+// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c` begin
+// at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block loads 8
+// rows more than it stores, which neighboring blocks load, too, and find in L2.
+
+/// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
+///
+/// Launch: 512 threads, one block for each 128 x 64 tile of in, and 8 rows more: ceil((rows + 8) / 128) of them
+/// down, then across, in one dimension.
+__global__ void __launch_bounds__(512, 3)
+    whole_sectors(float* out, const float* in, unsigned rows, unsigned cols) {
+  constexpr unsigned TR = 128, TC = 64, SECTOR = 8, THREADS = 512;
+  constexpr unsigned LOADED = TR + SECTOR;
+  __shared__ float tile[TC][LOADED + 1];  // (col, row) of in; an odd pitch: no conflicts either way
+  const unsigned down = (rows + SECTOR + TR - 1) / TR, t = threadIdx.x;
+  const unsigned col0 = blockIdx.x / down * TC;
+  const int row0 = static_cast<int>(blockIdx.x % down * TR) - static_cast<int>(SECTOR);
+
+  float loaded[LOADED * TC / THREADS];
+#pragma unroll
+  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS, c = id % TC;
+    const int row = row0 + static_cast<int>(id / TC);
+    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
+      loaded[n] = in[static_cast<std::size_t>(row) * cols + col0 + c];
+    }
+  }
+#pragma unroll
+  for (unsigned n = 0; n < LOADED * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS;
+    tile[id % TC][id / TC] = loaded[n];
+  }
+  __syncthreads();  // the tile is full
+
+#pragma unroll
+  for (unsigned n = 0; n < TR * TC / THREADS; ++n) {
+    const unsigned id = t + n * THREADS, c = id / TR;
+    const std::size_t start = std::size_t{col0 + c} * rows;  // of this row of out
+    const unsigned r = SECTOR - static_cast<unsigned>(start % SECTOR) + id % TR;
+    const int row = row0 + static_cast<int>(r);
+    if (row >= 0 && row < static_cast<int>(rows) && col0 + c < cols) {
+      out[start + static_cast<std::size_t>(row)] = tile[c][r];
+    }
+  }
+}
+
+// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is slower,
+// by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
+//
+// ## 9. The TMA and the vendor
+//
+// Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of a
+// single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x 64
+// floats four ahead, turns them with conflict-free accesses, and has the TMA store them. Its swizzle works on rows of 128
+// bytes, so a tile comes as boxes of 32 columns.
+//
+//? tma: And how does it compare with `vectors` along the rows of out?
+//? choices: tma is faster | vectors is faster
+//? answer: "tma is faster" if ms("tma") < ms("vectors/along=out") else "vectors is faster"
+//
+// `tma` is slower. It saves instructions, of which this kernel has plenty to spare, and registers, which are not short
+// either. And its boxes touch 128 bytes of a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
+// that the TMA is made for.
+//
+// cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
+// size `vectors` is a little faster; with 10,007 columns the difference is larger.
+//
+// ## 10. What `__restrict__` does (second reading)
+//
+// A kernel that reads through one pointer and writes through another looks to the compiler as if a store could change
+// what the next load returns. It then may not move the load before the store. `const float* __restrict__` promises
+// that the data is read through this pointer only, and not written while the kernel runs. Two things follow:
+//
+// - Loads move up, so that more of them are in flight. All kernels above load everything that they need before they
+//   store anything, in the source; for them the promise changes nothing. In a loop that loads and stores in turn, it
+//   does.
+// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that was
+//   a cache of its own, the texture path. Since Volta it is the same L1, and a load that is read once gains nothing.
+//
+// A promise that is false gives wrong results without any message.
+//
+// ## 11. What can go wrong with a measurement (second reading)
+//
+// - **The first launch is slow.** The driver loads the module at the first launch that needs it, and clocks rise only
+//   under load. `lab` launches every rung several times before it starts the clock.
+// - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's L2 has 60. Launched
+//   in a loop, any of these kernels reads from L2 and seems to beat the memory. `lab` flushes L2 between the runs.
+// - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which one
+//   you compare with.
+
+namespace {
+
+/// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats. Where loads
+/// have 32 bits, a wider tile makes up for the sectors at its edges.
+template <bool ALONG_OUT>
+void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
+  const auto blocks = [=](unsigned tile_cols) {
+    return static_cast<unsigned>(lab::ceil_div(rows, 64u) * lab::ceil_div(cols, tile_cols));
+  };
+  const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
+  if (wide_in && wide_out) {
+    vectors<64, 256, true, true, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
+  } else if (wide_out) {
+    vectors<128, 1024, false, true, ALONG_OUT><<<blocks(128), 1024>>>(out, in, rows, cols);
+  } else if (wide_in) {
+    vectors<64, 256, true, false, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
+  } else {
+    vectors<64, 256, false, false, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
+  }
+}
+
+/// Registers everything for one size.
+void add_rungs(lab::Map<float>& map, const std::vector<float>& turned, unsigned rows,
+               unsigned cols) {
+  const std::size_t n = map.n;
+  const auto& in = map.in;
+  const auto wanted = [&turned](std::size_t i) { return turned[i]; };
+  const auto same = [&in](std::size_t i) { return in[i]; };
+
+  map.add("copy", same,
+          [=](auto* to, auto* from) { copy<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n); });
+  for (const std::size_t offset : {1, 8}) {
+    map.add(
+        "copy_offset", lab::variant_name("offset", offset),
+        [&in, n, offset](std::size_t i) { return in[(i + offset % n) % n]; },
+        [=](auto* to, auto* from) {
+          copy_offset<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n, offset % n);
+        });
+  }
+  for (const std::size_t stride : {2, 8, 32}) {
+    map.add(
+        "copy_strided", lab::variant_name("stride", stride),
+        [&in, n, stride](std::size_t i) {
+          const std::size_t per_pass = n / stride;
+          return in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
+        },
+        [=](auto* to, auto* from) {
+          copy_strided<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n, stride);
+        });
+  }
+
+  const auto rotated = [&in, n](std::size_t i) {
+    return i < n / 3 * 3 ? in[i / 3 * 3 + (i + 1) % 3] : in[i];
+  };
+  const dim3 points = lab::tiles(n / 3 + 1, BLOCK);
+  map.add("points_aos", rotated,
+          [=](auto* to, auto* from) { points_aos<<<points, BLOCK>>>(to, from, n); });
+  map.add(
+      "points_soa",
+      [&in, n](std::size_t i) { return i < n / 3 * 3 ? in[(i + n / 3) % (n / 3 * 3)] : in[i]; },
+      [=](auto* to, auto* from) { points_soa<<<points, BLOCK>>>(to, from, n); });
+  map.add("points_staged", rotated,
+          [=](auto* to, auto* from) { points_staged<<<points, BLOCK>>>(to, from, n); });
+  map.add(
+      "points_aligned",
+      [&in, n](std::size_t i) {
+        return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
+      },
+      [=](auto* to, auto* from) {
+        points_aligned<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(to, from, n);
+      });
+
+  const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
+  map.add("naive_rows", wanted,
+          [=](auto* to, auto* from) { naive_rows<<<grid, block>>>(to, from, rows, cols); });
+  map.add("naive_columns", wanted,
+          [=](auto* to, auto* from) { naive_columns<<<grid, block>>>(to, from, rows, cols); });
+  map.sweep(
+      "tiled", wanted,
+      {{"pad=0", [=](auto* to, auto* from) { tiled<0><<<grid, block>>>(to, from, rows, cols); }},
+       {"pad=1", [=](auto* to, auto* from) { tiled<1><<<grid, block>>>(to, from, rows, cols); }}});
+  map.demonstrate("no_barrier",
+                  [=](auto* to, auto* from) { no_barrier<<<grid, block>>>(to, from, rows, cols); });
+  map.add("swizzled", wanted,
+          [=](auto* to, auto* from) { swizzled<<<grid, block>>>(to, from, rows, cols); });
+  map.sweep(
+      "vectors", wanted,
+      {{"along=in", [=](auto* to, auto* from) { launch_vectors<false>(to, from, rows, cols); }},
+       {"along=out", [=](auto* to, auto* from) { launch_vectors<true>(to, from, rows, cols); }}});
+  map.add("whole_sectors", wanted, [=](auto* to, auto* from) {
+    whole_sectors<<<lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u), 512>>>(to, from, rows,
+                                                                                     cols);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
+  const auto [rows, cols] = chapter.extents<2>();
+  chapter.require(rows <= 65535 * std::size_t{TILE}, "rows: at most 65535 tiles of 32");
+  chapter.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
+  lab::Map<float> map(chapter, rows * cols);
+  const std::vector<float> turned = lab::transposed(map.in, rows, cols);
+  add_rungs(map, turned, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
+  return chapter.run();
+}
+
+// ## What to remember
+//
+// - A memory-bound kernel is as fast as its bytes. Compare it with `cudaMemcpy`, and count reads and writes.
+// - Two things make it slower: sectors that are moved and not used, and too few bytes in flight.
+// - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
+// - Scattered stores cost more than scattered loads: between two evils, write in order.
+// - Stage through shared memory what has to change its order; pad or swizzle the tile.
+// - Give each thread 16-byte accesses, several of them independent, before it waits for anything.
+// - Blocks that run at the same time should write to neighboring memory.
+//
+// ## Possibilities for extension
+//
+// 1. Transpose in place, a square matrix first. Which two tiles does a block have to hold?
+// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the peer's
+//    rate is reached, and how many bytes are in flight?
+// 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
+// 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?

@@ -1,0 +1,113 @@
+"""Chapter 06, run as a reader runs it: what its text says of counts, any size, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Mutant, Run
+
+CHAPTER = Chapter("06_transpose")
+TRANSPOSES = ("naive_rows", "naive_columns", "tiled", "swizzled", "vectors", "whole_sectors")
+
+
+def per_request(counts, kind):
+    return counts[f"global_{kind}_sectors"] / counts[f"global_{kind}_requests"]
+
+
+class Counts(unittest.TestCase):
+    """Formulas hold at sizes of which the text says nothing."""
+
+    def test_a_pitch_that_is_no_multiple_of_a_sector(self):
+        # Rows of out begin anywhere. Only `whole_sectors` stores no sector twice but those in which two rows meet.
+        rows, cols = 513, 64
+        run = CHAPTER.run("--size", f"{rows},{cols}", *(a for rung in ("vectors", "whole_sectors") for a in ("--rung", rung)))
+        self.assertEqual(run.code, 0, run.explain())
+        sectors = -(-rows * cols // 8)
+        whole = run.row("whole_sectors")["counts"]["global_store_sectors"]
+        self.assertLessEqual(whole, sectors + cols)
+        cut = run.row("vectors", "along=out")["counts"]["global_store_sectors"]
+        self.assertGreater(cut, sectors + 4 * cols)
+
+    def test_an_offset_costs_a_sector_unless_it_is_a_multiple_of_one(self):
+        run = CHAPTER.run("--size", "64,64", "--rung", "copy_offset")
+        for offset, sectors in ((1, 5), (8, 4)):
+            self.assertEqual(per_request(run.row("copy_offset", f"offset={offset}")["counts"], "load"), sectors)
+
+    def test_no_transpose_behind_tiled_has_a_conflict(self):
+        for size in ("128,192", "100,60", "33,70", "64,257"):
+            run = CHAPTER.run("--size", size)
+            self.assertEqual(run.code, 0, run.explain())
+            for row in run.rows:
+                if row["rung"] in ("swizzled", "vectors", "whole_sectors") or row.get("variant") == "pad=1":
+                    counts = row["counts"]
+                    with self.subTest(size=size, rung=row["rung"]):
+                        self.assertEqual(counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"], 0)
+
+    def test_the_order_of_the_tiles_changes_no_count(self):
+        run = CHAPTER.run("--rung", "vectors")
+        along_in, along_out = (run.row("vectors", f"along={side}")["counts"] for side in ("in", "out"))
+        self.assertEqual(along_in, along_out)
+
+
+class Sizes(unittest.TestCase):
+    def test_all_cases(self):
+        run = CHAPTER.run("--cases", "all")
+        self.assertEqual(run.code, 0, run.explain())
+        self.assertLessEqual(set(TRANSPOSES), {row["rung"] for row in run.rows if row["status"] == "PASS"})
+
+    def test_rows_and_columns_around_the_tiles(self):
+        # Four kinds of alignment: rows of in, of out, of both, of neither are multiples of 16 bytes.
+        for size in ("1,1023", "1025,1", "260,1028", "257,1020", "1020,257", "255,1023", "2,1048576"):
+            with self.subTest(size=size):
+                run = Run(CHAPTER.fast, "--size", size, *(a for rung in TRANSPOSES for a in ("--rung", rung)))
+                self.assertEqual(run.code, 0, run.explain())
+
+    def test_more_rows_than_a_grid_has_tiles(self):
+        run = CHAPTER.run("--size", f"{65535 * 32 + 1},1", results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+
+GUARD = ("tiled", "col0 + i < cols && row0 + x < rows", "col0 + i < rows && row0 + x < cols")
+
+# (rung, text, what it becomes): each gives a wrong result at 33 x 70.
+MUTANTS = [
+    ("copy", "if (i < n) out[i] = in[i]", "if (i < n - 1) out[i] = in[i]"),
+    ("copy_offset", "i + offset - n", "i + offset - n + 1"),
+    ("copy_strided", "i / per_pass : i]", "i / per_pass : 0]"),
+    ("points_aos", "out[3 * p] = y, out[3 * p + 1] = z", "out[3 * p] = z, out[3 * p + 1] = y"),
+    ("points_soa", "const std::size_t points = n / 3", "const std::size_t points = n / 4"),
+    ("points_staged", "__syncthreads();  // all structs are rotated", ""),
+    ("points_aligned", "point.z, point.x, point.w", "point.z, point.w, point.x"),
+    ("naive_rows", "std::size_t{col} * rows + row] =", "std::size_t{col} * rows + row - row % 2] ="),
+    ("naive_columns", "row < rows && col < cols", "row < cols && col < rows"),
+    GUARD,  # the well-known one: row and column have changed places, the extents have not
+    ("swizzled", "tile[x][i ^ x]", "tile[x][i]"),
+    ("vectors", "piece[n][j][0] = *from", "piece[n][j][0] = *(from - (col > 0))"),
+    ("whole_sectors", "= tile[c][r];", "= tile[c][r - 1];"),
+]
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        with Mutant(CHAPTER, MUTANTS) as program:
+            for rung, _, mistake in MUTANTS:
+                with self.subTest(rung=rung, mistake=mistake):
+                    run = program.run("--size", "33,70", "--rung", rung)
+                    self.assertEqual(run.code, 1, run.explain())
+            # What makes the wrong guard so durable: it is right for squares.
+            for size, code in (("64,64", 0), ("33,33", 0), ("96,160", 1), ("33,70", 1)):
+                self.assertEqual(program.run("--size", size, "--rung", "tiled").code, code, size)
+
+    def test_what_only_the_simulator_notices(self):
+        barrier = ("no_barrier", "  }\n  for", "  }\n  __syncthreads();\n  for")
+        guard = ("whole_sectors", "static_cast<int>(rows) && col0 + c < cols) {\n      out", "static_cast<int>(rows)) {\n      out")
+        with Mutant(CHAPTER, [barrier, guard], traced=True) as program:
+            run = program.run("--rung", "no_barrier", "--size", "96,160")
+            beyond = program.run("--rung", "whole_sectors", "--size", "33,70")
+        self.assertEqual(run.code, 1, run.explain())
+        self.assertIn("raised nothing", " ".join(run.out.split()))
+        self.assertEqual(beyond.code, 1, beyond.explain())
+        self.assertIn("out-of-bounds", beyond.err + beyond.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
