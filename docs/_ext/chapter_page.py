@@ -130,8 +130,40 @@ def counts_table(rows: list[dict]) -> str:
         head = ["variant"] if variants else []
         head += ["access", "requests", unit, f"{unit} per request",
                  "bytes used" if unit == "sectors" else "bank conflicts", "lanes per request"]
-        parts.append(table(head, body, ("l" if variants else "") + "lrrrrr"))
+        words = 2 if variants else 1  # columns that say what a row is
+        if variants:
+            body = merge_variants(body, len(rows))
+        head, body, constant = without_constants(head, body, words + 3)
+        parts.append(table(head, body, "l" * words + "r" * (len(head) - words)))
+        if constant:
+            parts.append(f"In every row: {', '.join(constant)}.")
     return "\n\n".join(parts)
+
+
+def merge_variants(body: list[list[str]], variants: int) -> list[list[str]]:
+    """Rows that are the same for every variant become one."""
+    same: dict[tuple, int] = {}
+    for _, *cells in body:
+        same[tuple(cells)] = same.get(tuple(cells), 0) + 1
+    merged, seen = [], set()
+    for variant, *cells in body:
+        key = tuple(cells)
+        if same[key] < variants:
+            merged.append([variant, *cells])
+        elif key not in seen:
+            seen.add(key)
+            merged.append(["each", *cells])
+    return merged
+
+
+def without_constants(head: list[str], body: list[list[str]], first: int) -> tuple[list[str], list[list[str]], list[str]]:
+    """The table without those of its columns, from the `first` on, that never vary, and these as phrases: `32 lanes per
+    request`."""
+    if len(body) < 2:
+        return head, body, []
+    constant = [i for i in range(first, len(head)) if len({row[i] for row in body}) == 1 and body[0][i] != "–"]
+    kept = [i for i in range(len(head)) if i not in constant]
+    return [head[i] for i in kept], [[row[i] for i in kept] for row in body], [f"{body[0][i]} {head[i]}" for i in constant]
 
 
 def escape_code(text: str) -> str:
@@ -442,6 +474,8 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     if header.intro:
         out += [header.intro, ""]
     out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
+    if figures:  # results: whoever wants to predict them first leaves it shut
+        out += [":::::{dropdown} The ladder in one picture", ":class-container: rungs", "", figures[0], ":::::", ""]
     out += [":::{dropdown} The rungs of this chapter", ":class-container: rungs", "",
             table(["rung", "idea"], [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()], "ll"),
             "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
@@ -486,7 +520,7 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
         out += ["## Beside the kernels", ""]
         for name in rest:
             out += [panel(name, chapter.path), ""]
-    out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures)), ""]
+    out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
     out += [agreement(counted, simulated), ""]
     if notes.strip():
         out += ["## Notes on the measurement", "", typeset(notes.strip()), ""]

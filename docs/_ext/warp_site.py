@@ -25,6 +25,7 @@ import warp_pygments
 from course import results
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -82,6 +83,30 @@ def drop_links_to_contracts(_app, doctree, _docname):
         target = link.get("refid") or link.get("refuri", "").removeprefix("#")
         if target.startswith("_CPPv4") and target not in known:
             link.parent.replace(link, link.children)
+
+
+def rungs_in_contents(app, doctree):
+    """The rungs of a section stand below it in the page's contents."""
+    toc = app.env.tocs.get(app.env.docname)
+    if toc is None:
+        return
+    entries = {link.get("anchorname", ""): link.parent.parent for link in toc.findall(nodes.reference)}
+    for panel in doctree.findall(nodes.container):
+        section = panel
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if "rung" not in panel.get("classes", []) or section is None:
+            continue
+        item = next((entries[f"#{name}"] for name in section["ids"] if f"#{name}" in entries), None)
+        if item is None:
+            continue
+        name = panel["ids"][0]
+        link = nodes.reference("", "", nodes.literal(text=name), internal=True, refuri=app.env.docname, anchorname=f"#{name}")
+        below = next((child for child in item.children if isinstance(child, nodes.bullet_list)), None)
+        if below is None:
+            below = nodes.bullet_list()
+            item += below
+        below += nodes.list_item("", addnodes.compact_paragraph("", "", link))
 
 
 def link_rung_names(app, doctree):
@@ -313,6 +338,7 @@ def setup(app):
     reading.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
+    app.connect("doctree-read", rungs_in_contents, priority=600)  # after Sphinx has collected the headings
     app.connect("doctree-read", dash_parameters)
     app.connect("doctree-resolved", drop_links_to_contracts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -48,6 +48,8 @@ class Build(unittest.TestCase):
         for text in ("The first paragraph", 'id="copy_far"', "number of elements", "copy_one drew this",
                      'href="#copy_far"', "12.5 %"):
             self.assertIn(text, page)
+        contents = page[page.index('class="toc-tree"'):]
+        self.assertRegex(contents, r'(?s)A heading.*href="#copy_one".*href="#copy_far"')
         self.assertIn("copy_far  PASS  8  32.0", (site / "index.html").read_text())
         # A link to nowhere, in the same course.
         done = self.build(chapter=sample.CHAPTER.replace("- a list", "[nowhere](nowhere.md)"))
