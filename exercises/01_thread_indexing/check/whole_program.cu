@@ -1,0 +1,24 @@
+#include "grader/grader.h"
+#define main program
+#include EXERCISE
+
+void grade(grader::Exercise& exercise) {
+  const auto free_bytes = [] {
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    return free;
+  };
+  const std::size_t before = free_bytes();
+  int code = -1;
+  exercise.run("the program", [&] { code = program(); });
+  exercise.expect(
+      exercise.printed() == "2001000\n", "wrong-output",
+      "the program must print 2001000; it printed: " + lab::one_line(exercise.printed()));
+  exercise.expect(code == 0, "exit-code", lab::format("main() returned %d, not 0", code));
+  exercise.exactly(grader::launches, 1);
+  exercise.exactly(grader::threads_per_block, 256);
+  exercise.at_most(grader::blocks, 4);
+  exercise.expect(
+      free_bytes() == before, "not-freed",
+      lab::format("%zu bytes of the device's memory were not freed", before - free_bytes()));
+}
