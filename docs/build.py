@@ -17,6 +17,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -147,44 +148,32 @@ def signatures(chapter: source.Chapter, sources: list[Path], xml: Path) -> dict[
     return found
 
 
-def sector_drawing(stage: Stage, chapter, simulated) -> dict[str, str]:
-    """A map of the sectors of one request, where a chapter has a rung that wastes them and one that does not."""
-    requests = []
-    for row in simulated.rows:
-        counts = row.get("counts", {})
-        for access in ("load", "store"):
-            prefix = f"global_{access}_"
-            n = counts.get(prefix + "requests", 0)
-            if n and counts[prefix + "active_lanes"] == 32 * n and counts[prefix + "sectors"] % n == 0:
-                requests.append(figures.Request(row["rung"], access, counts[prefix + "sectors"] / n,
-                                                counts[prefix + "bytes"] / n))
-                break
-    wasteful = next((r for r in requests if r.sectors == 32 and r.used <= 0.25), None)
-    if not wasteful:
-        return {}
-    before = requests[: requests.index(wasteful)]
-    frugal = next((r for r in reversed(before) if r.used == 1 and r.bytes == wasteful.bytes), None)
-    if not frugal:
-        return {}
-    drawing = figures.sector_map([frugal, wasteful])
-    caption = (f"Each small square is a 4-byte word, each group of eight a sector. Drawn from the counts of "
-               f"{{rung}}`{frugal.rung}` and {{rung}}`{wasteful.rung}`.")
-    return {wasteful.rung: stage.drawing(f"{chapter.folder}-sectors", drawing, caption)}
-
-
-def own_drawings(stage: Stage, chapter, simulated) -> dict[str, str]:
-    """What the chapter's figures.py draws: each rung with its directives."""
+def own_drawings(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict[str, str]]:
+    """What the chapter's figures.py draws: the directives behind each rung, and those that the prose names, by name."""
     path = chapter.path.parent / "figures.py"
     if not path.exists():
-        return {}
+        return {}, {}
     module = runpy.run_path(str(path))
-    drawn: dict[str, str] = {}
+    behind: dict[str, str] = {}
+    named: dict[str, str] = {}
     for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
-        if rung not in chapter.header.rungs:
-            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
         directive = stage.drawing(f"{chapter.folder}-{name}", drawing, caption)
-        drawn[rung] = "\n\n".join(filter(None, [drawn.get(rung), directive]))
-    return drawn
+        if rung is None:
+            named[name] = directive
+        elif rung not in chapter.header.rungs:
+            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
+        else:
+            behind[rung] = "\n\n".join(filter(None, [behind.get(rung), directive]))
+    return behind, named
+
+
+def place_drawings(page: str, named: dict[str, str], path: Path) -> str:
+    """The page with each drawing where its prose has an empty fence ```{drawing} NAME."""
+    for name, directive in named.items():
+        page, places = re.subn(rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _: directive, page, flags=re.MULTILINE)
+        if places != 1:
+            raise BuildError(f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose")
+    return page
 
 
 def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
@@ -331,16 +320,17 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
                            for row in measured.of("memory_bandwidth") if row.get("rate")})
             drawings = ladder_drawings(stage, chapter, measured)
             drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
+        behind, named = own_drawings(stage, chapter, simulated)
         notes_file = chapter.path.parent / "results" / "NOTES.md"
         page = chapter_page.chapter_page(
             chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
             elsewhere=gpus[1:],
             others=others, figures=drawings, counted=counted,
             answers=answers_of(chapter.path, options.build_dir / "simulator"),
-            rung_figures=sector_drawing(stage, chapter, simulated) | own_drawings(stage, chapter, simulated),
+            rung_figures=behind,
             notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
         page += exercises_page.stage(stage.write, options.root, chapter.folder)
-        stage.write(f"chapters/{chapter.folder}.md", page)
+        stage.write(f"chapters/{chapter.folder}.md", place_drawings(page, named, chapter.path))
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)
         stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))
 

@@ -3,6 +3,7 @@
 `rung`      the panel after a rung's function, with the rung's name as its anchor
 `svg`       a drawing, put into the page itself so that it takes the page's colours
 `header`    the contracts of a public header, in the order of the file
+`source`    a program of the course, whole: a path from its folder
 `output`    the table that a chapter's program printed on the simulator while this site was built
 `explained` what ./learn explain prints for a kernel of a chapter
 `packages`  what a kind of work needs, as the runner knows it
@@ -247,6 +248,21 @@ def output_block(lines: list[str]) -> nodes.Node:
     return block
 
 
+class SourceFile(SphinxDirective):
+    """A file that is compiled and tested, shown as it is."""
+
+    required_arguments = 1
+
+    def run(self):
+        path = Path(self.config.warp_root) / self.arguments[0]
+        self.env.note_dependency(str(path))
+        if not path.is_file():
+            raise self.error(f"there is no file {self.arguments[0]}")
+        text = path.read_text(encoding="utf-8").rstrip("\n")
+        block = nodes.literal_block(text, text, language="cuda", linenos=True)
+        return [block]
+
+
 def course_root(env) -> Path:
     """The course's folder; its tools can be imported afterwards."""
     root = Path(env.config.warp_root)
@@ -328,6 +344,7 @@ def setup(app):
     app.add_directive("rung", Rung)
     app.add_directive("svg", Svg)
     app.add_directive("header", Header)
+    app.add_directive("source", SourceFile)
     app.add_directive("output", Output)
     app.add_directive("explained", Explained)
     app.add_directive("packages", Packages)

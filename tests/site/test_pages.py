@@ -57,7 +57,10 @@ def bare(text: str) -> str:
 def lost_lines(prose: str, shown: str) -> list[str]:
     """The lines of prose, or the cells where one is a row of a table, that a page does not show."""
     here, lost = bare(shown), []
+    prose = re.sub(r"\{\w+\}`([^`<]*?)(?:\s<[^`>]*>)?`", r"\1", prose)  # a role shows its text
     for line in prose.split("\n"):
+        if line.startswith("```"):
+            continue
         text = re.sub(r"^\s*(\d+\.|-)\s", "", line)
         for part in text.split("|") if text.startswith("|") else [text]:
             if not re.fullmatch(r"[:\s-]*", part) and bare(part) not in here:
@@ -154,6 +157,11 @@ class Content(unittest.TestCase):
                         text = block.text.replace(source.SECOND_READING, "", 1) if block.second_reading else block.text
                         self.assertEqual(lost_lines(text, shown), [], f"{file.name}:{block.line}")
 
+    def test_the_first_program_is_shown_whole(self):
+        shown = bare("".join(Page(SITE / "chapters" / "01_thread_indexing.html").text))
+        text = (CHAPTERS / "01_thread_indexing" / "first" / "first.cu").read_text()
+        self.assertEqual([line for line in text.splitlines() if bare(line) not in shown], [])
+
     def test_what_a_kernel_requires_is_a_paragraph(self):
         for path in sorted((SITE / "chapters").glob("0[2-5]_*.html")):
             text = path.read_text()
@@ -187,7 +195,7 @@ class Content(unittest.TestCase):
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
             # Every numbered line of a listing is that line of a file of the chapter.
-            sources = [path.read_text().split("\n") for path in main.parent.glob("*.cu")]
+            sources = [path.read_text().split("\n") for path in main.parent.rglob("*.cu")]
             numbered = 0
             for listing in page.listings:
                 for row in listing.split("\n"):

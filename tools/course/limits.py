@@ -57,7 +57,7 @@ def measure(main: Path) -> Lengths:
                 continue
             found.predictions += isinstance(block, Prediction)
             if isinstance(block, Prose):
-                if block.heading or re.search(r"^ {0,3}(?:```|:::+)\{(?:svg|figure)", block.text, re.MULTILINE):
+                if block.heading or re.search(r"^ {0,3}(?:```|:::+)\{(?:svg|figure|drawing)", block.text, re.MULTILINE):
                     stretch = 0
                 first = first if stretch else block.line
                 text = block.text
