@@ -59,11 +59,12 @@ class Map {
   Map(Chapter& chapter, std::size_t n, std::size_t n_out = 0)
       : n(n),
         n_out(n_out == 0 ? n : n_out),
-        in(random_values<In>(n, 2 * chapter.seed())),
-        d_in(in, "in"),
+        d_in(n, "in"),
         d_out(this->n_out, "out"),
+        in(random_values<In>(n, 2 * chapter.seed())),
         chapter_(chapter),
         d_in2_(0, "in2") {
+    d_in.upload(in);
     for (const auto& add_rungs : detail::rungs_of<Map>()) add_rungs(*this);
   }
   Map(const Map&) = delete;
@@ -138,10 +139,11 @@ class Map {
   Chapter& chapter() const { return chapter_; }
 
   const std::size_t n, n_out;
-  const std::vector<In> in;  ///< the first input, on the host
-  std::vector<In> in2;       ///< the second, where a launch reads two; empty before that is added
+  // Device memory is asked for first: a size that is too large ends there, with advice.
   DeviceBuffer<In> d_in;     ///< the first input, on the device
   DeviceBuffer<Out> d_out;   ///< the output
+  const std::vector<In> in;  ///< the first input, on the host
+  std::vector<In> in2;       ///< the second, where a launch reads two; empty before that is added
 
  private:
   /// What the number of a launch's inputs decides.
