@@ -1,6 +1,5 @@
 /// \file
-/// What of chapter 01 only a GPU can show: on which SM each block runs, and a kernel without code
-/// for this GPU. thread_indexing_stub.cu stands in on the simulator.
+/// What of chapter 01 only a GPU can show: on which SM each block runs.
 
 #include <cuda_runtime.h>
 
@@ -115,85 +114,21 @@ void print_schedule(const std::vector<BlockRecord>& records, const Room& room) {
   }
 }
 
-}  // namespace
-
-/// Launches a kernel that was compiled for another GPU; see missing_image_gpu.cu.
-///
-/// @param out  at least 32 floats in device memory
-/// @return what the runtime said to the launch
-cudaError_t launch_missing_image(float* out);
-
-/// Whether code for the architecture that missing_image was compiled for runs on a device.
-///
-/// @param major,minor  the device's compute capability
-/// @return whether it runs, and what the architecture is called
-bool missing_image_would_run(int major, int minor, std::string& architecture);
-
-void register_where_blocks_run(lab::Chapter& chapter) {
-  // Three waves and a half: the last wave leaves half of the GPU without work.
-  const auto room = std::make_shared<Room>();
-  const auto blocks = static_cast<std::size_t>(room->wave() * 7 / 2);
+// Three waves and a half: the last one leaves half of the GPU without work.
+const lab::Rungs here([](lab::Chapter& chapter) {
+  const Room room;
+  const auto blocks = static_cast<std::size_t>(room.wave() * 7 / 2);
   const auto records = std::make_shared<lab::DeviceBuffer<BlockRecord>>(blocks, "records");
   chapter.add({.name = "where_blocks_run",
-               .idea = "which SM each block ran on, and when (GPU only)",
                .launch =
                    [=] {
                      where_blocks_run<<<static_cast<unsigned>(blocks), threads>>>(records->data(),
                                                                                   400000);
                    },
-               .verify = [=] { return check(records->download(), *room); },
-               .show = [=] { print_schedule(records->download(), *room); },
+               .verify = [=] { return check(records->download(), room); },
+               .show = [=] { print_schedule(records->download(), room); },
                .timed = false,
                .outputs = {records.get()}});
-}
+});
 
-void register_missing_image(lab::Chapter& chapter) {
-  const char* const idea = "a kernel that was compiled for another GPU (GPU only)";
-  std::string architecture;
-  if (missing_image_would_run(lab::device_attribute(cudaDevAttrComputeCapabilityMajor),
-                              lab::device_attribute(cudaDevAttrComputeCapabilityMinor),
-                              architecture)) {
-    chapter.skip("missing_image", "this GPU runs code for " + architecture + ", too", idea);
-    return;
-  }
-  struct State {
-    lab::DeviceBuffer<float> out{32, "out of missing_image"};
-    bool launched = false;
-    cudaError_t first = cudaSuccess, second = cudaSuccess;
-  };
-  const auto state = std::make_shared<State>();
-  chapter.add({.name = "missing_image",
-               .idea = idea,
-               .prepare =
-                   [state] {
-                     state->out.upload(std::vector<float>(32, 99.0f));
-                     state->launched = false;
-                   },
-               .launch =
-                   [state] {
-                     state->first = launch_missing_image(state->out.data());
-                     state->second = cudaGetLastError();
-                     state->launched = true;
-                   },
-               .verify =
-                   [state] {
-                     if (!state->launched || state->first != cudaErrorNoKernelImageForDevice) {
-                       return lab::verdict(
-                           false, std::string("the launch gave ") + cudaGetErrorName(state->first));
-                     }
-                     if (state->second != cudaSuccess) {
-                       return lab::verdict(false, "the error did not go away");
-                     }
-                     // No thread ran: the output is as it was.
-                     return lab::compare(state->out.download(), std::vector<float>(32, 99.0f));
-                   },
-               .show =
-                   [state, architecture] {
-                     std::printf(
-                         "  compiled for %s only\n  the launch gave %s (%s)\n"
-                         "  advice: %s\n",
-                         architecture.c_str(), cudaGetErrorName(state->first),
-                         cudaGetErrorString(state->first), lab::advice(state->first).c_str());
-                   },
-               .timed = false});
-}
+}  // namespace

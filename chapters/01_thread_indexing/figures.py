@@ -1,0 +1,114 @@
+"""The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
+
+import figures
+from course import results
+from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
+
+SMS = 132  # of an H200
+SUB_PARTITIONS = 4
+LANES = 32
+
+
+def _text(x, y, words, size=13, colour=FOREGROUND, anchor="start", weight=400):
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{words}</text>'
+    )
+
+
+def _cells(x, y, columns, count, pitch, size, marked):
+    """Small squares, row by row, of which one is marked."""
+    return "".join(
+        f'<rect x="{x + i % columns * pitch:g}" y="{y + i // columns * pitch:g}" width="{size:g}" '
+        f'height="{size:g}" rx="1.5" fill="{ACCENT if i == marked else SOFT}"/>'
+        for i in range(count)
+    )
+
+
+def _bars(x, y, count, width, height, pitch, marked):
+    """Bars below each other, of which one is marked."""
+    return "".join(
+        f'<rect x="{x}" y="{y + i * pitch}" width="{width}" height="{height}" rx="2" '
+        f'fill="{ACCENT if i == marked else SOFT}"/>'
+        for i in range(count)
+    )
+
+
+def machine():
+    """What a launch consists of, and the part of the GPU that each of its parts runs on."""
+    left, right, wide = 2, 330, 250
+    rows = [
+        # top, height, name and words on the left, drawn there, the like on the right, words between
+        (48, 112, "grid", "blocks, in any number", _cells(left, 58, 16, 96, 15, 12, 37),
+         "GPU", f"{SMS} SMs", _cells(right, 58, 22, SMS, 11, 8.5, 52), "a block runs on one SM,|until it is done"),
+        (214, 92, "block", "8 warps of 32 threads", _bars(left, 224, 8, 240, 7, 10, 2),
+         "SM", f"{SUB_PARTITIONS} sub-partitions", _bars(right, 224, SUB_PARTITIONS, 240, 16, 20, 2),
+         "a warp stays in one|sub-partition"),
+        (360, 30, "warp", "32 threads", _cells(left, 370, LANES, LANES, 7.6, 6, 18),
+         "sub-partition", "32 lanes, one instruction at a time", _cells(right, 370, LANES, LANES, 7.6, 6, 18),
+         "a thread uses one lane"),
+    ]  # fmt: skip
+
+    def heading(x, y, name, words):
+        return _text(x, y, f'<tspan font-weight="600">{name}</tspan><tspan fill="{MUTED}">: {words}</tspan>')
+
+    def wide_svg():
+        shapes = [_text(left, 16, "What the program launches", 13, MUTED), _text(right, 16, "What it runs on", 13, MUTED)]
+        for top, _, name, words, drawn, part, parts, drawn_right, link in rows:
+            shapes += [heading(left, top, name, words), drawn, heading(right, top, part, parts), drawn_right]
+            y = top + 30
+            shapes.append(f'<path d="M{left + wide} {y}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>')
+            lines = link.split("|")
+            shapes += [_text(right + 262, y - 4 + 17 * i, line, 13, MUTED) for i, line in enumerate(lines)]
+        return _svg(shapes, 760, 396)
+
+    def narrow_svg():
+        shapes, shift = [], 0
+        for top, height, name, words, drawn, part, parts, drawn_right, link in rows:
+            down = shift + 16 - top
+            shapes.append(f'<g transform="translate(0 {down})">{heading(left, top, name, words)}{drawn}</g>')
+            shapes.append(_text(left, shift + height + 34, "↓ " + link.replace("|", " "), 13, MUTED))
+            across = down + height + 44
+            shapes.append(f'<g transform="translate({left - right} {across})">'
+                          f'{heading(right, top, part, parts)}{drawn_right}</g>')  # fmt: skip
+            shift += 2 * height + 72
+        return _svg(shapes, 256, shift - 10)
+
+    alt = (
+        f"Three levels side by side. A grid is made of blocks, a GPU of {SMS} SMs: a block runs on one SM until it is done. "
+        f"A block of 256 threads is made of 8 warps, an SM of {SUB_PARTITIONS} sub-partitions: a warp stays in one. A warp "
+        f"is made of {LANES} threads, and a sub-partition executes one instruction at a time for {LANES} lanes: a thread uses one."
+    )
+    return figures.Drawing(wide_svg(), alt, narrow_svg())
+
+
+def _svg(shapes, width, height):
+    svg = "".join(shapes)
+    for colour, variable in figures.VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    return (
+        f'<svg viewBox="0 0 {width} {height}" style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg">{svg}</svg>'
+    )
+
+
+def sectors(simulated, source):
+    """The sectors of the first load of either copy."""
+    text = source.read_text(encoding="utf-8").split("\n")
+    requests = []
+    for kernel in ("copy_x_fastest", "copy_y_fastest"):
+        here = next(i for i, line in enumerate(text) if f" {kernel}(" in line)
+        words = next(line.strip() for line in text[here:] if "out[row * cols + col] =" in line)
+        at = results.examples_of(simulated, kernel, source, words, 0)[0]["addresses"]
+        requests.append(figures.Request(kernel, "load", len({address // 32 for address in at}), 4 * len(at)))
+    return figures.sector_map(requests)
+
+
+def draw(simulated, source):
+    """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
+    return [
+        (None, "machine", machine(), "A launch and the GPU that runs it. One block, one of its warps and one of its "
+                                     "threads are marked, and where they run."),
+        ("copy_y_fastest", "sectors", sectors(simulated, source),
+         "The first load of each kernel. Each small square is a 4-byte word, each group of eight a sector; what the lanes "
+         "asked for is filled."),
+    ]  # fmt: skip
