@@ -34,6 +34,6 @@ def draw(simulated, source):
              "The blocks of `edge_blocks`, to scale. The matrix is filled; each block has the number of its threads that have "
              "an element."),
             ("naive_along_columns", "reads", reads,
-             "What the first warp of each kernel reads in its first turn, and the elements of C that it computes, from the "
-             "simulator's trace. Green is what the lanes want, grey what comes along in the same sectors. A single green "
-             "square is a broadcast: all 32 lanes want it.")]
+             "What the first warp of each kernel loads in its first iteration, and the elements of C that it computes, from the "
+             "simulator's trace. Green is what the lanes load, grey what comes along in the same sectors. A single green "
+             "square is a broadcast to all 32 lanes.")]

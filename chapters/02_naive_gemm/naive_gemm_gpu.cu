@@ -1,6 +1,5 @@
 /// \file
-/// What of chapter 02 only a GPU can show: how long the memories take to answer, and how much they
-/// deliver. naive_gemm_gpu_stub.cu stands in on the simulator.
+/// What of chapter 02 only a GPU can show: the latency and the bandwidth of its memories.
 
 #include <cuda_runtime.h>
 
@@ -46,7 +45,7 @@ __device__ __forceinline__ At follow(At at, float one) {
   return at;
 }
 
-/// Follows a chain of loads, or of multiply-adds, one after the other.
+/// Follows a chain of loads, or of FMAs, one after the other.
 ///
 /// @param end     where the chain led to; written
 /// @param cycles  clock cycles of the SM that it took; written
@@ -81,22 +80,22 @@ __global__ void memory_latency(At* end, long long* cycles, At at, const std::uin
 /// All threads read as much as they can and add it up, bits as unsigned integers.
 ///
 /// @param sums    one word for each thread of the grid; written
-/// @param in      quads of words in global memory: 1024 for shared and l1
-/// @param quads   how many there are
-/// @param rounds  how often each thread goes round, a multiple of 8: for l2 and memory through its share
-///                of `in`; for constant memory over `rounds` words, for the others over `rounds` quads
+/// @param in      vectors of four words in global memory: 1024 for shared and l1
+/// @param count   how many there are
+/// @param rounds  iterations of each thread, a multiple of 8: through its share of `in` for l2 and
+///                memory; over `rounds` words for constant memory, else over `rounds` vectors
 /// @param one     1
 ///
 /// Launch: one dimension, blocks of 1024 threads, with 16 KiB of dynamic shared memory for shared.
 template <Place place>
 __global__ void __launch_bounds__(1024)
-    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t quads, unsigned rounds,
+    memory_bandwidth(std::uint32_t* sums, const uint4* in, std::size_t count, unsigned rounds,
                      float one) {
   extern __shared__ uint4 tile[];
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const unsigned t = threadIdx.x;
   std::uint32_t sum = 0;
-  const auto add = [&](const uint4& quad) { sum += quad.x + quad.y + quad.z + quad.w; };
+  const auto add = [&](const uint4& four) { sum += four.x + four.y + four.z + four.w; };
 
   if constexpr (place == Place::registers) {
     float x[8];
@@ -124,7 +123,7 @@ __global__ void __launch_bounds__(1024)
     const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
     for (unsigned r = 0; r < rounds; ++r) {
 #pragma unroll 4
-      for (std::size_t i = thread; i < quads; i += step) {
+      for (std::size_t i = thread; i < count; i += step) {
         add(place == Place::l2 ? __ldcg(in + i) : __ldcs(in + i));
       }
     }
@@ -194,7 +193,6 @@ void add_latency(lab::Chapter& chapter, const char* variant, std::size_t bytes, 
   }
   chapter.add(
       {.name = "memory_latency",
-       .idea = "one load after the other, in each memory (GPU only)",
        .prepare =
            [table] {
              if (table->empty()) return;
@@ -218,11 +216,11 @@ void add_latency(lab::Chapter& chapter, const char* variant, std::size_t bytes, 
 }
 
 /// Adds the variant of memory_bandwidth for one place.
-/// \param quads how much of the data it reads
+/// \param count vectors of four words that it reads
 template <Place place>
 void add_bandwidth(lab::Chapter& chapter, const char* variant,
                    const std::shared_ptr<lab::DeviceBuffer<std::uint32_t>>& data,
-                   const std::vector<std::uint32_t>& pattern, std::size_t quads, unsigned rounds,
+                   const std::vector<std::uint32_t>& pattern, std::size_t count, unsigned rounds,
                    lab::Limit limit = lab::Limit::none) {
   constexpr unsigned threads = 1024;
   const auto blocks =
@@ -233,35 +231,34 @@ void add_bandwidth(lab::Chapter& chapter, const char* variant,
   // What all sums make together, modulo 2^32, and the bytes that were read for them.
   const auto total = [](auto begin, auto end) { return std::accumulate(begin, end, 0u); };
   const std::uint32_t whole = total(pattern.begin(), pattern.end());
-  const auto turns = static_cast<double>(all) * rounds;
+  const auto iterations = static_cast<double>(all) * rounds;
   std::uint32_t want = 0;
   double bytes = 0;
   switch (place) {
     case Place::registers:
       want = static_cast<std::uint32_t>(36 * all);  // 1 + 2 + ... + 8
-      bytes = 12 * 8 * turns;                       // three operands of each of 8 multiply-adds
+      bytes = 12 * 8 * iterations;                  // three operands of each of 8 FMAs
       break;
     case Place::constant:
     case Place::constant_scattered:
       want = static_cast<std::uint32_t>(all * (rounds / constant_words)) *
              total(pattern.begin(), pattern.begin() + constant_words);
-      bytes = 4 * turns;
+      bytes = 4 * iterations;
       break;
     case Place::shared:
     case Place::l1:
       want = blocks * rounds * whole;
-      bytes = 16 * turns;
+      bytes = 16 * iterations;
       break;
     case Place::l2:
     case Place::memory:
-      want = static_cast<std::uint32_t>(4 * quads / pattern.size()) * rounds * whole;
-      bytes = 16.0 * static_cast<double>(quads) * rounds;
+      want = static_cast<std::uint32_t>(4 * count / pattern.size()) * rounds * whole;
+      bytes = 16.0 * static_cast<double>(count) * rounds;
   }
   const auto table = std::make_shared<std::vector<std::uint32_t>>(pattern.begin(),
                                                                   pattern.begin() + constant_words);
   chapter.add(
       {.name = "memory_bandwidth",
-       .idea = "all threads at once, in each memory (GPU only)",
        .prepare =
            [table] {
              CUDA_CHECK(cudaMemcpyToSymbol(constant_table, table->data(), 4 * table->size()));
@@ -269,7 +266,7 @@ void add_bandwidth(lab::Chapter& chapter, const char* variant,
        .launch =
            [=] {
              memory_bandwidth<place><<<blocks, threads, place == Place::shared ? 16 << 10 : 0>>>(
-                 sums->data(), reinterpret_cast<const uint4*>(data->data()), quads, rounds, 1.0f);
+                 sums->data(), reinterpret_cast<const uint4*>(data->data()), count, rounds, 1.0f);
            },
        .verify =
            [=] {
@@ -284,9 +281,7 @@ void add_bandwidth(lab::Chapter& chapter, const char* variant,
        .outputs = {sums.get()}});
 }
 
-}  // namespace
-
-void register_memories(lab::Chapter& chapter) {
+void add_memories(lab::Chapter& chapter) {
   // A small product means a run that counts or checks, not one that times.
   const lab::Size& size = chapter.size();
   const bool full = size.M * size.N >= std::size_t{1} << 20;
@@ -319,3 +314,7 @@ void register_memories(lab::Chapter& chapter) {
   add_bandwidth<Place::memory>(chapter, "global memory", data, pattern, words / 4, 1,
                                lab::Limit::copy);
 }
+
+const lab::Rungs here([](lab::GemmLadder& ladder) { ladder.add_with(add_memories); });
+
+}  // namespace
