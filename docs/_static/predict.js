@@ -76,6 +76,7 @@
         set.append(label);
       }
       form.append(set);
+      question.querySelector("ul")?.setAttribute("hidden", "");  // the field shows the choices
       read = () => set.querySelector("input:checked")?.value ?? null;
     } else {
       const label = document.createElement("label");

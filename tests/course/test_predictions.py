@@ -155,7 +155,7 @@ class Limits(small.Course):
         half = "word " * 400
         self.assertEqual(len(self.wrong(asked + half + "\n\n" + half)), 1)
         self.assertEqual(self.wrong(asked + half + '\n\n```{figure} a.svg\n```\n\n' + words), [])
-        self.assertEqual(self.wrong("Words."), ["0 predictions on the main track; legal is 8 to 15"])
+        self.assertEqual(self.wrong("Words."), ["0 predictions on the main track; legal is 8 to 16"])
         self.assertEqual(self.wrong(asked + "// [hide] Before\n\n//\n// [/hide]"), ["a fold before the first kernel"])
 
 
@@ -167,7 +167,7 @@ class Command(small.Course):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("sectors: 2.5 sectors per request (counted on the simulator)", done.stdout)
         self.assertIn("2 predictions, 0 wrong", done.stdout)
-        self.assertIn("2 predictions on the main track; legal is 8 to 15", done.stdout)
+        self.assertIn("2 predictions on the main track; legal is 8 to 16", done.stdout)
 
 
 class EveryChapter(unittest.TestCase):
