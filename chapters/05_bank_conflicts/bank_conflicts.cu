@@ -80,22 +80,6 @@ __device__ void add_floats(float& sum, const Word& from) {
 constexpr int FEW_READS = 8;     // where reads are counted
 constexpr int MANY_READS = 512;  // where they are timed
 
-/// Lane i adds up the words number i * stride + r of shared memory, for r = 0, 1, ..., reads - 1.
-///
-/// Word is float, float2 or float4: 4, 8 or 16 bytes for each lane. sums has a float for each thread of the grid.
-///
-/// Launch: one dimension, whole warps; stride at most 33, reads at most 512.
-template <class Word>
-__global__ void strided_reads(float* sums, int stride, int reads) {
-  __shared__ Word words[31 * 33 + MANY_READS];
-  fill_words(words);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  float sum = 0;
-#pragma unroll 8
-  for (int r = 0; r < reads; ++r) add_floats(sum, words[lane * stride + r]);
-  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-
 //? stride_8: How many wavefronts does a read of 4-byte words take with a stride of 8?
 //? answer: count("strided_reads/float, stride=8", "shared_load_wavefronts") /
 //?   count("strided_reads/float, stride=8", "shared_load_requests")
@@ -116,7 +100,23 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 //?   count("strided_reads/float, stride=33", "shared_load_requests")
 //? unit: wavefronts
 //? near: exact
-//
+
+/// Lane i adds up the words number i * stride + r of shared memory, for r = 0, 1, ..., reads - 1.
+///
+/// Word is float, float2 or float4: 4, 8 or 16 bytes for each lane. sums has a float for each thread of the grid.
+///
+/// Launch: one dimension, whole warps; stride at most 33, reads at most 512.
+template <class Word>
+__global__ void strided_reads(float* sums, int stride, int reads) {
+  __shared__ Word words[31 * 33 + MANY_READS];
+  fill_words(words);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float sum = 0;
+#pragma unroll 8
+  for (int r = 0; r < reads; ++r) add_floats(sum, words[lane * stride + r]);
+  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 // Lane i reads from bank 33 i mod 32 = i: 32 different banks, one wavefront. Any odd stride does the same. This is
 // the oldest trick against conflicts: where a stride is a power of two, make it odd with an element that nobody uses.
 //= one wavefront: count("strided_reads/float, stride=33", "shared_load_wavefronts") / 8
@@ -156,6 +156,22 @@ __global__ void strided_reads(float* sums, int stride, int reads) {
 //
 // The next rung takes the word of each lane from a table, so that any pattern can be tried.
 
+//? half: 32 lanes read float2. The first half-warp reads neighbours; in the second the stride is two float2. How many
+//?   wavefronts does a read take?
+//? answer: count("read_patterns/half of float2", "shared_load_wavefronts") / 8
+//? unit: wavefronts
+//? near: exact
+//
+// The phases are served one after the other: the first takes 1 wavefront, the second 2. A conflict costs only the
+// phase that has it: 3 wavefronts.
+//= 3 wavefronts: count("read_patterns/half of float2", "shared_load_wavefronts") / 8
+//
+//? two_warps: Two warps run the same kernel. Each reads 32 neighbouring words, from different rows of an array that is
+//?   32 words wide, so both want all 32 banks. How many bank conflicts are there?
+//? answer: count("read_patterns/two warps", "shared_load_bank_conflicts")
+//? unit: conflicts
+//? near: exact
+
 /// Each thread adds up eight words of shared memory, number which[threadIdx.x] + r for r = 0 to 7.
 ///
 /// Word is float or float2. sums and which have an element for each thread; the words are numbered up to 127.
@@ -172,22 +188,6 @@ __global__ void read_patterns(float* sums, const int* which) {
   sums[threadIdx.x] = sum;
 }
 
-//? half: 32 lanes read float2. The first half-warp reads neighbours; in the second the stride is two float2. How many
-//?   wavefronts does a read take?
-//? answer: count("read_patterns/half of float2", "shared_load_wavefronts") / 8
-//? unit: wavefronts
-//? near: exact
-//
-// The phases are served one after the other: the first takes 1 wavefront, the second 2. A conflict costs only the
-// phase that has it: 3 wavefronts.
-//= 3 wavefronts: count("read_patterns/half of float2", "shared_load_wavefronts") / 8
-//
-//? two_warps: Two warps run the same kernel. Each reads 32 neighbouring words, from different rows of an array that is
-//?   32 words wide, so both want all 32 banks. How many bank conflicts are there?
-//? answer: count("read_patterns/two warps", "shared_load_bank_conflicts")
-//? unit: conflicts
-//? near: exact
-//
 // A conflict is a matter of one request, so of one warp. Requests of different warps take turns anyway: they share the
 // bandwidth, one wavefront per cycle, but do not conflict. The other two variants are the first two cases of the list
 // above: `permuted`, where the lanes read 32 neighbours in shuffled order, and `multicast`, where each word serves two
@@ -212,16 +212,9 @@ __global__ void every_stride(float* sums, int stride) {
   sums[lane] = sum;
 }
 
-//? stride_24: The greatest common divisor of 24 and 32 is 8. How many wavefronts does a read of 4-byte words take with
-//?   a stride of 24?
-//? answer: 8
-//? unit: wavefronts
-//? near: exact
-//
-// Multiples of 24 hit every eighth bank, four in all, as a stride of 8 does. In general a stride of s takes
-// gcd(s, 32) wavefronts for 4 bytes, 2 gcd(s, 16) for 8 bytes and 4 gcd(s, 8) for 16 bytes. The factor is the
-// number of phases, and 32, 16 or 8 words go once around the banks. Only a stride of 0 is different, where phases
-// merge.
+// With gcd for the greatest common divisor, a stride of s takes gcd(s, 32) wavefronts for 4 bytes, 2 gcd(s, 16) for 8
+// bytes and 4 gcd(s, 8) for 16 bytes. The factor is the number of phases, and 32, 16 or 8 words go once around the
+// banks. Only a stride of 0 is different, where phases merge.
 
 // ### What a wavefront costs
 //
@@ -246,6 +239,14 @@ __global__ void every_stride(float* sums, int stride) {
 constexpr int BM = 128, BN = 128, BK = 8;  // of a block: BM x BN elements of C, in K-tiles of BK
 constexpr int TM = 8, TN = 8;              // of a thread
 constexpr int THREADS = 256;               // 8 warps
+
+// A warp is 32 consecutive threads: y takes two values and x all 16, a *2 x 16 warp*.
+//
+//? start: How many wavefronts does a warp take per step along K? Count the reads of four steps, eight float4 of A and
+//?   eight of B, and divide by four.
+//? answer: count("thread_tile_float4", "shared_load_wavefronts") / 3072
+//? unit: wavefronts per step
+//? near: exact
 
 /// C = alpha A B + beta C: 8 x 8 elements a thread, the tiles in shared memory laid out as A and B are.
 ///
@@ -321,14 +322,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
-// A warp is 32 consecutive threads: y takes two values and x all 16, a *2 x 16 warp*.
-//
-//? start: How many wavefronts does a warp take per step along K? Count the reads of four steps, eight float4 of A and
-//?   eight of B, and divide by four.
-//? answer: count("thread_tile_float4", "shared_load_wavefronts") / 3072
-//? unit: wavefronts per step
-//? near: exact
-//
 // It takes 20 wavefronts per step, where we can afford 16.
 //= 20 wavefronts: count("thread_tile_float4", "shared_load_wavefronts") / 3072
 //
@@ -384,6 +377,11 @@ __device__ void store_tile(const float (&acc)[TM][TN], int row, int row_step, in
   }
 }
 
+//? step_back: B still takes 16 wavefronts per step. How many does the step take now?
+//? answer: count("thread_tile", "shared_load_wavefronts") / 3072
+//? unit: wavefronts per step
+//? near: exact
+
 /// thread_tile_float4 with the fragment of A read float by float.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
@@ -427,11 +425,6 @@ __global__ void __launch_bounds__(THREADS)
   store_tile(acc, row0 + row, 4, col0 + col, 4, m, n, alpha, beta, c, ldc);
 }
 
-//? step_back: B still takes 16 wavefronts per step. How many does the step take now?
-//? answer: count("thread_tile", "shared_load_wavefronts") / 3072
-//? unit: wavefronts per step
-//? near: exact
-//
 // A takes another 16, 32 in all. In each of its eight reads the lanes want one float of row 8y + i, for two values of
 // y. Sixteen lanes share each of them, a broadcast. But the two floats are 8 rows of 8 floats apart, 64 floats, so
 // they lie in the same bank: 2 wavefronts for each read, where 1 would do.
@@ -449,6 +442,11 @@ __global__ void __launch_bounds__(THREADS)
 // step along K, they would be neighbours, and two float4 would fetch them, as for B. The cheapest place to transpose
 // is the store to shared memory, which happens once where each float is read many times: the float4 that came from A,
 // four neighbours along K, goes to four rows of the tile. `PAD` is for the next section; take it as 0.
+
+//? transposed: How many wavefronts does a step take now?
+//? answer: count("transposed_a/pad=0", "shared_load_wavefronts") / 3072
+//? unit: wavefronts per step
+//? near: exact
 
 /// thread_tile with A's tile transposed in shared memory, and rows of BM + PAD floats there.
 ///
@@ -496,11 +494,6 @@ __global__ void __launch_bounds__(THREADS)
   store_tile(acc, row0 + row, 4, col0 + col, 4, m, n, alpha, beta, c, ldc);
 }
 
-//? transposed: How many wavefronts does a step take now?
-//? answer: count("transposed_a/pad=0", "shared_load_wavefronts") / 3072
-//? unit: wavefronts per step
-//? near: exact
-//
 // A takes two reads of one float4 for each half-warp. Neighbouring lanes agree, phases merge, 2 wavefronts each: 4 for
 // A, 16 for B, 20 in all. That is what chapter 04 had, with 8 registers for the fragment of A instead of 32. The clock
 // agrees that those registers matter: 36.8 TFLOP/s.
@@ -553,6 +546,11 @@ __global__ void __launch_bounds__(THREADS)
 // two groups of four columns, 4x to 4x + 3 and the same 64 columns further on. Then consecutive lanes read consecutive
 // float4. The same goes for the rows, and the 8 x 8 tile falls into four tiles of 4 x 4.
 
+//? split: How many wavefronts does a step take now?
+//? answer: count("split_tile", "shared_load_wavefronts") / 3072
+//? unit: wavefronts per step
+//? near: exact
+
 /// transposed_a<4> with the thread tile as four tiles of 4 x 4, 64 rows and 64 columns apart.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
@@ -598,11 +596,6 @@ __global__ void __launch_bounds__(THREADS)
   store_tile(acc, row0 + row, 64, col0 + col, 64, m, n, alpha, beta, c, ldc);
 }
 
-//? split: How many wavefronts does a step take now?
-//? answer: count("split_tile", "shared_load_wavefronts") / 3072
-//? unit: wavefronts per step
-//? near: exact
-//
 // Each read of B takes 4 wavefronts, the least for 16 different float4 of a half-warp; each read of A takes 2. That
 // makes 12, within the 16 that a warp can afford, and there is no conflict left. The stores to C gain as well: 16
 // lanes now write consecutive float4, 16 sectors for a request instead of 32.
@@ -652,6 +645,11 @@ __host__ __device__ constexpr Place place_in_pairs(unsigned lane, unsigned rows)
           static_cast<int>(lane % 2 + rest % pairs * 2)};
 }
 
+//? square: How many wavefronts does a step of this kernel take?
+//? answer: count("square_warp", "shared_load_wavefronts") / 3072
+//? unit: wavefronts per step
+//? near: exact
+
 /// transposed_a<4> with warps of 4 x 8 lanes, numbered in pairs: 32 x 64 elements of C for each warp.
 ///
 /// Launch: blocks of 256 threads, grid.x >= n / 128, grid.y >= m / 128.
@@ -699,11 +697,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 4, col0 + col, 4, m, n, alpha, beta, c, ldc);
 }
 
-//? square: How many wavefronts does a step of this kernel take?
-//? answer: count("square_warp", "shared_load_wavefronts") / 3072
-//? unit: wavefronts per step
-//? near: exact
-//
 // Merging turns four phases into two, in which 16 lanes read 8 different float4 of B. These lie two float4 apart, so
 // they use half of the banks twice: 2 wavefronts for each of the two phases, 8 for both reads of B. A takes 4. That
 // makes 12, as many as the split tile alone, by another way: half of the reads are still conflicts.
@@ -712,6 +705,12 @@ __global__ void __launch_bounds__(THREADS, 2)
 // ### Every shape at once
 //
 // The next rung does the reads of one step, without FMAs, for every combination of shape, numbering and thread tile.
+
+//? shapes: With the tile split and the lanes numbered in pairs, which shape takes the fewest wavefronts?
+//? choices: 2 x 16 | 4 x 8 | 8 x 4 | all the same
+//? answer: "all the same" if count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
+//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") ==
+//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") else "4 x 8"
 
 /// One step along K without the FMAs: each lane reads the 8 floats of A and the 8 of B that its thread tile needs.
 ///
@@ -735,12 +734,6 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
   sums[lane] = sum;
 }
 
-//? shapes: With the tile split and the lanes numbered in pairs, which shape takes the fewest wavefronts?
-//? choices: 2 x 16 | 4 x 8 | 8 x 4 | all the same
-//? answer: "all the same" if count("warp_shapes/2x16 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/4x8 in pairs, split", "shared_load_wavefronts") ==
-//?   count("warp_shapes/8x4 in pairs, split", "shared_load_wavefronts") else "4 x 8"
-//
 // Wavefronts per step:
 //
 // | warp | different floats | in rows, whole tile | in rows, split | in pairs, whole tile | in pairs, split |
@@ -780,6 +773,12 @@ __global__ void warp_shapes(float* sums, unsigned rows, bool pairs, bool split) 
 // 32 x 64 elements. Block tile, {term}`warp tile`, thread tile: each level fits one level of the machine. The block
 // shares shared memory, the warp shares wavefronts, the thread has registers. CUTLASS, NVIDIA's template library, is
 // built on the same three levels.
+
+//? last: A third of the wavefronts of `split_tile` is gone: 8 per step instead of 12. How much faster is the kernel at
+//?   M = N = K = 4096?
+//? choices: about a third | about a tenth | less than 5 %
+//? answer: "less than 5 %" if ms("split_tile") / ms("warp_tile") < 1.05 else
+//?   "about a tenth" if ms("split_tile") / ms("warp_tile") < 1.2 else "about a third"
 
 /// C = alpha A B + beta C, 32 x 64 elements a warp: 4 x 8 lanes in pairs, four tiles of 4 x 4 for each.
 ///
@@ -833,12 +832,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-//? last: A third of the wavefronts of `split_tile` is gone: 8 per step instead of 12. How much faster is the kernel at
-//?   M = N = K = 4096?
-//? choices: about a third | about a tenth | less than 5 %
-//? answer: "less than 5 %" if ms("split_tile") / ms("warp_tile") < 1.05 else
-//?   "about a tenth" if ms("split_tile") / ms("warp_tile") < 1.2 else "about a third"
-//
 // 41.5 TFLOP/s, or 3 % more: 12 wavefronts were within the 16 already. Shared memory is now busy for half of the time
 // that the FMAs take, and its counters have nothing more to tell. Of the 98,304 wavefronts that `thread_tile` needed,
 // 24,576 are left. (A well-known tutorial ends with warp tiles, too: Boehm, "How to Optimize a CUDA Matmul Kernel",

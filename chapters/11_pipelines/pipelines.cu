@@ -26,9 +26,10 @@
 #include "lab/lab.h"
 
 // At the end of chapter 05 the product is free of bank conflicts and shared memory is busy half of the time. Still a
-// fifth of cuBLAS's speed is missing. No unit is at its limit, so the time goes into {term}`latency`: the block loads a
-// K-tile, waits until it is there, computes with it, and loads the next. A load takes some 280 cycles if L2 has the data
-// and 680 if DRAM has to deliver it (chapter 02). The FMAs of a K-tile of 8 take 512 cycles per scheduler and block.
+// fifth of cuBLAS's speed is missing. No unit is at its limit, so the time goes into {term}`latency`: the block loads
+// a K-tile, waits until it is there, computes with it, and loads the next. A load takes some 280 cycles if L2 has the
+// data and 680 if DRAM has to deliver it (chapter 02). The FMAs of a K-tile of 8 take 512 cycles per scheduler and
+// block.
 //= 512 cycles: 8 * 64 * 2 / 2
 //
 // The cure is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this
@@ -162,6 +163,20 @@ __global__ void __launch_bounds__(THREADS, 2)
 // step l + 1 are read while step l computes. Both are forms of {term}`double buffering`, and both cost registers: 8
 // for the K-tile, 16 for the second pair of fragments.
 
+//? same_work: How many wavefronts of shared memory does it take, as a multiple of those of `warp_tile`?
+//? answer: count("register_buffer", "shared_wavefronts") / count("warp_tile", "shared_wavefronts")
+//? unit: times as many
+//? near: exact
+//
+// Exactly as many: the work is the same, only its order in time is different. No counter of memory accesses can show
+// what a pipeline does. The clock can.
+//
+//? gains_most: At M = N = K = 4096 two blocks share an SM. At 1024 there are 64 blocks for 132 SMs, so each is alone.
+//?   Where does the pipeline gain more?
+//? choices: at 1024 | at 4096
+//? answer: "at 1024" if ms("warp_tile", 1024) / ms("register_buffer", 1024) >
+//?   ms("warp_tile", 4096) / ms("register_buffer", 4096) else "at 4096"
+
 /// warp_tile, pipelined: the next K-tile is loaded while this one is computed with, the next fragments are read while
 /// these are multiplied.
 ///
@@ -220,20 +235,6 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-//? same_work: How many wavefronts of shared memory does it take, as a multiple of those of `warp_tile`?
-//? answer: count("register_buffer", "shared_wavefronts") / count("warp_tile", "shared_wavefronts")
-//? unit: times as many
-//? near: exact
-//
-// Exactly as many: the work is the same, only its order in time is different. No counter of memory accesses can show
-// what a pipeline does. The clock can.
-//
-//? gains_most: At M = N = K = 4096 two blocks share an SM. At 1024 there are 64 blocks for 132 SMs, so each is alone.
-//?   Where does the pipeline gain more?
-//? choices: at 1024 | at 4096
-//? answer: "at 1024" if ms("warp_tile", 1024) / ms("register_buffer", 1024) >
-//?   ms("warp_tile", 4096) / ms("register_buffer", 4096) else "at 4096"
-//
 // Where a block is alone, nobody else computes while it waits. At 4096 the pipeline gains 13 %, and reaches 46.8
 // TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining are two cures for the same
 // illness, and a pipelined kernel needs less of the former.
@@ -301,9 +302,8 @@ __global__ void no_wait(float* sums, const float* in, int rows) {
 // so the whole row is there. And it comes after all have read the row before, so its stage may be overwritten.
 //
 //? ring: How many rows are under way, at most, while a thread adds? The ring has four stages.
-//? answer: 3
-//? unit: rows
-//? near: exact
+//? choices: 2 | 3 | 4
+//? answer: "3"
 //
 // Three: one stage is being read, the other three are being filled. After the wait two groups may still be open, then
 // one more is started.
@@ -341,6 +341,11 @@ __device__ void copy_or_zero(float* to, const float* from, bool there) {
     *to = 0;
   }
 }
+
+//? ahead: `register_buffer` has one K-tile of 8 under way, this kernel three of 16. How much faster is it at 4096?
+//? choices: less than 5 % | 5 to 15 % | more than 15 %
+//? answer: "less than 5 %" if ms("register_buffer") / ms("async_copy") < 1.05 else
+//?   "5 to 15 %" if ms("register_buffer") / ms("async_copy") < 1.15 else "more than 15 %"
 
 /// warp_tile with K-tiles of 16 in a ring of four stages, filled by asynchronous copies.
 ///
@@ -448,11 +453,6 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shared memory
 
-//? ahead: `register_buffer` has one K-tile of 8 under way, this kernel three of 16. How much faster is it at 4096?
-//? choices: less than 5 % | 5 to 15 % | more than 15 %
-//? answer: "less than 5 %" if ms("register_buffer") / ms("async_copy") < 1.05 else
-//?   "5 to 15 %" if ms("register_buffer") / ms("async_copy") < 1.15 else "more than 15 %"
-//
 // 3 %, at 48.2 TFLOP/s: the loads were mostly hidden already. A profile says what the warps still wait for, in warps
 // that stand still for each instruction issued, out of four per scheduler: 0.09 wait for a load, 0.38 at the barrier.
 //= 3 %: 100 * (ms("register_buffer") / ms("async_copy") - 1)
@@ -586,6 +586,21 @@ __device__ __forceinline__ void tile_of_c(Product product, int row0, int col0, i
 }
 }  // namespace wide
 
+//? wide_waves: A step of a warp takes four reads of A and two of B now, for 128 FMAs. `async_copy` took 8 wavefronts
+//?   for 64 FMAs. How many does this one take for 128?
+//? answer: count("wide_tile", "shared_load_wavefronts") / (4 * 8 * 97)
+//? unit: wavefronts per step
+//? near: exact
+//
+// Each read is served in 2 wavefronts, as before: 12, three quarters as many for the same FMAs. Of the 2274
+// instructions of the loop, 2048 are FMAs: 90 %.
+//= 12, three quarters: (count("wide_tile", "shared_load_wavefronts") / (4 * 8 * 97))
+//= 90 %: 100 * 2048 / 2274
+//
+//? wider: 7 % fewer instructions for each FMA, but one block on an SM instead of two. What happens at 4096?
+//? choices: faster | slower
+//? answer: "faster" if ms("wide_tile") < ms("async_copy") else "slower"
+
 /// async_copy with 16 x 8 elements a thread and 128 x 256 a block.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
@@ -601,21 +616,6 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-//? wide_waves: A step of a warp takes four reads of A and two of B now, for 128 FMAs. `async_copy` took 8 wavefronts
-//?   for 64 FMAs. How many does this one take for 128?
-//? answer: count("wide_tile", "shared_load_wavefronts") / (4 * 8 * 97)
-//? unit: wavefronts per step
-//? near: exact
-//
-// Each read is served in 2 wavefronts, as before: 12, three quarters as many for the same FMAs. Of the 2274
-// instructions of the loop, 2048 are FMAs: 90 %.
-//= 12, three quarters: (count("wide_tile", "shared_load_wavefronts") / (4 * 8 * 97))
-//= 90 %: 100 * 2048 / 2274
-//
-//? wider: 7 % fewer instructions for each FMA, but one block on an SM instead of two. What happens at 4096?
-//? choices: faster | slower
-//? answer: "faster" if ms("wide_tile") < ms("async_copy") else "slower"
-//
 // It is *slower*: 46.8 TFLOP/s, where `async_copy` makes 48.2. Only two warps are left for each scheduler, so all
 // depends on how well each of them runs by itself. The profile shows an instruction issued in 79 of 100 cycles, where
 // `async_copy` had 84. One reason stands out, the *dispatch stall*: a warp was chosen, but its instruction could not
@@ -652,6 +652,18 @@ __device__ void serpentine_product(float (&acc)[TM][TN], const float (&a)[TM],
   }
 }
 
+//? same_bits: Every element of C is still the sum of the same products, added up from the first k to the last. Do its
+//?   bits change?
+//? choices: no | yes
+//? answer: "no"
+//
+// No: only FMAs of *different* sums change places. The compiler may do the same, but does not do it by itself.
+//
+//? order: How much faster is `serpentine` than `wide_tile` at 4096?
+//? choices: under 2 % | 5-10 % | over 20 %
+//? answer: "under 2 %" if ms("wide_tile") / ms("serpentine") < 1.02 else
+//?   "5-10 %" if ms("wide_tile") / ms("serpentine") < 1.15 else "over 20 %"
+
 /// wide_tile with the FMAs of a step in serpentine order.
 ///
 /// Launch: blocks of 256 threads with wide::bytes of dynamic shared memory; grid.x >= n / 256, grid.y >= m / 128.
@@ -667,18 +679,6 @@ __global__ void __launch_bounds__(THREADS, 1)
   wide::tile_of_c(product, row0, col0, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-//? same_bits: Every element of C is still the sum of the same products, added up from the first k to the last. Do its
-//?   bits change?
-//? choices: no | yes
-//? answer: "no"
-//
-// No: only FMAs of *different* sums change places. The compiler may do the same, but does not do it by itself.
-//
-//? order: How much faster is `serpentine` than `wide_tile` at 4096?
-//? choices: less than 2 % | 5 to 10 % | more than 20 %
-//? answer: "less than 2 %" if ms("wide_tile") / ms("serpentine") < 1.02 else
-//?   "5 to 10 %" if ms("wide_tile") / ms("serpentine") < 1.15 else "more than 20 %"
-//
 // 7 %, or 50.1 TFLOP/s, for the order of independent instructions. An instruction is issued in 84 of 100 cycles again.
 // The same FMAs in other orders were both faster and slower, and no rule that we could find predicts which: each order
 // makes the compiler assign registers differently. Measure.

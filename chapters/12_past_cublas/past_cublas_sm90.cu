@@ -24,8 +24,8 @@
 // bytes have arrived. Where the matrix is and how long its rows are stands in a *tensor map*, 128 bytes that the host
 // prepares; rows have to start at multiples of 16 bytes.
 //
-// An mbarrier can count bytes as well as arrivals. `mbarrier_expect_tx` announces how many bytes belong to the phase, and
-// the phase completes when all threads have arrived *and* all bytes have. From here on we use the instructions
+// An mbarrier can count bytes as well as arrivals. `mbarrier_expect_tx` announces how many bytes belong to the phase,
+// and the phase completes when all threads have arrived *and* all bytes have. From here on we use the instructions
 // themselves, by their names in `cuda::ptx`, as `cuda::barrier` hides the addresses that the last kernels keep in
 // registers.
 
@@ -55,9 +55,8 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
 
 //? requests: In the product a box of B will have 16 rows of 256 floats. How many 16-byte `cp.async` of single threads
 //?   does the one request replace?
-//? answer: 16 * 256 * 4 / 16
-//? unit: copies
-//? near: exact
+//? choices: 64 | 256 | 1024 | 4096
+//? answer: "1024"
 //
 // 1,024, with as many addresses. The price is flexibility: a box is copied as it is. The TMA cannot transpose, as A
 // needs it.
@@ -100,9 +99,8 @@ __global__ void __launch_bounds__(384, 1) register_budget(float* out, const floa
 
 //? budget: The block begins with 384 threads of 168 registers. 128 threads keep 40. How many can each of the other 256
 //?   have?
-//? answer: (384 * 168 - 128 * 40) / 256
-//? unit: registers
-//? near: exact
+//? choices: 200 | 216 | 232 | 240
+//? answer: "232"
 //
 // 232: 128 * 40 + 256 * 232 is 64,512 again, what the block began with. If they asked for 240 they would wait for
 // registers that never come. nvcc uses what `setmaxnreg` grants: the 200 floats stay in registers, nothing is spilled.
@@ -535,6 +533,12 @@ __device__ __forceinline__ void run(const lab::Gemm& g, const CUtensorMap& map_b
 
 }  // namespace
 
+//? producers: Of the instructions that the loop issues, 95 % are FMAs now instead of 90 %, and no barrier stops all
+//?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
+//? choices: under 3 % | 3-12 % | over 20 %
+//? answer: "under 3 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.03 else
+//?   "3-12 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.12 else "over 20 %"
+
 /// C = alpha A B + beta C, tile by tile, by 8 warps that compute and 4 that load.
 ///
 /// The first eleven arguments are those of every product of this course: A is (m, k), B (k, n) and C (m, n),
@@ -552,12 +556,6 @@ __global__ void __launch_bounds__(block_threads, 1)
                              nullptr);
 }
 
-//? producers: Of the instructions that the loop issues, 95 % are FMAs now instead of 90 %, and no barrier stops all
-//?   warps. How much faster than `grouped_tiles` of chapter 11 is it at 4096?
-//? choices: less than 3 % | 3 to 12 % | more than 20 %
-//? answer: "less than 3 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.03 else
-//?   "3 to 12 %" if ms("11:grouped_tiles") / ms("producer_warps") < 1.12 else "more than 20 %"
-//
 // 7 %: 53.7 TFLOP/s at 4096, and past cuBLAS. If every cycle issued an instruction, it would be a quarter. 90 of 100
 // do. What is left is the dispatch stall: an FMA whose three operands all come from the register file, where a column
 // of the thread tile begins or where a scheduler changes between warps (measured in the notes).
@@ -573,10 +571,9 @@ __global__ void __launch_bounds__(block_threads, 1)
 //= 512 tiles: 4096 / 128 * 4096 / 256
 //= the 116: 512 - 3 * 132
 //
-//? wave: What part of the SMs' time is used, in per cent?
-//? answer: 100 * 512 / (4 * 132)
-//? unit: per cent
-//? near: 1 %
+//? wave: What part of the SMs' time is used?
+//? choices: 78 % | 88 % | 97 %
+//? answer: "97 %"
 //
 // 512 tiles take the time of 528: 97 %. The missing 3 % are more than some sections have gained.
 //= 97 %: 100 * 512 / 528
@@ -621,6 +618,18 @@ __global__ void __launch_bounds__(block_threads, 1)
 // To add a piece takes about as long as to compute a K-tile. So a tile is cut into at most the square root of its
 // K-tiles pieces, where both take equally long.
 
+//? bits: Floating-point sums depend on their order. Do two runs of `even_shares` give the same bits?
+//? choices: yes | no
+//? answer: "yes"
+//
+// Yes: which pieces there are and in which order they are added depends only on the shape and the number of SMs.
+//
+//? shares: How many times as fast as `producer_warps` is `even_shares` at 1024? 32 SMs had a tile, 128 have a quarter
+//?   of one now.
+//? answer: ms("producer_warps", 1024) / ms("even_shares", 1024)
+//? unit: times
+//? near: 15 %
+
 /// producer_warps with an even share of the K-tiles for each block where the tiles do not fill whole waves.
 ///
 /// It needs more than the arguments of a product, which are one argument here, g: nvcc then addresses the rows of C in
@@ -638,18 +647,6 @@ __global__ void __launch_bounds__(block_threads, 1)
   run<Tile, ALIGNED, true>(g, map_b, plan, partials, ready);
 }
 
-//? bits: Floating-point sums depend on their order. Do two runs of `even_shares` give the same bits?
-//? choices: yes | no
-//? answer: "yes"
-//
-// Yes: which pieces there are and in which order they are added depends only on the shape and the number of SMs.
-//
-//? shares: How many times as fast as `producer_warps` is `even_shares` at 1024? 32 SMs had a tile, 128 have a quarter
-//?   of one now.
-//? answer: ms("producer_warps", 1024) / ms("even_shares", 1024)
-//? unit: times
-//? near: 15 %
-//
 // 2.8 times, not four: the sums of three blocks are added to those of a fourth one after the other. In TFLOP/s:
 //= 2.8 times: ms("producer_warps", 1024) / ms("even_shares", 1024)
 //
@@ -777,6 +774,11 @@ void launch_shares(const lab::Gemm& g, float* partials, int* ready) {
 
 }  // namespace
 
+//? small_tile: By how many per cent is the time at 1024 shorter with the small tile?
+//? answer: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
+//? unit: per cent
+//? near: factor 2
+
 /// C = alpha A B + beta C by even_shares, with the tile that is estimated to be faster.
 ///
 /// partials: (SMs, 128 x 256) floats; ready: a flag for each SM, 0, and 0 again afterwards.
@@ -789,11 +791,6 @@ void tile_by_shape(const lab::Gemm& g, float* partials, int* ready) {
   }
 }
 
-//? small_tile: By how many per cent is the time at 1024 shorter with the small tile?
-//? answer: 100 * (1 - ms("tile_by_shape", 1024) / ms("even_shares", 1024))
-//? unit: per cent
-//? near: factor 2
-//
 // 12 %: 41.1 TFLOP/s, 1.21 times as fast as cuBLAS. In the trial the loop took 6 % longer, but the first K-tile was
 // there 3,100 cycles earlier and the fix-up took 5,200 cycles instead of 16,500. From 2048 on the large tile is
 // chosen. At 13 sizes from 1024 to 4096 the estimate picked the faster tile at 12; the notes have the table, and the
