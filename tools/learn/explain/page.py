@@ -355,7 +355,7 @@ PANEL = """\
 <button id="close" type="button" aria-label="Close">✕</button><div id="drawing"></div>
 </div></aside>"""
 
-# Draws what learn.maps has laid out: stacks of words over the banks, or sectors with their eight words.
+# Draws what course.maps has laid out: stacks of words over the banks, or sectors with their eight words.
 SCRIPT = """\
 "use strict";
 (() => {

@@ -1,3 +1,0 @@
-"""The former name of course.maps, for figures.py of chapters that still import it."""
-
-from course.maps import *  # noqa: F403
