@@ -35,6 +35,12 @@ def main(_arguments):
                 ui.say("    last run on the %s: %s" % ("GPU" if backend == "gpu" else backend, in_words(counts)))
         for line in report.listing([e for e in exercises if e.chapter == chapter.key], records, paint, here):
             ui.say(line)
+    keys = [chapter.key for chapter in known]
+    of_others = [e for e in exercises if e.chapter not in keys]  # of chapters that are still to come
+    for key in dict.fromkeys(e.chapter for e in of_others):
+        ui.say(paint("bold", key))
+        for line in report.listing([e for e in of_others if e.chapter == key], records, paint, here):
+            ui.say(line)
     ui.say()
     ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
     return 1 if broken else 0
