@@ -54,10 +54,10 @@ def machine():
 
     def wide_svg():
         shapes = [_text(left, 16, "What the program launches", 13, MUTED), _text(right, 16, "What it runs on", 13, MUTED)]
-        for top, _, name, words, drawn, part, parts, drawn_right, link in rows:
+        for top, height, name, words, drawn, part, parts, drawn_right, link in rows:
             shapes += [heading(left, top, name, words), drawn, heading(right, top, part, parts), drawn_right]
-            y = top + 30
-            shapes.append(f'<path d="M{left + wide} {y}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>')
+            y = top + min(30, height / 2)
+            shapes.append(f'<path d="M{left + wide} {y:g}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>')
             lines = link.split("|")
             shapes += [_text(right + 262, y - 4 + 17 * i, line, 13, MUTED) for i, line in enumerate(lines)]
         return _svg(shapes, 760, 396)

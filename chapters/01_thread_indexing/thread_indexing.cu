@@ -128,6 +128,13 @@ constexpr unsigned block_size = 256;
 //? answer: count("who_am_i/4 blocks of 2x2x3", "global_store_requests") / 4
 //? unit: warps
 //? near: exact
+//
+//? lanes: Now the same 48 threads in one block of 8 x 6. How many lanes take part in a store, on
+//?   average?
+//? answer: count("who_am_i/1 block of 8x6", "global_store_active_lanes") / count("who_am_i/1
+//?   block of 8x6", "global_store_requests")
+//? unit: lanes per request
+//? near: exact
 
 /// Every thread writes down who it is, at the place of its number in the grid.
 ///
@@ -160,13 +167,6 @@ __global__ void who_am_i(int* names) {
 // Its block is number 1 * 2 + 0 = 2, and two blocks of 12 threads come before it: in the grid it is
 // number 33.
 //
-//? lanes: Now the same 48 threads in one block of 8 x 6. How many lanes take part in a store, on
-//?   average?
-//? answer: count("who_am_i/1 block of 8x6", "global_store_active_lanes") / count("who_am_i/1
-//?   block of 8x6", "global_store_requests")
-//? unit: lanes per request
-//? near: exact
-//
 // Warp 0 holds the rows y = 0 to 3 and is full. Warp 1 holds the rows 4 and 5, 16 threads. The
 // average is 24, and the hardware issues a store for 16 lanes in the same time as for 32. So make
 // the number of threads in a block a multiple of 32.
@@ -193,10 +193,31 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // Round the number of blocks, n / 256, **up**; the threads that are left over in the last block
 // must do nothing. The test that stops them is the {term}`guard`.
 //
+// ### How fast can it be?
+//
+// The kernel below does one addition for 12 bytes, so memory sets the pace. Its peak bandwidth
+// follows from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with
+// two bits per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute`
+// reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`.) A copy within the
+// device reaches 87 % of that. The core of a CPU moves some 10 GB/s.
+//= 10 GB/s: 10
+//= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
+//= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
+//
 //? requests: How many load requests does the kernel below make for n = 65,000, in blocks of 256?
 //? answer: count("add_guarded", "global_load_requests")
 //? unit: requests
 //? near: exact
+//
+//? add_time: How long does `add_guarded` take for 67,000,000 elements?
+//? answer: ms("add_guarded")
+//? unit: ms
+//? near: 50 %
+//
+//? speedup: How many times as long does the loop on one CPU core take?
+//? answer: ms("add_on_cpu") / ms("add_guarded")
+//? unit: times
+//? near: factor 3
 
 /// Adds two vectors: out[i] = a[i] + b[i] for every i < n.
 ///
@@ -217,32 +238,11 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 // The index is computed in 64 bits. `blockIdx.x * blockDim.x` alone is a product of two 32-bit
 // numbers and wraps round at 2^32; an H200 has room for eight times as many floats.
 //
-// ### How fast can it be?
-//
-// The kernel does one addition for 12 bytes, so memory sets the pace. Its peak bandwidth follows
-// from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with two bits
-// per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute` reports
-// both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`.) A copy within the device
-// reaches 87 % of that. The core of a CPU moves some 10 GB/s.
-//= 10 GB/s: 10
-//= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
-//= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
-//
-//? add_time: How long does `add_guarded` take for 67,000,000 elements?
-//? answer: ms("add_guarded")
-//? unit: ms
-//? near: 50 %
-//
 // It moves 12 bytes for each element, 804 MB, which takes 0.16 ms at peak bandwidth. The kernel
 // needs 0.23 ms, or 3.5 TB/s.
 //= 0.16 ms: 12 * 67e6 / 4.92e12 * 1000
 //= 0.23 ms: ms("add_guarded")
 //= 3.5 TB/s: rate("add_guarded") / 1000
-//
-//? speedup: How many times as long does the loop on one CPU core take?
-//? answer: ms("add_on_cpu") / ms("add_guarded")
-//? unit: times
-//? near: factor 3
 //
 // The ratio is that of the two bandwidths, a few hundred: both processors wait for memory. That the
 // kernel still misses a part of the GPU's bandwidth is explained in chapter 02.
@@ -313,6 +313,12 @@ unsigned blocks_rounded_down(std::size_t n) {
 // take several elements. With T threads in the grid, thread i takes the elements i, i + T, i + 2T
 // and so on. T is the stride of the grid, and the loop is a {term}`grid-stride loop`.
 
+//? one_block: The GPU has 132 SMs, each with room for 8 blocks of 256 threads. How many times as
+//?   long does one block take as a full grid?
+//? answer: ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256")
+//? unit: times
+//? near: factor 3
+
 /// Squares every element, with any number of threads.
 ///
 /// @param out, in  n floats in device memory each; out is written
@@ -333,12 +339,6 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // A CPU thread would take a run of neighboring elements. A GPU thread takes every T-th, because of
 // the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 5
 // shows what that is worth.
-//
-//? one_block: The GPU has 132 SMs, each with room for 8 blocks of 256 threads. How many times as
-//?   long does one block take as a full grid?
-//? answer: ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256")
-//? unit: times
-//? near: factor 3
 //
 // One block is a 1056th of what fits, yet it takes only 480 times as long. The full grid is held up
 // by memory bandwidth, which one block never reaches. Its time is all waiting: 95 ms for 262
@@ -375,18 +375,7 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // it have? The next kernel runs in blocks of 32 to 1024 threads. The counts are the same for all
 // multiples of 32. In blocks of 48 every second warp has 16 threads, and a third more requests do
 // the same work.
-
-/// Squares every element: out[i] = in[i] * in[i] for every i < n.
-///
-/// @param out, in  n floats in device memory each; out is written
-/// @param n        number of elements, any
-///
-/// Launch: one dimension, grid.x * block.x >= n; no shared memory.
-__global__ void map_square(float* out, const float* in, std::size_t n) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i] * in[i];
-}
-
+//
 // ### The scheduler's limit
 //
 // Blocks of 32 threads take 1.26 ms. An SM holds 32 blocks, so half of its room stays empty. From
@@ -401,7 +390,18 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 //? answer: ms("map_square/block=64")
 //? unit: ms
 //? near: 20 %
-//
+
+/// Squares every element: out[i] = in[i] * in[i] for every i < n.
+///
+/// @param out, in  n floats in device memory each; out is written
+/// @param n        number of elements, any
+///
+/// Launch: one dimension, grid.x * block.x >= n; no shared memory.
+__global__ void map_square(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] * in[i];
+}
+
 // Half as many blocks, half the time. The rate is the same up to 128 threads:
 //
 // | threads a block | 32 | 64 | 128 | 256 | 512 | 1024 |
@@ -439,6 +439,11 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 //?   "global_load_sectors")
 //? unit: times
 //? near: exact
+//
+//? picture_time: And how many times as long does `copy_y_fastest` take on the H200?
+//? answer: ms("copy_y_fastest") / ms("copy_x_fastest")
+//? unit: times
+//? near: factor 2
 
 /// Copies a picture; threadIdx.x runs along the row.
 ///
@@ -468,11 +473,6 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 // each lane's float lies a whole row from its neighbor's: 32 sectors for a full warp, and 4 bytes
 // of each are used. The same picture takes eight times as many sectors.
 //
-//? picture_time: And how many times as long does it take on the H200?
-//? answer: ms("copy_y_fastest") / ms("copy_x_fastest")
-//? unit: times
-//? near: factor 2
-//
 // It takes 4.5 times as long, not 8. The eight warps of a block read neighboring columns, so a
 // cache often still holds the sector that the next warp wants. What remains is the lookup: the L1
 // cache looks up one line of 128 bytes at a time, one for a request along the row and 32 for a
@@ -499,6 +499,11 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 //?   "global_load_requests")
 //? unit: times
 //? near: exact
+//
+//? divergence_time: How many times as long does the second kernel take?
+//? answer: ms("diverge_within_warps") / ms("diverge_between_warps")
+//? unit: times
+//? near: 15 %
 
 /// One side of the branch: mixes the bits of x, 64 times over.
 ///
@@ -564,11 +569,6 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 // spread over the same 4 sectors. The store is one request again, since the lanes have met after
 // the branch: the compiler placed the meeting point there. A program must not rely on it; where it
 // has to be sure, it calls `__syncwarp()`.
-//
-//? divergence_time: How many times as long does the second kernel take?
-//? answer: ms("diverge_within_warps") / ms("diverge_between_warps")
-//? unit: times
-//? near: 15 %
 //
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the

@@ -350,6 +350,11 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //?   count("read_strided/stride=4", "global_load_requests")
 //? unit: sectors per request
 //? near: exact
+//
+//? skip: What happens to the time from s = 8 to s = 16?
+//? choices: it halves | it stays the same
+//? answer: "it halves" if ms("read_strided/stride=8") > 1.5 * ms("read_strided/stride=16") else
+//?   "it stays the same"
 
 /// Sums every stride-th float of an array; thread t takes every T-th of these, from number t on,
 /// where T is the number of threads in the grid.
@@ -371,11 +376,6 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 // A request touches 4 s sectors up to s = 8, and one for each lane from there on. The requests
 // halve with each step. So all of the array moves for s = 1 to 8, half of its sectors for s = 16, a
 // quarter for s = 32.
-//
-//? skip: What happens to the time from s = 8 to s = 16?
-//? choices: it halves | it stays the same
-//? answer: "it halves" if ms("read_strided/stride=8") > 1.5 * ms("read_strided/stride=16") else
-//?   "it stays the same"
 //
 // | s | 1 | 2 | 4 | 8 | 16 | 32 |
 // |---|--:|--:|--:|--:|--:|--:|
@@ -454,12 +454,21 @@ __global__ void read_strided(float* sums, const float* in, std::size_t n, std::s
 // differ, can run down a column of C or along a row. The same 1024 threads compute the same 1024
 // elements, and the two kernels below differ in two words.
 //
+// The L1 cache looks up one {term}`line <cache line>` of 128 bytes in a cycle, however few of its
+// sectors a request wants.
+//
 //? rows_sectors: With lanes down a column of C, how many sectors does a load request touch, on
 //?   average over A and B?
 //? answer: count("naive_along_rows", "global_load_sectors") /
 //?   count("naive_along_rows", "global_load_requests")
 //? unit: sectors per request
 //? near: 5 %
+//
+//? rows_rate: An iteration of a warp does 64 operations, and L1 sets the pace. Which rate do 132
+//?   SMs at 1.98 GHz reach?
+//? answer: rate("naive_along_rows") / 1000
+//? unit: TFLOP/s
+//? near: 10 %
 
 /// C = alpha A B + beta C, one thread for each element of C; threadIdx.x runs down a column of C.
 ///
@@ -496,11 +505,6 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 // bytes in a cycle, and 32 rows are 32 lines. With the one line of B, an iteration keeps L1 busy
 // for 33 cycles.
 //
-//? rows_rate: An iteration of a warp does 64 operations. Which rate do 132 SMs at 1.98 GHz reach?
-//? answer: rate("naive_along_rows") / 1000
-//? unit: TFLOP/s
-//? near: 10 %
-//
 // 132 * 1.98e9 / 33 * 64 makes 0.51 TFLOP/s, and the H200 reaches 0.50. Nsight Compute confirms it:
 // L1 finds 99 % of the sectors, and a warp spends 62 % of its time in the queue in front of L1.
 //= 0.51 TFLOP/s: 132 * 1.98e9 / 33 * 64 / 1e12
@@ -511,6 +515,19 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 //=   ncu("naive_along_rows", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
 // ### Along the rows of C
+//
+// ### Two shapes of blocks
+//
+// `naive_flat` asks L1 for the same sectors, but its blocks have another shape. The 256 threads of
+// a block compute 256 elements of one row. They share each element of A, and each of them reads a
+// column of B that no other thread of the block wants. A tile of 32 x 32 threads needs 32 elements
+// of A and 32 of B in an iteration, and each serves 32 threads. From L2 a flat block needs 4 bytes
+// for each FMA, a tile (32 + 32) * 4 / 1024 = 0.25.
+//
+//? tile_or_flat: Which is faster at M = N = K = 4096?
+//? choices: flat blocks | tiles of 32 x 32
+//? answer: "flat blocks" if ms("naive_flat") < ms("naive_along_columns/block=32x32") else
+//?   "tiles of 32 x 32"
 //
 //? fewer: With lanes along a row of C: how many times as many sectors does the first kernel load?
 //? answer: count("naive_along_rows", "global_load_sectors") /
@@ -551,19 +568,6 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //= 6.6: 33 / 5
 //= 8.4 TFLOP/s: 132 * 1.98e9 / 2 * 64 / 1e12
 //= 16 times: 33 / 2 - 0.5
-//
-// ### Two shapes of blocks
-//
-// `naive_flat` asks L1 for the same sectors, but its blocks have another shape. The 256 threads of
-// a block compute 256 elements of one row. They share each element of A, and each of them reads a
-// column of B that no other thread of the block wants. A tile of 32 x 32 threads needs 32 elements
-// of A and 32 of B in an iteration, and each serves 32 threads. From L2 a flat block needs 4 bytes
-// for each FMA, a tile (32 + 32) * 4 / 1024 = 0.25.
-//
-//? tile_or_flat: Which is faster at M = N = K = 4096?
-//? choices: flat blocks | tiles of 32 x 32
-//? answer: "flat blocks" if ms("naive_flat") < ms("naive_along_columns/block=32x32") else
-//?   "tiles of 32 x 32"
 //
 // In TFLOP/s:
 //
