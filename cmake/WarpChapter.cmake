@@ -1,31 +1,18 @@
-# warp_add_chapter(NN_name): the program of one chapter, from chapters/NN_name/name.cu.
+# warp_add_chapter(NN_name): the program of one chapter, from NN_name/name.cu and what stands beside it.
 #
-# The header comment of name.cu says the sizes; nothing of it is repeated here. Files beside it:
-#   *_peers.cu, *_sm90.cu, *_gpu.cu   only the gpu backend compiles
-#   *_cublas.cu                       only the gpu backend compiles, and only where there is cuBLAS
-#   *_stub.cu                         only the simulator compiles: says SKIP for what the former hold
-#   *_peers_stub.cu                   stands in for *_peers.cu, also where the gpu backend lacks cuBLAS
-#   *_sm90_stub.cu                    stands in for *_sm90.cu, also on a GPU of another architecture or where CUDA is
-#                                     older than 12.9
-#   any other .cu                     both backends compile
+# The header comment of name.cu says what the program has to know; nothing of it is repeated here. Files beside it:
+#   *_gpu.cu       only the gpu backend compiles
+#   *_cublas.cu    only the gpu backend, and only where there is cuBLAS
+#   *_sm90.cu      only the gpu backend, for 9.0 or 10.0 with the suffix `a`, and from CUDA 12.9 on
+#   any other .cu  both backends compile
+# A file that is left out registers no rungs; the program reports those that the header names as SKIP.
 #
 # The simulator builds two programs: NAME (traced: it counts and checks) and, when that target is asked
 # for, NAME_fast.
 
-# warp_chapter_field(FILE "Size gpu" VARIABLE): the value of a `// Key: value` line of the header.
-function(warp_chapter_field file key variable)
-  file(STRINGS ${file} lines REGEX "^// ${key}:" LIMIT_COUNT 1)
-  if(NOT lines)
-    message(FATAL_ERROR "${file}: the header has no line '// ${key}: ...'")
-  endif()
-  string(REGEX REPLACE "^// ${key}:[ \t]*" "" value "${lines}")
-  string(STRIP "${value}" value)
-  set(${variable} "${value}" PARENT_SCOPE)
-endfunction()
-
 # warp_header_source(MAIN OUTPUT): the C++ that tells a program what the header comment of MAIN says.
 function(warp_header_source main output)
-  if(WARP_BACKEND STREQUAL "gpu" AND TARGET lab_cublas)
+  if(TARGET lab_cublas)
     set(cublas --cublas)
   endif()
   # The stamp is as new as the source; the output is as new as the last change of the header.
@@ -47,58 +34,47 @@ function(warp_add_chapter chapter)
   if(NOT EXISTS ${main})
     message(FATAL_ERROR "chapter ${chapter}: ${main} does not exist")
   endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${main})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu)
-  if(WARP_BACKEND STREQUAL "gpu")
-    list(FILTER sources EXCLUDE REGEX "_stub\\.cu$")
-    if(NOT TARGET lab_cublas)
-      list(FILTER sources EXCLUDE REGEX "_(peers|cublas)\\.cu$")
-      file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_peers_stub.cu)
-      list(APPEND sources ${stubs})
-    endif()
-    # What *_sm90.cu asks for is there with the suffix `a` only, and from 9.0 on; and in cuda::ptx from CUDA 12.9 on.
-    if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
-      list(FILTER sources EXCLUDE REGEX "_sm90\\.cu$")
-      file(GLOB stubs CONFIGURE_DEPENDS ${folder}/*_sm90_stub.cu)
-      list(APPEND sources ${stubs})
-    endif()
-  else()
-    list(FILTER sources EXCLUDE REGEX "_(peers|cublas|sm90|gpu)\\.cu$")
+  list(REMOVE_ITEM sources ${main})  # whatever its name ends in
+  if(WARP_BACKEND STREQUAL "simulator")
+    list(FILTER sources EXCLUDE REGEX "_gpu\\.cu$")
   endif()
+  if(NOT TARGET lab_cublas)
+    list(FILTER sources EXCLUDE REGEX "_cublas\\.cu$")
+  endif()
+  # The instructions are there with the suffix `a` only, and in cuda::ptx from CUDA 12.9 on.
+  if(NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^(90|100)a$" OR CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
+    list(FILTER sources EXCLUDE REGEX "_sm90\\.cu$")
+  endif()
+  list(PREPEND sources ${main})
 
-  warp_chapter_field(${main} "Size ${WARP_BACKEND}" size)
-  set(definitions "LAB_CHAPTER=\"${chapter}\"" "LAB_DEFAULT_SIZE=\"${size}\"")
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${chapter})
-
   set(header ${output}/header.cpp)
   warp_header_source(${main} ${header})
   add_custom_target(${name}_header DEPENDS ${header}.stamp)
 
   if(WARP_BACKEND STREQUAL "gpu")
-    add_executable(${name} ${sources} ${header})
-    add_dependencies(${name} ${name}_header)
-    target_compile_definitions(${name} PRIVATE ${definitions})
+    set(programs ${name})
+    add_executable(${name} ${sources})
     target_link_libraries(${name} PRIVATE lab)
     # The linker leaves cuBLAS out where the chapter does not call it.
     if(TARGET lab_cublas)
       target_link_libraries(${name} PRIVATE lab_cublas)
       target_link_options(${name} PRIVATE -Wl,--as-needed)
     endif()
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
-    # A chapter's own additions: libraries of its peers, options of single files.
-    if(EXISTS ${folder}/gpu.cmake)
-      include(${folder}/gpu.cmake)
-    endif()
   else()
-    warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} DEFINITIONS ${definitions}
-                         LIBRARIES lab)
-    warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES}
-                         DEFINITIONS ${definitions} LIBRARIES lab)
-    set_target_properties(${name} ${name}_fast PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
-    foreach(program ${name} ${name}_fast)
-      target_sources(${program} PRIVATE ${header})
-      add_dependencies(${program} ${name}_header)
-    endforeach()
+    set(programs ${name} ${name}_fast)
+    warp_simt_executable(${name} ${sources} INCLUDES ${WARP_LAB_INCLUDES} LIBRARIES lab)
+    warp_simt_executable(${name}_fast ${sources} FAST INCLUDES ${WARP_LAB_INCLUDES} LIBRARIES lab)
     set_target_properties(${name}_fast PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+  foreach(program IN LISTS programs)
+    target_sources(${program} PRIVATE ${header})
+    add_dependencies(${program} ${name}_header)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
+  endforeach()
+  # A chapter's own additions: libraries, options of single files.
+  if(WARP_BACKEND STREQUAL "gpu" AND EXISTS ${folder}/gpu.cmake)
+    include(${folder}/gpu.cmake)
   endif()
 endfunction()

@@ -207,7 +207,7 @@ class Mutant:
         self.program = folder / "mutant"
         subprocess.run(
             [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), *LAB_OPTIONS,
-             f"-I{chapter.source.parent}", "-o", self.program, source, *sorted(chapter.source.parent.glob("*_stub.cu")), *chapter.lab()], check=True)
+             f"-I{chapter.source.parent}", "-o", self.program, source, *chapter.lab()], check=True)
 
     def __enter__(self):
         return self

@@ -50,6 +50,12 @@ class ChapterTest : public testing::Test {
     config.color = false;
     return config;
   }
+  /// The same with a header of these rungs.
+  static lab::ChapterConfig with_header(lab::ChapterConfig config,
+                                        std::vector<lab::HeaderRung> rungs) {
+    config.header = {.folder = config.name, .rungs = std::move(rungs)};
+    return config;
+  }
   static lab::ChapterConfig pretend_gpu() {
     lab::ChapterConfig config = simulator();
     config.backend = {"gpu", true, false, "CUDA 13.0"};
@@ -71,7 +77,6 @@ class ChapterTest : public testing::Test {
   Rung right(const std::string& name = "add") {
     return {
         .name = name,
-        .idea = "one thread per element",
         .launch = [this] { add(lab::ceil_div(n, 256), 256, a.data(), b.data(), c.data(), 0, n); },
         .verify = [this] { return lab::compare(c.download(), want); },
         .bytes = 12.0 * n,
@@ -458,14 +463,15 @@ TEST_F(ChapterTest, ACudaErrorIsThatRungsAlone) {
 
 TEST_F(ChapterTest, ALostContextIsSaidAndTheOthersStillGetARow) {
   lab::DeviceBuffer<float> tight(n, "tight", 0);
-  Chapter three = chapter(pretend_gpu());  // takes no findings: the error sticks
+  // A GPU takes no findings: the error sticks.
+  Chapter three = chapter(
+      with_header(pretend_gpu(), {{"before"}, {"outside"}, {"after"}, {"later", "", {"cublas"}}}));
   three.add(right("before"));
   Rung outside = right("outside");
   outside.variant = "v";
   outside.launch = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
   three.add(outside);
   three.add(right("after"));
-  three.skip("later", "not in this build");
   EXPECT_EQ(run(three), 1);
   const auto& rows = three.report().rows;
   ASSERT_EQ(rows.size(), 4u);
@@ -493,14 +499,12 @@ TEST_F(ChapterTest, AnExceptionIsThatRungsAlone) {
 // ---- what is not there is skipped, with its reason ----
 
 TEST_F(ChapterTest, SkipsSayWhy) {
-  Chapter some = chapter(simulator());
-  some.skip("tma", "only the gpu preset compiles it", "bulk copies");
-  Rung future = right("future");
-  future.min_compute_capability = 990;
-  some.add(future);
+  Chapter some = chapter(
+      with_header(simulator(), {{"tma", "bulk copies", {"gpu"}}, {"future", "", {"sm_990"}}}));
+  some.add(right("future"));
   EXPECT_EQ(run(some), 0);
-  EXPECT_TRUE(has(printed, "SKIP   only the gpu preset compiles it")) << printed;
-  EXPECT_TRUE(has(printed, "SKIP   needs compute capability 99.0; this device has ")) << printed;
+  EXPECT_TRUE(has(printed, "SKIP   needs a GPU\n")) << printed;
+  EXPECT_TRUE(has(printed, "SKIP   needs a GPU of compute capability 99.0 or more\n")) << printed;
   EXPECT_TRUE(has(printed, "0 PASS, 0 FAIL, 2 SKIP, 0 ERROR")) << printed;
 }
 
@@ -521,7 +525,8 @@ TEST_F(ChapterTest, ARungRunsWithoutAPeerThatIsNotThere) {
 TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   lab::DeviceBuffer<float> tight(n, "tight", 0);
   const auto demo = [&](std::function<void()> launch, const char* finding) {
-    return row_of({.name = "demo", .launch = std::move(launch), .expect_finding = finding});
+    return row_of({.name = "demo", .launch = std::move(launch)},
+                  with_header(simulator(), {{"demo", "", {}, finding}}));
   };
   const auto outside = [&] { set(4, 256, tight.data(), 0, 1024, 1.0f); };
   const lab::Row good = demo(outside, "out-of-bounds");
@@ -546,11 +551,12 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
 }
 
 TEST_F(ChapterTest, DemonstrationsAreTheTracingSimulatorsOnly) {
-  const Rung demo{.name = "demo", .launch = [] { FAIL(); }, .expect_finding = "out-of-bounds"};
-  lab::Row row = row_of(demo, pretend_gpu());
+  const Rung demo{.name = "demo", .launch = [] { FAIL(); }};
+  const std::vector<lab::HeaderRung> raises{{"demo", "", {}, "out-of-bounds"}};
+  lab::Row row = row_of(demo, with_header(pretend_gpu(), raises));
   EXPECT_EQ(row.status, Status::skip);
   EXPECT_TRUE(has(row.reason, "the simulator shows it")) << row.reason;
-  lab::ChapterConfig fast = simulator();
+  lab::ChapterConfig fast = with_header(simulator(), raises);
   fast.backend.traces = false;
   row = row_of(demo, fast);
   EXPECT_EQ(row.status, Status::skip);
@@ -569,14 +575,15 @@ TEST_F(ChapterTest, AnUntracedProgramShowsNoCounts) {
 
 TEST_F(ChapterTest, RunsOnlyTheRungsThatAreAskedFor) {
   const auto with = [&](std::vector<std::string> words) {
-    Chapter some = chapter(simulator(), std::move(words));
+    Chapter some =
+        chapter(with_header(simulator(), {{"one", "first"}, {"two"}, {"three", "", {"gpu"}}}),
+                std::move(words));
     some.add(right("one"));
     Rung two = right("two");
     two.variant = "block=64";
     some.add(two);
     two.variant = "block=128";
     some.add(two);
-    some.skip("three", "not here");
     EXPECT_EQ(run(some), 0);
     std::string names;
     for (const lab::Row& row : some.report().rows) names += row.label() + ";";
@@ -585,8 +592,6 @@ TEST_F(ChapterTest, RunsOnlyTheRungsThatAreAskedFor) {
   EXPECT_EQ(with({}), "one;two block=64;two block=128;three;");
   EXPECT_EQ(with({"--rung", "two"}), "two block=64;two block=128;");
   EXPECT_EQ(with({"--rung", "three", "--rung", "one"}), "one;three;");
-  EXPECT_EQ(with({"--list"}), "");
-  EXPECT_EQ(printed, "one    one thread per element\ntwo    one thread per element\nthree\n");
 }
 
 TEST_F(ChapterTest, AnUnknownRungIsBadInput) {
@@ -633,7 +638,9 @@ TEST_F(ChapterDeathTest, TheSameRungTwiceIsAnError) {
 TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
   setenv("WARP_COMMIT", "0123abc", 1);
   const std::string path = testing::TempDir() + "lab_results_" + std::to_string(getpid()) + ".json";
-  Chapter some = chapter(simulator(), {"--json", path, "--size", "1000", "--seed", "5"});
+  Chapter some =
+      chapter(with_header(simulator(), {{"good"}, {"idle"}, {"big"}, {"tma", "", {"gpu"}}}),
+              {"--json", path, "--size", "1000", "--seed", "5"});
   EXPECT_FALSE(std::ifstream(path).good());  // looking whether it can be written leaves nothing
   EXPECT_EQ(some.seed(), 5u);
   EXPECT_TRUE(some.on_simulator());
@@ -644,7 +651,6 @@ TEST_F(ChapterTest, WritesResultsAlsoWhenRungsFail) {
   Rung big = right("big");
   big.launch = [this] { add(1, 2048, a.data(), b.data(), c.data(), 0, n); };
   some.add(big);
-  some.skip("tma", "not here");
   EXPECT_EQ(run(some), 1);
 
   // That the file is JSON, test_faults.py sees: it reads one.
@@ -674,7 +680,7 @@ TEST_F(ChapterTest, LookingWhetherAFileCanBeWrittenKeepsIt) {
 TEST_F(ChapterTest, ShowsWhatARungHasToShow) {
   Rung rung = right();
   rung.show = [] { std::printf("a picture\n"); };
-  row_of(rung);
+  row_of(rung, with_header(simulator(), {{"add", "one thread per element"}}));
   EXPECT_TRUE(has(printed, "a picture\n")) << printed;
   EXPECT_LT(printed.find("a picture"), printed.find("PASS"));
   EXPECT_TRUE(has(printed, "add: one thread per element\na picture\n")) << printed;

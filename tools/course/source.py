@@ -326,9 +326,8 @@ def find_chapters(root: Path) -> list[Path]:
 
 
 def other_files(main: Path) -> list[Path]:
-    """The chapter's further sources, in the order of the page: what it goes on with stands before its peers."""
-    found = (p for p in main.parent.glob("*.cu") if p != main and not p.name.endswith("_stub.cu"))
-    return sorted(found, key=lambda p: (p.name.endswith("_peers.cu"), p.name))
+    """The chapter's further sources, in the order of the page."""
+    return sorted(p for p in main.parent.glob("*.cu") if p != main)
 
 
 def all_blocks(main: Path) -> list[tuple[Path, list]]:

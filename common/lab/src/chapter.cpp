@@ -48,11 +48,8 @@ ChapterConfig detail::config_of_header() {
 
 Chapter::Chapter(int argc, char** argv)
     : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header()) {
-  if (!options_.list && (options_.sizes.size() > 1 || wants_cases())) take_turns();
+  if (options_.sizes.size() > 1 || wants_cases()) take_turns();
 }
-
-Chapter::Chapter(int argc, char** argv, SizeKind kind, const char* name, const char* default_size)
-    : Chapter(argc, argv, kind, ChapterConfig{.name = name, .default_size = default_size}) {}
 
 Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config)
     : program_(base_name(argc > 0 ? argv[0] : nullptr)), config_(config) {
@@ -65,11 +62,11 @@ Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& conf
     print_help(kind);
     std::exit(0);
   }
-  if (options_.list && !header().rungs.empty()) {
+  if (options_.list) {
     print_list();
     std::exit(0);
   }
-  if (options_.list || options_.json.empty()) return;
+  if (options_.json.empty()) return;
   // Better now than after the work. Appending nothing leaves an older file as it is.
   errno = 0;
   const bool existed = access(options_.json.c_str(), F_OK) == 0;
@@ -132,19 +129,11 @@ void Chapter::print_help(SizeKind kind) const {
 }
 
 void Chapter::print_list() const {
-  std::vector<std::pair<std::string, std::string>> rungs;  // name, idea
-  for (const HeaderRung& line : header().rungs) rungs.emplace_back(line.name, line.idea);
-  for (const Entry& entry : entries_) {
-    const auto same = [&](const auto& rung) { return rung.first == entry.rung.name; };
-    if (std::none_of(rungs.begin(), rungs.end(), same)) {
-      rungs.emplace_back(entry.rung.name, entry.rung.idea);
-    }
-  }
   std::size_t width = 0;
-  for (const auto& [name, idea] : rungs) width = std::max(width, name.size());
-  for (const auto& [name, idea] : rungs) {
-    const std::string gap(idea.empty() ? 0 : width - name.size() + 2, ' ');
-    std::printf("%s%s%s\n", name.c_str(), gap.c_str(), idea.c_str());
+  for (const HeaderRung& line : header().rungs) width = std::max(width, line.name.size());
+  for (const HeaderRung& line : header().rungs) {
+    const std::string gap(line.idea.empty() ? 0 : width - line.name.size() + 2, ' ');
+    std::printf("%s%s%s\n", line.name.c_str(), gap.c_str(), line.idea.c_str());
   }
 }
 
@@ -166,38 +155,38 @@ void Chapter::copy_extents(std::size_t* values, std::size_t count) const {
   for (std::size_t i = 0; i < count; ++i) values[i] = dimensions[i].second;
 }
 
-/// The line of a rung that is being registered; nothing where the program has no header.
-const HeaderRung* Chapter::line_of(const std::string& rung) const {
-  const HeaderRung* const line = header().find(rung);
+void Chapter::add(const Rung& rung) {
+  const HeaderRung* const line = header().find(rung.name);
   if (line == nullptr && !header().rungs.empty()) {
-    detail::fail("rung " + rung + " is registered, and the header of " + header().folder +
+    detail::fail("rung " + rung.name + " is registered, and the header of " + header().folder +
                  " does not name it");
-  }
-  return line;
-}
-
-void Chapter::add(const Rung& given) {
-  Rung rung = given;
-  if (const HeaderRung* const line = line_of(rung.name)) {
-    if (rung.idea.empty()) rung.idea = line->idea;
-    if (rung.expect_finding.empty()) rung.expect_finding = line->raises;
   }
   for (const Entry& entry : entries_) {
     if (entry.rung.name == rung.name && entry.rung.variant == rung.variant) {
       detail::fail("rung " + rung.name + " " + rung.variant + " was added twice");
     }
   }
-  entries_.push_back({.rung = rung});
+  entries_.push_back({rung, line != nullptr ? *line : HeaderRung{.name = rung.name}});
 }
 
 void Chapter::demonstrate(std::string_view name, const std::function<void()>& launch,
                           const std::vector<Buffer*>& outputs) {
-  const HeaderRung* const line = header().find(name);
+  require_finding(name);
+  add({.name = std::string(name), .launch = launch, .outputs = outputs});
+}
+
+void Chapter::require_finding(std::string_view demonstration) const {
+  const HeaderRung* const line = header().find(demonstration);
   if (line == nullptr || line->raises.empty()) {
-    detail::fail("demonstration " + std::string(name) +
+    detail::fail("demonstration " + std::string(demonstration) +
                  ": its line in the header has no [raises KIND]");
   }
-  add({.name = std::string(name), .launch = launch, .outputs = outputs});
+}
+
+/// The compute capability of the device, asked for once: a lost context answers nothing.
+int Chapter::capability() {
+  if (capability_ == 0) capability_ = compute_capability();
+  return capability_;
 }
 
 /// Brings the rungs into the order of the header, and adds those that it names and nothing registered.
@@ -211,24 +200,13 @@ void Chapter::arrange(bool all) {
       if (entry.rung.name == line.name) arranged.push_back(std::move(entry));
     }
     if (arranged.size() > before) continue;
-    if (!all && unmet_needs(line, config_.backend, false, compute_capability()).empty()) continue;
-    arranged.push_back(
-        {.rung = {.name = line.name, .idea = line.idea, .expect_finding = line.raises},
-         .absent = true});
+    if (!all && unmet_needs(line, config_.backend, false, capability()).empty()) continue;
+    arranged.push_back({{.name = line.name}, line, true});
   }
   entries_ = std::move(arranged);
 }
 
 void Chapter::peer(const Peer& peer) { peers_.push_back(peer); }
-
-void Chapter::skip(std::string_view rung, std::string_view reason, std::string_view idea) {
-  const HeaderRung* const line = line_of(std::string(rung));
-  entries_.push_back(
-      {.rung = {.name = std::string(rung),
-                .idea = idea.empty() && line != nullptr ? line->idea : std::string(idea)},
-       .skipped = true,
-       .reason = std::string(reason)});
-}
 
 void Chapter::skip_peer(std::string_view name, std::string_view reason) {
   skipped_peers_.emplace_back(name, reason);

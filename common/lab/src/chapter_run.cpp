@@ -79,6 +79,7 @@ void Chapter::describe_machine() {
   report_.commit = commit();
   report_.device = device_name();
   report_.driver = driver_version();
+  capability();  // while the context lives
 }
 
 void Chapter::measure_limits() {
@@ -89,7 +90,7 @@ void Chapter::measure_limits() {
   const auto asked = [&](Limit which) {
     return std::count(more_limits_.begin(), more_limits_.end(), which) > 0 ||
            std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-             return !entry.skipped && entry.rung.timed && entry.rung.limit == which &&
+             return !entry.absent && entry.rung.timed && entry.rung.limit == which &&
                     wants(entry.rung.name);
            });
   };
@@ -219,7 +220,7 @@ void Chapter::run_rung(const Rung& rung, Row& row) {
   row.status = Status::pass;
 }
 
-void Chapter::run_demonstration(const Rung& rung, Row& row) {
+void Chapter::run_demonstration(const Rung& rung, const std::string& finding, Row& row) {
   if (!on_simulator()) {
     row.status = Status::skip;
     row.reason = "a mistake on purpose: the simulator shows it (--backend simulator)";
@@ -245,20 +246,18 @@ void Chapter::run_demonstration(const Rung& rung, Row& row) {
   }
   const std::vector<Finding> findings = take_findings();
   static_cast<void>(cudaGetLastError());
-  const auto other = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.kind != rung.expect_finding;
-  });
+  const auto other = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& one) { return one.kind != finding; });
   if (findings.empty()) {
     row.status = Status::fail;
-    row.reason = "should raise " + rung.expect_finding + ", and raised nothing";
+    row.reason = "should raise " + finding + ", and raised nothing";
   } else if (other != findings.end()) {
     row.status = Status::fail;
-    row.reason = "should raise " + rung.expect_finding + " alone, and raised " + other->kind +
-                 ": " + one_line(other->message);
+    row.reason = "should raise " + finding + " alone, and raised " + other->kind + ": " +
+                 one_line(other->message);
   } else {
     row.status = Status::pass;
-    row.reason =
-        "raises " + rung.expect_finding + ", as it should: " + one_line(findings.front().message);
+    row.reason = "raises " + finding + ", as it should: " + one_line(findings.front().message);
   }
 }
 
@@ -267,24 +266,13 @@ Row Chapter::run_entry(const Entry& entry) {
   Row row;
   row.rung = rung.name;
   row.variant = rung.variant;
-  row.idea = rung.idea;
+  row.idea = entry.line.idea;
   row.size = size();
-  if (entry.skipped) {
-    row.status = Status::skip;
-    row.reason = entry.reason;
-    return row;
-  }
-  if (!lost_in_.empty()) {
-    row.status = Status::error;
-    row.reason = "not run: the CUDA context was lost in rung " + lost_in_;
-    return row;
-  }
 
   try {
     detail::ThrowInstead scope;
-    const HeaderRung* const line = header().find(rung.name);
-    if (line != nullptr && !line->needs.empty()) {
-      row.reason = unmet_needs(*line, config_.backend, !entry.absent, compute_capability());
+    if (!entry.line.needs.empty()) {
+      row.reason = unmet_needs(entry.line, config_.backend, !entry.absent, capability());
       if (!row.reason.empty()) {
         row.status = Status::skip;
         return row;
@@ -293,23 +281,19 @@ Row Chapter::run_entry(const Entry& entry) {
     if (entry.absent) {
       throw Failure("the header names this rung, and the program does not register it");
     }
-    if (const int has = compute_capability(); has < rung.min_compute_capability) {
-      const auto dotted = [](int v) {
-        return std::to_string(v / 10) + "." + std::to_string(v % 10);
-      };
-      row.status = Status::skip;
-      row.reason = "needs compute capability " + dotted(rung.min_compute_capability) +
-                   "; this device has " + dotted(has);
+    if (!lost_in_.empty()) {
+      row.status = Status::error;
+      row.reason = "not run: the CUDA context was lost in rung " + lost_in_;
       return row;
     }
-    if (!rung.expect_finding.empty()) {
-      run_demonstration(rung, row);
+    if (!entry.line.raises.empty()) {
+      run_demonstration(rung, entry.line.raises, row);
     } else {
       run_rung(rung, row);
     }
     if (measuring_ && row.status != Status::skip && rung.show) {
       Progress().clear();
-      std::printf("\n%s: %s\n", row.label().c_str(), rung.idea.c_str());
+      std::printf("\n%s: %s\n", row.label().c_str(), row.idea.c_str());
       rung.show();
       std::fflush(stdout);
     }
@@ -413,10 +397,6 @@ int Chapter::finish() {
 int Chapter::run() {
   for (const auto& add_rungs : detail::rungs_of<Chapter>()) add_rungs(*this);
   arrange(true);
-  if (options_.list) {
-    print_list();
-    return 0;
-  }
   if (report_to_ < 0) {  // `take_turns` does these
     if (options_.sizes.size() > 1) usage("--size was given several times: this chapter takes one");
     if (wants_cases()) usage("--cases: this chapter has none");
@@ -425,7 +405,7 @@ int Chapter::run() {
   start();
   if (wants_cases()) {
     for (const Entry& entry : entries_) {
-      if (!wants(entry.rung.name) || !entry.rung.expect_finding.empty()) continue;
+      if (!wants(entry.rung.name) || !entry.line.raises.empty()) continue;
       report_.rows.push_back(run_entry(entry));
     }
   } else {
@@ -439,10 +419,6 @@ int Chapter::run(const std::function<void()>& add_rungs) {
     drop_rungs();
     add_rungs();
     arrange(turn_ == 0);
-    if (options_.list) {
-      print_list();
-      return 0;
-    }
     if (turn_ == 0) {
       if (!check_names()) return 2;
       start();
@@ -477,7 +453,7 @@ int Chapter::run_cases(std::size_t count, const std::function<CaseName(std::size
     }
     progress.say("case " + std::to_string(i) + ": " + name.words);
     for (const Entry& entry : entries_) {
-      if (!wants(entry.rung.name) || !entry.rung.expect_finding.empty()) continue;
+      if (!wants(entry.rung.name) || !entry.line.raises.empty()) continue;
       if (rows.is_wrong(report_, entry.rung.name, entry.rung.variant)) continue;
       Row found = run_entry(entry);
       found.size = name.size;

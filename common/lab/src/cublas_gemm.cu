@@ -193,15 +193,10 @@ Comparison cublas_keeps_fp32(const Gemm& gemm) {
   return found;
 }
 
-void add_cublas(GemmLadder& ladder) {
+void use_cublas(GemmLadder& ladder) {
   ladder.peer("cuBLAS", cublas_sgemm, cublas_keeps_fp32);
   ladder.reference(cublas_reference);
-}
-
-void use_cublas(GemmLadder& ladder) {
-  add_cublas(ladder);
-  const bool named = ladder.chapter().header().find("cublas") != nullptr;
-  if (named && !ladder.has("cublas")) ladder.add("cublas", cublas_sgemm);
+  if (ladder.chapter().header().find("cublas") != nullptr) ladder.add("cublas", cublas_sgemm);
 }
 
 }  // namespace lab

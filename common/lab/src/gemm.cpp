@@ -71,13 +71,8 @@ void print_registers(GemmKernel kernel, const GemmLaunch& how) {
       made.numRegs, made.localSizeBytes, fit, threads);
 }
 
-GemmLadder::GemmLadder(int argc, char** argv, const char* name, const char* default_size)
-    : chapter_(argc, argv, SizeKind::m_n_k,
-               this_header().folder.empty()
-                   ? ChapterConfig{.name = name, .default_size = default_size}
-                   : detail::config_of_header()) {
-  add_others();
-}
+GemmLadder::GemmLadder(int argc, char** argv)
+    : GemmLadder(argc, argv, detail::config_of_header()) {}
 
 GemmLadder::GemmLadder(int argc, char** argv, const ChapterConfig& config)
     : chapter_(argc, argv, SizeKind::m_n_k, config) {
@@ -126,23 +121,15 @@ void GemmLadder::demonstrate(const std::string& name, GemmKernel kernel, const G
 
 void GemmLadder::demonstrate(const std::string& name,
                              const std::function<void(const Gemm&)>& launch) {
-  const HeaderRung* const line = chapter_.header().find(name);
-  if (line == nullptr || line->raises.empty()) {
-    detail::fail("demonstration " + name + ": its line in the header has no [raises KIND]");
-  }
-  add({.name = name, .launch = launch, .expect_finding = line->raises});
+  chapter_.require_finding(name);
+  add(name, launch);
 }
 
 void GemmLadder::add(const GemmRung& rung) {
-  items_.push_back({false,
-                    [this, rung] {
-                      if (chapter_.wants_list())
-                        return chapter_.skip(rung.name, "listed", rung.idea);
+  items_.push_back({false, [this, rung] {
                       const std::shared_ptr<GemmProblem> problem = problem_;
-                      Rung entry{.name = rung.name, .idea = rung.idea};
+                      Rung entry{.name = rung.name};
                       entry.variant = rung.variant;
-                      entry.expect_finding = rung.expect_finding;
-                      entry.min_compute_capability = rung.min_compute_capability;
                       entry.prepare = [problem] { problem->prepare(); };
                       if (rung.launch)
                         entry.launch = [problem, rung] { rung.launch(problem->gemm()); };
@@ -155,21 +142,11 @@ void GemmLadder::add(const GemmRung& rung) {
                       entry.may_do_nothing =
                           problem->what().alpha == 0 && problem->what().beta == 1;
                       chapter_.add(entry);
-                    },
-                    rung.name});
+                    }});
 }
 
 void GemmLadder::add_with(const std::function<void(Chapter&)>& add_rungs) {
   items_.push_back({true, [this, add_rungs] { add_rungs(chapter_); }});
-}
-
-void GemmLadder::skip(const std::string& rung, const std::string& reason, const std::string& idea) {
-  items_.push_back({false, [=, this] { chapter_.skip(rung, reason, idea); }, rung});
-}
-
-bool GemmLadder::has(std::string_view rung) const {
-  return std::any_of(items_.begin(), items_.end(),
-                     [&](const Item& item) { return item.name == rung; });
 }
 
 void GemmLadder::peer(const std::string& name, const std::function<void(const Gemm&)>& launch,
@@ -197,7 +174,7 @@ void GemmLadder::skip_peer(const std::string& name, const std::string& reason) {
 }
 
 void GemmLadder::add_all(bool with_others) {
-  if (add_peer_ && !chapter_.wants_cases() && !chapter_.wants_list()) add_peer_();
+  if (add_peer_ && !chapter_.wants_cases()) add_peer_();
   for (const Item& item : items_) {
     if (with_others || !item.other) item.add();
   }
@@ -205,7 +182,7 @@ void GemmLadder::add_all(bool with_others) {
 
 int GemmLadder::run() {
   add_vendor();
-  if (chapter_.wants_cases() && !chapter_.wants_list()) {
+  if (chapter_.wants_cases()) {
     const std::vector<GemmCase> cases = gemm_cases();
     return chapter_.run_cases(cases.size(), [&](std::size_t i) -> CaseName {
       problem_ = std::make_shared<GemmProblem>(cases[i], chapter_.seed());
@@ -217,13 +194,11 @@ int GemmLadder::run() {
   bool first = true;
   return chapter_.run([&] {
     problem_.reset();
-    if (!chapter_.wants_list()) {
-      const Size& size = chapter_.size();
-      const auto extent = [](std::size_t value) { return static_cast<int>(value); };
-      problem_ = std::make_shared<GemmProblem>(
-          GemmCase{.m = extent(size.M), .n = extent(size.N), .k = extent(size.K)}, chapter_.seed(),
-          reference_);
-    }
+    const Size& size = chapter_.size();
+    const auto extent = [](std::size_t value) { return static_cast<int>(value); };
+    problem_ = std::make_shared<GemmProblem>(
+        GemmCase{.m = extent(size.M), .n = extent(size.N), .k = extent(size.K)}, chapter_.seed(),
+        reference_);
     add_all(std::exchange(first, false));
   });
 }

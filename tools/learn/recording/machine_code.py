@@ -69,7 +69,7 @@ def compiled(nvcc, cuobjdump, sources, architecture):
             cubin = os.path.join(folder, "kernels.cubin")
             command = [nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", f"-arch=sm_{architecture}", "-cubin", "-o", cubin]
             command += [f"-I{os.path.join(paths.ROOT, 'common', 'lab', 'include')}", f"-I{os.path.dirname(source)}"]
-            command += ['-DLAB_CHAPTER=""', '-DLAB_DEFAULT_SIZE=""', str(source)]
+            command.append(str(source))
             for step in (command, [cuobjdump, "-sass", cubin]):
                 done = subprocess.run(step, capture_output=True, text=True)
                 if done.returncode != 0:

@@ -27,15 +27,6 @@
 #include "lab/timing.h"
 #include "lab/verify.h"
 
-#ifndef LAB_CHAPTER
-/// Name of the chapter; the build sets it.
-#define LAB_CHAPTER "chapter"
-#endif
-#ifndef LAB_DEFAULT_SIZE
-/// Default of `--size`, as the chapter's header states it for the backend; the build sets it.
-#define LAB_DEFAULT_SIZE ""
-#endif
-
 namespace lab {
 
 /// \addtogroup lab
@@ -44,7 +35,6 @@ namespace lab {
 /// One rung of the ladder: a way to solve the chapter's problem.
 struct Rung {
   std::string name = {};  ///< the kernel's name, or that of the host function
-  std::string idea = {};  ///< one line: what it tries; empty: that of the header
   /// Sets up inputs, before the verified launch and before the last timed one.
   std::function<void()> prepare = {};
   /// Launches the work in the default stream. Need not wait, need not ask for errors: lab does both.
@@ -56,10 +46,8 @@ struct Rung {
   double flops = 0;       ///< floating-point operations, an FMA counting as 2
   std::string peer = {};  ///< name of the peer that it is timed beside
   Limit limit = Limit::none;
-  std::string expect_finding = {};  ///< the finding of a demonstration; empty: what the header says
   std::string variant = {};         ///< which of several launches of one name, e.g. "block=128"
   std::function<void()> show = {};  ///< prints to stdout, after the rung ran
-  int min_compute_capability = 0;   ///< e.g. 90 for 9.0; below it the rung is SKIP
   bool timed = true;                ///< false: checked, not timed
   Clock clock = Clock::device;
   std::vector<Buffer*> outputs =
@@ -146,10 +134,6 @@ class Chapter {
   /// stderr and exits with 2. With several sizes, or `--cases` of a map, `main` goes on from here once for each, in
   /// a process of its own.
   Chapter(int argc, char** argv);
-  /// Reads the command line. `--help` prints and exits with 0; bad input prints one line to stderr
-  /// and exits with 2.
-  Chapter(int argc, char** argv, SizeKind kind, const char* name = LAB_CHAPTER,
-          const char* default_size = LAB_DEFAULT_SIZE);
   /// For tests, which differ in more than the name.
   Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config);
   Chapter(const Chapter&) = delete;
@@ -171,9 +155,8 @@ class Chapter {
   std::uint64_t seed() const { return options_.seed; }
   /// Whether the command line asks for a rung: with no `--rung`, for all.
   bool wants(std::string_view rung) const;
-  /// Whether the command line asks for `--cases`, or for `--list` alone.
+  /// Whether the command line asks for `--cases`.
   bool wants_cases() const { return !options_.cases.empty(); }
-  bool wants_list() const { return options_.list; }
   /// Whether the kernels run on the simulator.
   bool on_simulator() const { return config_.backend.name == "simulator"; }
 
@@ -190,6 +173,8 @@ class Chapter {
   /// \param outputs what the launch writes: poisoned before it
   void demonstrate(std::string_view name, const std::function<void()>& launch,
                    const std::vector<Buffer*>& outputs = {});
+  /// Ends the program unless the header names the finding of that demonstration.
+  void require_finding(std::string_view demonstration) const;
   /// Adds a variant of a rung for each value: `chapter.sweep("map_square", "block", {32, 64}, [&](int block) {
   /// return lab::Rung{...}; })` adds "block=32" and "block=64".
   /// \param make called with each value; what it returns needs no name and no variant
@@ -209,8 +194,6 @@ class Chapter {
   }
   /// Adds a peer, for the rungs that name it.
   void peer(const Peer& peer);
-  /// Adds a rung that this build or this machine does not have.
-  void skip(std::string_view rung, std::string_view reason, std::string_view idea = {});
   /// Says why a peer is not there: the rungs that name it run without.
   void skip_peer(std::string_view name, std::string_view reason);
 
@@ -247,8 +230,7 @@ class Chapter {
  private:
   struct Entry {
     Rung rung;
-    bool skipped = false;
-    std::string reason = {};
+    HeaderRung line;
     bool absent = false;  // the header names it, and nothing registers it
   };
 
@@ -256,7 +238,7 @@ class Chapter {
   void take_turns();
   int send_report(int code);
   void copy_extents(std::size_t* values, std::size_t count) const;
-  const HeaderRung* line_of(const std::string& rung) const;
+  int capability();
   void arrange(bool all);
   [[noreturn]] void usage(const std::string& message) const;
   void print_help(SizeKind kind) const;
@@ -271,7 +253,7 @@ class Chapter {
 
   Row run_entry(const Entry& entry);
   void run_rung(const Rung& rung, Row& row);
-  void run_demonstration(const Rung& rung, Row& row);
+  void run_demonstration(const Rung& rung, const std::string& finding, Row& row);
   void check_peer(const Peer& peer);
   void time(const Rung& rung, const Peer* peer, Row& row);
   bool verify(const Rung& rung, const std::string& when, Row& row);
@@ -286,6 +268,7 @@ class Chapter {
   std::vector<std::pair<std::string, std::string>> skipped_peers_;  // name, reason
   std::vector<std::string> checked_peers_;
   std::vector<Limit> more_limits_;
+  int capability_ = 0;     // of the device; 0: not asked for yet
   std::string lost_in_;    // the rung that cost us the CUDA context
   std::size_t turn_ = 0;   // which of the sizes
   bool measuring_ = true;  // times and counts are wanted

@@ -1,6 +1,6 @@
 /// \file
 /// cuBLAS as the peer of the GEMM chapters. Only the gpu backend has its bodies (the library
-/// `lab_cublas`); a chapter calls them from its `*_peers.cu`.
+/// `lab_cublas`), and calls them for every chapter about products.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,8 @@ std::function<Comparison()> cublas_reference(const Gemm& gemm, const Tolerance& 
 /// \param gemm says the extents, the leading dimensions and A; B and C are made anew
 Comparison cublas_keeps_fp32(const Gemm& gemm);
 
-/// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), and
-/// `cublasDgemm` the reference of large products.
-void add_cublas(GemmLadder& ladder);
-
-/// The same, and the rung `cublas` where the header names one. The build puts it into the header of each gemm
+/// Makes cuBLAS the peer of all rungs (named "cuBLAS", and held to `cublas_keeps_fp32`), `cublasDgemm` the
+/// reference of large products, and adds the rung `cublas` where the header names one. The build puts it into the header of each gemm
 /// chapter where there is cuBLAS, see `Header::use_cublas`.
 void use_cublas(GemmLadder& ladder);
 

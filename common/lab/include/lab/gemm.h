@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lab/buffer.h"
@@ -169,13 +168,10 @@ class GemmProblem {
 /// A rung that computes a product.
 struct GemmRung {
   std::string name = {};  ///< the kernel's name
-  std::string idea = {};  ///< one line: what it tries; empty: that of the header
   /// Launches the product in the default stream, whatever its arguments.
   std::function<void(const Gemm&)> launch = {};
-  std::string variant = {};         ///< which of several launches of one name
-  std::string expect_finding = {};  ///< the finding of a demonstration; empty: what the header says
+  std::string variant = {};                    ///< which of several launches of one name
   std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after the rung ran
-  int min_compute_capability = 0;              ///< e.g. 90 for 9.0; below it the rung is SKIP
 };
 
 /// The program of a chapter whose rungs compute products: `main` makes one, registers the rungs, and returns
@@ -185,8 +181,7 @@ struct GemmRung {
 /// cases.
 class GemmLadder {
  public:
-  GemmLadder(int argc, char** argv, const char* name = LAB_CHAPTER,
-             const char* default_size = LAB_DEFAULT_SIZE);
+  GemmLadder(int argc, char** argv);
   /// For tests, which differ in more than the name.
   GemmLadder(int argc, char** argv, const ChapterConfig& config);
 
@@ -212,11 +207,6 @@ class GemmLadder {
   /// microbenchmarks.
   /// \param add_rungs called once, for the first size, and not for `--cases`: adds them to the chapter
   void add_with(const std::function<void(Chapter&)>& add_rungs);
-  /// Adds a rung that this build or this machine does not have.
-  void skip(const std::string& rung, const std::string& reason, const std::string& idea);
-
-  /// Whether a rung of that name was added, but for those of `add_with`.
-  bool has(std::string_view rung) const;
 
   /// Adds the peer that every rung is timed beside.
   /// \param name e.g. "cuBLAS"
@@ -237,7 +227,6 @@ class GemmLadder {
   struct Item {
     bool other;  // from `add_with`
     std::function<void()> add;
-    std::string name = {};  // of the rung, where it is one
   };
   void add_all(bool with_others);
   void add_others();
