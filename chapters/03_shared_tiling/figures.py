@@ -53,11 +53,12 @@ def two_cuts():
 
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each."""
-    cuts_caption = "Two ways to make the pieces of A and B smaller. A piece on the right is used up once its products are added."
+    cuts_caption = ("A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A piece "
+                    "on the right is used up once its products are added.")
     size = next(row for row in simulated.rows if row["rung"] == "shared_tiles")["size"]
     walk = figures.tile_walk(size["M"], size["N"], size["K"], 16, (4, 3))
-    walk_caption = ("What the block of one tile of C takes, drawn for tiles of 16: at each K-tile the two tiles with the same "
-                    "number. They take the place of those before them, and the sums stay where they are.")
+    walk_caption = ("What a block of the tiled kernel takes for its tile of C, drawn for tiles of 16: at each K-tile the two "
+                    "tiles with the same number. They take the place of those before them, and the sums stay where they are.")
 
     def example(kernel, line, lanes_differ):
         for request in results.examples_of(simulated, kernel, source, line):
@@ -73,5 +74,6 @@ def draw(simulated, source):
     ])
     banks_caption = ("One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
                      "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128.")
-    return [("shared_tiles", "cuts", two_cuts(), cuts_caption), ("shared_tiles", "walk", walk, walk_caption),
+    # Beside the kernel before, as what stands behind a prediction is folded.
+    return [("naive_along_columns", "cuts", two_cuts(), cuts_caption), ("naive_along_columns", "walk", walk, walk_caption),
             ("wide_reads", "banks", banks, banks_caption)]

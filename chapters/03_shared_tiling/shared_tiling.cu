@@ -36,7 +36,8 @@ using std::size_t;
 // The naive kernel of chapter 02 executes two loads for each FMA, and nearly every load fetches
 // what a neighbouring thread has just fetched. Tiling removes the repetition: the threads of a
 // block load a piece of A and a piece of B together, each element once, and compute from there. The
-// place to keep such a piece is *shared memory*, a few hundred KiB beside the FMA units of each SM.
+// place to keep such a piece is {term}`shared memory`, a few hundred KiB beside the FMA units of
+// each SM.
 //
 // ## 1. Ten lines of shared memory
 //
@@ -65,7 +66,7 @@ __global__ void reverse_block(float* out, const float* in, int n) {
   if (t < count) out[first + t] = run[count - 1 - t];
 }
 
-// `__syncthreads()` is a *barrier*: no thread of the block continues until all of them have
+// `__syncthreads()` is a {term}`barrier`: no thread of the block continues until all of them have
 // arrived, and whatever they wrote to shared memory before the barrier is visible to all of them
 // after it. The line is needed because the warps of a block run at their own pace. Thread 0 belongs
 // to the first warp and reads what the last warp writes. If the last warp's load is late, thread 0
@@ -74,7 +75,7 @@ __global__ void reverse_block(float* out, const float* in, int n) {
 // The next kernel lacks the line. On a GPU it may pass a thousand times, whenever the warps happen
 // to run in a lucky order. The simulator does not depend on luck: for each word of shared memory it
 // records who accessed it since the last barrier. Two threads, at least one of them writing, are a
-// *race*, whichever came first this time.
+// {term}`race`, whichever came first this time.
 
 /// reverse_block without its barrier: a mistake on purpose.
 ///
@@ -176,8 +177,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 // - **Cut C.** Smaller tiles of C need fewer rows of A (cut across) and fewer columns of B (cut
 //   down). But then more blocks need each element, and each of them loads it again.
 // - **Cut K.** The sum over all of K is the sum of the sums over pieces of K. A piece of 32 columns
-//   of A and 32 rows of B is a *K-tile*. All K-tiles add to the *same* 32 x 32 sums, which stay in
-//   registers, one per thread. Once its products are added, this block needs nothing of a K-tile
+//   of A and 32 rows of B is a {term}`K-tile`. All K-tiles add to the *same* 32 x 32 sums, which stay
+//   in registers, one per thread. Once its products are added, this block needs nothing of a K-tile
 //   again, so the next one takes its place.
 //
 // Cutting along K costs no extra load. Two tiles of 32 x 32 floats, 8 KiB, suffice for any K:
@@ -434,10 +435,11 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //
 //     for (int l = 0; l < T; ++l) sum += a_tile[ty][l] * b_tile[l][tx];
 //
-// Shared memory has 32 *banks*, each 4 bytes wide; neighbouring words lie in neighbouring banks. In
-// one pass, a *wavefront*, each bank delivers one word, to as many lanes as ask for that word. An
-// SM completes one wavefront per cycle. (Chapter 05 is about lanes that want different words of one
-// bank.) For T = 32 a warp is a row of the block: its lanes share `ty` and differ in `tx`.
+// Shared memory has 32 {term}`banks <bank>`, each 4 bytes wide; neighbouring words lie in
+// neighbouring banks. In one pass, a {term}`wavefront`, each bank delivers one word, to as many
+// lanes as ask for that word. An SM completes one wavefront per cycle. (Chapter 05 is about lanes
+// that want different words of one bank.) For T = 32 a warp is a row of the block: its lanes share
+// `ty` and differ in `tx`.
 //
 //? wavefronts: How many wavefronts do the two loads take for one FMA of a warp?
 //? answer: count("shared_tiles/tile=32", "shared_load_wavefronts") / (4 * 3 * 32 * 64)
@@ -572,10 +574,10 @@ __global__ void __launch_bounds__(1024)
 // So far a K-tile is as deep as a tile of C is wide, because each thread then loads one element of
 // each tile. The depth is free, and libraries call it BK. Deeper tiles outgrow *static* shared
 // memory, `__shared__ float a_tile[32][32]`, whose size the compiler knows and which ends at 48
-// KiB. *Dynamic* shared memory gets its size at the launch, `kernel<<<grid, block, bytes>>>`, and
-// the kernel sees it as one array, `extern __shared__`, which it divides itself. Beyond 48 KiB the
-// program has to ask with `cudaFuncSetAttribute`, or the launch fails; an H200 then gives a block
-// up to 227 KiB.
+// KiB. {term}`Dynamic shared memory <dynamic shared memory>` gets its size at the launch,
+// `kernel<<<grid, block, bytes>>>`, and the kernel sees it as one array, `extern __shared__`, which
+// it divides itself. Beyond 48 KiB the program has to ask with `cudaFuncSetAttribute`, or the
+// launch fails; an H200 then gives a block up to 227 KiB.
 //
 //? depth_reads: By what factor does the number of global load requests change from BK = 32 to 256?
 //? answer: count("k_tile_depth/BK=256", "global_load_requests") / count("k_tile_depth/BK=32", "global_load_requests")
@@ -652,9 +654,9 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // ## 7. How many blocks fit
 //
 // An SM holds up to 2048 threads, 64 warps, and the more there are, the more likely one is ready
-// while others wait. The share of the 2048 that a kernel can have there is its *occupancy*. Three
-// resources bound it, whichever runs out first: threads, registers, shared memory. A block starts
-// when all that it needs is free, and keeps it until it ends.
+// while others wait. The share of the 2048 that a kernel can have there is its {term}`occupancy`.
+// Three resources bound it, whichever runs out first: threads, registers, shared memory. A block
+// starts when all that it needs is free, and keeps it until it ends.
 //
 // For shared memory the arithmetic is this: an SM of an H200 has 228 KiB, and a block takes what it
 // asks for and 1 KiB that the system reserves.

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(1024)
 // no address**: the instruction names it, and the name is fixed at compile time. So every index
 // into such an array has to be known to the compiler, which it is once the loops are unrolled. That
 // is what `#pragma unroll` is for. A loop over registers that stays rolled puts the array into
-// *local memory*, and costs a factor of 35 (section 7).
+// {term}`local memory`, and costs a factor of 35 (section 7).
 //= 35: rate("unroll_steps/the tile, 8 steps") / rate("unroll_steps/nothing")
 //
 //? w_1d: What is w for the inner loop of `thread_tile_1d`? There are 65,536 warp-wide FMAs.
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(512)
 // ## 3. A square for each thread
 //
 // Do both. A thread with 8 x 8 elements of C needs 8 floats of a column of A and 8 of a row of B in
-// each step along K, and multiplies each with each. This is an *outer product*:
+// each step along K, and multiplies each with each. This is an {term}`outer product`:
 //
 //            b0  b1  b2  ...  b7
 //      a0   +=  +=  +=       +=
@@ -234,9 +234,9 @@ __global__ void __launch_bounds__(512)
 // float that it reads once, an outer product of 8 and 8 uses it 8 times.
 //
 // With TM x TN elements a thread does TM * TN FMAs with TM + TN floats. That is the
-// *computed-to-loaded ratio*: 0.5 for 1 x 1, 0.89 for 8 x 1, 4 for 8 x 8. It grows with the side of
-// the square, while the number of registers grows with its *area*. 16 x 16 would have a ratio of 8,
-// but 256 sums, and a thread has at most 255 registers.
+// {term}`computed-to-loaded ratio`: 0.5 for 1 x 1, 0.89 for 8 x 1, 4 for 8 x 8. It grows with the
+// side of the square, while the number of registers grows with its *area*. 16 x 16 would have a
+// ratio of 8, but 256 sums, and a thread has at most 255 registers.
 //
 //? w_2d: What is w for an 8 x 8 tile, if each 128-bit load takes 4 wavefronts? Four steps along K are
 //?   8 such loads of A and 8 of B, for 256 FMAs.
@@ -475,10 +475,6 @@ __global__ void __launch_bounds__(threads, 2)  // the 2 is for section 6
 //
 // The rung `thread_map` lets each thread write its number down for both maps. The drawing is made
 // of what it wrote.
-//
-//? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
-//? choices: 2 | 8 | 16 | 32
-//? answer: "16"
 
 /// Each thread writes its number down where it loads and where it computes in thread_tile_float4.
 ///
@@ -497,6 +493,10 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
   computes[rowC / TM * across + colC / TN] = t;
 }
 
+//? warp_rows: Warp 0 is threads 0 to 31. How many rows of C does it compute?
+//? choices: 2 | 8 | 16 | 32
+//? answer: "16"
+//
 // Warp 0 has 2 rows of squares with 8 rows each, across the whole width of the tile. It loads 16
 // rows of A's K-tile and one of B's.
 //
@@ -655,8 +655,8 @@ void k_tile_depth(const lab::Gemm& gemm) {
 // number always: without it the compiler does not know how many threads there are, and a launch of
 // many may fail for want of registers. State the second where you know it.
 //
-// What the compiler cannot keep in registers it *spills*: it writes it to local memory and reads it
-// back. `nvcc -Xptxas -v` tells how many bytes.
+// What the compiler cannot keep in registers it {term}`spills <spill>`: it writes it to local
+// memory and reads it back. `nvcc -Xptxas -v` tells how many bytes.
 //
 //? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
 //?   with three 80, with four 64.
