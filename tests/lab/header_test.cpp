@@ -136,6 +136,14 @@ TEST(Header, WhatNothingRegistersAndNothingExcusesIsAnError) {
   }
 }
 
+TEST(Header, ASizeThatARungCannotSolveIsSkipped) {
+  Chapter one = chapter(headed(), {"--rung", "first"});
+  one.skip("first", "rows of 1000 floats are not aligned");
+  EXPECT_EQ(run(one), 0);
+  EXPECT_EQ(one.report().rows.at(0).status, Status::skip);
+  EXPECT_EQ(one.report().rows.at(0).reason, "rows of 1000 floats are not aligned");
+}
+
 TEST(Header, ADemonstrationThatRaisesNothingFails) {
   Chapter one = chapter(headed(), {"--rung", "mistake"});
   one.demonstrate("mistake", [] {});

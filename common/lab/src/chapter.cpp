@@ -208,6 +208,11 @@ void Chapter::arrange(bool all) {
 
 void Chapter::peer(const Peer& peer) { peers_.push_back(peer); }
 
+void Chapter::skip(std::string_view rung, std::string_view reason) {
+  add({.name = std::string(rung)});
+  entries_.back().skip_reason = reason;
+}
+
 void Chapter::skip_peer(std::string_view name, std::string_view reason) {
   skipped_peers_.emplace_back(name, reason);
 }

@@ -278,6 +278,11 @@ Row Chapter::run_entry(const Entry& entry) {
         return row;
       }
     }
+    if (!entry.skip_reason.empty()) {
+      row.status = Status::skip;
+      row.reason = entry.skip_reason;
+      return row;
+    }
     if (entry.absent) {
       throw Failure("the header names this rung, and the program does not register it");
     }

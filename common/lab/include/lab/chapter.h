@@ -194,6 +194,8 @@ class Chapter {
   }
   /// Adds a peer, for the rungs that name it.
   void peer(const Peer& peer);
+  /// Reports a rung as SKIP that this build has and that cannot solve this size, e.g. for its alignment.
+  void skip(std::string_view rung, std::string_view reason);
   /// Says why a peer is not there: the rungs that name it run without.
   void skip_peer(std::string_view name, std::string_view reason);
 
@@ -231,7 +233,8 @@ class Chapter {
   struct Entry {
     Rung rung;
     HeaderRung line;
-    bool absent = false;  // the header names it, and nothing registers it
+    bool absent = false;           // the header names it, and nothing registers it
+    std::string skip_reason = {};  // why it does not run at this size
   };
 
   bool has_cases(SizeKind kind) const;
