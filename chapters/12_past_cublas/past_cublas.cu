@@ -59,6 +59,7 @@
 // four consumer warps add.
 
 constexpr int RING = 4;  // stages
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
 /// sums[t] = sum of in[row][127 - t] over all rows. in is (rows, 128) floats.
 ///
@@ -68,7 +69,9 @@ constexpr int RING = 4;  // stages
 template <bool WAIT_EMPTY>
 __device__ void sum_columns(float* sums, const float* in, int rows) {
   __shared__ float stages[RING][128];
-  __shared__ cuda::barrier<cuda::thread_scope_block> full[RING], empty[RING];
+  __shared__ __align__(16) char room[2][RING * sizeof(Barrier)];  // shared: no constructors
+  Barrier* const full = reinterpret_cast<Barrier*>(room[0]);      // (RING)
+  Barrier* const empty = reinterpret_cast<Barrier*>(room[1]);     // (RING)
   const int t = static_cast<int>(threadIdx.x);
   if (t == 0) {
     for (int s = 0; s < RING; ++s) {
