@@ -31,17 +31,16 @@
 
 #include "lab/lab.h"
 
-// Chapters 02 to 05 multiplied matrices, and soon were bound by arithmetic. Most programs are not:
-// they read their data once, do little with it, and write it back. Such a program is
-// {term}`memory-bound`, and its time has a simple lower limit, the bytes that it must move over the
-// bandwidth of the memory. This chapter is about reaching that limit.
+// Chapters 02 to 05 multiplied matrices, and soon were bound by arithmetic. Most programs are not: they read their
+// data once, do little with it, and write it back. Such a program is {term}`memory-bound`, and its time has a simple
+// lower limit, the bytes that it must move over the bandwidth of the memory. This chapter is about reaching that limit.
 //
-// The transpose is the standard example. It computes nothing at all: out(col, row) = in(row, col).
-// It reads each element once and writes it once, as a copy does. But reads and writes cannot both
-// go along rows, and that makes the obvious kernel several times slower than a copy.
+// The transpose is the standard example. It computes nothing at all: out(col, row) = in(row, col). It reads each
+// element once and writes it once, as a copy does. But reads and writes cannot both go along rows, and that makes the
+// obvious kernel several times slower than a copy.
 //
-// Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for
-// 16384 x 16384, two matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
+// Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for 16384 x 16384, two
+// matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block in the rungs of sections 1 to 3
 constexpr unsigned TILE = 32;    ///< edge of the tiles in sections 4 to 6
@@ -49,15 +48,13 @@ constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
 
 // ## 1. The ceiling
 //
-// How fast can a copy be? The H200's memory has a bus of 6144 bits and transfers data twice per
-// cycle of a 3201 MHz clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be
-// refreshed, rows of its banks opened and closed, and a bus that turns from reading to writing
-// idles for a while. `cudaMemcpy` within the device's memory, which the table gives as the peer of
-// every rung, shows what is left.
+// How fast can a copy be? The H200's memory has a bus of 6144 bits and transfers data twice per cycle of a 3201 MHz
+// clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be refreshed, rows of its banks opened and
+// closed, and a bus that turns from reading to writing idles for a while. `cudaMemcpy` within the device's memory,
+// which the table gives as the peer of every rung, shows what is left.
 //= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
 //
-// It is about 0.86 of the peak. A kernel that only reads gets a little more, since the bus never
-// turns.
+// It is about 0.86 of the peak. A kernel that only reads gets a little more, since the bus never turns.
 //= 0.86: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
 //
 // The simplest kernel that copies has one thread for each element.
@@ -70,31 +67,27 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i];
 }
 
-// A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>`
-// of 32 bytes. Its accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are
-// asked for.
+// A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
+// accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
 //
 //? simple_copy: `cudaMemcpy` is a kernel, too. Which part of its rate does `copy` reach?
 //? answer: ratio("copy")
 //? unit: of 1
 //? near: 20 %
 //
-// Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a
-// memory with latency L and bandwidth B needs L x B bytes in flight. At about 700 ns and 2.1 TB/s
-// of reads, that is 1.5 MB, or 11 KB for each of 132 SMs. An SM holds 2048 threads, and each thread
-// here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
-//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6,
-//=   700e-9 * 2.1e12 / 132 / 1e3)
+// Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a memory with latency L
+// and bandwidth B needs L x B bytes in flight. At about 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB for each of 132 SMs. An SM
+// holds 2048 threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
+//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6, 700e-9 * 2.1e12 / 132 / 1e3)
 //= 132 SMs: 132
 //= 8 KB: 2048 * 4 / 1e3
 //
-// So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte,
-// and **how many bytes are in flight**. The counters show the first. We start with it.
+// So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes
+// are in flight**. The counters show the first. We start with it.
 //
 // ## 2. Offsets and strides
 //
-// Memory moves in sectors, and a sector is an aligned piece of 32 bytes. What if the data does not
-// start at one?
+// Memory moves in sectors, and a sector is an aligned piece of 32 bytes. What if the data does not start at one?
 //
 //? offset: With an offset of 1 float, how many sectors does a load request of `copy_offset` touch?
 //? answer: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
@@ -104,9 +97,8 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //
 //? offset_time: What does an offset of 1 cost, compared with an offset of 8?
 //? choices: a tenth or more | a few percent | nothing that can be measured
-//? answer: "a tenth or more" if ms("copy_offset/offset=1") > 1.1 * ms("copy_offset/offset=8")
-//?   else "a few percent" if ms("copy_offset/offset=1") > 1.02 * ms("copy_offset/offset=8") else
-//?   "nothing that can be measured"
+//? answer: "a tenth or more" if ms("copy_offset/offset=1") > 1.1 * ms("copy_offset/offset=8") else "a few percent" if
+//?   ms("copy_offset/offset=1") > 1.02 * ms("copy_offset/offset=8") else "nothing that can be measured"
 
 /// out[i] = in[i + offset], which wraps around at the end of the array.
 ///
@@ -117,16 +109,16 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
   if (i < n) out[i] = in[i + offset < n ? i + offset : i + offset - n];
 }
 
-// The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors
-// again. The clock does not see the difference. The next warp needs the fifth sector, too, and
-// finds it in L1 or L2, so that the traffic to the memory stays what it was.
+// The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The clock does
+// not see the difference. The next warp needs the fifth sector, too, and finds it in L1 or L2, so that the traffic to the
+// memory stays what it was.
 //= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
 //=   "global_load_requests")
 //= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
 //=   "global_load_requests")
 //
-// A stride is worse, because it leaves holes in the sectors. `copy_strided` walks the array in
-// several passes: with a stride of 2, it first copies the even elements, then the odd ones.
+// A stride is worse, because it leaves holes in the sectors. `copy_strided` walks the array in several passes: with a
+// stride of 2, it first copies the even elements, then the odd ones.
 //
 //? stride: With a stride of 8 floats, how many sectors does a load request touch?
 //? answer: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
@@ -144,12 +136,11 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
   if (i < n) out[i] = in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
 }
 
-// From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes
-// each are used. The other 28 bytes are needed by later passes, and a pass here is far longer than
-// any cache. So all of `in` is read eight times, and with the writes that makes nine GiB, 2.3 ms at
-// the rate of `cudaMemcpy`; the kernel takes that long.
-//= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") /
-//=   count("copy_strided/stride=8", "global_load_requests")
+// From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The other
+// 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight times,
+// and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
+//= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
+//=   "global_load_requests")
 //= nine: 8 + 1
 //= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
 //
@@ -158,22 +149,20 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 //? unit: times
 //? near: 30 %
 //
-// The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64
-// bytes at a time, two sectors. With a stride of 8 floats the second one is of use to the
-// neighboring lane; with a stride of 32, to nobody.
+// The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64 bytes at a time, two
+// sectors. With a stride of 8 floats the second one is of use to the neighboring lane; with a stride of 32, to nobody.
 //= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //
-// Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s
-// columns, and the kernel reads it column by column. A strided copy *is* a transpose.
+// Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s columns, and the
+// kernel reads it column by column. A strided copy *is* a transpose.
 //
 // ## 3. Structs
 //
-// Strides are rarely written as such. They come from data layouts: an array of structs, of which
-// every thread takes one. A point has three coordinates, and to have something to do that needs no
-// arithmetic, we rotate them: (x, y, z) becomes (y, z, x).
+// Strides are rarely written as such. They come from data layouts: an array of structs, of which every thread takes
+// one. A point has three coordinates, and to have something to do that needs no arithmetic, we rotate them: (x, y, z)
+// becomes (y, z, x).
 //
-//? aos: How many sectors does a load request touch, if each thread loads x, y and z of its own
-//?   12-byte struct?
+//? aos: How many sectors does a load request touch, if each thread loads x, y and z of its own 12-byte struct?
 //? answer: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //? unit: sectors per request
 //? near: 5 %
@@ -195,10 +184,8 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
-// The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of
-// them to use a third.
-//= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos",
-//=   "global_load_requests")
+// The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
+//= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
 // With one array for each coordinate, a struct of arrays, lanes are neighbors again.
 
@@ -214,11 +201,10 @@ __global__ void points_soa(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
-// Where the layout is given, a block can load its structs as what they are, a run of floats, and
-// take them apart in shared memory.
+// Where the layout is given, a block can load its structs as what they are, a run of floats, and take them apart in
+// shared memory.
 //
-//? stride3: Thread t reads the words 3t, 3t + 1 and 3t + 2 of shared memory. How many bank
-//?   conflicts are there?
+//? stride3: Thread t reads the words 3t, 3t + 1 and 3t + 2 of shared memory. How many bank conflicts are there?
 //? answer: count("points_staged", "shared_load_bank_conflicts")
 //? near: exact
 
@@ -248,20 +234,17 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 3 * points);
 }
 
-// None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in
-// shared memory.
+// None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
 //
-// Or the struct is padded. Four floats are aligned to 16 bytes, and a thread loads them with one
-// 128-bit instruction: a warp moves 512 bytes, 16 sectors, with a single request.
-//= 16 sectors: count("points_aligned", "global_load_sectors") / count("points_aligned",
-//=   "global_load_requests")
+// Or the struct is padded. Four floats are aligned to 16 bytes, and a thread loads them with one 128-bit instruction: a
+// warp moves 512 bytes, 16 sectors, with a single request.
+//= 16 sectors: count("points_aligned", "global_load_sectors") / count("points_aligned", "global_load_requests")
 //
 //? fastest_layout: All four move the same bytes here. Which is the fastest?
 //? choices: points_aos | points_soa | points_staged | points_aligned
-//? answer: "points_aligned" if ms("points_aligned") < min(ms("points_aos"), ms("points_soa"),
-//?   ms("points_staged")) else "points_soa" if ms("points_soa") < min(ms("points_aos"),
-//?   ms("points_staged")) else "points_aos" if ms("points_aos") < ms("points_staged") else
-//?   "points_staged"
+//? answer: "points_aligned" if ms("points_aligned") < min(ms("points_aos"), ms("points_soa"), ms("points_staged")) else
+//?   "points_soa" if ms("points_soa") < min(ms("points_aos"), ms("points_staged")) else "points_aos" if
+//?   ms("points_aos") < ms("points_staged") else "points_staged"
 
 /// (x, y, z, w) becomes (y, z, x, w), in an array of n / 4 structs of four floats; what is left over is copied.
 ///
@@ -276,32 +259,28 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
   copy_rest(out, in, n, 4 * points);
 }
 
-// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`, since each thread has 16
-// bytes in flight. The surprise is that the plain array of structs comes next, and `points_staged`,
-// with its perfect counters, last by far. Each thread of `points_aos` has three loads in flight,
-// and the sectors that they share are fetched once and wait in L1; the thread's three stores meet
-// in L2. Staging exchanges that for two barriers, at which nothing is in flight.
+// **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`, since each thread has 16 bytes in flight. The
+// surprise is that the plain array of structs comes next, and `points_staged`, with its perfect counters, last by far.
+// Each thread of `points_aos` has three loads in flight, and the sectors that they share are fetched once and wait in
+// L1; the thread's three stores meet in L2. Staging exchanges that for two barriers, at which nothing is in flight.
 //
-// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses
-// that return to a sector much later. If the layout is yours to choose, use a struct of arrays, or
-// structs of 8 or 16 aligned bytes.
+// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses that return to a sector
+// much later. If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
 //
-// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much
-// less, or (stride 32) more. First count, then ask which cache stands in between.
+// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much less, or (stride 32)
+// more. First count, then ask which cache stands in between.
 //
 // ## 4. One side has to walk columns
 //
-// Now the transpose. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats, each
-// thread TILE / ROWS of them. Consecutive lanes have consecutive columns of `in`.
+// Now the transpose. A block of (ROWS, TILE) threads moves a tile of TILE x TILE floats, each thread TILE / ROWS of
+// them. Consecutive lanes have consecutive columns of `in`.
 //
 //? naive_stores: How many sectors does a store request of `naive_rows` touch?
-//? answer: count("naive_rows", "global_store_sectors") / count("naive_rows",
-//?   "global_store_requests")
+//? answer: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //? unit: sectors per request
 //? near: exact
 //
-//? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows.
-//?   Which is faster?
+//? which_naive: One kernel reads rows and writes columns, another reads columns and writes rows. Which is faster?
 //? choices: naive_rows | naive_columns
 //? answer: "naive_rows" if ms("naive_rows") < ms("naive_columns") else "naive_columns"
 
@@ -330,31 +309,25 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
   }
 }
 
-// **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its
-// mirror image.
-//= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows",
-//=   "global_load_requests")
+// **Counted.** `naive_rows` loads 4 sectors per request and stores to 32; `naive_columns` is its mirror image.
+//= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //
-// **Timed.** They do not mirror each other in time: writing columns takes four times as long as
-// reading them. A load of 4 bytes fetches its whole sector into L1, where the rest waits for the
-// other rows of the tile. A store of 4 bytes goes straight to L2, which now holds a sector that is
-// written in part. The other seven floats of it come from other rows of the tile, one by one, each
-// as a request of its own.
+// **Timed.** They do not mirror each other in time: writing columns takes four times as long as reading them. A load of 4
+// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
+// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows of the
+// tile, one by one, each as a request of its own.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
-// **So:** both sides should walk rows, the stores first of all. The turn has to happen somewhere
-// else.
+// **So:** both sides should walk rows, the stores first of all. The turn has to happen somewhere else.
 //
 // ## 5. Turn a tile in shared memory
 //
-// A block loads a tile row by row into shared memory and reads it from there column by column.
-// Shared memory has no sectors, but it has banks.
+// A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
+// sectors, but it has banks.
 //
-//? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared
-//?   memory take?
-//? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0",
-//?   "global_store_requests"))
+//? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared memory take?
+//? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0", "global_store_requests"))
 //? unit: wavefronts per request
 //? near: exact
 //
@@ -386,22 +359,19 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
   }
 }
 
-// **Counted.** 4 sectors per request on both sides. Without padding, a column of the tile lies in
-// one bank: 32 wavefronts for each read. With rows of 33 words it is 1.
-//= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1",
-//=   "global_store_requests")
-//= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0",
-//=   "global_store_requests")
-//= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1",
-//=   "global_store_requests")
+// **Counted.** 4 sectors per request on both sides. Without padding, a column of the tile lies in one bank: 32
+// wavefronts for each read. With rows of 33 words it is 1.
+//= 4 sectors: count("tiled/pad=1", "global_store_sectors") / count("tiled/pad=1", "global_store_requests")
+//= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
+//= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
 //
-// **The guard.** In the second loop, row and column have changed places: `i` counts columns of
-// `in`, `x` its rows. A guard that goes on to compare the coordinate with `x` to the columns, and
-// that with `i` to the rows, is right for every square matrix and wrong for every other. A
-// well-known sample had this mistake. Test with rectangles: `./learn run 06 --size 33,70`.
+// **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. A
+// guard that goes on to compare the coordinate with `x` to the columns, and that with `i` to the rows, is right for
+// every square matrix and wrong for every other. A well-known sample had this mistake. Test with rectangles:
+// `./learn run 06 --size 33,70`.
 //
-// **The barrier.** A thread reads what 32 others wrote. Without the barrier the result is right on
-// some runs and wrong on others, so it is the simulator that has to say it.
+// **The barrier.** A thread reads what 32 others wrote. Without the barrier the result is right on some runs and wrong
+// on others, so it is the simulator that has to say it.
 
 /// `tiled` without its barrier.
 ///
@@ -421,10 +391,9 @@ __global__ void no_barrier(float* out, const float* in, unsigned rows, unsigned 
 
 // ## 6. Swizzle instead of padding
 //
-// Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and
-// the TMA cannot write them. A {term}`swizzle` permutes the words within a row instead. Element
-// (row, col) goes to word `col ^ row` of its row. For a fixed row that is a permutation of the 32
-// banks, and for a fixed column, too.
+// Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and the TMA cannot write
+// them. A {term}`swizzle` permutes the words within a row instead. Element (row, col) goes to word `col ^ row` of its
+// row. For a fixed row that is a permutation of the 32 banks, and for a fixed column, too.
 
 /// As `tiled`, with tiles of TILE x TILE words and no more.
 ///
@@ -447,37 +416,31 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
   }
 }
 
-// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has
-// one operation more, and in a kernel as short as this one that can be measured. Use the swizzle
-// where padding is not possible.
+// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has one operation more, and
+// in a kernel as short as this one that can be measured. Use the swizzle where padding is not possible.
 //
-// All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel
-// still reaches only four fifths of the peer's rate. What is missing is the other half of section
-// 1.
+// All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
+// four fifths of the peer's rate. What is missing is the other half of section 1.
 //= four fifths: ratio("tiled/pad=1")
 //
 // ## 7. Bytes in flight
 //
-// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`,
-// but after the barrier the block only stores: half of the time it has no load in flight.
+// A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`, but after the
+// barrier the block only stores: half of the time it has no load in flight.
 //
-// `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256
-// threads. A thread loads four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes
-// in flight. It transposes them where they are: the first components of the four vectors are a
-// column, and that is a `float4` of the output. Only renaming registers is needed. What goes to
-// shared memory is 128 bits wide, in and out.
+// `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256 threads. A thread loads
+// four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them
+// where they are: the first components of the four vectors are a column, and that is a `float4` of the output. Only
+// renaming registers is needed. What goes to shared memory is 128 bits wide, in and out.
 //
-// Conflicts are avoided with a swizzle on the level of `float4`. A 128-bit access takes one
-// wavefront for each quarter of a warp, if its 8 lanes touch 8 different groups of 4 banks. The
-// lanes of a quarter store 8 columns that are 4 apart, or 8 consecutive ones, and `c ^ c / 4`
-// differs in its last three bits for both.
+// Conflicts are avoided with a swizzle on the level of `float4`. A 128-bit access takes one wavefront for each quarter
+// of a warp, if its 8 lanes touch 8 different groups of 4 banks. The lanes of a quarter store 8 columns that are 4
+// apart, or 8 consecutive ones, and `c ^ c / 4` differs in its last three bits for both.
 //
-//? order: Tiles next to each other in a row of in, or one below the other: in which order should
-//?   the blocks take them?
+//? order: Tiles next to each other in a row of in, or one below the other: in which order should the blocks take them?
 //? choices: along the rows of in | along the rows of out | it does not matter
-//? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01
-//?   else "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along
-//?   the rows of out"
+//? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
+//?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
 
 /// Which place of row c of the tile in `vectors` has its quad q of 16.
 __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
@@ -555,38 +518,37 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The
-// tiles at the edges of 96 x 160 have fewer.
+// **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
+// 96 x 160 have fewer.
 //= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
 //=   count("vectors/along=out", "global_load_active_lanes"), 32)
 //
-// **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest,
-// although no counter of an SM can see it: in any order, each warp does the same. About a thousand
-// blocks run at a time, and what they touch together decides how well L2 and DRAM work. Along the
-// rows of `out`, their stores fill long runs of memory. Along the rows of `in`, the loads do, and
-// the stores are scattered. As in section 4, scattered stores cost more than scattered loads.
+// **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest, although no counter
+// of an SM can see it: in any order, each warp does the same. About a thousand blocks run at a time, and what they
+// touch together decides how well L2 and DRAM work. Along the rows of `out`, their stores fill long runs of memory. Along
+// the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
+// scattered loads.
 //
 // **So:** coalescing does not end at the warp. Neighboring blocks should write neighboring memory.
 //
 // ## 8. Any pitch
 //
-// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start
-// anywhere, and `vectors` has to load floats one by one. That costs little, as the offset did in
-// section 2. If it has 10,007 *rows*, the rows of `out` start anywhere, and that is another matter.
+// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has to
+// load floats one by one. That costs little, as the offset did in section 2. If it has 10,007 *rows*, the rows of
+// `out` start anywhere, and that is another matter.
 //
 //? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
 //? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
 //? unit: of 1
 //? near: 15 %
 //
-// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other
-// part of that sector is stored by another block, at another time. If L2 has to write it back in
-// between, or to fetch what is missing, memory moves the same sector several times.
+// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector is
+// stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
+// memory moves the same sector several times.
 //
-// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block
-// stores of column `c` begin at a multiple of 8 floats in memory, so each column begins at another
-// row, up to 7 rows earlier. The block loads 8 rows more than it stores, which neighboring blocks
-// load, too, and find in L2.
+// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c` begin
+// at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block loads 8
+// rows more than it stores, which neighboring blocks load, too, and find in L2.
 
 /// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
 ///
@@ -629,55 +591,49 @@ __global__ void __launch_bounds__(512, 3)
   }
 }
 
-// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned
-// anyway, it is slower, by what the additional rows and the 32-bit accesses cost. A library would
-// choose by the number of rows.
+// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is slower,
+// by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
 //
 // ## 9. The TMA and the vendor
 //
-// Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared
-// memory at the request of a single thread, swizzles it on the way, and needs no registers. `tma`
-// (in `transpose_sm90.cu`) loads tiles of 64 x 64 floats four ahead, turns them with conflict-free
-// accesses, and has the TMA store them. Its swizzle works on rows of 128 bytes, so a tile comes as
-// boxes of 32 columns.
+// Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of a
+// single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x 64
+// floats four ahead, turns them with conflict-free accesses, and has the TMA store them. Its swizzle works on rows of 128
+// bytes, so a tile comes as boxes of 32 columns.
 //
 //? tma: And how does it compare with `vectors` along the rows of out?
 //? choices: tma is faster | vectors is faster
 //? answer: "tma is faster" if ms("tma") < ms("vectors/along=out") else "vectors is faster"
 //
-// `tma` is slower. It saves instructions, of which this kernel has plenty to spare, and registers,
-// which are not short either. And its boxes touch 128 bytes of a row at a time where a warp of
-// `vectors` touches 256. Chapter 12 has work that the TMA is made for.
+// `tma` is slower. It saves instructions, of which this kernel has plenty to spare, and registers, which are not short
+// either. And its boxes touch 128 bytes of a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
+// that the TMA is made for.
 //
-// cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At
-// this size `vectors` is a little faster; with 10,007 columns the difference is larger.
+// cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
+// size `vectors` is a little faster; with 10,007 columns the difference is larger.
 //
 // ## 10. What `__restrict__` does (second reading)
 //
-// A kernel that reads through one pointer and writes through another looks to the compiler as if a
-// store could change what the next load returns. It then may not move the load before the store.
-// `const float* __restrict__` promises that the data is read through this pointer only, and not
-// written while the kernel runs. Two things follow:
+// A kernel that reads through one pointer and writes through another looks to the compiler as if a store could change
+// what the next load returns. It then may not move the load before the store. `const float* __restrict__` promises
+// that the data is read through this pointer only, and not written while the kernel runs. Two things follow:
 //
-// - Loads move up, so that more of them are in flight. All kernels above load everything that they
-//   need before they store anything, in the source; for them the promise changes nothing. In a loop
-//   that loads and stores in turn, it does.
-// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written.
-//   Up to Kepler that was a cache of its own, the texture path. Since Volta it is the same L1, and
-//   a load that is read once gains nothing.
+// - Loads move up, so that more of them are in flight. All kernels above load everything that they need before they
+//   store anything, in the source; for them the promise changes nothing. In a loop that loads and stores in turn, it
+//   does.
+// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that was
+//   a cache of its own, the texture path. Since Volta it is the same L1, and a load that is read once gains nothing.
 //
 // A promise that is false gives wrong results without any message.
 //
 // ## 11. What can go wrong with a measurement (second reading)
 //
-// - **The first launch is slow.** The driver loads the module at the first launch that needs it,
-//   and clocks rise only under load. `lab` launches every rung several times before it starts the
-//   clock.
-// - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's
-//   L2 has 60. Launched in a loop, any of these kernels reads from L2 and seems to beat the memory.
-//   `lab` flushes L2 between the runs.
-// - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different
-//   rates. Say which one you compare with.
+// - **The first launch is slow.** The driver loads the module at the first launch that needs it, and clocks rise only
+//   under load. `lab` launches every rung several times before it starts the clock.
+// - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's L2 has 60. Launched
+//   in a loop, any of these kernels reads from L2 and seems to beat the memory. `lab` flushes L2 between the runs.
+// - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which one
+//   you compare with.
 
 namespace {
 
@@ -789,11 +745,9 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - A memory-bound kernel is as fast as its bytes. Compare it with `cudaMemcpy`, and count reads
-//   and writes.
+// - A memory-bound kernel is as fast as its bytes. Compare it with `cudaMemcpy`, and count reads and writes.
 // - Two things make it slower: sectors that are moved and not used, and too few bytes in flight.
-// - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM
-//   moves two at least.
+// - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
 // - Scattered stores cost more than scattered loads: between two evils, write in order.
 // - Stage through shared memory what has to change its order; pad or swizzle the tile.
 // - Give each thread 16-byte accesses, several of them independent, before it waits for anything.
@@ -802,8 +756,7 @@ int main(int argc, char** argv) {
 // ## Possibilities for extension
 //
 // 1. Transpose in place, a square matrix first. Which two tiles does a block have to hold?
-// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`.
-//    Which part of the peer's rate is reached, and how many bytes are in flight?
-// 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the
-//    stores?
+// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the peer's
+//    rate is reached, and how many bytes are in flight?
+// 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?
