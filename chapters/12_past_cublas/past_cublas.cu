@@ -82,8 +82,8 @@ __device__ void sum_columns(float* sums, const float* in, int rows) {
   __syncthreads();  // the barriers are ready; from here on each side runs by itself
 
   if (t >= 128) {  // producer
-    bool parity =
-        true;  // of the phase before the first, which counts as complete: all stages are empty
+    // The parity of the phase before the first, which counts as complete: all stages are empty.
+    bool parity = true;
     for (int row = 0, s = 0; row < rows; ++row) {
       if (WAIT_EMPTY) empty[s].wait_parity(parity);
       for (int i = t - 128; i < 128; i += 32)
