@@ -50,7 +50,9 @@ class BuildError(Exception):
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="docs/build.py", description="Builds the site.")
     parser.add_argument("--root", type=Path, default=DOCS.parent, help="the course (default: where this file lies)")
-    parser.add_argument("--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)")
+    parser.add_argument(
+        "--build-dir", type=Path, help="holds simulator/ with the built chapters (default: $WARP_BUILD_DIR, else build)"
+    )
     parser.add_argument("--out", type=Path, help="the site (default: BUILD_DIR/docs/html)")
     parser.add_argument("--serve", action="store_true", help="serve the site at http://127.0.0.1:PORT afterwards")
     parser.add_argument("--port", type=int, default=8000, help="for --serve (default: 8000)")
@@ -64,13 +66,21 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def check_packages() -> None:
-    modules = {"sphinx": "sphinx", "breathe": "breathe", "myst_parser": "myst-parser", "furo": "furo",
-               "sphinx_design": "sphinx-design", "sphinx_copybutton": "sphinx-copybutton",
-               "matplotlib": "matplotlib"}
+    modules = {
+        "sphinx": "sphinx",
+        "breathe": "breathe",
+        "myst_parser": "myst-parser",
+        "furo": "furo",
+        "sphinx_design": "sphinx-design",
+        "sphinx_copybutton": "sphinx-copybutton",
+        "matplotlib": "matplotlib",
+    }
     missing = [package for module, package in modules.items() if importlib.util.find_spec(module) is None]
     if missing:
-        raise BuildError(f"this Python lacks {', '.join(missing)}: run './learn docs', which makes an environment "
-                         "with docs/requirements.txt")
+        raise BuildError(
+            f"this Python lacks {', '.join(missing)}: run './learn docs', which makes an environment "
+            "with docs/requirements.txt"
+        )
 
 
 def commit_of(root: Path) -> str:
@@ -104,8 +114,9 @@ class Stage:
         self.write(f"_figures/{name}.svg", drawing.svg)
         if drawing.narrow:
             self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
-        return chapter_page.fence(caption, f"{{svg}} _figures/{name}.svg",
-                                  [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""])
+        return chapter_page.fence(
+            caption, f"{{svg}} _figures/{name}.svg", [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""]
+        )
 
     def drawn(self, function, *arguments) -> figures.Drawing:
         """What `function` of figures draws of these; a drawing that takes long is kept for as long as both are the same."""
@@ -134,15 +145,19 @@ def signatures(chapter: source.Chapter, sources: list[Path], xml: Path) -> dict[
         same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
         if name in chapter.functions and len(same) > 1:
             function = chapter.functions[name]
-            here = [e for e in same if function.first <= e.line <= function.name_line + 1
-                    and e.file.name == chapter.path.name]
+            here = [
+                e
+                for e in same
+                if function.first <= e.line <= function.name_line + 1 and e.file.name == chapter.path.name
+            ]
             same = here or same
         if not same and source.has_no_function(chapter.header.rungs[name]):
             continue
         if not same or not same[0].documented:
             where = chapter.functions[name].name_line if name in chapter.functions else 1
             raise SourceError(
-                f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it")
+                f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it"
+            )
         overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
         found[name] = same[0].name + (same[0].args if overloaded else "")
     return found
@@ -170,9 +185,13 @@ def own_drawings(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict
 def place_drawings(page: str, named: dict[str, str], path: Path) -> str:
     """The page with each drawing where its prose has an empty fence ```{drawing} NAME."""
     for name, directive in named.items():
-        page, places = re.subn(rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _: directive, page, flags=re.MULTILINE)
+        page, places = re.subn(
+            rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, page, flags=re.MULTILINE
+        )
         if places != 1:
-            raise BuildError(f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose")
+            raise BuildError(
+                f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
+            )
     return page
 
 
@@ -191,8 +210,13 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
                     continue
                 peer, ratio = row.get("peer"), row.get("ratio_to_peer")
                 variant = f" {row['variant']}" if row.get("variant") else ""
-                bars.append({"label": name + variant, "value": row["rate"],
-                             "peer": row["rate"] / ratio if peer and ratio else None})
+                bars.append(
+                    {
+                        "label": name + variant,
+                        "value": row["rate"],
+                        "peer": row["rate"] / ratio if peer and ratio else None,
+                    }
+                )
         if len(bars) < 2:
             continue
         title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
@@ -214,22 +238,40 @@ def best_drawing(stage: Stage, measured: list) -> str:
     stories: dict[tuple, list] = {}
     for chapter, result in measured:
         size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
-        rows = [row for row in result.rows if row.get("rate_unit") == "GFLOP/s" and row.get("peer")
-                and list(row["size"].values()) == size and row["rung"] != row["peer"]["name"].lower()] if result else []
+        rows = (
+            [
+                row
+                for row in result.rows
+                if row.get("rate_unit") == "GFLOP/s"
+                and row.get("peer")
+                and list(row["size"].values()) == size
+                and row["rung"] != row["peer"]["name"].lower()
+            ]
+            if result
+            else []
+        )
         if rows:
             best = max(rows, key=lambda row: row["rate"])
             stories.setdefault((result.device, tuple(size), best["peer"]["name"]), []).append((chapter, result, best))
     for (device, _, peer), chapters in stories.items():
         if len(chapters) < 2:
             continue
-        bars = [{"label": f"{chapter.header.number} {best['rung']}{' ' + best['variant'] if best.get('variant') else ''}",
-                 "value": best["rate"], "peer": best["rate"] / best["ratio_to_peer"]} for chapter, _, best in chapters]
+        bars = [
+            {
+                "label": f"{chapter.header.number} {best['rung']}{' ' + best['variant'] if best.get('variant') else ''}",
+                "value": best["rate"],
+                "peer": best["rate"] / best["ratio_to_peer"],
+            }
+            for chapter, _, best in chapters
+        ]
         last, result, _ = chapters[-1]
         limit = result.limits.get("fp32_gflop_s")
         title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
         drawing = stage.drawn(figures.ladder, bars, "GFLOP/s", limit, "best", title)
-        caption = (f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
-                   f"mark on a bar is {peer} in the same rounds.")
+        caption = (
+            f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
+            f"mark on a bar is {peer} in the same rounds."
+        )
         if limit:
             caption += " The dashed line is the limit measured on this machine."
         return stage.drawing("best", drawing, caption)
@@ -250,8 +292,9 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
         for row in measured.of(name):
             if row.get("rate_unit") != "GFLOP/s" or not row.get("rate") or list(row["size"].values()) != size:
                 continue
-            counted = next((r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")),
-                           None)
+            counted = next(
+                (r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")), None
+            )
             moved = results.product_bytes(counted, row["size"]) if counted else 0
             if not moved:
                 continue
@@ -261,14 +304,17 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
     if len(points) < 2:
         return []
     roofs = [("memory", copy)]
-    roofs += [(name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache")
-              if (measured.device, name) in caches]
+    roofs += [
+        (name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache") if (measured.device, name) in caches
+    ]
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
     drawing = stage.drawn(figures.roofline, points, peak, roofs, f"{chapter.folder}-roofline", title)
-    caption = (f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
-               "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
-               "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
-               "A point above a slope has its bytes from a level nearer by.")
+    caption = (
+        f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
+        "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
+        "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
+        "A point above a slope has its bytes from a level nearer by."
+    )
     return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
 
 
@@ -309,33 +355,50 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
         gpus = list(results.load_recorded(chapter.path.parent / "results").values())
         measured = gpus[0] if gpus else None
         project = f"chapter_{chapter.header.number}"
-        projects[project] = doxygen.run(DOCS / "Doxyfile", work / "doxygen" / project,
-                                        [chapter.path, *others], defines=["__SIMT__"])
+        projects[project] = doxygen.run(
+            DOCS / "Doxyfile", work / "doxygen" / project, [chapter.path, *others], defines=["__SIMT__"]
+        )
         known = signatures(chapter, [chapter.path, *others], projects[project])
         counted = load_counted(chapter.path.parent / "results")
         recorded.append((chapter, measured))
         drawings = []
         if measured:
-            caches.update({(measured.device, row.get("variant")): row["rate"]
-                           for row in measured.of("memory_bandwidth") if row.get("rate")})
+            caches.update(
+                {
+                    (measured.device, row.get("variant")): row["rate"]
+                    for row in measured.of("memory_bandwidth")
+                    if row.get("rate")
+                }
+            )
             drawings = ladder_drawings(stage, chapter, measured)
             drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
         behind, named = own_drawings(stage, chapter, simulated)
         notes_file = chapter.path.parent / "results" / "NOTES.md"
         page = chapter_page.chapter_page(
-            chapter, project=project, signatures=known, titles=titles, simulated=simulated, measured=measured,
+            chapter,
+            project=project,
+            signatures=known,
+            titles=titles,
+            simulated=simulated,
+            measured=measured,
             elsewhere=gpus[1:],
-            others=others, figures=drawings, counted=counted,
+            others=others,
+            figures=drawings,
+            counted=counted,
             answers=answers_of(chapter.path, options.build_dir / "simulator"),
             rung_figures=behind,
-            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8")) if measured and notes_file.exists() else "")
+            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8"))
+            if measured and notes_file.exists()
+            else "",
+        )
         page += exercises_page.stage(stage.write, options.root, chapter.folder)
         stage.write(f"chapters/{chapter.folder}.md", place_drawings(page, named, chapter.path))
         stage.write(f"_data/{chapter.folder}.txt", simulated.output)
         stage.write(f"_data/{chapter.folder}.trace.json", json.dumps(simulated.trace))
 
-    graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on)
-                                   for c, _ in chapters])
+    graph = figures.chapter_graph(
+        [(c.folder, c.header.number, c.header.title, c.header.builds_on) for c, _ in chapters]
+    )
     drawn = "\n\n".join(filter(None, [stage.drawing("chapters", graph, ""), best_drawing(stage, recorded)]))
     stage.write("chapters/index.md", chapter_page.map_page([c for c, _ in chapters], drawn))
     return projects
@@ -379,7 +442,9 @@ def build(options) -> None:
     if (options.root / "tests" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
         try:
-            stage.write("agreement.md", agreement.page(options.root, options.build_dir / "simulator" / "tests", work / "runs"))
+            stage.write(
+                "agreement.md", agreement.page(options.root, options.build_dir / "simulator" / "tests", work / "runs")
+            )
         except (OSError, ValueError) as error:
             raise BuildError(f"the page of agreement: {error}")
     stage.sweep()
@@ -390,9 +455,22 @@ def build(options) -> None:
     same = stamp.exists() and stamp.read_text() == generator and (options.out / "index.html").exists()
     anew = [] if same else ["-E", "-a"]
     from sphinx.cmd.build import main as sphinx_main
+
     options.out.mkdir(parents=True, exist_ok=True)
-    arguments = ["-b", "html", "-c", str(DOCS), "-d", str(work / "doctrees"), *anew, "-W", "--keep-going", "-n", "-q",
-                 "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color"]
+    arguments = [
+        "-b",
+        "html",
+        "-c",
+        str(DOCS),
+        "-d",
+        str(work / "doctrees"),
+        *anew,
+        "-W",
+        "--keep-going",
+        "-n",
+        "-q",
+        "--color" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else "--no-color",
+    ]
     arguments += ["-D", f"warp_root={options.root}"]
     for name, xml in projects.items():
         arguments += ["-D", f"breathe_projects.{name}={xml}"]

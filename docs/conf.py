@@ -19,9 +19,18 @@ exclude_patterns = ["_figures", "_data"]
 breathe_default_project = "lab"  # breathe_projects comes from docs/build.py
 breathe_domain_by_extension = {"cu": "cpp", "cuh": "cpp", "h": "cpp"}
 breathe_show_include = False
-cpp_id_attributes = ["__global__", "__device__", "__host__", "__shared__", "__constant__",
-                     "__managed__", "__restrict__", "__forceinline__", "__noinline__",
-                     "__grid_constant__"]
+cpp_id_attributes = [
+    "__global__",
+    "__device__",
+    "__host__",
+    "__shared__",
+    "__constant__",
+    "__managed__",
+    "__restrict__",
+    "__forceinline__",
+    "__noinline__",
+    "__grid_constant__",
+]
 cpp_paren_attributes = ["__launch_bounds__", "__align__", "__cluster_dims__", "__maxnreg__"]
 cpp_maximum_signature_line_length = 88
 

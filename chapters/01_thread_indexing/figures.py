@@ -1,8 +1,9 @@
 """The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
 
 import figures
-from course import results
 from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
+
+from course import results
 
 SMS = 132  # of an H200
 SUB_PARTITIONS = 4
@@ -53,11 +54,16 @@ def machine():
         return _text(x, y, f'<tspan font-weight="600">{name}</tspan><tspan fill="{MUTED}">: {words}</tspan>')
 
     def wide_svg():
-        shapes = [_text(left, 16, "What the program launches", 13, MUTED), _text(right, 16, "What it runs on", 13, MUTED)]
+        shapes = [
+            _text(left, 16, "What the program launches", 13, MUTED),
+            _text(right, 16, "What it runs on", 13, MUTED),
+        ]
         for top, height, name, words, drawn, part, parts, drawn_right, link in rows:
             shapes += [heading(left, top, name, words), drawn, heading(right, top, part, parts), drawn_right]
             y = top + min(30, height / 2)
-            shapes.append(f'<path d="M{left + wide} {y:g}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>')
+            shapes.append(
+                f'<path d="M{left + wide} {y:g}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>'
+            )
             lines = link.split("|")
             shapes += [_text(right + 262, y - 4 + 17 * i, line, 13, MUTED) for i, line in enumerate(lines)]
         return _svg(shapes, 760, 396)
@@ -86,9 +92,7 @@ def _svg(shapes, width, height):
     svg = "".join(shapes)
     for colour, variable in figures.VARIABLES.items():
         svg = svg.replace(colour, variable)
-    return (
-        f'<svg viewBox="0 0 {width} {height}" style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg">{svg}</svg>'
-    )
+    return f'<svg viewBox="0 0 {width} {height}" style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg">{svg}</svg>'
 
 
 def sectors(simulated, source):

@@ -1,6 +1,7 @@
 """The drawings of chapter 03: two ways to cut a tile, how a block walks along K, which banks its inner loop reads."""
 
 import figures
+
 from course import maps, results
 
 FOREGROUND, MUTED, SOFT, ACCENT = (f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent"))
@@ -16,11 +17,15 @@ def two_cuts():
         shapes = [f'<text x="{x}" y="14" font-size="13.5" fill="{FOREGROUND}">{title}</text>']
 
         def piece(at_x, at_y, width, height, fill, text=""):
-            shapes.append(f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{fill}" '
-                          f'stroke="{MUTED}" stroke-width="1.2"/>')
+            shapes.append(
+                f'<rect x="{at_x:g}" y="{at_y:g}" width="{width:g}" height="{height:g}" fill="{fill}" '
+                f'stroke="{MUTED}" stroke-width="1.2"/>'
+            )
             if text:
-                shapes.append(f'<text x="{at_x + width / 2:g}" y="{at_y + height / 2 + 4:g}" font-size="12" '
-                              f'text-anchor="middle" fill="{FOREGROUND}">{text}</text>')
+                shapes.append(
+                    f'<text x="{at_x + width / 2:g}" y="{at_y + height / 2 + 4:g}" font-size="12" '
+                    f'text-anchor="middle" fill="{FOREGROUND}">{text}</text>'
+                )
 
         if cuts_c:
             for i in range(2):
@@ -38,27 +43,39 @@ def two_cuts():
     width, height = depth + gap + side, 24 + depth + gap + side + 4
 
     def draw(first, second, across, down):
-        return (f'<svg viewBox="0 0 {across} {down}" style="max-width: {across}px" xmlns="http://www.w3.org/2000/svg">'
-                f'{first}<g transform="translate(0 {height + 12 if down > height else 0})">'
-                f'{second}</g></svg>')
+        return (
+            f'<svg viewBox="0 0 {across} {down}" style="max-width: {across}px" xmlns="http://www.w3.org/2000/svg">'
+            f'{first}<g transform="translate(0 {height + 12 if down > height else 0})">'
+            f"{second}</g></svg>"
+        )
 
-    wide = draw(panel("cut C: A across, B down", 2, True), panel("cut K: K-tiles", width + 62, False), 2 * width + 66, height)
-    narrow = draw(panel("cut C: A across, B down", 2, True), panel("cut K: K-tiles", 2, False), width + 4, 2 * height + 14)
-    alt = ("Twice the same: a tile of C, the rows of A that it needs to its left, the columns of B above it. On the left the "
-           "tile of C is cut into four, and with it A across into two pieces of full length and B down into two. On the "
-           "right the tile of C stays whole: A is cut into K-tiles side by side, A1 to A4, and B into K-tiles on top of "
-           "each other, B1 to B4.")
+    wide = draw(
+        panel("cut C: A across, B down", 2, True), panel("cut K: K-tiles", width + 62, False), 2 * width + 66, height
+    )
+    narrow = draw(
+        panel("cut C: A across, B down", 2, True), panel("cut K: K-tiles", 2, False), width + 4, 2 * height + 14
+    )
+    alt = (
+        "Twice the same: a tile of C, the rows of A that it needs to its left, the columns of B above it. On the left the "
+        "tile of C is cut into four, and with it A across into two pieces of full length and B down into two. On the "
+        "right the tile of C stays whole: A is cut into K-tiles side by side, A1 to A4, and B into K-tiles on top of "
+        "each other, B1 to B4."
+    )
     return figures.Drawing(wide, alt, narrow)
 
 
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each."""
-    cuts_caption = ("A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A piece "
-                    "on the right is used up once its products are added.")
+    cuts_caption = (
+        "A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A piece "
+        "on the right is used up once its products are added."
+    )
     size = next(row for row in simulated.rows if row["rung"] == "shared_tiles")["size"]
     walk = figures.tile_walk(size["M"], size["N"], size["K"], 16, (4, 3))
-    walk_caption = ("What a block of the tiled kernel takes for its tile of C, drawn for tiles of 16: at each K-tile the two "
-                    "tiles with the same number. They take the place of those before them, and the sums stay where they are.")
+    walk_caption = (
+        "What a block of the tiled kernel takes for its tile of C, drawn for tiles of 16: at each K-tile the two "
+        "tiles with the same number. They take the place of those before them, and the sums stay where they are."
+    )
 
     def example(kernel, line, lanes_differ):
         for request in results.examples_of(simulated, kernel, source, line):
@@ -67,13 +84,20 @@ def draw(simulated, source):
         raise results.ResultsError(f"{source}: no such request of {kernel} on a line with '{line}'")
 
     inner = "a_tile[ty][l] * b_tile[l][tx]"
-    banks = figures.bank_map([
-        ("a_tile[ty][l]", example("shared_tiles", inner, False)),
-        ("b_tile[l][tx]", example("shared_tiles", inner, True)),
-        ("float4 at a_tile[ty][l]", example("wide_reads", "const float4 left", False)),
-    ])
-    banks_caption = ("One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
-                     "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128.")
+    banks = figures.bank_map(
+        [
+            ("a_tile[ty][l]", example("shared_tiles", inner, False)),
+            ("b_tile[l][tx]", example("shared_tiles", inner, True)),
+            ("float4 at a_tile[ty][l]", example("wide_reads", "const float4 left", False)),
+        ]
+    )
+    banks_caption = (
+        "One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
+        "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128."
+    )
     # Beside the kernel before, as what stands behind a prediction is folded.
-    return [("naive_along_columns", "cuts", two_cuts(), cuts_caption), ("naive_along_columns", "walk", walk, walk_caption),
-            ("wide_reads", "banks", banks, banks_caption)]
+    return [
+        ("naive_along_columns", "cuts", two_cuts(), cuts_caption),
+        ("naive_along_columns", "walk", walk, walk_caption),
+        ("wide_reads", "banks", banks, banks_caption),
+    ]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import figures
+
 from course import maps, results
 from course.counted import load_counted
 
@@ -15,11 +16,16 @@ def every_stride(simulated, folder):
     """Wavefronts of a read at every stride from 0 to 33, as the simulator counted them and as the hardware did."""
     counted = load_counted(folder)
     if not counted:
-        raise results.ResultsError(f"{folder}: no counts of the hardware, which the drawing of all strides has beside it")
+        raise results.ResultsError(
+            f"{folder}: no counts of the hardware, which the drawing of all strides has beside it"
+        )
 
     def wavefronts(launches):
-        return [launch["counts"]["shared_load_wavefronts"] // launch["counts"]["shared_load_requests"]
-                for launch in launches if results.kernel_base(launch["kernel"]) == "every_stride"]
+        return [
+            launch["counts"]["shared_load_wavefronts"] // launch["counts"]["shared_load_requests"]
+            for launch in launches
+            if results.kernel_base(launch["kernel"]) == "every_stride"
+        ]
 
     here, there = wavefronts(simulated.trace["launches"]), wavefronts(counted.launches)
     reads = []
@@ -40,21 +46,43 @@ def draw(simulated, source):
         first = example["addresses"][0]
         return maps.of_example({**example, "addresses": [address - first for address in example["addresses"]]})
 
-    strides = figures.bank_map([
-        (f"words[{stride} * lane]", from_its_first_word(examples("strided_reads", "const Word word = from;",
-                                                                 STRIDES.index(stride))[0])) for stride in (2, 4, 32)])
-    strides_caption = ("One read for strides of 2, 4 and 32: the 32 banks, and below each the words that are wanted of it, "
-                       "with the lanes that want them. A read takes as many wavefronts as its highest column has words.")
+    strides = figures.bank_map(
+        [
+            (
+                f"words[{stride} * lane]",
+                from_its_first_word(examples("strided_reads", "const Word word = from;", STRIDES.index(stride))[0]),
+            )
+            for stride in (2, 4, 32)
+        ]
+    )
+    strides_caption = (
+        "One read for strides of 2, 4 and 32: the 32 banks, and below each the words that are wanted of it, "
+        "with the lanes that want them. A read takes as many wavefronts as its highest column has words."
+    )
 
-    thread = figures.bank_map([
-        ("a_tile[row + i][l]", maps.of_example(examples("thread_tile", "a_part[i] = a_tile[row + i][l]")[0])),
-        ("float4 at b_tile[l][col]", maps.of_example(examples("thread_tile", "reinterpret_cast<const float4*>(from + q * step)")[0]))])
-    thread_caption = ("A read of A and one of B. The two words of A are in one bank. Of B half of the banks are left out, and "
-                      "the others are asked for two float4.")
+    thread = figures.bank_map(
+        [
+            ("a_tile[row + i][l]", maps.of_example(examples("thread_tile", "a_part[i] = a_tile[row + i][l]")[0])),
+            (
+                "float4 at b_tile[l][col]",
+                maps.of_example(examples("thread_tile", "reinterpret_cast<const float4*>(from + q * step)")[0]),
+            ),
+        ]
+    )
+    thread_caption = (
+        "A read of A and one of B. The two words of A are in one bank. Of B half of the banks are left out, and "
+        "the others are asked for two float4."
+    )
 
-    stores = figures.bank_map([(f"a_tile[a_k][a_row], pad={pad}",
-                                maps.of_example(examples("transposed_a", "a_tile[a_k][a_row] = a4.x", launch)[0]))
-                               for launch, pad in ((0, 0), (1, 4))])
+    stores = figures.bank_map(
+        [
+            (
+                f"a_tile[a_k][a_row], pad={pad}",
+                maps.of_example(examples("transposed_a", "a_tile[a_k][a_row] = a4.x", launch)[0]),
+            )
+            for launch, pad in ((0, 0), (1, 4))
+        ]
+    )
     stores_caption = "A store of A's tile, without padding and with it."
 
     def places(kernel):
@@ -66,22 +94,35 @@ def draw(simulated, source):
     def read_of_b(kernel):
         at = [16 * col for _, col in places(kernel)]
         merged = any(all(at[lane] == at[lane ^ other] for lane in range(32)) for other in (1, 2))
-        return maps.of_example({"space": "shared", "access": "load", "size": 16, "phase_lanes": 16 if merged else 8,
-                                "addresses": at})
+        return maps.of_example(
+            {"space": "shared", "access": "load", "size": 16, "phase_lanes": 16 if merged else 8, "addresses": at}
+        )
 
     split = figures.bank_map([("float4 at b_tile[l][col]", read_of_b("split_tile"))])
     split_caption = "A read of B now: no bank is left out, and none is asked twice."
 
-    warps = figures.lane_map([("2 × 16, in rows: split_tile", places("split_tile"), set(range(8))),
-                              ("4 × 8, in pairs: warp_tile", places("warp_tile"), set(range(16)))])
-    warps_caption = ("The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
-                     "in pairs 16.")
+    warps = figures.lane_map(
+        [
+            ("2 × 16, in rows: split_tile", places("split_tile"), set(range(8))),
+            ("4 × 8, in pairs: warp_tile", places("warp_tile"), set(range(16))),
+        ]
+    )
+    warps_caption = (
+        "The lanes of a warp. Those that the first wavefront of a read of B serves are marked: in rows 8 of them, "
+        "in pairs 16."
+    )
     clean = figures.bank_map([("float4 at b_tile[l][col]", read_of_b("warp_tile"))])
     clean_caption = "The same read in pairs: 16 lanes share the 8 float4 of a wavefront, so that two are enough."
-    every_caption = ("Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars as the "
-                     "simulator counted them, the dots as Nsight Compute did on an H200. Each step up is twice as many.")
-    return [("strided_reads", "strides", strides, strides_caption),
-            ("every_stride", "every-stride", every_stride(simulated, source.parent / "results"), every_caption),
-            ("thread_tile", "reads", thread, thread_caption),
-            ("transposed_a", "stores", stores, stores_caption), ("split_tile", "split", split, split_caption),
-            ("warp_shapes", "lanes", warps, warps_caption), ("warp_tile", "clean", clean, clean_caption)]
+    every_caption = (
+        "Wavefronts of one read at every stride from 0 to 33, in words of its own size: the bars as the "
+        "simulator counted them, the dots as Nsight Compute did on an H200. Each step up is twice as many."
+    )
+    return [
+        ("strided_reads", "strides", strides, strides_caption),
+        ("every_stride", "every-stride", every_stride(simulated, source.parent / "results"), every_caption),
+        ("thread_tile", "reads", thread, thread_caption),
+        ("transposed_a", "stores", stores, stores_caption),
+        ("split_tile", "split", split, split_caption),
+        ("warp_shapes", "lanes", warps, warps_caption),
+        ("warp_tile", "clean", clean, clean_caption),
+    ]

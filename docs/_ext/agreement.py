@@ -8,19 +8,27 @@ import subprocess
 from pathlib import Path
 
 import chapter_page
+
 from course.counted import agree
 from course.run import digest_of
 
 # The columns: what they are called, and the count that they show.
 COLUMNS = [
-    ("global loads: requests", "global_load_requests"), ("sectors", "global_load_sectors"),
-    ("stores: requests", "global_store_requests"), ("sectors", "global_store_sectors"),
+    ("global loads: requests", "global_load_requests"),
+    ("sectors", "global_load_sectors"),
+    ("stores: requests", "global_store_requests"),
+    ("sectors", "global_store_sectors"),
     ("atomics: sectors", "global_atomic_sectors"),
-    ("shared loads: wavefronts", "shared_load_wavefronts"), ("stores: wavefronts", "shared_store_wavefronts"),
-    ("shared wavefronts", "shared_wavefronts"), ("ideal", "shared_wavefronts_ideal"),
+    ("shared loads: wavefronts", "shared_load_wavefronts"),
+    ("stores: wavefronts", "shared_store_wavefronts"),
+    ("shared wavefronts", "shared_wavefronts"),
+    ("ideal", "shared_wavefronts_ideal"),
 ]
 # Programs of hundreds of launches, each a pattern of addresses: not a row each, but how many agree.
-PATTERNS = {"async_copies": "patterns of asynchronous copies by one warp", "atomic_patterns": "patterns of atomics by one warp"}
+PATTERNS = {
+    "async_copies": "patterns of asynchronous copies by one warp",
+    "atomic_patterns": "patterns of atomics by one warp",
+}
 
 
 def launches_of(program: Path, trace: Path) -> list[dict]:
@@ -63,17 +71,21 @@ def geometry(launch: dict) -> str:
         while len(lengths) > 1 and lengths[-1] == 1:
             lengths = lengths[:-1]
         return "x".join(map(str, lengths))
+
     return f"{size(launch['grid'])}, {size(launch['block'])}"
 
 
 def page(root: Path, programs: Path, work: Path) -> str:
     """The whole page. `programs` holds the built tests of the simulator."""
+
     def load(*names):
         return json.loads(root.joinpath("tests", *names).read_text(encoding="utf-8"))
 
     micro, common = load("microkernels", "h200.json"), load("agreement", "h200.json")
-    simulated = {launch["kernel"]: launch["counts"]
-                 for launch in launches_of(programs / "microkernels" / "microkernels", work / "microkernels.json")}
+    simulated = {
+        launch["kernel"]: launch["counts"]
+        for launch in launches_of(programs / "microkernels" / "microkernels", work / "microkernels.json")
+    }
     rows = [row(name, simulated[name], case["counts"]) for name, case in micro["cases"].items()]
     parts = [
         "# The simulator and the hardware",
@@ -84,7 +96,8 @@ def page(root: Path, programs: Path, work: Path) -> str:
         "within that they agree. [How the simulator works](simulator.md) has the rules.",
         "## Microkernels",
         f"{len(rows)} kernels that each do one thing in one way; the compiler is kept from changing what they say.",
-        table(rows), *reasons(load("microkernels", "open.json")["cases"].items()),
+        table(rows),
+        *reasons(load("microkernels", "open.json")["cases"].items()),
         "## Common kernels",
         "Kernels as people write them, launch by launch, with nothing to keep `nvcc` from changing what the source says. Behind "
         "the name: blocks, threads of a block.",
@@ -92,8 +105,10 @@ def page(root: Path, programs: Path, work: Path) -> str:
     unseen = []
     for program, recorded in common["programs"].items():
         launches = launches_of(programs / "agreement" / f"agreement_{program}", work / f"{program}.json")
-        rows = [row(f"{launch['kernel']} {geometry(launch)}", launch["counts"], dict(zip(common["counts"], values)))
-                for launch, (_, _, _, values) in zip(launches, recorded)]
+        rows = [
+            row(f"{launch['kernel']} {geometry(launch)}", launch["counts"], dict(zip(common["counts"], values)))
+            for launch, (_, _, _, values) in zip(launches, recorded)
+        ]
         if program in PATTERNS:
             equal = sum(not any("H200" in text for text in cells) for _, *cells in rows)
             unseen.append(f"Not shown: {len(rows)} {PATTERNS[program]}, of which {equal} agree.")

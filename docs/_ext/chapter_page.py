@@ -13,8 +13,8 @@ from pathlib import Path
 from course.counted import Counted
 from course.functions import find_function
 from course.header import SourceError, read_text
-from course.results import Results
 from course.predictions import Answer
+from course.results import Results
 from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose, RungHere, parse_blocks
 
 # (label, prefix of the counts, what a request costs)
@@ -59,13 +59,16 @@ def escape(text: str) -> str:
 def typeset(text: str) -> str:
     """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
     transposes set high: n^2, 2^32, B^T. Code stays as it is."""
-    pieces = re.split(r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE)
+    pieces = re.split(
+        r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
+    )
     sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b|anything|infinity))")
     power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
     high = str.maketrans("0123456789T", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
-    return "".join(piece if i % 2 else
-                   power.sub(lambda found: found[1] + found[2].translate(high), sign.sub(r"\1 ×", piece))
-                   for i, piece in enumerate(pieces))
+    return "".join(
+        piece if i % 2 else power.sub(lambda found: found[1] + found[2].translate(high), sign.sub(r"\1 ×", piece))
+        for i, piece in enumerate(pieces)
+    )
 
 
 def size_text(size: dict) -> str:
@@ -94,8 +97,7 @@ def table(head: list[str], rows: list[list[str]], align: str) -> str:
 
 
 def listing(code: Code, language: str = "cuda") -> str:
-    return fence("\n".join(code.lines), f"{{code-block}} {language}",
-                 [":linenos:", f":lineno-start: {code.line}", ""])
+    return fence("\n".join(code.lines), f"{{code-block}} {language}", [":linenos:", f":lineno-start: {code.line}", ""])
 
 
 def only_includes(code: Code) -> bool:
@@ -115,21 +117,32 @@ def counts_table(rows: list[dict]) -> str:
                 if cost != unit or not requests:
                     continue
                 cells = [f"`{escape_code(row.get('variant', ''))}`" if row.get("variant") else ""] if variants else []
-                cells += [label, number(requests), number(counts.get(f"{prefix}_{cost}", 0)),
-                          per(counts.get(f"{prefix}_{cost}", 0), requests)]
+                cells += [
+                    label,
+                    number(requests),
+                    number(counts.get(f"{prefix}_{cost}", 0)),
+                    per(counts.get(f"{prefix}_{cost}", 0), requests),
+                ]
                 if unit == "sectors":
                     asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
                     cells.append(f"{number(round(100 * asked / moved, 1))} %" if asked is not None and moved else "–")
                 else:
-                    cells.append(number(counts[f"{prefix}_bank_conflicts"])
-                                 if f"{prefix}_bank_conflicts" in counts else "–")
+                    cells.append(
+                        number(counts[f"{prefix}_bank_conflicts"]) if f"{prefix}_bank_conflicts" in counts else "–"
+                    )
                 cells.append(per(counts.get(f"{prefix}_active_lanes", 0), requests))
                 body.append(cells)
         if not body:
             continue
         head = ["variant"] if variants else []
-        head += ["access", "requests", unit, f"{unit} per request",
-                 "bytes used" if unit == "sectors" else "bank conflicts", "lanes per request"]
+        head += [
+            "access",
+            "requests",
+            unit,
+            f"{unit} per request",
+            "bytes used" if unit == "sectors" else "bank conflicts",
+            "lanes per request",
+        ]
         words = 2 if variants else 1  # columns that say what a row is
         if variants:
             body = merge_variants(body, len(rows))
@@ -156,14 +169,20 @@ def merge_variants(body: list[list[str]], variants: int) -> list[list[str]]:
     return merged
 
 
-def without_constants(head: list[str], body: list[list[str]], first: int) -> tuple[list[str], list[list[str]], list[str]]:
+def without_constants(
+    head: list[str], body: list[list[str]], first: int
+) -> tuple[list[str], list[list[str]], list[str]]:
     """The table without those of its columns, from the `first` on, that never vary, and these as phrases: `32 lanes per
     request`."""
     if len(body) < 2:
         return head, body, []
     constant = [i for i in range(first, len(head)) if len({row[i] for row in body}) == 1 and body[0][i] != "–"]
     kept = [i for i in range(len(head)) if i not in constant]
-    return [head[i] for i in kept], [[row[i] for i in kept] for row in body], [f"{body[0][i]} {head[i]}" for i in constant]
+    return (
+        [head[i] for i in kept],
+        [[row[i] for i in kept] for row in body],
+        [f"{body[0][i]} {head[i]}" for i in constant],
+    )
 
 
 def escape_code(text: str) -> str:
@@ -232,17 +251,28 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     measured rate; empty where the hardware's counts are not recorded, or not launch by launch."""
     rows = [row for row in simulated.of(name) if row.get("variant")]
     lines = [line for line in counted.compare(simulated) if line.kernel == name] if counted else []
-    waves, requests = ([line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests"))
+    waves, requests = (
+        [line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests")
+    )
     if len(rows) < 2 or not len(waves) == len(requests) == len(rows):
         return ""
-    rates = {row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
-             for row in reversed(measured.of(name) if measured else []) if row.get("rate") is not None}
+    rates = {
+        row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))
+        for row in reversed(measured.of(name) if measured else [])
+        if row.get("rate") is not None
+    }
     body = []
     for row, wave, request in zip(rows, waves, requests):
         if not request.simulated or not request.hardware:
             return ""
-        body.append([f"`{escape_code(row['variant'])}`", per(wave.simulated, request.simulated),
-                     per(wave.hardware, request.hardware)] + ([rates.get(row["variant"], "–")] if rates else []))
+        body.append(
+            [
+                f"`{escape_code(row['variant'])}`",
+                per(wave.simulated, request.simulated),
+                per(wave.hardware, request.hardware),
+            ]
+            + ([rates.get(row["variant"], "–")] if rates else [])
+        )
     head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
     return table(head, body, "l" + "r" * (len(head) - 1))
 
@@ -260,8 +290,15 @@ def lines_table(name: str, source: Path, simulated: Results) -> str:
         for label, prefix, cost in ACCESSES:
             requests = counts.get(f"{prefix}_requests", 0)
             if requests:
-                body.append([str(line), f"`` {escape_code(texts[line - 1].strip())} ``", label, number(requests),
-                             per(counts.get(f"{prefix}_{cost}", 0), requests) + f" {cost}"])
+                body.append(
+                    [
+                        str(line),
+                        f"`` {escape_code(texts[line - 1].strip())} ``",
+                        label,
+                        number(requests),
+                        per(counts.get(f"{prefix}_{cost}", 0), requests) + f" {cost}",
+                    ]
+                )
     if len(body) < 2:
         return ""
     return table(["line", "source", "access", "requests", "per request"], body, "rllrr")
@@ -276,16 +313,32 @@ def measured_on(name: str, measured: Results) -> list[str]:
         beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
         sizes = sizes_of(rows)
         size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
-        out += [f":::{{rubric}} Measured on {escape(measured.device)}{size}", ":class: measured", ":::", "", times, "",
-                f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::", ""]
+        out += [
+            f":::{{rubric}} Measured on {escape(measured.device)}{size}",
+            ":class: measured",
+            ":::",
+            "",
+            times,
+            "",
+            f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::",
+            "",
+        ]
     for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
         out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
     return out
 
 
-def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
-               simulated: Results | None, measured: Results | None, counted: Counted | None = None,
-               elsewhere: list[Results] = ()) -> str:
+def rung_panel(
+    name: str,
+    idea: str,
+    project: str,
+    signature: str,
+    source: Path,
+    simulated: Results | None,
+    measured: Results | None,
+    counted: Counted | None = None,
+    elsewhere: list[Results] = (),
+) -> str:
     """What the page says right after a rung's function; `elsewhere` are the results of further GPUs."""
     out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
     if signature:
@@ -295,14 +348,24 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
         traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
         size = size_text(rows[0].get("size", {}))
         if traced:
-            out += [f":::{{rubric}} Counted on the simulator, {size}", ":class: counted", ":::", "", counts_table(traced), ""]
+            out += [
+                f":::{{rubric}} Counted on the simulator, {size}",
+                ":class: counted",
+                ":::",
+                "",
+                counts_table(traced),
+                "",
+            ]
             beside = variants_beside(name, simulated, counted, measured)
             if beside:
                 out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
             divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
             if any(divergent):
-                text = ", ".join(number(d) + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
-                                 for d, row in zip(divergent, traced))
+                text = ", ".join(
+                    number(d)
+                    + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
+                    for d, row in zip(divergent, traced)
+                )
                 if len(traced) > 1 and len(set(divergent)) == 1:
                     text = f"{number(divergent[0])} in each variant"
                 out += [f"Divergent branches: {text}.", ""]
@@ -310,18 +373,38 @@ def rung_panel(name: str, idea: str, project: str, signature: str, source: Path,
             if by_line:
                 out += [":::{dropdown} Line by line", ":class-container: lines", "", by_line, ":::", ""]
         if simulated.shown.get(name):
-            out += [":::{rubric} Printed", ":class: printed", ":::", "",
-                    fence(simulated.shown[name], "{code-block} text", [":class: output", ""]), ""]
+            out += [
+                ":::{rubric} Printed",
+                ":class: printed",
+                ":::",
+                "",
+                fence(simulated.shown[name], "{code-block} text", [":class: output", ""]),
+                "",
+            ]
         for row in rows:
             variant = f" (`{escape_code(row['variant'])}`)" if row.get("variant") else ""
             if row["status"] == "SKIP":
-                out += [f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}.".replace("..", "."), ""]
+                out += [
+                    f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}.".replace(
+                        "..", "."
+                    ),
+                    "",
+                ]
             elif row.get("reason"):
-                out += [f":::{{rubric}} Found by the simulator{variant}", ":class: found", ":::", "",
-                        fence(row["reason"], "{code-block} text", [":class: finding", ""]), ""]
+                out += [
+                    f":::{{rubric}} Found by the simulator{variant}",
+                    ":class: found",
+                    ":::",
+                    "",
+                    fence(row["reason"], "{code-block} text", [":class: finding", ""]),
+                    "",
+                ]
             elif not row.get("counts") or not any(row["counts"].values()):
-                out += [f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
-                        "so there is nothing to count.", ""]
+                out += [
+                    f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
+                    "so there is nothing to count.",
+                    "",
+                ]
     if measured:
         out += measured_on(name, measured)
     for other in elsewhere:
@@ -350,17 +433,34 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         counts: dict[tuple, list[str]] = {}
         for (kernel, count, here, there), those in launches.items():
             counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
-        return [[f"`{kernel}`" + (f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
-                                  if kernel in several else ""),
-                 ", ".join(names), number(here), number(there)] for (kernel, those, here, there), names in counts.items()]
+        return [
+            [
+                f"`{kernel}`"
+                + (
+                    f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                    if kernel in several
+                    else ""
+                ),
+                ", ".join(names),
+                number(here),
+                number(there),
+            ]
+            for (kernel, those, here, there), names in counts.items()
+        ]
 
-    out = ["## The simulator and the hardware", "",
-           f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
-           f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
-           f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.", ""]
+    out = [
+        "## The simulator and the hardware",
+        "",
+        f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
+        f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
+        f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
+        "",
+    ]
     # A reason for several rows stands above a table of theirs, the others share a table with a column for them.
-    rows = {reason: body([line for line in differing if counted.reason(line) == reason])
-            for reason in dict.fromkeys(map(counted.reason, differing))}
+    rows = {
+        reason: body([line for line in differing if counted.reason(line) == reason])
+        for reason in dict.fromkeys(map(counted.reason, differing))
+    }
     alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
     if alone:
         out += [table([*head, "why"], alone, "llrrl"), ""]
@@ -386,32 +486,66 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
-            out += [f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":", "",
-                    table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"), ""]
-        out += [f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
-                "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
-                "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
-                "FMAs.\n:::", ""]
+            out += [
+                f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
+                "",
+                table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"),
+                "",
+            ]
+        out += [
+            f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+            "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
+            "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
+            "FMAs.\n:::",
+            "",
+        ]
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
             c = row.get("counts", {})
             loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
             shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
-            body.append([
-                label(row), number(loads) if c else "–", per(c.get("global_load_sectors", 0), loads),
-                number(stores) if c else "–", per(c.get("global_store_sectors", 0), stores),
-                per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
-                number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0)) if shared else "–",
-                row["status"]])
+            body.append(
+                [
+                    label(row),
+                    number(loads) if c else "–",
+                    per(c.get("global_load_sectors", 0), loads),
+                    number(stores) if c else "–",
+                    per(c.get("global_store_sectors", 0), stores),
+                    per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
+                    number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0))
+                    if shared
+                    else "–",
+                    row["status"],
+                ]
+            )
         size = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
-        out += [f"Counted on the simulator, {size}:", "",
-                table(["rung", "loads", "sectors per load", "stores", "sectors per store", "lanes per request",
-                       "bank conflicts", ""], body, "lrrrrrrl"), ""]
+        out += [
+            f"Counted on the simulator, {size}:",
+            "",
+            table(
+                [
+                    "rung",
+                    "loads",
+                    "sectors per load",
+                    "stores",
+                    "sectors per store",
+                    "lanes per request",
+                    "bank conflicts",
+                    "",
+                ],
+                body,
+                "lrrrrrrl",
+            ),
+            "",
+        ]
     out += figures
     if not recorded:
-        out += ["No measurement on hardware is recorded for this chapter yet: "
-                f"`./learn record {chapter.header.number}` measures it on a GPU of yours.", ""]
+        out += [
+            "No measurement on hardware is recorded for this chapter yet: "
+            f"`./learn record {chapter.header.number}` measures it on a GPU of yours.",
+            "",
+        ]
     return "\n".join(out)
 
 
@@ -442,9 +576,15 @@ def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
         known.update(answer=answer.value, shown=answer.text)
         said = f"{answer.text.replace('`', '')} {block.unit.replace('`', '')}".strip() + f", {answer.source}"
     choices = ["", *(f"- {choice}" for choice in block.choices)] if block.choices else []
-    return fence("\n".join([typeset(block.question), *choices]), f"{{prediction}} {block.name}",
-                 [f":data: {json.dumps(json.dumps(known, ensure_ascii=False), ensure_ascii=False)}",
-                  f":said: {json.dumps(said, ensure_ascii=False)}", ""])
+    return fence(
+        "\n".join([typeset(block.question), *choices]),
+        f"{{prediction}} {block.name}",
+        [
+            f":data: {json.dumps(json.dumps(known, ensure_ascii=False), ensure_ascii=False)}",
+            f":said: {json.dumps(said, ensure_ascii=False)}",
+            "",
+        ],
+    )
 
 
 def links_to_map(header, titles: dict[str, str]) -> str:
@@ -453,39 +593,72 @@ def links_to_map(header, titles: dict[str, str]) -> str:
     return ", ".join(f"[{escape(titles[name])}](/chapters/{name}.md)" for name in header.builds_on)
 
 
-def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], titles: dict[str, str],
-                 simulated: Results | None, measured: Results | None, elsewhere: list[Results] = (), others: list[Path] = (),
-                 figures: list[str] = (), rung_figures: dict[str, str] | None = None,
-                 counted: Counted | None = None, notes: str = "", answers: dict[str, Answer] | None = None) -> str:
+def chapter_page(
+    chapter: Chapter,
+    *,
+    project: str,
+    signatures: dict[str, str],
+    titles: dict[str, str],
+    simulated: Results | None,
+    measured: Results | None,
+    elsewhere: list[Results] = (),
+    others: list[Path] = (),
+    figures: list[str] = (),
+    rung_figures: dict[str, str] | None = None,
+    counted: Counted | None = None,
+    notes: str = "",
+    answers: dict[str, Answer] | None = None,
+) -> str:
     """The page of a chapter. `signatures` says how Breathe finds each rung's contract."""
     header = chapter.header
     rung_figures, answers = rung_figures or {}, answers or {}
     if simulated:  # what was measured may be older than a rung's name
         check_rungs(chapter, simulated, "the simulator's run")
-    out = [f"# Chapter {header.number}: {header.title}", "",
-           f":::{{container}} question\n{header.question}\n:::", ""]
+    out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
     # Chapters may have functions of one name: each has its own namespace, which no signature shows.
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}."]
     facts.append(f"Source: `chapters/{chapter.folder}/{chapter.path.name}`.")
-    facts.append(f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
-                 f"{size_words(header.sizes['simulator'])} on the simulator.")
+    facts.append(
+        f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
+        f"{size_words(header.sizes['simulator'])} on the simulator."
+    )
     out += [":::{container} facts", " ".join(facts), ":::", ""]
     if header.intro:
         out += [header.intro, ""]
     out += [fence(f"./learn run {header.number}", "{code-block} console", [""]), ""]
     if figures:  # results: whoever wants to predict them first leaves it shut
         out += [":::::{dropdown} The ladder in one picture", ":class-container: rungs", "", figures[0], ":::::", ""]
-    out += [":::{dropdown} The rungs of this chapter", ":class-container: rungs", "",
-            table(["rung", "idea"], [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()], "ll"),
-            "", f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`", ":::", ""]
+    out += [
+        ":::{dropdown} The rungs of this chapter",
+        ":class-container: rungs",
+        "",
+        table(
+            ["rung", "idea"],
+            [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()],
+            "ll",
+        ),
+        "",
+        f"One rung alone: `./learn run {header.number} --rung {next(iter(header.rungs))}`",
+        ":::",
+        "",
+    ]
 
     placed: set[str] = set()
 
     def panel(name: str, source: Path) -> str:
         placed.add(name)
-        text = rung_panel(name, header.rungs[name].idea, project, signatures.get(name, ""), source, simulated, measured,
-                          counted, elsewhere)
+        text = rung_panel(
+            name,
+            header.rungs[name].idea,
+            project,
+            signatures.get(name, ""),
+            source,
+            simulated,
+            measured,
+            counted,
+            elsewhere,
+        )
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
     def render(blocks: list, source: Path) -> None:
@@ -511,8 +684,9 @@ def chapter_page(chapter: Chapter, *, project: str, signatures: dict[str, str], 
     render(chapter.blocks, chapter.path)
     for other in others:
         lines = read_text(other).split("\n")
-        functions = [f for name in header.rungs if name not in chapter.functions
-                     and (f := find_function("\n".join(lines), name))]
+        functions = [
+            f for name in header.rungs if name not in chapter.functions and (f := find_function("\n".join(lines), name))
+        ]
         out += [f"## {other.name}", ""]
         render(parse_blocks(other, lines, 1, functions), other)
     rest = [name for name in header.rungs if name not in placed]
@@ -545,15 +719,28 @@ def size_words(text: str) -> str:
 def map_page(chapters: list[Chapter], drawings: str) -> str:
     """The map: what there is, which question each chapter answers, what it builds on."""
     titles = {c.folder: f"{c.header.number} {c.header.title}" for c in chapters}
-    out = ["# The chapters", "",
-           "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
-           "kernels, from the obvious one up; each rung is verified, counted and timed.", "", drawings, ""]
+    out = [
+        "# The chapters",
+        "",
+        "Each chapter is one program: the page and the program are the same file. It climbs a ladder of "
+        "kernels, from the obvious one up; each rung is verified, counted and timed.",
+        "",
+        drawings,
+        "",
+    ]
     for chapter in chapters:
         header = chapter.header
         rungs = ", ".join(f"{{rung}}`{chapter.folder}/{name}`" for name in header.rungs)
-        out += [f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.md)", "",
-                header.question, "", f"Builds on: {links_to_map(header, titles)}", "",
-                f"Rungs: {rungs}", ""]
+        out += [
+            f"## [{header.number} {escape(header.title)}](/chapters/{chapter.folder}.md)",
+            "",
+            header.question,
+            "",
+            f"Builds on: {links_to_map(header, titles)}",
+            "",
+            f"Rungs: {rungs}",
+            "",
+        ]
     out += ["```{toctree}", ":hidden:", ":maxdepth: 1", ""]
     out += [f"{chapter.folder}" for chapter in chapters]
     out += ["```", ""]

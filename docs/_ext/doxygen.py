@@ -31,8 +31,7 @@ class Entity:
 def run(doxyfile: Path, output: Path, inputs: list[Path], defines: list[str] = ()) -> Path:
     """Extracts `inputs` into `output`/xml and returns that folder."""
     if not shutil.which("doxygen"):
-        raise DoxygenError("doxygen is not installed: ./learn setup --docs brings it, "
-                           "or 'apt-get install doxygen'")
+        raise DoxygenError("doxygen is not installed: ./learn setup --docs brings it, or 'apt-get install doxygen'")
     for path in inputs:
         if not path.exists():
             raise DoxygenError(f"{path}: there is nothing to document here")
@@ -50,8 +49,7 @@ def run(doxyfile: Path, output: Path, inputs: list[Path], defines: list[str] = (
     done = subprocess.run(["doxygen", "-"], input=settings, text=True, capture_output=True)
     complaints = done.stderr.strip()
     if done.returncode != 0 or complaints:
-        raise DoxygenError(f"doxygen exited {done.returncode} with these complaints:\n"
-                           f"{complaints or '(none)'}")
+        raise DoxygenError(f"doxygen exited {done.returncode} with these complaints:\n{complaints or '(none)'}")
     stamp.write_text(digest)
     return output / "xml"
 
@@ -67,7 +65,7 @@ def stamp_of(xml: Path) -> Path:
     return xml.parent / "digest"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _entities(xml: Path, _digest: str) -> list[Entity]:
     found: dict[str, Entity] = {}
     scopes: dict[str, str] = {}  # refid of a member -> namespace
@@ -108,8 +106,13 @@ def _entities(xml: Path, _digest: str) -> list[Entity]:
                 name = f"{scope}::{name}"
             if member.get("kind") == "define":
                 name = member.findtext("name")
-            add(member.get("id"), member, member.get("kind"), name,
-                re.sub(r"\s+", " ", member.findtext("argsstring") or ""))
+            add(
+                member.get("id"),
+                member,
+                member.get("kind"),
+                name,
+                re.sub(r"\s+", " ", member.findtext("argsstring") or ""),
+            )
     return sorted((e for e in found.values() if e.name), key=lambda e: (str(e.file), e.line, e.name))
 
 
@@ -146,9 +149,16 @@ def _markdown(element) -> str:
 
 def breathe_directive(entity: Entity, project: str, among: list[Entity]) -> str:
     """The MyST directive that shows an entity's contract."""
-    kinds = {"function": "doxygenfunction", "class": "doxygenclass", "struct": "doxygenstruct",
-             "union": "doxygenunion", "enum": "doxygenenum", "typedef": "doxygentypedef",
-             "variable": "doxygenvariable", "define": "doxygendefine"}
+    kinds = {
+        "function": "doxygenfunction",
+        "class": "doxygenclass",
+        "struct": "doxygenstruct",
+        "union": "doxygenunion",
+        "enum": "doxygenenum",
+        "typedef": "doxygentypedef",
+        "variable": "doxygenvariable",
+        "define": "doxygendefine",
+    }
     overloaded = sum(e.name == entity.name and e.kind == entity.kind for e in among) > 1
     name = entity.name + (entity.args if overloaded else "")
     lines = [f":::{{{kinds[entity.kind]}}} {name}", f":project: {project}"]
@@ -167,7 +177,8 @@ def members(xml: Path, name: str) -> list[tuple[str, str]]:
         for member in compound.iter("memberdef"):
             if member.get("kind") != "variable":
                 continue
-            text = " ".join("".join(member.find(part).itertext()).strip()
-                            for part in ("briefdescription", "detaileddescription"))
+            text = " ".join(
+                "".join(member.find(part).itertext()).strip() for part in ("briefdescription", "detaileddescription")
+            )
             found.append((member.findtext("name"), re.sub(r"\s+", " ", text).strip()))
     return found

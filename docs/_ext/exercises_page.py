@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from chapter_page import escape, fence, typeset
+
 from course.exercises import Exercise, all_exercises, header_of
 
 
@@ -37,34 +38,59 @@ def section(exercises: list[Exercise]) -> str:
     if not exercises:
         return ""
     out = [
-        "## Exercises", "",
+        "## Exercises",
+        "",
         "`./learn start` copies them into `my/`, a folder of your own. `./learn check NAME` runs one on the simulator, and "
-        "`./learn watch` does it each time that you save.", "",
+        "`./learn watch` does it each time that you save.",
+        "",
     ]
     for exercise in exercises:
         out += [
-            f"### {escape(exercise.title)}", "",
-            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes.\n:::", "",
-            typeset(exercise.task), "",
-            dropdown("The file", code_of(exercise.source)), "",
+            f"### {escape(exercise.title)}",
+            "",
+            f":::{{container}} facts\n`{exercise.name}`: {exercise.kind}, about {exercise.minutes} minutes.\n:::",
+            "",
+            typeset(exercise.task),
+            "",
+            dropdown("The file", code_of(exercise.source)),
+            "",
         ]
-        out += [dropdown(f"Hint {number} of {len(exercise.hints)}", typeset(hint)) + "\n"
-                for number, hint in enumerate(exercise.hints, 1)]
+        out += [
+            dropdown(f"Hint {number} of {len(exercise.hints)}", typeset(hint)) + "\n"
+            for number, hint in enumerate(exercise.hints, 1)
+        ]
         out += [f"[The solution, and why](/exercises/{exercise.chapter}/{exercise.name}.md)", ""]
     return "\n".join(out)
 
 
 def solution_page(exercise: Exercise) -> str:
     """A page that nothing but the exercise links to."""
-    return "\n".join([
-        "---", "orphan: true", "---", "",
-        f"# Solution: {escape(exercise.title)}", "",
-        f"[Back to the exercises of chapter {exercise.number}](/chapters/{exercise.chapter}.md)", "",
-        typeset(exercise.task), "",
-        "## The code", "", code_of(exercise.solution), "",
-        "## Why", "", typeset(exercise.explanation), "",
-        "## What else", "", typeset(exercise.alternatives), "",
-    ])
+    return "\n".join(
+        [
+            "---",
+            "orphan: true",
+            "---",
+            "",
+            f"# Solution: {escape(exercise.title)}",
+            "",
+            f"[Back to the exercises of chapter {exercise.number}](/chapters/{exercise.chapter}.md)",
+            "",
+            typeset(exercise.task),
+            "",
+            "## The code",
+            "",
+            code_of(exercise.solution),
+            "",
+            "## Why",
+            "",
+            typeset(exercise.explanation),
+            "",
+            "## What else",
+            "",
+            typeset(exercise.alternatives),
+            "",
+        ]
+    )
 
 
 def stage(write, root: Path, folder: str) -> str:

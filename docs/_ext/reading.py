@@ -31,11 +31,13 @@ class Prediction(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {name: directives.unchanged for name in ("data", "said")}
+    option_spec = dict.fromkeys(("data", "said"), directives.unchanged)
 
     def run(self):
         name = self.arguments[0]
-        node = question(classes=["prediction"], name=name, data=self.options.get("data", ""), said=self.options.get("said", ""))
+        node = question(
+            classes=["prediction"], name=name, data=self.options.get("data", ""), said=self.options.get("said", "")
+        )
         node["ids"].append(f"predict-{name}")
         self.state.document.note_explicit_target(node)
         node += self.parse_content_to_nodes()
@@ -111,7 +113,12 @@ def _fold_panel(panel, names, said):
 
 def _is_contract(node):
     classes = node.get("classes", [])
-    return "rung-title" in classes or "cpp" in classes or isinstance(node, nodes.Invisible) or type(node).__name__ in ("desc", "index")
+    return (
+        "rung-title" in classes
+        or "cpp" in classes
+        or isinstance(node, nodes.Invisible)
+        or type(node).__name__ in ("desc", "index")
+    )
 
 
 def fold_second_readings(_app, doctree):
@@ -131,7 +138,9 @@ def _escaped(text: str) -> str:
 
 
 def visit_question(self, node):
-    self.body.append(f'<div class="prediction" id="{node["ids"][0]}" data-name="{node["name"]}" data-prediction="{_escaped(node["data"])}">\n')
+    self.body.append(
+        f'<div class="prediction" id="{node["ids"][0]}" data-name="{node["name"]}" data-prediction="{_escaped(node["data"])}">\n'
+    )
 
 
 def depart_question(self, _node):

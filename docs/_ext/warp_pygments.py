@@ -2,8 +2,20 @@
 
 from pygments.lexers.c_like import CudaLexer
 from pygments.style import Style
-from pygments.token import (Comment, Error, Generic, Keyword, Literal, Name, Number, Operator,
-                            Punctuation, String, Text, Token)
+from pygments.token import (
+    Comment,
+    Error,
+    Generic,
+    Keyword,
+    Literal,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Text,
+    Token,
+)
 
 
 class Cuda(CudaLexer):

@@ -23,12 +23,13 @@ import chapter_page
 import doxygen
 import reading
 import warp_pygments
-from course import results
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from course import results
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,9 @@ def rungs_in_contents(app, doctree):
         if item is None:
             continue
         name = panel["ids"][0]
-        link = nodes.reference("", "", nodes.literal(text=name), internal=True, refuri=app.env.docname, anchorname=f"#{name}")
+        link = nodes.reference(
+            "", "", nodes.literal(text=name), internal=True, refuri=app.env.docname, anchorname=f"#{name}"
+        )
         below = next((child for child in item.children if isinstance(child, nodes.bullet_list)), None)
         if below is None:
             below = nodes.bullet_list()
@@ -151,8 +154,10 @@ class Svg(SphinxDirective):
                     raise self.error(f"no drawing {path}")
                 continue
             self.env.note_dependency(str(file))
-            pieces.append(f'<div class="drawing {only}" role="img" aria-label="{escape_html(self.options["alt"])}">'
-                          f"{file.read_text(encoding='utf-8')}</div>")
+            pieces.append(
+                f'<div class="drawing {only}" role="img" aria-label="{escape_html(self.options["alt"])}">'
+                f"{file.read_text(encoding='utf-8')}</div>"
+            )
         figure = nodes.figure(classes=["drawn"])
         figure += nodes.raw("", "".join(pieces), format="html")
         if self.content:
@@ -178,16 +183,22 @@ class Header(SphinxDirective):
         xml = Path(self.env.config.breathe_projects[project])
         skipped = self.options.get("skip", "").split()
         everything = doxygen.entities(xml)
-        documented = [e for e in everything
-                      if e.file.name == name and e.documented and "detail" not in e.name.split("::")
-                      and e.name not in skipped]
+        documented = [
+            e
+            for e in everything
+            if e.file.name == name and e.documented and "detail" not in e.name.split("::") and e.name not in skipped
+        ]
         classes = tuple(f"{e.name}::" for e in documented if e.kind in ("class", "struct"))
         documented = [e for e in documented if not e.name.startswith(classes)]  # Breathe shows these with their class
         found = next((e.file for e in everything if e.file.name == name), None)
         if found is None:
             raise self.error(f"Doxygen extracted nothing from {name} of {project}")
-        lines = [f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`", "",
-                 doxygen.file_doc(xml, found), ""]
+        lines = [
+            f'`#include "{project}/{name}"`' if project == "lab" else f"`#include <{project}/{name}>`",
+            "",
+            doxygen.file_doc(xml, found),
+            "",
+        ]
         for entity in documented:
             lines += [doxygen.breathe_directive(entity, project, everything), ""]
         self.env.note_dependency(str(doxygen.stamp_of(xml)))
@@ -231,11 +242,14 @@ class Explained(SphinxDirective):
         root = course_root(self.env)
         from learn import ui
         from learn.explain import report
+
         recorded = json.loads(path.read_text(encoding="utf-8"))
         launches = [launch for launch in recorded["launches"] if results.kernel_base(launch["kernel"]) == kernel]
         if not launches:
             raise self.error(f"the trace of {folder} has no kernel {kernel}")
-        text = report.render({"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100)
+        text = report.render(
+            {"launches": [dict(launches[0], findings=[])], "findings": []}, ui.Palette(False), width=100
+        )
         text = text.replace(str(root) + "/", "")
         text = re.sub(r"(?:\.\./)+(?=chapters/)", "", text)
         return [output_block(text.rstrip("\n").split("\n"))]
@@ -281,6 +295,7 @@ class Packages(SphinxDirective):
     def run(self):
         course_root(self.env)
         from learn import needs
+
         works = self.arguments[0].split()
         for work in works:
             if work not in needs.WORK:
@@ -289,8 +304,10 @@ class Packages(SphinxDirective):
         if "command" in self.options:
             packages = " ".join(dict.fromkeys(need.package for work in works for need in needs.WORK[work]))
             return self.parse_text_to_nodes(
-                chapter_page.fence(f"$ sudo apt-get update && sudo apt-get install -y {packages}",
-                                   "{code-block} console", [""]))
+                chapter_page.fence(
+                    f"$ sudo apt-get update && sudo apt-get install -y {packages}", "{code-block} console", [""]
+                )
+            )
         seen, rows = set(), []
         for work in works:
             for need in needs.WORK[work]:
@@ -298,8 +315,7 @@ class Packages(SphinxDirective):
                     continue
                 seen.add(need.package)
                 rows.append([need.name, f"`{need.package}`", need.cost])
-        return self.parse_text_to_nodes(
-            chapter_page.table(["what", "Debian package", "without it"], rows, "lll"))
+        return self.parse_text_to_nodes(chapter_page.table(["what", "Debian package", "without it"], rows, "lll"))
 
 
 class CountsTable(SphinxDirective):
@@ -326,6 +342,7 @@ class CountsTable(SphinxDirective):
 def counter_names(source: Path) -> dict[str, list[str]]:
     """The table COUNTS of tools/measure/counters.py, read without running it."""
     import ast
+
     for node in ast.parse(source.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [t.id for t in node.targets if isinstance(t, ast.Name)] == ["COUNTS"]:
             return ast.literal_eval(node.value)

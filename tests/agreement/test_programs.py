@@ -36,11 +36,18 @@ def simulated(program):
     """The launches of one program: (kernel, grid, block, counts)."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
-        run = subprocess.run([program], env={**os.environ, "SIMT_JSON": str(trace)},
-                             capture_output=True, text=True, timeout=200, check=False)
+        run = subprocess.run(
+            [program],
+            env={**os.environ, "SIMT_JSON": str(trace)},
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
         if run.returncode != 0:
-            raise AssertionError(f"{program} failed, exit {run.returncode}:\n"
-                                 + run.stdout[-2000:] + run.stderr[-2000:])
+            raise AssertionError(
+                f"{program} failed, exit {run.returncode}:\n" + run.stdout[-2000:] + run.stderr[-2000:]
+            )
         launches = json.loads(trace.read_text(encoding="utf-8"))["launches"]
     return [(launch["kernel"], launch["grid"], launch["block"], launch["counts"]) for launch in launches]
 
@@ -53,17 +60,23 @@ def differences(program, launches, recorded, names):
     for index, ((kernel, grid, block, counts), (name, *shape, values)) in enumerate(zip(launches, recorded)):
         if plain(kernel) != plain(name) or [grid, block] != shape:
             raise AssertionError(f"{program}: launch {index} is {kernel} {grid} {block}, on the H200 {name} {shape}")
-        found += [(program, plain(kernel), index, count, counts[count], value)
-                  for count, value in zip(names, values)
-                  if value is not None and count not in NOT_COMPARED and not agree(count, counts, value)]
+        found += [
+            (program, plain(kernel), index, count, counts[count], value)
+            for count, value in zip(names, values)
+            if value is not None and count not in NOT_COMPARED and not agree(count, counts, value)
+        ]
     return found
 
 
 def judged(found, entries):
     """Of the differences found, those that no entry of open.json names; and of the entries, what agrees and must not."""
-    unsettled = {(entry["program"], kernel, launch, count): entry.get("may_agree", False)
-                 for entry in entries for kernel in entry["names"]
-                 for launch in entry.get("launches", [None]) for count in entry["counts"]}
+    unsettled = {
+        (entry["program"], kernel, launch, count): entry.get("may_agree", False)
+        for entry in entries
+        for kernel in entry["names"]
+        for launch in entry.get("launches", [None])
+        for count in entry["counts"]
+    }
     wrong = []
     settled = {place for place, may_agree in unsettled.items() if not may_agree}
     for program, kernel, launch, count, got, want in found:
@@ -80,9 +93,11 @@ class Programs(unittest.TestCase):
         paths = [pathlib.Path(path) for path in os.environ["WARP_AGREEMENT"].split(";")]
         cls.launches = {path.name.replace("agreement_", ""): simulated(path) for path in paths}
         cls.data = load("h200.json")
-        cls.found = [difference
-                     for program, recorded in cls.data["programs"].items()
-                     for difference in differences(program, cls.launches[program], recorded, cls.data["counts"])]
+        cls.found = [
+            difference
+            for program, recorded in cls.data["programs"].items()
+            for difference in differences(program, cls.launches[program], recorded, cls.data["counts"])
+        ]
 
     def test_every_program_was_run(self):
         self.assertEqual(set(self.launches), set(self.data["programs"]))

@@ -37,8 +37,9 @@ class Run:
             command = [str(program), *arguments]
             if results:
                 command += ["--json", str(file)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600,
-                                  env={**os.environ, "NO_COLOR": "1"})
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=600, env={**os.environ, "NO_COLOR": "1"}
+            )
             self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
             self.results = json.loads(file.read_text()) if file.exists() else None
 
@@ -48,8 +49,7 @@ class Run:
 
     def row(self, rung, variant=None):
         """The one row of a rung, or of one of its variants."""
-        found = [row for row in self.rows
-                 if row["rung"] == rung and (variant is None or row.get("variant") == variant)]
+        found = [row for row in self.rows if row["rung"] == rung and (variant is None or row.get("variant") == variant)]
         if len(found) != 1:
             raise AssertionError(f"{len(found)} rows of {rung} {variant or ''}")
         return found[0]
@@ -98,8 +98,13 @@ class Chapter:
         """The simulator's own JSON of a run: launches, lines, findings."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "trace.json"
-            done = subprocess.run([str(self.program), *arguments], capture_output=True, text=True, timeout=600,
-                                  env={**os.environ, "SIMT_JSON": str(file)})
+            done = subprocess.run(
+                [str(self.program), *arguments],
+                capture_output=True,
+                text=True,
+                timeout=600,
+                env={**os.environ, "SIMT_JSON": str(file)},
+            )
             if done.returncode != 0:
                 raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
             return json.loads(file.read_text())
@@ -127,8 +132,11 @@ class Chapter:
         if not lines:
             return ["nothing was compared"]
         differing = [line for line in lines if line.simulated != line.hardware]
-        found = [f"{line.kernel}: {line.count} is {line.simulated}, {counted.device} counts {line.hardware}"
-                 for line in differing if not counted.reason(line)]
+        found = [
+            f"{line.kernel}: {line.count} is {line.simulated}, {counted.device} counts {line.hardware}"
+            for line in differing
+            if not counted.reason(line)
+        ]
         for kernel, reasons in counted.differences.items():
             for count in reasons:
                 if not any(line.kernel == kernel and count in ("*", line.count) for line in differing):
@@ -138,8 +146,11 @@ class Chapter:
 
 def row_of(results, rung, variant, edge):
     """The one row of M = N = K = edge."""
-    found = [row for row in results["rows"] if row["rung"] == rung and row.get("variant") == variant
-             and row["size"] == {"M": edge, "N": edge, "K": edge}]
+    found = [
+        row
+        for row in results["rows"]
+        if row["rung"] == rung and row.get("variant") == variant and row["size"] == {"M": edge, "N": edge, "K": edge}
+    ]
     if len(found) != 1:
         raise AssertionError(f"{len(found)} rows of {rung} {variant or ''} at {edge}")
     return found[0]
@@ -177,8 +188,11 @@ class Caches:
     def metrics(self, rung, variant=None, edge=4096):
         """What was counted of the one launch of M = N = K = edge, under ncu's names."""
         report = json.loads(self.file.read_text())
-        found = [launch["metrics"] for launch in report["launches"] if launch["rung"] == rung
-                 and launch["variant"] == variant and set(launch["size"].values()) == {edge}]
+        found = [
+            launch["metrics"]
+            for launch in report["launches"]
+            if launch["rung"] == rung and launch["variant"] == variant and set(launch["size"].values()) == {edge}
+        ]
         if "H200" not in report["device"] or len(found) != 1:
             raise AssertionError(f"{len(found)} launches of {rung} {variant or ''} at {edge} on {report['device']}")
         return found[0]
@@ -202,12 +216,22 @@ class Mutant:
         text = chapter.source.read_text()
         for rung, old, new in mutants:
             at = text.index(old, re.search(rf"[ >]{rung}\(", text).start())
-            text = text[:at] + new + text[at + len(old):]
+            text = text[:at] + new + text[at + len(old) :]
         source.write_text(text)
         self.program = folder / "mutant"
         subprocess.run(
-            [BINARY_DIR / "bin" / "simtcc", *([] if traced else ["--fast", "-O0"]), *LAB_OPTIONS,
-             f"-I{chapter.source.parent}", "-o", self.program, source, *chapter.lab()], check=True)
+            [
+                BINARY_DIR / "bin" / "simtcc",
+                *([] if traced else ["--fast", "-O0"]),
+                *LAB_OPTIONS,
+                f"-I{chapter.source.parent}",
+                "-o",
+                self.program,
+                source,
+                *chapter.lab(),
+            ],
+            check=True,
+        )
 
     def __enter__(self):
         return self

@@ -93,8 +93,14 @@ class DefaultRun(unittest.TestCase):
 
     def test_blocks_of_all_sizes_make_the_same_requests(self):
         for threads in (32, 64, 128, 256, 512, 1024):
-            self.expect("map_square", f"block={threads}", global_load_requests=2032, global_load_sectors=8125,
-                        global_store_requests=2032, global_store_sectors=8125)
+            self.expect(
+                "map_square",
+                f"block={threads}",
+                global_load_requests=2032,
+                global_load_sectors=8125,
+                global_store_requests=2032,
+                global_store_sectors=8125,
+            )
         self.expect("map_square", "block=48", global_load_requests=2 * 1354 + 1, global_load_active_lanes=65000)
         for variant in ("grid=1", "grid=wave", "grid=n/256"):
             self.expect("grid_stride", variant, global_load_requests=2032, global_load_sectors=8125)
@@ -104,12 +110,20 @@ class DefaultRun(unittest.TestCase):
         self.assertIn(f"picture of {rows} x {cols} floats", CHAPTER.prose())
         for kind in ("load", "store"):
             self.expect("copy_x_fastest", **{f"global_{kind}_requests": rows * 7, f"global_{kind}_sectors": rows * 25})
-            self.expect("copy_y_fastest", **{f"global_{kind}_requests": 11 * cols, f"global_{kind}_sectors": rows * cols})
+            self.expect(
+                "copy_y_fastest", **{f"global_{kind}_requests": 11 * cols, f"global_{kind}_sectors": rows * cols}
+            )
 
     def test_divergence(self):
         self.expect("diverge_between_warps", global_load_requests=2032, divergent_branches=1)  # the guard
-        self.expect("diverge_within_warps", global_load_requests=2 * 2032, global_load_active_lanes=65000,
-                    global_store_requests=2032, global_store_active_lanes=65000, divergent_branches=2032 + 1)
+        self.expect(
+            "diverge_within_warps",
+            global_load_requests=2 * 2032,
+            global_load_active_lanes=65000,
+            global_store_requests=2032,
+            global_store_active_lanes=65000,
+            divergent_branches=2032 + 1,
+        )
 
     def test_moving_data_makes_no_requests_or_the_same(self):
         for variant in ("host to device", "device to host", "within the device"):
@@ -121,11 +135,11 @@ class DefaultRun(unittest.TestCase):
 
     def test_picture(self):
         # Thread (1,0,2) of block (0,1,0) is number 33 of the grid, lane 9 of warp 0.
-        picture = self.run_.out[self.run_.out.index("grid (2,2,1) of blocks (2,2,3)"):]
-        row = picture[picture.index("block (0,1,0)"):]
+        picture = self.run_.out[self.run_.out.index("grid (2,2,1) of blocks (2,2,3)") :]
+        row = picture[picture.index("block (0,1,0)") :]
         line = next(text for text in row.splitlines() if text.startswith("  z=2 y=0"))
         self.assertEqual(line.split()[2:6], ["32", "0:08", "33", "0:09"])
-        second = self.run_.out[self.run_.out.index("grid (1,1,1) of blocks (8,6,1)"):]
+        second = self.run_.out[self.run_.out.index("grid (1,1,1) of blocks (8,6,1)") :]
         line = next(text for text in second.splitlines() if text.startswith("  z=0 y=4"))
         self.assertEqual(line.split()[2:4], ["32", "1:00"])
 
@@ -133,10 +147,10 @@ class DefaultRun(unittest.TestCase):
         self.assertIn("n = 65000: std::ceil(n / 256) = 253 blocks reach 64768 elements", self.run_.out)
 
     def test_errors(self):
-        refused = self.run_.out[self.run_.out.index("\nrefused_launch:"):]
+        refused = self.run_.out[self.run_.out.index("\nrefused_launch:") :]
         codes = re.findall(r"(cuda(?:Error\w+|Success))\n", refused)[:5]
         self.assertEqual(codes, ["cudaErrorInvalidValue"] * 2 + ["cudaSuccess"] * 3)
-        sticky = self.run_.out[self.run_.out.index("\nsticky_error:"):]
+        sticky = self.run_.out[self.run_.out.index("\nsticky_error:") :]
         codes = re.findall(r"(cuda(?:Error\w+|Success))\n", sticky)[:4]
         self.assertEqual(codes, ["cudaErrorIllegalAddress"] * 4)
 
@@ -172,11 +186,24 @@ class Arguments(unittest.TestCase):
                     self.assertEqual(row["status"], "SKIP" if row["rung"] in SKIPPED else "PASS", row)
 
     def test_bad_input(self):
-        for arguments in (["--size", "0"], ["--size", "-1"], ["--size", "1.5"], ["--size", "many"],
-                          ["--size", ""], ["--size", "3,4"], ["--size", "18446744073709551616"],
-                          ["--size", "1e6"], ["--size", " 7"], ["--size"], ["--seed", "x"],
-                          ["--rung", "no_such_rung"], ["--rung"], ["--frobnicate"], ["stray"],
-                          ["--json", "/no/such/folder/results.json"]):
+        for arguments in (
+            ["--size", "0"],
+            ["--size", "-1"],
+            ["--size", "1.5"],
+            ["--size", "many"],
+            ["--size", ""],
+            ["--size", "3,4"],
+            ["--size", "18446744073709551616"],
+            ["--size", "1e6"],
+            ["--size", " 7"],
+            ["--size"],
+            ["--seed", "x"],
+            ["--rung", "no_such_rung"],
+            ["--rung"],
+            ["--frobnicate"],
+            ["stray"],
+            ["--json", "/no/such/folder/results.json"],
+        ):
             with self.subTest(arguments=arguments):
                 run = CHAPTER.run(*arguments, results=False)
                 self.assertEqual(run.code, 2, run.explain())

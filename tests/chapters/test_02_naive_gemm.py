@@ -47,28 +47,49 @@ class DefaultRun(unittest.TestCase):
 
     def test_along_columns(self):
         for variant in ("block=32x32", "block=32x8"):
-            self.expect("naive_along_columns", variant, global_load_requests=requests(M, N, K),
-                        global_load_sectors=sectors(M, N, K), global_store_requests=M * 4, global_store_sectors=M * 13)
+            self.expect(
+                "naive_along_columns",
+                variant,
+                global_load_requests=requests(M, N, K),
+                global_load_sectors=sectors(M, N, K),
+                global_store_requests=M * 4,
+                global_store_sectors=M * 13,
+            )
 
     def test_flat(self):
-        self.expect("naive_flat", global_load_requests=2 * K * 407, global_load_active_lanes=2 * K * M * N,
-                    global_store_requests=407)
+        self.expect(
+            "naive_flat",
+            global_load_requests=2 * K * 407,
+            global_load_active_lanes=2 * K * M * N,
+            global_store_requests=407,
+        )
 
     def test_along_rows(self):
         warps = N * 4
-        self.expect("naive_along_rows", global_load_requests=2 * K * warps, global_load_sectors=K * (M * N + warps),
-                    global_store_requests=warps, global_store_sectors=M * N)
+        self.expect(
+            "naive_along_rows",
+            global_load_requests=2 * K * warps,
+            global_load_sectors=K * (M * N + warps),
+            global_store_requests=warps,
+            global_store_sectors=M * N,
+        )
 
     def test_blocks_of_16(self):
         # Seven warps cover two rows; the last of the seven has 8 columns, and the last row is alone.
         a, b = 7 * M, 63 * (6 * 2 + 1)
-        self.expect("naive_along_columns", "block=16x16", global_load_requests=2 * K * 7 * 63, global_load_sectors=K * (a + b))
+        self.expect(
+            "naive_along_columns", "block=16x16", global_load_requests=2 * K * 7 * 63, global_load_sectors=K * (a + b)
+        )
 
     def test_strides(self):
         for stride in (1, 2, 4, 8, 16, 32):
             loads = 512 // stride
-            self.expect("read_strided", f"stride={stride}", global_load_requests=loads,
-                        global_load_sectors=loads * min(32, 4 * stride))
+            self.expect(
+                "read_strided",
+                f"stride={stride}",
+                global_load_requests=loads,
+                global_load_sectors=loads * min(32, 4 * stride),
+            )
 
     def test_a_broadcast_is_one_sector_and_neighbours_are_four(self):
         trace = CHAPTER.trace("--rung", "naive_along_columns")
@@ -90,10 +111,14 @@ class DefaultRun(unittest.TestCase):
 
     def test_drawings(self):
         drawn = CHAPTER.drawings()
-        self.assertIn("128 (right edge); 192 (bottom edge), 192 (bottom edge), 192 (bottom edge), 24 (corner).",
-                      drawn["blocks"][1].alt)
-        for words in ("naive_along_rows: of A 32 floats in 32 sectors; of B 1 float in 1 sector; they compute 32 x 1 ",
-                      "naive_along_columns: of A 1 float in 1 sector; of B 32 floats in 4 sectors; they compute 1 x 32 "):
+        self.assertIn(
+            "128 (right edge); 192 (bottom edge), 192 (bottom edge), 192 (bottom edge), 24 (corner).",
+            drawn["blocks"][1].alt,
+        )
+        for words in (
+            "naive_along_rows: of A 32 floats in 32 sectors; of B 1 float in 1 sector; they compute 32 x 1 ",
+            "naive_along_columns: of A 1 float in 1 sector; of B 32 floats in 4 sectors; they compute 1 x 32 ",
+        ):
             self.assertIn(words, drawn["reads"][1].alt)
 
 
@@ -200,9 +225,18 @@ class Arguments(unittest.TestCase):
         self.assertEqual([row["size"] for row in run.rows], [{"M": 8, "N": 9, "K": 10}, {"M": 40, "N": 30, "K": 20}])
 
     def test_bad_input(self):
-        for arguments in (["--size", "5"], ["--size", "5,6"], ["--size", "0,1,1"], ["--size", "1,1,2147483648"],
-                          ["--size", "2,2,2", "--size", "x"], ["--cases", "none"], ["--cases", "153"],
-                          ["--cases", "9-3"], ["--cases"], ["--rung", "naive_flatt"]):
+        for arguments in (
+            ["--size", "5"],
+            ["--size", "5,6"],
+            ["--size", "0,1,1"],
+            ["--size", "1,1,2147483648"],
+            ["--size", "2,2,2", "--size", "x"],
+            ["--cases", "none"],
+            ["--cases", "153"],
+            ["--cases", "9-3"],
+            ["--cases"],
+            ["--rung", "naive_flatt"],
+        ):
             with self.subTest(arguments=arguments):
                 run = CHAPTER.run(*arguments, results=False)
                 self.assertEqual(run.code, 2, run.explain())

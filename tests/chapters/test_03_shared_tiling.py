@@ -5,6 +5,7 @@ import re
 import unittest
 
 from chapter import Chapter, Mutant, Run
+
 from course import header as course_header
 
 CHAPTER = Chapter("03_shared_tiling")
@@ -73,35 +74,62 @@ class DefaultRun(unittest.TestCase):
         lines = re.findall(r"shared_tiling\.cu:(\d+)", self.run_.row("barrier_in_branch")["reason"])
         source = CHAPTER.source.read_text().splitlines()
         self.assertEqual([source[int(line) - 1].split("//")[1].split()[1] for line in lines], ["other", "of"], lines)
-        self.assertIn(f"b_tile in shared memory, byte {20 * 32 * 4}", " ".join(self.run_.row("early_return")["reason"].split()))
+        self.assertIn(
+            f"b_tile in shared memory, byte {20 * 32 * 4}", " ".join(self.run_.row("early_return")["reason"].split())
+        )
         self.assertRegex(self.run_.row("no_second_barrier")["reason"], r"write at .* races with the read ")
 
     def test_naive(self):
-        self.expect("naive_along_columns", global_load_requests=2 * M * up(N, 32) * K,
-                    global_load_sectors=M * K * (up(N, 32) + up(N, 8)))
+        self.expect(
+            "naive_along_columns",
+            global_load_requests=2 * M * up(N, 32) * K,
+            global_load_sectors=M * K * (up(N, 32) + up(N, 8)),
+        )
 
     def test_tiles(self):
-        for rung, variant, tile in (("shared_tiles", "tile=16", 16), ("shared_tiles", "tile=32", 32),
-                                    *(("blocks_per_sm", most, 16) for most in BLOCKS)):
+        for rung, variant, tile in (
+            ("shared_tiles", "tile=16", 16),
+            ("shared_tiles", "tile=32", 32),
+            *(("blocks_per_sm", most, 16) for most in BLOCKS),
+        ):
             padded = [up(extent, tile) * tile for extent in (M, N, K)]  # what whole tiles cover
             warps, k = padded[0] * padded[1] // 32, padded[2]
-            self.expect(rung, variant, global_load_requests=requests(M, N, K, tile),
-                        global_load_sectors=sectors(M, N, K, tile), global_load_active_lanes=floats(M, N, K, tile),
-                        shared_load_requests=2 * warps * k, shared_load_wavefronts=2 * warps * k,
-                        shared_store_requests=2 * warps * k // tile, shared_store_wavefronts=2 * warps * k // tile,
-                        shared_load_bank_conflicts=0, shared_store_bank_conflicts=0)
+            self.expect(
+                rung,
+                variant,
+                global_load_requests=requests(M, N, K, tile),
+                global_load_sectors=sectors(M, N, K, tile),
+                global_load_active_lanes=floats(M, N, K, tile),
+                shared_load_requests=2 * warps * k,
+                shared_load_wavefronts=2 * warps * k,
+                shared_store_requests=2 * warps * k // tile,
+                shared_store_wavefronts=2 * warps * k // tile,
+                shared_load_bank_conflicts=0,
+                shared_store_bank_conflicts=0,
+            )
 
     def test_the_depth_of_a_k_tile_costs_no_read(self):
         warps = up(M, 32) * up(N, 32) * 32
         for depth in DEPTHS:
-            self.expect("k_tile_depth", f"BK={depth}", global_load_requests=requests(M, N, K, 32),
-                        global_load_sectors=sectors(M, N, K, 32), global_load_active_lanes=floats(M, N, K, 32),
-                        shared_load_requests=2 * warps * up(K, depth) * depth, shared_load_bank_conflicts=0)
+            self.expect(
+                "k_tile_depth",
+                f"BK={depth}",
+                global_load_requests=requests(M, N, K, 32),
+                global_load_sectors=sectors(M, N, K, 32),
+                global_load_active_lanes=floats(M, N, K, 32),
+                shared_load_requests=2 * warps * up(K, depth) * depth,
+                shared_load_bank_conflicts=0,
+            )
 
     def test_wide_reads(self):
         fmas = up(M, 32) * up(N, 32) * 32 * up(K, 32) * 32
-        self.expect("wide_reads", global_load_requests=requests(M, N, K, 32), shared_load_requests=fmas // 4 * 5,
-                    shared_load_wavefronts=fmas // 4 * 6, shared_load_bank_conflicts=0)
+        self.expect(
+            "wide_reads",
+            global_load_requests=requests(M, N, K, 32),
+            shared_load_requests=fmas // 4 * 5,
+            shared_load_wavefronts=fmas // 4 * 6,
+            shared_load_bank_conflicts=0,
+        )
 
     def test_a_broadcast_from_a_and_neighbours_from_b(self):
         """The examples that the trace keeps of the inner loop's reads."""
@@ -123,8 +151,11 @@ class Formulas(unittest.TestCase):
         for m, n, k in ((1, 1, 1), (33, 64, 5), (70, 104, 9), (31, 8, 40), (128, 100, 64), (5, 37, 11)):
             run = CHAPTER.run("--size", f"{m},{n},{k}", "--rung", "shared_tiles", "--rung", "k_tile_depth")
             self.assertEqual(run.code, 0, run.explain())
-            for rung, variant, tile in (("shared_tiles", "tile=16", 16), ("shared_tiles", "tile=32", 32),
-                                        ("k_tile_depth", "BK=64", 32)):
+            for rung, variant, tile in (
+                ("shared_tiles", "tile=16", 16),
+                ("shared_tiles", "tile=32", 32),
+                ("k_tile_depth", "BK=64", 32),
+            ):
                 with self.subTest(m=m, n=n, k=k, rung=rung, variant=variant):
                     counts = run.row(rung, variant)["counts"]
                     self.assertEqual(counts["global_load_requests"], requests(m, n, k, tile))
@@ -167,13 +198,23 @@ BETA = "beta == 0 ? alpha * sum : alpha * sum + beta * out"
 # 2 is the first with beta 0, where C is NaN; 4 the first with gaps in C.
 MUTANTS = [
     # No zeros where a tile sticks out along K.
-    ("shared_tiles", [("a_tile[ty][tx] = rowA", "if (colA < k) a_tile[ty][tx] = rowA"),
-                      ("b_tile[ty][tx] = rowB", "if (rowB < k) b_tile[ty][tx] = rowB")], r"case 1 .*: 66 of 66"),
+    (
+        "shared_tiles",
+        [
+            ("a_tile[ty][tx] = rowA", "if (colA < k) a_tile[ty][tx] = rowA"),
+            ("b_tile[ty][tx] = rowB", "if (rowB < k) b_tile[ty][tx] = rowB"),
+        ],
+        r"case 1 .*: 66 of 66",
+    ),
     ("shared_tiles", [("__syncthreads();  // the tiles are full", "")], r"case 0 .*: 32 of 32"),
     # Whoever comes first has everything right.
     ("shared_tiles", [("__syncthreads();  // the tiles may be overwritten", "")], r"case [01] .* first at index [1-9]"),
     ("shared_tiles", [("a_tile[ty][l] * b_tile[l][tx]", "a_tile[l][ty] * b_tile[l][tx]")], r"case 0 .*: 32 of 32"),
-    ("shared_tiles", [("float sum = 0;", "float sum = 0;\n  if (rowC >= m || colC >= n) return;")], r"case 0 .*: 32 of 32"),
+    (
+        "shared_tiles",
+        [("float sum = 0;", "float sum = 0;\n  if (rowC >= m || colC >= n) return;")],
+        r"case 0 .*: 32 of 32",
+    ),
     ("k_tile_depth", [("k0 + l < k", "true")], r"case 1 .* first at index 0: nan"),
     ("k_tile_depth", [(BETA, "alpha * sum")], r"case 0 .*: 32 of 32"),
     ("k_tile_depth", [("size_t(rowC) * lda", "size_t(rowC) * k")], r"case 1 .* first at index 33: nan"),  # row 1
@@ -182,7 +223,11 @@ MUTANTS = [
     ("wide_reads", [("size_t(rowC) * ldc", "size_t(rowC) * n")], r"case 4 .* first at index 129: "),  # row 1
     ("wide_reads", [(BETA, "alpha * sum + beta * out")], r"case 2 .* first at index 0: nan"),
     ("wide_reads", [("left.z * b_tile[l + 2]", "left.z * b_tile[l + 1]")], r"case 0 .*: 32 of 32"),
-    ("wide_reads", [("rowC >= m || colC >= n", "rowC >= m")], r"case 1 .* first at index 33: "),  # what stands right of row 0
+    (
+        "wide_reads",
+        [("rowC >= m || colC >= n", "rowC >= m")],
+        r"case 1 .* first at index 33: ",
+    ),  # what stands right of row 0
     ("wide_reads", [("rowB = k0 + ty", "rowB = k0 + tx")], r"case 0 .*: 32 of 32"),
 ]
 
@@ -208,8 +253,12 @@ class Mutants(unittest.TestCase):
 
     def test_a_missing_guard_or_barrier_is_found_at_the_default_size(self):
         """As a reader would try it: without --cases."""
-        mistakes = [("reverse_block", "count - 1 - t", "255 - t"), ("shared_tiles", "rowA < m && colA < k", "rowA < m"),
-                    ("k_tile_depth", "rowC >= m || colC >= n", "rowC >= m"), ("wide_reads", "    __syncthreads();\n  }", "  }")]
+        mistakes = [
+            ("reverse_block", "count - 1 - t", "255 - t"),
+            ("shared_tiles", "rowA < m && colA < k", "rowA < m"),
+            ("k_tile_depth", "rowC >= m || colC >= n", "rowC >= m"),
+            ("wide_reads", "    __syncthreads();\n  }", "  }"),
+        ]
         with Mutant(CHAPTER, mistakes, traced=True) as program:
             for rung, *mistake in mistakes:
                 with self.subTest(rung=rung, mistake=mistake):
@@ -228,10 +277,16 @@ class Mutants(unittest.TestCase):
             ("reverse_no_barrier", "in[first + t];\n", "in[first + t];" + barrier),
             ("barrier_in_branch", "__syncthreads();  // half of the block waits here", ""),
             ("no_second_barrier", "b_tile[l][tx];\n", "b_tile[l][tx];" + barrier),
-            ("unfilled_edges", "if (rowA < m && colA < k) a_tile[ty][tx] = a[size_t(rowA) * lda + colA];",
-             "a_tile[ty][tx] = rowA < m && colA < k ? a[size_t(rowA) * lda + colA] : 0.0f;"),
-            ("unfilled_edges", "if (rowB < k && colB < n) b_tile[ty][tx] = b[size_t(rowB) * ldb + colB];",
-             "b_tile[ty][tx] = rowB < k && colB < n ? b[size_t(rowB) * ldb + colB] : 0.0f;"),
+            (
+                "unfilled_edges",
+                "if (rowA < m && colA < k) a_tile[ty][tx] = a[size_t(rowA) * lda + colA];",
+                "a_tile[ty][tx] = rowA < m && colA < k ? a[size_t(rowA) * lda + colA] : 0.0f;",
+            ),
+            (
+                "unfilled_edges",
+                "if (rowB < k && colB < n) b_tile[ty][tx] = b[size_t(rowB) * ldb + colB];",
+                "b_tile[ty][tx] = rowB < k && colB < n ? b[size_t(rowB) * ldb + colB] : 0.0f;",
+            ),
             ("early_return", "if (rowC >= m || colC >= n) return;", ""),
             ("early_return", "k0 + tx < k ?", "rowC < m && k0 + tx < k ?"),
             ("early_return", "  float& out", "  if (rowC >= m || colC >= n) return;\n  float& out"),

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from chapter import CUOBJDUMP, NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text, site_results
+
 from course import header as course_header
 
 CHAPTER = Chapter("04_register_tiling")
@@ -65,11 +66,13 @@ class DefaultRun(unittest.TestCase):
     def test_wavefronts_of_an_fma(self):
         self.assertEqual((fmas(32, 32), fmas(64, 8), fmas(128, 8)), (57344, 65536, 65536))  # as the text says
         for rung, variant, work, loads, wavefronts in (
-                ("wide_reads", None, fmas(32, 32), 5 / 4, 6 / 4), ("thread_tile_1d", None, fmas(64, 8), 12 / 32, 20 / 32),
-                ("thread_tile_2d", None, fmas(128, 8), 16 / 256, 80 / 256),
-                ("thread_tile_float4", None, fmas(128, 8), 16 / 256, 80 / 256),
-                ("k_tile_depth", "BK=16", fmas(128, 16), 16 / 256, 80 / 256),
-                ("k_tile_depth", "BK=32", fmas(128, 32), 16 / 256, 80 / 256)):
+            ("wide_reads", None, fmas(32, 32), 5 / 4, 6 / 4),
+            ("thread_tile_1d", None, fmas(64, 8), 12 / 32, 20 / 32),
+            ("thread_tile_2d", None, fmas(128, 8), 16 / 256, 80 / 256),
+            ("thread_tile_float4", None, fmas(128, 8), 16 / 256, 80 / 256),
+            ("k_tile_depth", "BK=16", fmas(128, 16), 16 / 256, 80 / 256),
+            ("k_tile_depth", "BK=32", fmas(128, 32), 16 / 256, 80 / 256),
+        ):
             self.expect(rung, variant, shared_load_requests=work * loads, shared_load_wavefronts=work * wavefronts)
 
     def test_a_load_of_a_takes_two_wavefronts_and_one_of_b_eight(self):
@@ -79,14 +82,21 @@ class DefaultRun(unittest.TestCase):
         for entry in trace["launches"][0]["lines"]:
             counts, text = entry["counts"], lines[entry["line"] - 1]
             if counts.get("shared_load_requests"):
-                per_load["A" if "a_tile" in text else "B"] = counts["shared_load_wavefronts"] / counts["shared_load_requests"]
+                per_load["A" if "a_tile" in text else "B"] = (
+                    counts["shared_load_wavefronts"] / counts["shared_load_requests"]
+                )
         self.assertEqual(per_load, {"A": 2, "B": 8})
 
     def test_global_memory(self):
         """Each element of A is read ceil(N / BN) times, each of B ceil(M / BM) times."""
-        for rung, variant, tile in (("wide_reads", None, 32), ("thread_tile_1d", None, 64), ("thread_tile_2d", None, 128),
-                                    ("thread_tile_float4", None, 128), ("k_tile_depth", "BK=16", 128),
-                                    ("k_tile_depth", "BK=32", 128)):
+        for rung, variant, tile in (
+            ("wide_reads", None, 32),
+            ("thread_tile_1d", None, 64),
+            ("thread_tile_2d", None, 128),
+            ("thread_tile_float4", None, 128),
+            ("k_tile_depth", "BK=16", 128),
+            ("k_tile_depth", "BK=32", 128),
+        ):
             self.expect(rung, variant, global_load_bytes=4 * (M * K * up(N, tile) + K * N * up(M, tile)))
 
     def test_the_bytes_of_another_size(self):
@@ -96,8 +106,11 @@ class DefaultRun(unittest.TestCase):
         run = CHAPTER.run("--size", ",".join(map(str, size.values())), *(f"--rung={rung}" for rung in LADDER))
         for rung in LADDER:
             counts = run.row(rung)["counts"]
-            self.assertEqual(site_results.product_bytes(small.row(rung), size),
-                             32 * (counts["global_load_sectors"] + counts["global_store_sectors"]), rung)
+            self.assertEqual(
+                site_results.product_bytes(small.row(rung), size),
+                32 * (counts["global_load_sectors"] + counts["global_store_sectors"]),
+                rung,
+            )
 
     def test_rows_that_are_not_aligned(self):
         """Where rows are not aligned, a float4 is four loads of one float each."""
@@ -109,8 +122,10 @@ class DefaultRun(unittest.TestCase):
         first, *others = [row["counts"] for row in self.run_.rows if row["rung"] == "unroll_steps"]
         self.assertEqual(len(others), 3)
         for other in others:
-            self.assertEqual({k: v for k, v in first.items() if "divergent" not in k},
-                             {k: v for k, v in other.items() if "divergent" not in k})
+            self.assertEqual(
+                {k: v for k, v in first.items() if "divergent" not in k},
+                {k: v for k, v in other.items() if "divergent" not in k},
+            )
 
     def test_bounds_change_no_count(self):
         bounds = [row for row in self.run_.rows if row["rung"] == "launch_bounds"]
@@ -120,7 +135,11 @@ class DefaultRun(unittest.TestCase):
 
     def test_the_map(self):
         out = self.run_.out
-        for line in ("A's tile, row   9:  18  19", "B's tile, row   7: 224 225", "C's squares, row   1:  16  17  18  19"):
+        for line in (
+            "A's tile, row   9:  18  19",
+            "B's tile, row   7: 224 225",
+            "C's squares, row   1:  16  17  18  19",
+        ):
             self.assertIn(line, out)
 
     def test_thread_18(self):
@@ -129,7 +148,11 @@ class DefaultRun(unittest.TestCase):
         for words in ("(9, 0) to (9, 3)", "(0, 72) to (0, 75)", "rows 8 to 15 of A's tile", "columns 16 to 23 of B's"):
             self.assertIn(words, drawing.alt)
         prose = CHAPTER.prose()
-        for words in ("elements (9, 0) to (9, 3)", "elements (0, 72) to (0, 75)", "rows 8 to 15 of A's tile and columns 16 to 23"):
+        for words in (
+            "elements (9, 0) to (9, 3)",
+            "elements (0, 72) to (0, 75)",
+            "rows 8 to 15 of A's tile and columns 16 to 23",
+        ):
             self.assertIn(words, prose)
 
 
@@ -150,8 +173,11 @@ class Cases(unittest.TestCase):
         rungs = [argument for rung in LADDER for argument in ("--rung", rung)]
         self.passes(CHAPTER.run("--cases", "0-11", *rungs), 12, LADDER)
         # Case 144 on has alpha = 0.
-        self.passes(CHAPTER.run("--cases", "144-145", "--rung", "k_tile_depth", "--rung", "unroll_steps"), 2,
-                    ("k_tile_depth", "unroll_steps"))
+        self.passes(
+            CHAPTER.run("--cases", "144-145", "--rung", "k_tile_depth", "--rung", "unroll_steps"),
+            2,
+            ("k_tile_depth", "unroll_steps"),
+        )
 
     def test_more_rows_than_a_grid_has_blocks(self):
         # 65,535 blocks of 64 rows, and one row more.
@@ -168,19 +194,16 @@ MUTANTS = [
     ("thread_tile_2d", "there > 2", "there > 0", "case 1 .*: 1 of 66 elements"),
     ("thread_tile_float4", "n - col0 - colC - 4 * j", "4", "case .*"),
     ("unroll_steps", "left[i] * right[j]", "left[j] * right[i]", "case 0 .*: 28 of 32"),  # TM for TN
-
     ("wide_reads", "k0 += T", "k0 += T + 1", "case 1 .*: 66 of 66"),  # the stride of the K-tiles
     ("thread_tile_1d", "a_tile[rowC + i][l]", "a_tile[rowC + i][0]", "case 0 .*: 32 of 32"),
     ("thread_tile_2d", "t / across * TM", "t % across * TM", "case 0 .*: 32 of 32"),
     ("thread_tile_float4", "a_tile[rowA + i * stepA][colA]) =", "a_tile[rowA ^ 1][colA]) =", "case 0 .*: 32 of 32"),
     ("unroll_steps", "b_tile[l][colC + j]", "b_tile[l][colC + TN - 1 - j]", "case 0 .*: 32 of 32"),
-
     ("wide_reads", "b_tile[l + 3][tx]", "b_tile[l + 2][tx]", "case 0 .*: 32 of 32"),
     ("thread_tile_1d", "+ beta * out", "+ out", "case 0 .*: 32 of 32"),
     ("thread_tile_2d", "from_b += size_t(BK) * ldb", "from_b += size_t(BK) * n", "case 1 .*: 66 of 66"),
     ("thread_tile_float4", "if (row0 + rowC + i >= m) break;", "", "case .*"),
     ("unroll_steps", "sum[i][j], beta", "sum[i][j], 0.0f", "case 0 .*: 32 of 32"),
-
     ("thread_tile_1d", "(row0 + rowC + i) * ldc", "(row0 + rowC + i) * n", "case 4 .*the first at index 129"),
     ("thread_tile_2d", "row0 + rowC + i) * ldc", "row0 + rowC) * ldc", "case 1 .*: 66 of 66"),
     ("thread_tile_float4", "k_left - colA", "4", "case .*"),  # the ends of A's rows
@@ -237,8 +260,13 @@ class Arguments(unittest.TestCase):
                 self.assertEqual({row["rung"] for row in run.rows}, {rung})
 
     def test_bad_input(self):
-        for arguments in (["--size", "5"], ["--size", "0,1,1"], ["--size", "1,1,2147483648"], ["--cases", "153"],
-                          ["--rung", "thread_tile_3d"]):
+        for arguments in (
+            ["--size", "5"],
+            ["--size", "0,1,1"],
+            ["--size", "1,1,2147483648"],
+            ["--cases", "153"],
+            ["--rung", "thread_tile_3d"],
+        ):
             with self.subTest(arguments=arguments):
                 run = CHAPTER.run(*arguments, results=False)
                 self.assertEqual(run.code, 2, run.explain())
@@ -254,15 +282,31 @@ class Compiled(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.cubin = pathlib.Path(cls.folder.name) / "chapter.cubin"
         done = subprocess.run(
-            [NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
-             f"-I{ROOT}/common/lab/include", "-o", cls.cubin, CHAPTER.source],
-            capture_output=True, text=True, check=True)
+            [
+                NVCC,
+                "-std=c++20",
+                "-O3",
+                "-lineinfo",
+                "-arch=sm_90a",
+                "-cubin",
+                "-Xptxas",
+                "-v",
+                f"-I{ROOT}/common/lab/include",
+                "-o",
+                cls.cubin,
+                CHAPTER.source,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         # kernel -> registers, bytes of the frame, of spilled stores
         cls.made = {}
         for entry in done.stderr.split("Compiling entry function '")[1:]:
             cls.made[cls.readable(entry.split("'")[0])] = tuple(
                 int(re.search(pattern, entry).group(1))
-                for pattern in (r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores"))
+                for pattern in (r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores")
+            )
         cls.prose = CHAPTER.prose()
 
     @classmethod
@@ -273,16 +317,18 @@ class Compiled(unittest.TestCase):
     def readable(mangled):
         """_Z12unroll_stepsILi8ELi1EEv... -> unroll_steps 8 1"""
         match = re.match(r"_Z(\d+)", mangled)
-        name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
-        numbers = re.match(r"I((?:Li\d+E)+)E", mangled[match.end() + len(name):]) if match else None
+        name = mangled[match.end() : match.end() + int(match.group(1))] if match else mangled
+        numbers = re.match(r"I((?:Li\d+E)+)E", mangled[match.end() + len(name) :]) if match else None
         return " ".join([name, *(re.findall(r"Li(\d+)E", numbers.group(1)) if numbers else [])])
 
     def functions(self):
         """kernel -> its instructions: (address, predicate, name, operands)."""
         text = subprocess.run([CUOBJDUMP, "-sass", self.cubin], capture_output=True, text=True, check=True).stdout
         pattern = r"/\*([0-9a-f]{4,5})\*/\s+(@!?U?P\d+ )?\s*([A-Z][\w.]*)([^;]*);"
-        return {self.readable(function.split()[0]): [(int(at, 16), *rest) for at, *rest in re.findall(pattern, function)]
-                for function in text.split("Function : ")[1:]}
+        return {
+            self.readable(function.split()[0]): [(int(at, 16), *rest) for at, *rest in re.findall(pattern, function)]
+            for function in text.split("Function : ")[1:]
+        }
 
     @staticmethod
     def target(instruction):
@@ -299,8 +345,9 @@ class Compiled(unittest.TestCase):
         two ways to fetch, that is the one without the ends of rows."""
         number = {instruction[0]: at for at, instruction in enumerate(code)}
         first, last = self.barriers(code)
-        end = next(at for at in range(last, len(code))
-                   if (to := self.target(code[at])) is not None and number[to] < first)
+        end = next(
+            at for at in range(last, len(code)) if (to := self.target(code[at])) is not None and number[to] < first
+        )
         head = number[self.target(code[end])]
         before, queue = {head: None}, [head]
         for at in queue:
@@ -318,12 +365,21 @@ class Compiled(unittest.TestCase):
         return [code[at] for at in reversed(way)]
 
     def test_registers(self):
-        for kernel in ("thread_tile_2d", "thread_tile_float4 8 2", "thread_tile_float4 16 2", "thread_tile_float4 32 2"):
+        for kernel in (
+            "thread_tile_2d",
+            "thread_tile_float4 8 2",
+            "thread_tile_float4 16 2",
+            "thread_tile_float4 32 2",
+        ):
             registers, frame, spilled = self.made[kernel]
             self.assertLessEqual(registers, 128, kernel)  # or one block would be alone on its SM
             self.assertEqual((frame, spilled), (0, 0), kernel)
-        for kernel, label in (("1 1", "nothing"), ("1 8", "the tile"), ("2 8", "the tile, 2 steps"),
-                              ("8 8", "the tile, 8 steps")):
+        for kernel, label in (
+            ("1 1", "nothing"),
+            ("1 8", "the tile"),
+            ("2 8", "the tile, 2 steps"),
+            ("8 8", "the tile, 8 steps"),
+        ):
             registers, frame, spilled = self.made[f"unroll_steps {kernel}"]
             self.assertEqual(spilled, 0)
             row = re.search(rf"\| {label} \| (\d+) \| (\d+)", self.prose)
@@ -336,15 +392,19 @@ class Compiled(unittest.TestCase):
     @unittest.skipUnless(CUOBJDUMP, "no cuobjdump")
     def test_the_instructions_of_a_k_tile(self):
         functions = self.functions()
-        count = lambda code, *names: sum(name.startswith(names) for _, _, name, _ in code)
+
+        def count(code, *names):
+            return sum(name.startswith(names) for _, _, name, _ in code)
+
         lengths = {}
         for kernel in LADDER[:3]:
             code = self.k_tile_of(functions[kernel])
             lengths[kernel] = len(code)
             row = re.search(rf"\| `{kernel}` \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", self.prose)
             multiplied, loads = count(code, "FFMA"), count(code, "LDS")
-            self.assertEqual((len(code), multiplied, loads, len(code) - multiplied - loads),
-                             tuple(map(int, row.groups())), kernel)
+            self.assertEqual(
+                (len(code), multiplied, loads, len(code) - multiplied - loads), tuple(map(int, row.groups())), kernel
+            )
         lengths["float4"] = len(self.k_tile_of(functions["thread_tile_float4 8 2"]))
         self.assertIn(f"takes {lengths['float4']} instructions instead of {lengths['thread_tile_2d']}", self.prose)
         self.assertIn(f"{lengths['thread_tile_2d'] - lengths['float4']} fewer instructions per K-tile", self.prose)
@@ -371,8 +431,14 @@ class Compiled(unittest.TestCase):
         """All loads of a K-tile are issued before the first store to shared memory, without a jump in between but for
         the two ways to load a float4."""
         functions = self.functions()
-        for kernel, loads in (("thread_tile_1d", 2), ("thread_tile_2d", 8), ("thread_tile_float4 8 2", 2),
-                              ("thread_tile_float4 16 2", 4), ("thread_tile_float4 32 2", 8), ("unroll_steps 8 8", 8)):
+        for kernel, loads in (
+            ("thread_tile_1d", 2),
+            ("thread_tile_2d", 8),
+            ("thread_tile_float4 8 2", 2),
+            ("thread_tile_float4 16 2", 4),
+            ("thread_tile_float4 32 2", 8),
+            ("unroll_steps 8 8", 8),
+        ):
             names = [name for _, _, name, _ in self.k_tile_of(functions[kernel])]
             kinds = [name[:3] for name in names if name.startswith(("LDG", "STS"))]
             self.assertEqual(kinds, ["LDG"] * loads + ["STS"] * loads, kernel)
@@ -384,16 +450,24 @@ class Compiled(unittest.TestCase):
         functions = self.functions()
         tile = functions["thread_tile_2d"]
         first, last = self.barriers(tile)
-        self.assertEqual([sum(name.startswith(what) for _, _, name, _ in tile[first + 1:last])
-                          for what in ("", "FFMA", "LDS.128")], [549, 512, 32])
+        self.assertEqual(
+            [
+                sum(name.startswith(what) for _, _, name, _ in tile[first + 1 : last])
+                for what in ("", "FFMA", "LDS.128")
+            ],
+            [549, 512, 32],
+        )
         first, last = self.barriers(functions["unroll_steps 8 8"])
         self.assertIn(f"| {last - first - 1}, and no loop | 512 |", self.prose)
         for kernel, label in (("1 1", "nothing"), ("1 8", "the tile"), ("2 8", "the tile, 2 steps")):
             code = functions[f"unroll_steps {kernel}"]
             number = {instruction[0]: at for at, instruction in enumerate(code)}
             first, last = self.barriers(code)
-            bodies = [code[number[to]:at + 1] for at in range(first, last)
-                      if (to := self.target(code[at])) is not None and first < number[to] < at]
+            bodies = [
+                code[number[to] : at + 1]
+                for at in range(first, last)
+                if (to := self.target(code[at])) is not None and first < number[to] < at
+            ]
             innermost = min((body for body in bodies if any(name == "FFMA" for _, _, name, _ in body)), key=len)
             multiplied = sum(name == "FFMA" for _, _, name, _ in innermost)
             self.assertRegex(self.prose, rf"\| {label} \| \d+ \| [\w ]+ \| {len(innermost)} \| {multiplied} \|")

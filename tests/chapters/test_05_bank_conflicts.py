@@ -11,8 +11,16 @@ import unittest
 from chapter import NVCC, ROOT, Chapter, Mutant, Run, nvcc_is_the_one_of_the_text
 
 CHAPTER = Chapter("05_bank_conflicts")
-PRODUCTS = ["thread_tile_float4", "thread_tile", "transposed_a", "transposed_a", "split_tile", "square_warp", "warp_tile",
-            *["thread_orders"] * 4]
+PRODUCTS = [
+    "thread_tile_float4",
+    "thread_tile",
+    "transposed_a",
+    "transposed_a",
+    "split_tile",
+    "square_warp",
+    "warp_tile",
+    *["thread_orders"] * 4,
+]
 STEPS = 6 * 8 * 64  # blocks, warps, steps along K at the simulator's size
 READS = 8  # of each lane in strided_reads and its like
 
@@ -29,9 +37,11 @@ class Counts(unittest.TestCase):
 
     def test_strides(self):
         """Wavefronts of one read, by the size of a word and the stride; conflicts are what exceeds the phases."""
-        for word, phases, around, one_word, strides in (("float", 1, 32, 1, (1, 2, 4, 8, 16, 32, 33)),
-                                                        ("float2", 2, 16, 1, (1, 2, 16, 17)),
-                                                        ("float4", 4, 8, 2, (1, 2, 8, 9))):
+        for word, phases, around, one_word, strides in (
+            ("float", 1, 32, 1, (1, 2, 4, 8, 16, 32, 33)),
+            ("float2", 2, 16, 1, (1, 2, 16, 17)),
+            ("float4", 4, 8, 2, (1, 2, 8, 9)),
+        ):
             expected = {stride: phases * math.gcd(stride, around) for stride in strides}
             for stride, wavefronts in {0: one_word, **expected}.items():
                 with self.subTest(word=word, stride=stride):
@@ -41,8 +51,12 @@ class Counts(unittest.TestCase):
                     self.assertEqual(counts["shared_load_bank_conflicts"], READS * max(0, wavefronts - phases))
 
     def test_patterns(self):
-        for variant, warps, wavefronts, conflicts in (("permuted", 1, 1, 0), ("multicast", 1, 1, 0),
-                                                      ("half of float2", 1, 3, 1), ("two warps", 2, 1, 0)):
+        for variant, warps, wavefronts, conflicts in (
+            ("permuted", 1, 1, 0),
+            ("multicast", 1, 1, 0),
+            ("half of float2", 1, 3, 1),
+            ("two warps", 2, 1, 0),
+        ):
             counts = self.counts("read_patterns", variant)
             self.assertEqual(counts["shared_load_requests"], READS * warps, variant)
             self.assertEqual(counts["shared_load_wavefronts"], READS * warps * wavefronts, variant)
@@ -51,11 +65,18 @@ class Counts(unittest.TestCase):
     def test_wavefronts_of_a_step(self):
         """What the ladder is about: 20, 32, 20, 20, 12, 12 and 8 wavefronts, and no conflicts in the end."""
         for rung, variant, requests, wavefronts, loads, stores in (
-                ("thread_tile_float4", None, 4, 20, 8, 0), ("thread_tile", None, 10, 32, 16, 0),
-                ("transposed_a", "pad=0", 4, 20, 8, 0.5), ("transposed_a", "pad=4", 4, 20, 8, 0),
-                ("split_tile", None, 4, 12, 0, 0), ("square_warp", None, 4, 12, 4, 0), ("warp_tile", None, 4, 8, 0, 0),
-                ("thread_orders", "columns", 4, 68, 56, 0), ("thread_orders", "blocks", 4, 24, 12, 0),
-                ("thread_orders", "z-curve", 4, 20, 12, 0), ("thread_orders", "rows", 4, 20, 8, 0)):
+            ("thread_tile_float4", None, 4, 20, 8, 0),
+            ("thread_tile", None, 10, 32, 16, 0),
+            ("transposed_a", "pad=0", 4, 20, 8, 0.5),
+            ("transposed_a", "pad=4", 4, 20, 8, 0),
+            ("split_tile", None, 4, 12, 0, 0),
+            ("square_warp", None, 4, 12, 4, 0),
+            ("warp_tile", None, 4, 8, 0, 0),
+            ("thread_orders", "columns", 4, 68, 56, 0),
+            ("thread_orders", "blocks", 4, 24, 12, 0),
+            ("thread_orders", "z-curve", 4, 20, 12, 0),
+            ("thread_orders", "rows", 4, 20, 8, 0),
+        ):
             with self.subTest(rung=rung, variant=variant):
                 counts = self.counts(rung, variant)
                 self.assertEqual(counts["shared_load_requests"], requests * STEPS)
@@ -71,7 +92,11 @@ class Counts(unittest.TestCase):
 
     def test_rows_of_c_are_stored_in_whole_sectors(self):
         run = CHAPTER.run("--size", "256,512,48")
-        for rung, variant, sectors in (("transposed_a", "pad=4", 32), ("split_tile", None, 16), ("warp_tile", None, 16)):
+        for rung, variant, sectors in (
+            ("transposed_a", "pad=4", 32),
+            ("split_tile", None, 16),
+            ("warp_tile", None, 16),
+        ):
             counts = run.row(rung, variant)["counts"]
             self.assertEqual(counts["global_store_sectors"], sectors * counts["global_store_requests"], rung)
 
@@ -98,17 +123,23 @@ class Cases(unittest.TestCase):
 
 # Programs with one mistake for each of some rungs: (function that has it, text, what it becomes, rung that has to fail).
 MUTANTS = [
-    [("thread_tile_float4", "&b_tile[l + step][col + 4 * j]", "&b_tile[l][col + 4 * j]", "thread_tile_float4"),
-     ("thread_tile", "a_tile[row + i][l]", "a_tile[row + i][(l + 1) % BK]", "thread_tile"),
-     ("transposed_a", "a4.y", "a4.z", "transposed_a"),
-     ("split_tile", "row0 + row, 64,", "row0 + row, 4,", "split_tile"),
-     ("square_warp", "lane.col * TN", "lane.col * 4", "square_warp"),
-     ("warp_tile", "% 2) * 64", "% 2) * 32", "warp_tile"),
-     ("thread_orders", "&b_tile[l + step][col]", "&b_tile[l][col]", "thread_orders")],
-    [("transposed_a", "b_left > 0 ? b_there : 0", "b_there", "transposed_a"),
-     ("warp_tile", "row0 + a_row < m ? k - a_k : 0", "k - a_k", "warp_tile")],
-    [("place_of", "lane >> 2 & 4", "lane >> 2 & 2", "thread_orders"),
-     ("place_in_pairs", "rest % pairs * 2", "rest / pairs * 2", "warp_tile")],
+    [
+        ("thread_tile_float4", "&b_tile[l + step][col + 4 * j]", "&b_tile[l][col + 4 * j]", "thread_tile_float4"),
+        ("thread_tile", "a_tile[row + i][l]", "a_tile[row + i][(l + 1) % BK]", "thread_tile"),
+        ("transposed_a", "a4.y", "a4.z", "transposed_a"),
+        ("split_tile", "row0 + row, 64,", "row0 + row, 4,", "split_tile"),
+        ("square_warp", "lane.col * TN", "lane.col * 4", "square_warp"),
+        ("warp_tile", "% 2) * 64", "% 2) * 32", "warp_tile"),
+        ("thread_orders", "&b_tile[l + step][col]", "&b_tile[l][col]", "thread_orders"),
+    ],
+    [
+        ("transposed_a", "b_left > 0 ? b_there : 0", "b_there", "transposed_a"),
+        ("warp_tile", "row0 + a_row < m ? k - a_k : 0", "k - a_k", "warp_tile"),
+    ],
+    [
+        ("place_of", "lane >> 2 & 4", "lane >> 2 & 2", "thread_orders"),
+        ("place_in_pairs", "rest % pairs * 2", "rest / pairs * 2", "warp_tile"),
+    ],
 ]
 
 # Without one of their barriers: the simulator has to find the race.
@@ -159,16 +190,23 @@ class Drawings(unittest.TestCase):
     def test_banks(self):
         """What is drawn of a read of B, and of words a stride apart, is what the text says of it."""
         drawn = CHAPTER.drawings()
-        for name, wavefronts in (("strides", (2, 4, 32)), ("reads", (2, 8)), ("stores", (2, 1)), ("split", (4,)),
-                                 ("clean", (2,))):
+        for name, wavefronts in (
+            ("strides", (2, 4, 32)),
+            ("reads", (2, 8)),
+            ("stores", (2, 1)),
+            ("split", (4,)),
+            ("clean", (2,)),
+        ):
             alt = drawn[name][1].alt
             self.assertEqual(tuple(map(int, re.findall(r"(\d+) wavefronts?: at most", alt))), wavefronts, alt)
         # At every stride from 1 on it is the formula of section 1, and less at stride 0, where phases merge.
         bars = re.findall(r"from stride 0 on ([\d ]+); NVIDIA H200 counted the same\.", drawn["every-stride"][1].alt)
         self.assertEqual(len(bars), 3)
         for phases, broadcast, waves in zip((1, 2, 4), (1, 1, 2), bars):
-            self.assertEqual(list(map(int, waves.split())),
-                             [broadcast] + [phases * math.gcd(stride, 32 // phases) for stride in range(1, 34)])
+            self.assertEqual(
+                list(map(int, waves.split())),
+                [broadcast] + [phases * math.gcd(stride, 32 // phases) for stride in range(1, 34)],
+            )
         # Below the words of a stride of 32, all in bank 0, stand the lanes in order: the array begins in bank 0.
         lanes = re.findall(r">(\d+)</text>", drawn["strides"][1].svg)[-32:]
         self.assertEqual(lanes, [str(lane) for lane in range(32)])
@@ -185,13 +223,29 @@ class Patterns(unittest.TestCase):
 class Compiled(unittest.TestCase):
     def test_two_blocks_fit_and_nothing_is_spilled(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
-                                   f"-I{ROOT}/common/lab/include", "-o", pathlib.Path(folder) / "a.cubin", CHAPTER.source],
-                                  capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [
+                    NVCC,
+                    "-std=c++20",
+                    "-O3",
+                    "-lineinfo",
+                    "-arch=sm_90a",
+                    "-cubin",
+                    "-Xptxas",
+                    "-v",
+                    f"-I{ROOT}/common/lab/include",
+                    "-o",
+                    pathlib.Path(folder) / "a.cubin",
+                    CHAPTER.source,
+                ],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
         seen = set()
         for entry in done.stderr.split("Compiling entry function '")[1:]:
             name = re.match(r"_Z(\d+)(\w+)", entry)
-            name = name.group(2)[:int(name.group(1))] if name else ""
+            name = name.group(2)[: int(name.group(1))] if name else ""
             if name in set(PRODUCTS) - {"thread_orders"}:  # two of these four orders spill 12 bytes
                 seen.add(name)
                 self.assertIn(" 0 bytes spill stores", entry, name)

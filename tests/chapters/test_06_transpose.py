@@ -18,7 +18,9 @@ class Counts(unittest.TestCase):
     def test_a_pitch_that_is_no_multiple_of_a_sector(self):
         # Rows of out begin anywhere. Only `whole_sectors` stores no sector twice but those in which two rows meet.
         rows, cols = 513, 64
-        run = CHAPTER.run("--size", f"{rows},{cols}", *(a for rung in ("vectors", "whole_sectors") for a in ("--rung", rung)))
+        run = CHAPTER.run(
+            "--size", f"{rows},{cols}", *(a for rung in ("vectors", "whole_sectors") for a in ("--rung", rung))
+        )
         self.assertEqual(run.code, 0, run.explain())
         sectors = -(-rows * cols // 8)
         whole = run.row("whole_sectors")["counts"]["global_store_sectors"]
@@ -39,7 +41,9 @@ class Counts(unittest.TestCase):
                 if row["rung"] in ("swizzled", "vectors", "whole_sectors") or row.get("variant") == "pad=1":
                     counts = row["counts"]
                     with self.subTest(size=size, rung=row["rung"]):
-                        self.assertEqual(counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"], 0)
+                        self.assertEqual(
+                            counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"], 0
+                        )
 
     def test_the_order_of_the_tiles_changes_no_count(self):
         run = CHAPTER.run("--rung", "vectors")
@@ -99,7 +103,11 @@ class Mutants(unittest.TestCase):
 
     def test_what_only_the_simulator_notices(self):
         barrier = ("no_barrier", "  }\n  for", "  }\n  __syncthreads();\n  for")
-        guard = ("whole_sectors", "static_cast<int>(rows) && col0 + c < cols) {\n      out", "static_cast<int>(rows)) {\n      out")
+        guard = (
+            "whole_sectors",
+            "static_cast<int>(rows) && col0 + c < cols) {\n      out",
+            "static_cast<int>(rows)) {\n      out",
+        )
         with Mutant(CHAPTER, [barrier, guard], traced=True) as program:
             run = program.run("--rung", "no_barrier", "--size", "96,160")
             beyond = program.run("--rung", "whole_sectors", "--size", "33,70")

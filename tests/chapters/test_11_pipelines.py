@@ -26,8 +26,11 @@ class Counts(unittest.TestCase):
     def test_the_first_kernel_is_the_last_of_chapter_05(self):
         def body(chapter):
             text = chapter.source.read_text()
-            text = text[text.index("    warp_tile(int m"):]
-            return text[:text.index("\n}\n")].replace("place_in_pairs(threadIdx.x % 32, 4)", "lane_in_warp(threadIdx.x % 32)")
+            text = text[text.index("    warp_tile(int m") :]
+            return text[: text.index("\n}\n")].replace(
+                "place_in_pairs(threadIdx.x % 32, 4)", "lane_in_warp(threadIdx.x % 32)"
+            )
+
         self.assertEqual(body(CHAPTER), body(Chapter("05_bank_conflicts")))
 
     def test_a_pipeline_does_the_same_work(self):
@@ -38,8 +41,12 @@ class Counts(unittest.TestCase):
 
     def test_reads_of_fragments(self):
         """One step more for each block, the one that is read at the very end; no conflicts."""
-        for rung, warps, wavefronts in (("async_copy", 6 * 8, 8), ("wide_tile", 4 * 8, 12), ("serpentine", 4 * 8, 12),
-                                        ("grouped_tiles", 4 * 8, 12)):
+        for rung, warps, wavefronts in (
+            ("async_copy", 6 * 8, 8),
+            ("wide_tile", 4 * 8, 12),
+            ("serpentine", 4 * 8, 12),
+            ("grouped_tiles", 4 * 8, 12),
+        ):
             with self.subTest(rung=rung):
                 counts = self.counts(rung)
                 steps = 16 * -(-K // 16) + 1
@@ -77,16 +84,22 @@ class Cases(unittest.TestCase):
 
 # Programs with one mistake for each of some rungs: (function that has it, text, what it becomes, rung that has to fail).
 MUTANTS = [
-    [("register_buffer", "l + 1 < BK", "l + 2 < BK", "register_buffer"),
-     ("async_copy", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
-     ("grouped_place", "in_group / height", "in_group % cols", "grouped_tiles"),
-     ("serpentine_product", "a[ii] * b[j]", "a[i] * b[j]", "serpentine"),
-     ("tile_of_c", "j < cols_there", "j + 1 < cols_there", "wide_tile")],
-    [("async_copy", "k - (tiles - 1) * BK", "BK", "async_copy"),
-     ("tile_of_c", "k - (tiles - 1) * BK", "BK", "wide_tile"),
-     ("register_buffer", "b_left > 0 ? b_there : 0", "b_there", "register_buffer")],
-    [("async_copy", "% 2 * 8 + lane % 8", "% 2 * 8 + lane % 4", "async_copy"),
-     ("lane_in_warp", "lane / 4 % 4 * 2", "lane / 8 % 4 * 2", "warp_tile")],
+    [
+        ("register_buffer", "l + 1 < BK", "l + 2 < BK", "register_buffer"),
+        ("async_copy", "a_k < steps ? rows_there : 0", "rows_there", "async_copy"),
+        ("grouped_place", "in_group / height", "in_group % cols", "grouped_tiles"),
+        ("serpentine_product", "a[ii] * b[j]", "a[i] * b[j]", "serpentine"),
+        ("tile_of_c", "j < cols_there", "j + 1 < cols_there", "wide_tile"),
+    ],
+    [
+        ("async_copy", "k - (tiles - 1) * BK", "BK", "async_copy"),
+        ("tile_of_c", "k - (tiles - 1) * BK", "BK", "wide_tile"),
+        ("register_buffer", "b_left > 0 ? b_there : 0", "b_there", "register_buffer"),
+    ],
+    [
+        ("async_copy", "% 2 * 8 + lane % 8", "% 2 * 8 + lane % 4", "async_copy"),
+        ("lane_in_warp", "lane / 4 % 4 * 2", "lane / 8 % 4 * 2", "warp_tile"),
+    ],
 ]
 
 # Without one of their barriers: the simulator has to find the race. The ring without a barrier, too.
@@ -125,13 +138,31 @@ class Compiled(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.cubin = pathlib.Path(cls.folder.name) / "a.cubin"
-        done = subprocess.run([NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
-                               f"-I{ROOT}/common/lab/include", "-o", cls.cubin, CHAPTER.source],
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [
+                NVCC,
+                "-std=c++20",
+                "-O3",
+                "-lineinfo",
+                "-arch=sm_90a",
+                "-cubin",
+                "-Xptxas",
+                "-v",
+                f"-I{ROOT}/common/lab/include",
+                "-o",
+                cls.cubin,
+                CHAPTER.source,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         cls.made = {}
         for entry in done.stderr.split("Compiling entry function '")[1:]:
-            cls.made[cls.readable(entry)] = (int(re.search(r"Used (\d+) registers", entry).group(1)),
-                                             int(re.search(r"(\d+) bytes spill stores", entry).group(1)))
+            cls.made[cls.readable(entry)] = (
+                int(re.search(r"Used (\d+) registers", entry).group(1)),
+                int(re.search(r"(\d+) bytes spill stores", entry).group(1)),
+            )
 
     @classmethod
     def tearDownClass(cls):
@@ -140,7 +171,7 @@ class Compiled(unittest.TestCase):
     @staticmethod
     def readable(mangled):
         match = re.match(r"_Z(\d+)(\w+)", mangled)
-        return match.group(2)[:int(match.group(1))] if match else mangled
+        return match.group(2)[: int(match.group(1))] if match else mangled
 
     def test_registers(self):
         for kernel in PRODUCTS:
@@ -160,7 +191,7 @@ class Compiled(unittest.TestCase):
             for number, (_, name, rest) in enumerate(code):
                 target = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
                 begin = at.get(int(target.group(1), 16), number) if target else number
-                body = [inner for _, inner, _ in code[begin:number + 1]]
+                body = [inner for _, inner, _ in code[begin : number + 1]]
                 if body.count("FFMA") >= 512:
                     bodies.append(body)
             if bodies:
@@ -169,7 +200,10 @@ class Compiled(unittest.TestCase):
         self.assertEqual(found["async_copy"], (1221, 1024, 64))
         for kernel in ("wide_tile", "serpentine"):
             self.assertEqual(found[kernel], (2274, 2048, 96), kernel)
-        for quote in ("has 1221 instructions for a K-tile, 1024 of them FMAs", "Of the 2274 instructions of the loop, 2048 are FMAs"):
+        for quote in (
+            "has 1221 instructions for a K-tile, 1024 of them FMAs",
+            "Of the 2274 instructions of the loop, 2048 are FMAs",
+        ):
             self.assertIn(quote, CHAPTER.prose())
 
 

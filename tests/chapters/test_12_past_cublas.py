@@ -46,15 +46,32 @@ class Compiled(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.cubin = pathlib.Path(cls.folder.name) / "a.cubin"
-        done = subprocess.run([NVCC, "-std=c++20", "-O3", "-lineinfo", "-arch=sm_90a", "-cubin", "-Xptxas", "-v",
-                               f"-I{ROOT}/common/lab/include", "-o", cls.cubin, SM90],
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [
+                NVCC,
+                "-std=c++20",
+                "-O3",
+                "-lineinfo",
+                "-arch=sm_90a",
+                "-cubin",
+                "-Xptxas",
+                "-v",
+                f"-I{ROOT}/common/lab/include",
+                "-o",
+                cls.cubin,
+                SM90,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         cls.warnings = done.stderr
         cls.made = {}  # kernel -> registers, bytes of spilled stores, of spilled loads
         for entry in done.stderr.split("Compiling entry function '")[1:]:
             cls.made[cls.readable(entry.split("'")[0])] = tuple(
                 int(re.search(pattern, entry).group(1))
-                for pattern in (r"Used (\d+) registers", r"(\d+) bytes spill stores", r"(\d+) bytes spill loads"))
+                for pattern in (r"Used (\d+) registers", r"(\d+) bytes spill stores", r"(\d+) bytes spill loads")
+            )
 
     @classmethod
     def tearDownClass(cls):
@@ -64,8 +81,8 @@ class Compiled(unittest.TestCase):
     def readable(mangled):
         """_Z14producer_warpsILb1EEv... -> producer_warps true, _Z11even_sharesILb1EN..5LargeEEv... -> even_shares true Large"""
         match = re.match(r"_Z(\d+)", mangled)
-        name = mangled[match.end():match.end() + int(match.group(1))] if match else mangled
-        flag = re.match(r"ILb([01])E", mangled[match.end() + len(name):]) if match else None
+        name = mangled[match.end() : match.end() + int(match.group(1))] if match else mangled
+        flag = re.match(r"ILb([01])E", mangled[match.end() + len(name) :]) if match else None
         if not flag:
             return name
         tile = re.search(r"5(Large|Small)EEv", mangled)
@@ -90,7 +107,7 @@ class Compiled(unittest.TestCase):
             for number, (_, name, rest) in enumerate(code):
                 target = re.search(r"0x([0-9a-f]+)", rest) if name == "BRA" else None
                 begin = at.get(int(target.group(1), 16), number) if target else number
-                body = [inner for _, inner, _ in code[begin:number + 1]]
+                body = [inner for _, inner, _ in code[begin : number + 1]]
                 if body.count("FFMA") >= 512:
                     bodies.append(body)
                 elif sum(inner.startswith("LDGSTS") for inner in body) == 16:
@@ -98,7 +115,10 @@ class Compiled(unittest.TestCase):
             if bodies:
                 body = min(bodies, key=len)
                 found[self.readable(function.split()[0])] = (
-                    len(body), body.count("FFMA"), sum(name.startswith("LDS.128") for name in body))
+                    len(body),
+                    body.count("FFMA"),
+                    sum(name.startswith("LDS.128") for name in body),
+                )
         self.assertEqual(found["producer_warps true"], (2163, 2048, 96))
         self.assertEqual(found["even_shares true Large"], (2166, 2048, 96))
         self.assertEqual(found["even_shares true Small"], (1111, 1024, 64))

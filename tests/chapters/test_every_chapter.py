@@ -4,6 +4,7 @@ import re
 import unittest
 
 from chapter import ROOT, Chapter
+
 from course import header, source
 
 CHAPTERS = [Chapter(main.parent.name) for main in source.find_chapters(ROOT / "chapters")]
@@ -41,11 +42,16 @@ class EveryChapter(unittest.TestCase):
         """In the files that only a GPU's build compiles, too."""
         call = re.compile(r'\.(?:add|sweep|demonstrate|skip)\(\s*\{?\s*(?:\.name\s*=\s*)?"(\w+)"')
         for chapter, said in self.for_each():
-            code = "".join(re.sub(r"^//.*\n", "", file.read_text(), flags=re.MULTILINE)
-                           for file in chapter.source.parent.glob("*.cu"))
+            code = "".join(
+                re.sub(r"^//.*\n", "", file.read_text(), flags=re.MULTILINE)
+                for file in chapter.source.parent.glob("*.cu")
+            )
             self.assertEqual(set(call.findall(code)) - set(said.rungs), set(), "registered, and not in the header")
-            absent = [name for name, rung in said.rungs.items()
-                      if f'"{name}"' not in code and not {"cublas", "cub"} & set(rung.needs)]
+            absent = [
+                name
+                for name, rung in said.rungs.items()
+                if f'"{name}"' not in code and not {"cublas", "cub"} & set(rung.needs)
+            ]
             self.assertEqual(absent, [], "in the header, and not registered")
 
     def test_the_counts_are_those_of_the_hardware(self):

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 from chapter import CUOBJDUMP, NVCC, ROOT
+
 from course import results, source
 from learn.recording import machine_code
 
@@ -20,8 +21,11 @@ def release():
 def stale_rungs(main, recorded):
     """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order."""
     kernels = list(dict.fromkeys(map(machine_code.base_name, recorded["kernels"])))
-    sources = [file for file in (main, *source.other_files(main))
-               if any(re.search(rf"\b{kernel}\b", file.read_text(encoding="utf-8")) for kernel in kernels)]
+    sources = [
+        file
+        for file in (main, *source.other_files(main))
+        if any(re.search(rf"\b{kernel}\b", file.read_text(encoding="utf-8")) for kernel in kernels)
+    ]
     today = machine_code.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
     return machine_code.changed(recorded["kernels"], today, kernels)
 

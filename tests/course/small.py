@@ -74,7 +74,12 @@ H200 = report(
     ],
     limits={"copy_gb_s": 4258.99, "fp32_gflop_s": 63043.5, "sm_clock_mhz": 1980},
 )
-TRACE = {"launches": [{"kernel": f"ns::{kernel}<2>(float*)", "counts": COUNTED, "lines": []} for kernel in ("plain", "wide", "wide", "wide", "later")]}
+TRACE = {
+    "launches": [
+        {"kernel": f"ns::{kernel}<2>(float*)", "counts": COUNTED, "lines": []}
+        for kernel in ("plain", "wide", "wide", "wide", "later")
+    ]
+}
 
 
 class Course(unittest.TestCase):
@@ -107,7 +112,7 @@ class Course(unittest.TestCase):
         (self.build / "report.json").write_text(json.dumps(data))
         (self.build / "trace.json").write_text(json.dumps(TRACE))
         path.write_text(
-            f'#!/bin/sh\n# {hash(json.dumps(data))}\necho ran >>{self.build}/ran\n'
+            f"#!/bin/sh\n# {hash(json.dumps(data))}\necho ran >>{self.build}/ran\n"
             f'[ "$1" = --json ] && cp {self.build}/report.json "$2"\n'
             f'[ -z "$SIMT_JSON" ] || cp {self.build}/trace.json "$SIMT_JSON"\n'
         )

@@ -96,8 +96,15 @@ class Expressions(small.Course):
             self.assertIn(words, str(caught.exception))
 
     def test_what_is_not_recorded_yet(self):
-        for expression in ('ms("later")', 'ms("wide/w=8")', 'ms("tma")', 'ms("plain", 256)', 'ms("plain", gpu="h100")',
-                           'hw("plain", "x")', 'ncu("plain", "x")'):
+        for expression in (
+            'ms("later")',
+            'ms("wide/w=8")',
+            'ms("tma")',
+            'ms("plain", 256)',
+            'ms("plain", gpu="h100")',
+            'hw("plain", "x")',
+            'ncu("plain", "x")',
+        ):
             with self.assertRaises(expressions.NotRecorded, msg=expression):
                 self.value(expression)
 
@@ -137,10 +144,21 @@ class Chapters(small.Course):
             '//= three: ms("later")\n'
         )
         found = self.outcomes(prose)
-        self.assertEqual([outcome.word for outcome in found], [bindings.OK] * 2 + [bindings.WRONG] * 5 + [bindings.PENDING])
+        self.assertEqual(
+            [outcome.word for outcome in found], [bindings.OK] * 2 + [bindings.WRONG] * 5 + [bindings.PENDING]
+        )
         self.assertEqual([outcome.line - self.first for outcome in found], [2, 3, 5, 6, 7, 8, 9, 10])
-        for outcome, words in zip(found[2:], ("letter by letter", "it is 16.7", "has no number", "1 numbers in the quote, 2",
-                                             "which is no number", "later is not in h200.json yet")):
+        for outcome, words in zip(
+            found[2:],
+            (
+                "letter by letter",
+                "it is 16.7",
+                "has no number",
+                "1 numbers in the quote, 2",
+                "which is no number",
+                "later is not in h200.json yet",
+            ),
+        ):
             self.assertIn(words, outcome.value)
 
     def test_times_and_rates_have_to_be_bound(self):
@@ -164,7 +182,7 @@ class Chapters(small.Course):
 
     def test_misplaced_lines(self):
         for prose, words in (
-            ('//= 1: 1', "stands right under the paragraph"),
+            ("//= 1: 1", "stands right under the paragraph"),
             ("It is 1.\n\n//= 1: 1", "stands right under the paragraph"),
             ("It is 1.\n//= 1", "write '//= QUOTE: EXPRESSION'"),
             ("It is 1.\n//=1: 1", "'//=' is followed by a space"),

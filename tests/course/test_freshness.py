@@ -22,8 +22,13 @@ class Code(small.Course):
     def test_prose_is_no_code(self):
         self.source(PROSE)
         before = self.digest()
-        for old, new in (("Some words.", "Some more\n// words."), ("// Question: Does", "// Question: Why does"), ("one element a", "an element a"),
-                         ("x[0] = 1; }\n", "x[0] = 1; }  // a comment\n"), ("Chapter 02: Small", "Chapter 02: Smaller")):
+        for old, new in (
+            ("Some words.", "Some more\n// words."),
+            ("// Question: Does", "// Question: Why does"),
+            ("one element a", "an element a"),
+            ("x[0] = 1; }\n", "x[0] = 1; }  // a comment\n"),
+            ("Chapter 02: Small", "Chapter 02: Smaller"),
+        ):
             self.edit(old, new)
             self.assertEqual(self.digest(), before, new)
 
@@ -31,8 +36,13 @@ class Code(small.Course):
         self.source(PROSE)
         self.edit("int main() {}", 'int main() { puts("// a text"); }')
         before = self.digest()
-        for old, new in (("// a text", "// another text"), ("x[0] = 1", "x[0] = 2"), ("Size simulator: 9", "Size simulator: 10"),
-                         ("--rung later ", "--rung never "), ("[needs sm_90a]", "[needs sm_90]")):
+        for old, new in (
+            ("// a text", "// another text"),
+            ("x[0] = 1", "x[0] = 2"),
+            ("Size simulator: 9", "Size simulator: 10"),
+            ("--rung later ", "--rung never "),
+            ("[needs sm_90a]", "[needs sm_90]"),
+        ):
             self.edit(old, new)
             self.assertNotEqual(self.digest(), before, new)
             before = self.digest()
@@ -52,7 +62,12 @@ class Kept(small.Course):
         place = {"file": str(self.main), "line": line}
         report = json.loads(json.dumps(small.SIMULATED))
         report["rows"][0]["reason"] = f"raises it at {self.main}:{line} in plain"
-        trace = {"launches": [{"kernel": "plain", "counts": {}, "lines": [{**place, "counts": {"x": 1}}], "findings": [place]}], "findings": [place]}
+        trace = {
+            "launches": [
+                {"kernel": "plain", "counts": {}, "lines": [{**place, "counts": {"x": 1}}], "findings": [place]}
+            ],
+            "findings": [place],
+        }
         small.TRACE, kept = trace, small.TRACE
         self.addCleanup(setattr, small, "TRACE", kept)
         self.program(report)
@@ -62,8 +77,13 @@ class Kept(small.Course):
 
     def lines_of(self, found):
         launch = found.trace["launches"][0]
-        return {launch["lines"][0]["line"], launch["findings"][0]["line"], found.trace["findings"][0]["line"],
-                *(line for _, line in found.lines["plain"]), int(found.rows[0]["reason"].split(":")[1].split()[0])}
+        return {
+            launch["lines"][0]["line"],
+            launch["findings"][0]["line"],
+            found.trace["findings"][0]["line"],
+            *(line for _, line in found.lines["plain"]),
+            int(found.rows[0]["reason"].split(":")[1].split()[0]),
+        }
 
     def test_the_run_is_kept_and_its_lines_move(self):
         self.assertEqual(self.lines_of(self.kept()), {self.line})

@@ -63,7 +63,11 @@ class Written(small.Course):
         self.refused("//? choices", "//? near: exact\n//? choices", "it needs neither 'near' nor 'unit'")
         self.refused("//? sectors: ", "//? Sectors ", "write '//? NAME: QUESTION'")
         self.refused("//? sectors: ", "//? Sectors: ", "is no name of a prediction")
-        self.refused("//? sectors: How many sectors does\n//?   a load of `plain` touch?\n", "", "without the line '//? NAME: QUESTION'")
+        self.refused(
+            "//? sectors: How many sectors does\n//?   a load of `plain` touch?\n",
+            "",
+            "without the line '//? NAME: QUESTION'",
+        )
         self.refused("//? wide:", "//? sectors:", "two predictions are named sectors")
 
 
@@ -86,13 +90,32 @@ class Answered(small.Course):
 
     def test_guesses(self):
         number = Prediction(1, "a", "?", unit="sectors per request", near="10 %")
-        for text, value in (("32", 32), ("1,024", 1024), ("2.5", 2.5), ("1/32", 1 / 32), ("2^20", 2**20), (".5", 0.5),
-                            ("12 %", 12), ("4 sectors", 4), ("3x", 3), ("1e3", 1000), ("-2", -2)):
+        for text, value in (
+            ("32", 32),
+            ("1,024", 1024),
+            ("2.5", 2.5),
+            ("1/32", 1 / 32),
+            ("2^20", 2**20),
+            (".5", 0.5),
+            ("12 %", 12),
+            ("4 sectors", 4),
+            ("3x", 3),
+            ("1e3", 1000),
+            ("-2", -2),
+        ):
             self.assertEqual(predictions.guessed(number, text), value, text)
         for text in ("", "many", "1/0", "4 apples", "9^99999", "%"):
             self.assertIsNone(predictions.guessed(number, text), text)
         choice = Prediction(1, "a", "?", choices=["`row`", "rows of it", "neither"])
-        for text, value in (("1", "`row`"), ("row", "`row`"), ("ROWS", "rows of it"), ("n", "neither"), ("ro", None), ("4", None), ("", None)):
+        for text, value in (
+            ("1", "`row`"),
+            ("row", "`row`"),
+            ("ROWS", "rows of it"),
+            ("n", "neither"),
+            ("ro", None),
+            ("4", None),
+            ("", None),
+        ):
             self.assertEqual(predictions.guessed(choice, text), value, text)
 
     def test_nearness(self):
@@ -119,7 +142,11 @@ class Answered(small.Course):
     def test_what_is_wrong_with_a_chapter(self):
         for old, new, words in (
             ("Because of this.\n\nAnd of that.\n", "", "no paragraph behind it explains"),
-            ('count("plain", "global_load_sectors") / count("plain", "global_load_requests")', "5 / 2", "no run answers it"),
+            (
+                'count("plain", "global_load_sectors") / count("plain", "global_load_requests")',
+                "5 / 2",
+                "no run answers it",
+            ),
             ('"global_load_requests"', '"requests"', "no count is named requests"),
             ('"`wide`" if', '"wider" if', "the answer is none of the choices"),
             ("## Two", "## Two 2.5 sectors", "gives away sectors: 2.5"),
@@ -142,7 +169,7 @@ class Limits(small.Course):
         return [line.split(": ", 1)[1] for line in limits.check_chapter(self.main)[0]]
 
     def test_lengths(self):
-        asked = "".join(f'//? p{i}: Why?\n//? answer: 1\n//? near: exact\n' for i in range(8))
+        asked = "".join(f"//? p{i}: Why?\n//? answer: 1\n//? near: exact\n" for i in range(8))
         words = "word " * 699
         table = "\n| 1 | 2 |\n|---|---|\n| 3 | 4 |\n"
         code = "\n```text\nnot prose\n```\n"
@@ -150,11 +177,13 @@ class Limits(small.Course):
         self.assertEqual(self.wrong(asked + words), ["707 words without a heading, a figure or a kernel; at most 700"])
         self.assertEqual(self.wrong(asked + "\n## A\n\n" + words + table + code), [])
         self.assertEqual(self.wrong(asked + parts), [])
-        self.assertEqual(self.wrong(asked + parts + "\n## More\n\n" + "word " * 99), ["5,008 words on the main track; at most 5,000"])
+        self.assertEqual(
+            self.wrong(asked + parts + "\n## More\n\n" + "word " * 99), ["5,008 words on the main track; at most 5,000"]
+        )
         self.assertEqual(self.wrong(asked + parts + "\n## More (second reading)\n\n" + "word " * 999), [])
         half = "word " * 400
         self.assertEqual(len(self.wrong(asked + half + "\n\n" + half)), 1)
-        self.assertEqual(self.wrong(asked + half + '\n\n```{figure} a.svg\n```\n\n' + words), [])
+        self.assertEqual(self.wrong(asked + half + "\n\n```{figure} a.svg\n```\n\n" + words), [])
         self.assertEqual(self.wrong("Words."), ["0 predictions on the main track; legal is 8 to 16"])
         self.assertEqual(self.wrong(asked + "// [hide] Before\n\n//\n// [/hide]"), ["a fold before the first kernel"])
 
@@ -163,7 +192,9 @@ class Command(small.Course):
     def test_check(self):
         self.source(QUESTION)
         command = [sys.executable, str(small.ROOT / "tools" / "course"), "check", str(self.main)]
-        done = subprocess.run(command, capture_output=True, text=True, env={"WARP_BINARY_DIR": str(self.build), "PATH": "/bin"})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={"WARP_BINARY_DIR": str(self.build), "PATH": "/bin"}
+        )
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn("sectors: 2.5 sectors per request (counted on the simulator)", done.stdout)
         self.assertIn("2 predictions, 0 wrong", done.stdout)

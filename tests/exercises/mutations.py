@@ -82,7 +82,7 @@ def describe(before, after, at):
         end = text.find("\n", at)
         return " ".join(COMMENT.sub("", text[begin : end if end >= 0 else length]).split())
 
-    return "%s -> %s" % (line(before, len(before)), line(after, len(after)))
+    return f"{line(before, len(before))} -> {line(after, len(after))}"
 
 
 def numbered(found):
@@ -90,7 +90,7 @@ def numbered(found):
     for mutation in found:
         seen[mutation.change] = seen.get(mutation.change, 0) + 1
         if seen[mutation.change] > 1:
-            mutation.change += " (%d)" % seen[mutation.change]
+            mutation.change += f" ({seen[mutation.change]})"
     return found
 
 

@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import mutations  # noqa: E402  (beside this file)
+
 from course import exercises as course  # noqa: E402
-from learn.exercises import checking  # noqa: E402
 from learn import paths  # noqa: E402
+from learn.exercises import checking  # noqa: E402
 
 FEWEST_MUTATIONS = 8
 
@@ -84,9 +85,16 @@ def compile_all(exercise, variants, folder):
         for variant in variants:
             if variant.compiles:
                 file = folder / (variant.name + ".cu")
-                lines += [f"namespace {variant.name} {{", f'#define EXERCISE "{file}"', f'#include "{exercise.checker}"']
-                lines += ["#undef EXERCISE", "}", f'static const grader::Variant {variant.name}_("{variant.name}", '
-                          f"{variant.name}::grade);"]
+                lines += [
+                    f"namespace {variant.name} {{",
+                    f'#define EXERCISE "{file}"',
+                    f'#include "{exercise.checker}"',
+                ]
+                lines += [
+                    "#undef EXERCISE",
+                    "}",
+                    f'static const grader::Variant {variant.name}_("{variant.name}", {variant.name}::grade);',
+                ]
         source = folder / "all.cu"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
         errors = checking.compile_check(source, None, str(program))
@@ -94,7 +102,9 @@ def compile_all(exercise, variants, folder):
             return program
         wrong = {Path(match["file"]).stem for match in map(checking.ERROR.match, errors.splitlines()) if match}
         wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
-        wrong |= set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M)) if not wrong & {v.name for v in variants} else set()
+        wrong |= (
+            set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M)) if not wrong & {v.name for v in variants} else set()
+        )
         known = [variant for variant in variants if variant.compiles and variant.name in wrong]
         if not known:
             raise course.ExerciseError(f"{exercise.key}: the checker does not compile\n{errors}")

@@ -71,8 +71,15 @@ class Check(learner.Checkout):
 
     def test_a_wrong_element(self):
         said = self.check("wrong")
-        for part in ("n = 2: y[1] is wrong", "expected  2", "got       7", "thread (1,0,0), line 9", "1 of 2 elements",
-                     "Right so far: n = 1.", "Next: "):
+        for part in (
+            "n = 2: y[1] is wrong",
+            "expected  2",
+            "got       7",
+            "thread (1,0,0), line 9",
+            "1 of 2 elements",
+            "Right so far: n = 1.",
+            "Next: ",
+        ):
             self.assertIn(part, said)
 
     def test_a_finding_stands_at_its_line(self):
@@ -228,7 +235,12 @@ class GoingOn(learner.Checkout):
         self.assertIn("[x] alpha", self.learn("list", code=0).stdout)
 
     def test_progress_that_makes_no_sense(self):
-        for text in ("{ torn", "[]", '{"exercises": 3, "current exercise": {}}', '{"exercises": {"01_first_steps/alpha": 7}}'):
+        for text in (
+            "{ torn",
+            "[]",
+            '{"exercises": 3, "current exercise": {}}',
+            '{"exercises": {"01_first_steps/alpha": 7}}',
+        ):
             with open(self.progress_file(), "w", encoding="utf-8") as file:
                 file.write(text)
             for words in ((), ("list",), ("hint", "alpha"), ("check", "alpha"), ("next",)):
@@ -242,8 +254,13 @@ class Watch(learner.Checkout):
     def watching(self, **extra):
         self.learn("start", code=0)
         process = subprocess.Popen(
-            self.command("watch"), env=self.environment(**extra), cwd=self.root, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            self.command("watch"),
+            env=self.environment(**extra),
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
         )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)

@@ -13,8 +13,17 @@ import learner
 KILLS = 100  # of each command
 MINE = "my work\nwrong\n"
 COMMANDS = (
-    ("start",), ("check", "alpha"), ("check", "--all"), ("hint", "alpha"), ("next",), ("next", "beta"), ("list",),
-    ("solution", "alpha", "--anyway"), ("watch",), ("reset", "beta", "--yes"), ("reset", "--all", "--yes"),
+    ("start",),
+    ("check", "alpha"),
+    ("check", "--all"),
+    ("hint", "alpha"),
+    ("next",),
+    ("next", "beta"),
+    ("list",),
+    ("solution", "alpha", "--anyway"),
+    ("watch",),
+    ("reset", "beta", "--yes"),
+    ("reset", "--all", "--yes"),
 )
 
 # Runs a command of ./learn and ends the process, as a kill would, before the Nth change to the file system.
@@ -67,8 +76,12 @@ class Kills(learner.Checkout):
 
     def kill(self, words, moment, how):
         process = subprocess.Popen(
-            self.command(*words), env=self.environment(), cwd=self.root, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            self.command(*words),
+            env=self.environment(),
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         time.sleep(moment)
         process.send_signal(how)
@@ -108,8 +121,12 @@ class Kills(learner.Checkout):
                 self.edit("alpha", MINE + "alpha")
             for count in range(60):
                 done = subprocess.run(
-                    [learner.sys.executable, script, str(count), *words], env=self.environment(), cwd=self.root,
-                    capture_output=True, text=True, check=False,
+                    [learner.sys.executable, script, str(count), *words],
+                    env=self.environment(),
+                    cwd=self.root,
+                    capture_output=True,
+                    text=True,
+                    check=False,
                 )
                 self.assert_nothing_lost(words, count)
                 if done.returncode != 137:
@@ -120,7 +137,14 @@ class Kills(learner.Checkout):
 
     def test_two_terminals_at_once(self):
         self.prepare()
-        jobs = [("check", "alpha"), ("check", "--all"), ("hint", "alpha"), ("next", "beta"), ("start",), ("check", "beta")] * 3
+        jobs = [
+            ("check", "alpha"),
+            ("check", "--all"),
+            ("hint", "alpha"),
+            ("next", "beta"),
+            ("start",),
+            ("check", "beta"),
+        ] * 3
         with concurrent.futures.ThreadPoolExecutor(6) as pool:
             done = list(pool.map(lambda words: self.learn(*words), jobs))
         for result in done:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import mutations
 import prove
+
 from course import exercises as course
 from learn.exercises import checking
 
@@ -84,7 +85,12 @@ class Form(unittest.TestCase):
             (source, "TODO", "todo", "no TODO"),
             (notes, "3. A block", "A block", "at least 3 hints"),
             (notes, "## Alternatives", "## Others", "must consist of"),
-            (mutants, "# the thread's number in its block only: wrong-result at n = 255", "# something", "must be '# NAME"),
+            (
+                mutants,
+                "# the thread's number in its block only: wrong-result at n = 255",
+                "# something",
+                "must be '# NAME",
+            ),
             (mutants, "\n+ threadIdx.x\n", "\nthreadIdx.x\n", "a line begins with"),
         ]
         for file, old, new, said in cases:
@@ -105,7 +111,9 @@ class Form(unittest.TestCase):
 
 class Mutations(unittest.TestCase):
     HEADER = "// # Title < here"
-    TEXT = HEADER + """
+    TEXT = (
+        HEADER
+        + """
 
 template <int N>
 __global__ void f(float* a, int n) {
@@ -116,12 +124,23 @@ __global__ void f(float* a, int n) {
 }
 void g(float* a, int n) { f<32><<<n / 32, 32>>>(a, n); }
 """
+    )
 
     def test_all_kinds(self):
         found = mutations.of_solution(self.TEXT, self.HEADER, "fill in")
         kinds = {mutation.kind for mutation in found}
-        for kind in ("barrier dropped", "guard dropped", "bound moved", "last element skipped", "indices swapped",
-                     "stride changed", "sum not kept", "initial value", "constant changed", "term dropped"):
+        for kind in (
+            "barrier dropped",
+            "guard dropped",
+            "bound moved",
+            "last element skipped",
+            "indices swapped",
+            "stride changed",
+            "sum not kept",
+            "initial value",
+            "constant changed",
+            "term dropped",
+        ):
             self.assertIn(kind, kinds)
         for mutation in found:
             self.assertTrue(mutation.text.startswith(self.HEADER + "\n"))

@@ -47,7 +47,11 @@ def run(how, **settings):
         if not trace.exists():
             return done.returncode, done.stderr, None
         data = json.loads(trace.read_text(encoding="utf-8"))
-    return done.returncode, done.stderr, [f for l in data["launches"] for f in l["findings"]] + data["findings"]
+    return (
+        done.returncode,
+        done.stderr,
+        [f for launch in data["launches"] for f in launch["findings"]] + data["findings"],
+    )
 
 
 class Endings(unittest.TestCase):
@@ -55,7 +59,7 @@ class Endings(unittest.TestCase):
         for how, (code, found, last) in ENDINGS.items():
             with self.subTest(how):
                 ended, errors, findings = run(how)
-                names = None if findings is None else ["%s %s" % (f["kind"], f["severity"]) for f in findings]
+                names = None if findings is None else ["{} {}".format(f["kind"], f["severity"]) for f in findings]
                 self.assertEqual((ended, names), (code, found), errors)
                 self.assertEqual(errors.splitlines()[-1:], ["simt: " + last] if last else [])
 

@@ -52,8 +52,14 @@ def run(name, variant, **settings):
     """Exit code, standard error, findings."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder) / "trace.json"
-        done = subprocess.run([PROGRAM, variant, name], capture_output=True, text=True, timeout=120, check=False,
-                              env={**os.environ, "SIMT_JSON": str(trace), "SIMT_LEAKS": "1", **settings})
+        done = subprocess.run(
+            [PROGRAM, variant, name],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={**os.environ, "SIMT_JSON": str(trace), "SIMT_LEAKS": "1", **settings},
+        )
         if not trace.exists():
             raise AssertionError(f"{variant} {name} left no trace, exit {done.returncode}:\n{done.stderr}")
         data = json.loads(trace.read_text(encoding="utf-8"))

@@ -4,6 +4,7 @@ import os
 import unittest
 
 import fake
+
 from learn import chapters, paths
 from learn.errors import UsageError
 
@@ -36,7 +37,11 @@ class Chapters(fake.Checkout):
 
     def test_the_first_rung_is_one_of_the_source(self):
         chapter = self.known[2]
-        for text, first in (("", "naive"), ("naive padded(int n)", "padded"), ("void naive(); void padded();", "naive")):
+        for text, first in (
+            ("", "naive"),
+            ("naive padded(int n)", "padded"),
+            ("void naive(); void padded();", "naive"),
+        ):
             with open(chapter.source, "w", encoding="utf-8") as file:
                 file.write(text)
             self.assertEqual(chapter.first_rung(), first)

@@ -499,7 +499,9 @@ class Docs(fake.Checkout):
 
     def test_built(self):
         self.assertIn("build/docs/html/index.html", self.learn("docs", code=0).stdout)
-        self.assertTrue(self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement"))
+        self.assertTrue(
+            self.calls("--build")[0].endswith("--target first_steps matrix simtcc simt microkernels agreement")
+        )
 
     def test_a_build_that_fails(self):
         done = self.learn("docs", env={"FAKE_DOCS": "fails"}, code=1)
@@ -566,7 +568,9 @@ class Launcher(fake.Checkout):
         self.assertIn("needs Python 3.9 or later", done.stderr)
         newer = os.path.join(self.bin, "python3")
         os.symlink(fake.sys.executable, newer)
-        done = subprocess.run([fake.sys.executable, old, "list"], env=self.environment(), capture_output=True, text=True)
+        done = subprocess.run(
+            [fake.sys.executable, old, "list"], env=self.environment(), capture_output=True, text=True
+        )
         self.assertIn(newer, done.stdout)
 
 

@@ -9,10 +9,11 @@ import subprocess
 import unittest
 
 import test_trace
+
 from course import maps
 from learn import paths
-from learn.explain import page
 from learn.errors import LearnError
+from learn.explain import page
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -256,9 +257,7 @@ class Maps(unittest.TestCase):
             self.assertEqual([group["label"] for group in drawn["groups"]], labels)
 
     def test_shared_atomics_are_served_lane_by_lane(self):
-        self.assertEqual(
-            self.caption("shared", "atomic", lambda lane: 4 * (lane % 4)), "at most 8 lanes in one bank"
-        )
+        self.assertEqual(self.caption("shared", "atomic", lambda lane: 4 * (lane % 4)), "at most 8 lanes in one bank")
 
 
 if __name__ == "__main__":

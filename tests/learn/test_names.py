@@ -3,6 +3,7 @@
 import unittest
 
 import fake  # noqa: F401  (finds the runner)
+
 from learn import options, table
 from learn.errors import UsageError
 from learn.names import advice, nearest, one_of

@@ -20,8 +20,13 @@ class Files(fake.Checkout):
 
     def git(self, *words):
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "HOME": self.home}
-        done = subprocess.run(["git", "-C", self.root, "-c", "user.name=a", "-c", "user.email=a@b", *words],
-                              capture_output=True, text=True, env=environment, check=True)
+        done = subprocess.run(
+            ["git", "-C", self.root, "-c", "user.name=a", "-c", "user.email=a@b", *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
+        )
         return done.stdout
 
     def test_a_program(self):
@@ -29,8 +34,15 @@ class Files(fake.Checkout):
         self.assertIn("./learn explain my.cu", done.stdout)
         text = self.text("my.cu")
         self.assertNotIn("@", text)
-        for call in ("cudaMalloc(", "cudaMemcpyHostToDevice", "saxpy<<<blocks, threads>>>(", "cudaGetLastError()",
-                     "cudaDeviceSynchronize()", "cudaMemcpyDeviceToHost", "cudaFree("):
+        for call in (
+            "cudaMalloc(",
+            "cudaMemcpyHostToDevice",
+            "saxpy<<<blocks, threads>>>(",
+            "cudaGetLastError()",
+            "cudaDeviceSynchronize()",
+            "cudaMemcpyDeviceToHost",
+            "cudaFree(",
+        ):
             self.assertIn(call, text)
         self.assertIn("my.cu exists already", self.refused("new", "my.cu"))
         self.assertEqual(self.text("my.cu"), text)
@@ -91,7 +103,9 @@ class Compiled(unittest.TestCase):
     @unittest.skipUnless(os.path.exists(SIMTCC), "simtcc is not built")
     def test_on_the_simulator(self):
         done = self.run_simulated()
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "PASS: 10007 of 10007 elements are right\n", ""))
+        self.assertEqual(
+            (done.returncode, done.stdout, done.stderr), (0, "PASS: 10007 of 10007 elements are right\n", "")
+        )
 
     @unittest.skipUnless(os.path.exists(SIMTCC), "simtcc is not built")
     def test_a_missing_guard_is_found(self):

@@ -47,7 +47,10 @@ exit 0
 
 
 def results(device, one, two):
-    rows = [{"rung": rung, "size": {"n": 1000}, "status": "PASS", "time_ms": {"median": ms}} for rung, ms in (("one", one), ("two", two))]
+    rows = [
+        {"rung": rung, "size": {"n": 1000}, "status": "PASS", "time_ms": {"median": ms}}
+        for rung, ms in (("one", one), ("two", two))
+    ]
     return json.dumps({"backend": "gpu", "device": device, "date": "d", "commit": "c", "rows": rows})
 
 
@@ -58,7 +61,9 @@ class Predict(fake.Checkout):
         source = os.path.join(self.root, "chapters", "01_first_steps", "first_steps.cu")
         with open(source, encoding="utf-8") as file:
             text = file.read().replace("idea\n\n", "idea\n// Sizes measured: 1000 77\n\n", 1)
-        self.write("chapters/01_first_steps/first_steps.cu", text + "__global__ void two(float* out) { out[0] = 1; }\n" + ASKED)
+        self.write(
+            "chapters/01_first_steps/first_steps.cu", text + "__global__ void two(float* out) { out[0] = 1; }\n" + ASKED
+        )
         self.write("chapters/01_first_steps/results/h200.json", results("NVIDIA H200", 1.0, 2.0))
         self.tool("chapter", PROGRAM, self.home)
 
@@ -69,18 +74,33 @@ class Predict(fake.Checkout):
     def predict(self, typed, *words, code=0):
         import subprocess
 
-        done = subprocess.run(self.command("predict", "01", *words), input=typed, env=self.environment(), cwd=self.root,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", timeout=60)
+        done = subprocess.run(
+            self.command("predict", "01", *words),
+            input=typed,
+            env=self.environment(),
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=60,
+        )
         self.assertNotIn("Traceback", done.stderr)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
 
     def test_answers_given_at_once(self):
         out = self.learn("predict", "01", "--answers", "8; 2", code=0).stdout
-        for words in ("3 predictions", "1/3  How many requests?", "your guess  8 requests",
-                      "the answer  8 requests  (counted on the simulator)  right", "Because of that, `one` asks eight times.",
-                      "the answer  `one`  (measured on NVIDIA H200)  no", "A second reason.",
-                      "Nobody has measured this yet", "Score: 1 of 2 right or near; 1 of 3 still open."):
+        for words in (
+            "3 predictions",
+            "1/3  How many requests?",
+            "your guess  8 requests",
+            "the answer  8 requests  (counted on the simulator)  right",
+            "Because of that, `one` asks eight times.",
+            "the answer  `one`  (measured on NVIDIA H200)  no",
+            "A second reason.",
+            "Nobody has measured this yet",
+            "Score: 1 of 2 right or near; 1 of 3 still open.",
+        ):
             self.assertIn(words, out)
         self.assertNotIn("Nobody asks this", out)
         self.assertLess(out.index("How many requests?"), out.index("Because of that"))

@@ -72,9 +72,17 @@ class Record(fake.Checkout):
     def test_a_machine_with_a_gpu_alone(self):
         self.tool("cuobjdump", CUOBJDUMP)
         done = self.record("01")
-        self.assertEqual(self.words(done), {
-            "configure": "ok", "build": "ok", "run 01_first_steps": "ok", "machine code 01_first_steps": "ok",
-            "sanitizers 01_first_steps": "SKIP", "count 01_first_steps": "SKIP"})
+        self.assertEqual(
+            self.words(done),
+            {
+                "configure": "ok",
+                "build": "ok",
+                "run 01_first_steps": "ok",
+                "machine code 01_first_steps": "ok",
+                "sanitizers 01_first_steps": "SKIP",
+                "count 01_first_steps": "SKIP",
+            },
+        )
         self.assertIn("Nsight Compute is not installed", done.stdout)
         self.assertIn("written: chapters/01_first_steps/results/h200.json", done.stdout)
         written = self.results()
@@ -150,9 +158,16 @@ class Record(fake.Checkout):
 
 class Names(unittest.TestCase):
     def test_devices(self):
-        for device, slug in (("NVIDIA H200", "h200"), ("NVIDIA H100 80GB HBM3", "h100"), ("NVIDIA H100 PCIe", "h100pcie"),
-                             ("NVIDIA GeForce RTX 4090", "rtx4090"), ("NVIDIA A100-SXM4-80GB", "a100"), ("Tesla T4", "t4"),
-                             ("NVIDIA RTX 6000 Ada Generation", "rtx6000ada"), ("NVIDIA GH200 480GB", "gh200")):
+        for device, slug in (
+            ("NVIDIA H200", "h200"),
+            ("NVIDIA H100 80GB HBM3", "h100"),
+            ("NVIDIA H100 PCIe", "h100pcie"),
+            ("NVIDIA GeForce RTX 4090", "rtx4090"),
+            ("NVIDIA A100-SXM4-80GB", "a100"),
+            ("Tesla T4", "t4"),
+            ("NVIDIA RTX 6000 Ada Generation", "rtx6000ada"),
+            ("NVIDIA GH200 480GB", "gh200"),
+        ):
             self.assertEqual(gpu_slug(device), slug)
 
     def test_permission(self):
@@ -165,7 +180,9 @@ class MachineCode(unittest.TestCase):
     def test_digests(self):
         first = machine_code.digests(self.TEXT)
         self.assertEqual(list(first), ["_Z3onePf", "_ZN3lab4pickEPf"])
-        again = machine_code.digests("other words\n" + self.TEXT.replace("\t\t", "   ").replace("                   ", " "))
+        again = machine_code.digests(
+            "other words\n" + self.TEXT.replace("\t\t", "   ").replace("                   ", " ")
+        )
         self.assertEqual(first, again)
         changed = machine_code.digests(self.TEXT.replace("0x000fe20000000800", "0x000fe20000000801"))
         self.assertEqual(machine_code.changed(first, changed, ["one", "pick"]), ["one"])
@@ -173,8 +190,12 @@ class MachineCode(unittest.TestCase):
         self.assertEqual(machine_code.changed(first, first, ["one", "pick"]), [])
 
     def test_names(self):
-        for mangled, name in (("_Z10naive_flatiiifPKf", "naive_flat"), ("_ZN3lab4pickILi2EEEvi", "pick"),
-                              ("_ZN12_GLOBAL__N_15tiledILj1EEEvPf", "tiled"), ("main", "main")):
+        for mangled, name in (
+            ("_Z10naive_flatiiifPKf", "naive_flat"),
+            ("_ZN3lab4pickILi2EEEvi", "pick"),
+            ("_ZN12_GLOBAL__N_15tiledILj1EEEvPf", "tiled"),
+            ("main", "main"),
+        ):
             self.assertEqual(machine_code.base_name(mangled), name)
         inner = "_GLOBAL__N__0123abcd_9_sample_cu_89abcdef_4567"
         one = f"_ZN{len(inner)}{inner}5tiledEv"
@@ -221,17 +242,40 @@ class Counts(unittest.TestCase):
         self.main.write_text(KERNELS)
 
     def test_counts(self):
-        kernels = ("near(float *, int)", "void tiled<16>(const float *, T1 *)", "tiled", "declared(int)", "not_this",
-                   "lab::<unnamed>::pick(int)", "void sgemm<1>(int)")
-        launch = {"index": 0, "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {"shared_load_requests": 5},
-                  "metrics": {"x": 1, "smsp__sass_inst_executed_op_shared_ld.sum": 4}}
-        measured = {"what": "counts", "device": "NVIDIA H200", "driver": "580", "toolkit": "13.0", "ncu": "2025.3",
-                    "date": "2026-01-02", "commit": "0123", "program_exit_code": 0, "arguments": ["--size", "8,8,8"],
-                    "launches": [dict(launch, kernel=kernel) for kernel in kernels]}
+        kernels = (
+            "near(float *, int)",
+            "void tiled<16>(const float *, T1 *)",
+            "tiled",
+            "declared(int)",
+            "not_this",
+            "lab::<unnamed>::pick(int)",
+            "void sgemm<1>(int)",
+        )
+        launch = {
+            "index": 0,
+            "grid": [1, 1, 1],
+            "block": [32, 1, 1],
+            "counts": {"shared_load_requests": 5},
+            "metrics": {"x": 1, "smsp__sass_inst_executed_op_shared_ld.sum": 4},
+        }
+        measured = {
+            "what": "counts",
+            "device": "NVIDIA H200",
+            "driver": "580",
+            "toolkit": "13.0",
+            "ncu": "2025.3",
+            "date": "2026-01-02",
+            "commit": "0123",
+            "program_exit_code": 0,
+            "arguments": ["--size", "8,8,8"],
+            "launches": [dict(launch, kernel=kernel) for kernel in kernels],
+        }
         written = json.loads(counts.counts_file(measured, self.folder))
         self.assertEqual([entry["kernel"] for entry in written["launches"]], ["near", "tiled", "tiled"])
-        self.assertEqual(written["launches"][0], {"kernel": "near", "grid": [1, 1, 1], "block": [32, 1, 1],
-                                                  "counts": {"shared_load_requests": 4}})
+        self.assertEqual(
+            written["launches"][0],
+            {"kernel": "near", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {"shared_load_requests": 4}},
+        )
         self.assertEqual((written["size"], written["device"]), ("8,8,8", "NVIDIA H200"))
         for change, message in (({"program_exit_code": 1}, "the program failed"), ({"launches": []}, "no launch")):
             with self.assertRaisesRegex(counts.CountsError, message):
@@ -245,7 +289,9 @@ class Counts(unittest.TestCase):
         (results / "h200_caches.json").write_text(json.dumps({"launches": rows}))
         self.assertEqual(counts.caches_wanted(self.main, results), [*wanted, ("near", "1,2,3")])
 
-    def page(self, device="NVIDIA H200", size=4096, rows=("near wide=2  PASS", "tiled        PASS"), time="ns", metrics=None):
+    def page(
+        self, device="NVIDIA H200", size=4096, rows=("near wide=2  PASS", "tiled        PASS"), time="ns", metrics=None
+    ):
         """What ncu and a program print for three launches, one of them not the chapter's."""
         metrics = metrics or counts.METRICS
         text = io.StringIO()
@@ -257,7 +303,9 @@ class Counts(unittest.TestCase):
         units = {"gpu__time_duration.sum": time, "dram__bytes_read.sum": "byte"}
         table.writerow(["", "", "", "", *(units.get(metric, "") for metric in metrics)])
         for launch, kernel in enumerate(("near(float *, int)", "lab::<unnamed>::pick(int)", "void tiled<16>(T1 *)")):
-            table.writerow([launch, kernel, "(32, 1, 1)", "(9, 1, 1)", *(f"1,{launch}{i:02}.25" for i in range(len(metrics)))])
+            table.writerow(
+                [launch, kernel, "(32, 1, 1)", "(9, 1, 1)", *(f"1,{launch}{i:02}.25" for i in range(len(metrics)))]
+            )
         return text.getvalue()
 
     def rows(self, **page):
@@ -266,18 +314,27 @@ class Counts(unittest.TestCase):
     def test_each_launch_has_its_rung(self):
         written = json.loads(counts.caches_file({"toolkit": "13.0"}, [self.rows(), self.rows(size=128)]))
         self.assertEqual((written["device"], written["toolkit"]), ("NVIDIA H200", "13.0"))
-        self.assertEqual([(each["rung"], each["variant"], each["kernel"], each["size"]["N"]) for each in written["launches"]],
-                         [("near", "wide=2", "near", 4096), ("tiled", None, "tiled", 4096),
-                          ("near", "wide=2", "near", 128), ("tiled", None, "tiled", 128)])
+        self.assertEqual(
+            [(each["rung"], each["variant"], each["kernel"], each["size"]["N"]) for each in written["launches"]],
+            [
+                ("near", "wide=2", "near", 4096),
+                ("tiled", None, "tiled", 4096),
+                ("near", "wide=2", "near", 128),
+                ("tiled", None, "tiled", 128),
+            ],
+        )
         self.assertEqual((written["launches"][1]["grid"], written["launches"][1]["block"]), ([9, 1, 1], [32, 1, 1]))
-        self.assertEqual(written["launches"][1]["metrics"], {metric: 1200.25 + i for i, metric in enumerate(counts.METRICS)})
+        self.assertEqual(
+            written["launches"][1]["metrics"], {metric: 1200.25 + i for i, metric in enumerate(counts.METRICS)}
+        )
 
     def test_what_does_not_fit_is_refused(self):
         for message, page in (
-                ("gpu__time_duration.sum is in ms", {"time": "ms"}),
-                ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS",)}),
-                ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS", "tiled  FAIL")}),
-                ("has no", {"metrics": counts.METRICS[:-1]})):
+            ("gpu__time_duration.sum is in ms", {"time": "ms"}),
+            ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS",)}),
+            ("1 rungs passed and 2 launches", {"rows": ("near wide=2  PASS", "tiled  FAIL")}),
+            ("has no", {"metrics": counts.METRICS[:-1]}),
+        ):
             with self.assertRaisesRegex(counts.CountsError, message):
                 self.rows(**page)
         with self.assertRaisesRegex(counts.CountsError, "several devices"):

@@ -5,12 +5,20 @@ import os
 import unittest
 
 import fake
+
 import test_trace
+
 from learn.explain import sarif
 
 FINDING = {
-    "kind": "out-of-bounds", "severity": "error", "message": "read past the end", "line": 8, "block": [0, 0, 0],
-    "thread": [1, 0, 0], "address": 0, "allocation": "",
+    "kind": "out-of-bounds",
+    "severity": "error",
+    "message": "read past the end",
+    "line": 8,
+    "block": [0, 0, 0],
+    "thread": [1, 0, 0],
+    "address": 0,
+    "allocation": "",
 }
 
 
@@ -22,8 +30,10 @@ class Sarif(test_trace.Made):
         return log["runs"][0]
 
     def test_findings_and_advice(self):
-        run = self.run_of([dict(FINDING, file=self.cu), dict(FINDING, file=self.cu, thread=[2, 0, 0])],
-                          [dict(FINDING, kind="leak", severity="warning", file=self.cu, line=14, message="never freed")])
+        run = self.run_of(
+            [dict(FINDING, file=self.cu), dict(FINDING, file=self.cu, thread=[2, 0, 0])],
+            [dict(FINDING, kind="leak", severity="warning", file=self.cu, line=14, message="never freed")],
+        )
         by_rule = {result["ruleId"]: result for result in run["results"]}
         error = by_rule["out-of-bounds"]
         self.assertEqual(error["level"], "error")

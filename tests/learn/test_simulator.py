@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import fake
+
 from course import maps
 from learn import chapters, paths
 
@@ -202,7 +203,12 @@ class Explain(Simulator):
         source = self.write("gather.cu", PROGRAM)
         command = [sys.executable, os.path.join(fake.ROOT, "tools", "learn"), "explain", source, "--watch"]
         process = subprocess.Popen(
-            command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
@@ -238,7 +244,9 @@ class Explain(Simulator):
         self.assertEqual(
             sorted(heights),
             [("load", 4, 2), ("load", 8, 1), ("load", 8, 4), ("load", 16, 2), ("load", 16, 8)]
-            + [("store", 4, 1)] * 2 + [("store", 8, 2)] * 4 + [("store", 16, 4)] * 4,
+            + [("store", 4, 1)] * 2
+            + [("store", 8, 2)] * 4
+            + [("store", 16, 4)] * 4,
         )
 
     def test_every_count_of_the_reference_is_in_the_trace(self):
@@ -269,7 +277,9 @@ class Explain(Simulator):
         self.assertRegex(text, r"barrier-divergence in kernel half at half\.cu:[58]")
 
     def test_a_file_that_does_not_compile(self):
-        done = self.learn("explain", self.write("bad.cu", "#include <cuda_runtime.h>\nint main() { nonsense; }\n"), code=1)
+        done = self.learn(
+            "explain", self.write("bad.cu", "#include <cuda_runtime.h>\nint main() { nonsense; }\n"), code=1
+        )
         self.assertRegex(done.stderr, r"bad\.cu:2:\d+: error: .*nonsense")
         self.assertTrue(done.stderr.endswith("bad.cu does not compile\n"))
         done = self.learn("explain", self.write("part.cu", "#include <cuda_runtime.h>\n"), code=1)

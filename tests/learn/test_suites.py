@@ -5,6 +5,7 @@ import shutil
 import unittest
 
 import fake
+
 from learn.commands import test_
 
 PRESETS = """\
@@ -40,8 +41,8 @@ class Suites(fake.Checkout):
     def python_suite(self, name, body):
         source = "import unittest\nclass T(unittest.TestCase):\n" + body
         self.write(f"tests/{name}.py", source)
-        return (
-            'add_test(NAME py.{} COMMAND "{}" -m unittest {} WORKING_DIRECTORY "{}")'.format(name, fake.sys.executable, name, os.path.join(self.root, "tests"))
+        return 'add_test(NAME py.{} COMMAND "{}" -m unittest {} WORKING_DIRECTORY "{}")'.format(
+            name, fake.sys.executable, name, os.path.join(self.root, "tests")
         )
 
     def run_tests(self, *words, code):
@@ -52,7 +53,7 @@ class Suites(fake.Checkout):
         self.project(
             "add_test(NAME a COMMAND true)",
             "add_test(NAME b COMMAND true)",
-            "add_test(NAME c COMMAND sh -c \"exit 77\")",
+            'add_test(NAME c COMMAND sh -c "exit 77")',
             "set_tests_properties(c PROPERTIES SKIP_RETURN_CODE 77)",
             self.python_suite(
                 "suite",
@@ -131,7 +132,9 @@ class Suites(fake.Checkout):
         done, closing = self.run_tests(code=0)
         self.assertEqual(closing, "2 passed, 0 failed, 2 skipped")
         self.assertIn("chapters on the GPU: no GPU here", done.stdout)
-        text = PROJECT.replace("if(NOT", "if(CMAKE_BINARY_DIR MATCHES gpu)\nmessage(FATAL_ERROR made-up)\nendif()\nif(NOT")
+        text = PROJECT.replace(
+            "if(NOT", "if(CMAKE_BINARY_DIR MATCHES gpu)\nmessage(FATAL_ERROR made-up)\nendif()\nif(NOT"
+        )
         self.write("CMakeLists.txt", text + "add_test(NAME good COMMAND true)\nendif()\n")
         shutil.rmtree(os.path.join(self.root, "build", "gpu"))
         done, closing = self.run_tests(code=1)

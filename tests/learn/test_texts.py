@@ -8,7 +8,9 @@ import subprocess
 import unittest
 
 import fake
+
 from learn import chapters, options, table
+from learn.errors import UsageError
 
 TEXTS = ["README.md", "CONTRIBUTING.md"]
 
@@ -49,9 +51,12 @@ class Commands(unittest.TestCase):
     def test_the_check_itself_fails_on_a_wrong_command(self):
         with self.assertRaises(AssertionError):
             self.check("./learn rnu")
-        with self.assertRaises(Exception):
+        with self.assertRaises(UsageError):
             self.check("./learn run --bakend gpu")
-        self.assertEqual(commands_in("x `./learn run` y\n```\n./learn setup --all   why\n```\n"), ["./learn run", "./learn setup --all"])
+        self.assertEqual(
+            commands_in("x `./learn run` y\n```\n./learn setup --all   why\n```\n"),
+            ["./learn run", "./learn setup --all"],
+        )
 
     def test_the_readme_names_every_command(self):
         text = read("README.md")
@@ -75,7 +80,11 @@ class Links(unittest.TestCase):
     def test_no_text_lists_the_chapters(self):
         """A chapter is its folder: a list of all of them somewhere else would have to be kept."""
         for name in TEXTS:
-            listed = [chapter.key for chapter in chapters.all_chapters() if chapter.question and chapter.question in read(name)]
+            listed = [
+                chapter.key
+                for chapter in chapters.all_chapters()
+                if chapter.question and chapter.question in read(name)
+            ]
             self.assertEqual(listed, [], name)
 
 
@@ -141,7 +150,9 @@ class Sources(unittest.TestCase):
                 modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 for module in modules:
                     first = module.split(".")[0]
-                    self.assertTrue(first in (*self.PACKAGES, "measure") or first in sys.stdlib_module_names, f"{name}: {module}")
+                    self.assertTrue(
+                        first in (*self.PACKAGES, "measure") or first in sys.stdlib_module_names, f"{name}: {module}"
+                    )
 
 
 if __name__ == "__main__":

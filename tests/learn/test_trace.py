@@ -7,8 +7,9 @@ import tempfile
 import unittest
 
 import fake
-from learn.explain import problems, report, trace
+
 from learn.errors import LearnError
+from learn.explain import problems, report, trace
 from learn.ui import Palette
 
 SOURCE = """\
@@ -119,8 +120,14 @@ class Made(unittest.TestCase):
 
 
 class Loading(Made):
-    GOOD = {"access": "load", "space": "shared", "size": 4, "addresses": [0] * 31 + [None], "wavefronts": 1,
-            "phase_lanes": 32}
+    GOOD = {
+        "access": "load",
+        "space": "shared",
+        "size": 4,
+        "addresses": [0] * 31 + [None],
+        "wavefronts": 1,
+        "phase_lanes": 32,
+    }
 
     def load(self, *examples):
         path = os.path.join(os.path.dirname(self.cu), "trace.json")
@@ -162,7 +169,7 @@ class Rendering(Made):
             match = re.match(rf"(.*?)\| +{number} \| ?(.*)$", shown)
             if match:
                 return match.group(1).split(), match.group(2)
-        self.fail(f"line {number} is not shown in\n{text}")
+        raise AssertionError(f"line {number} is not shown in\n{text}")
 
     def test_gutter(self):
         text = self.render([self.launch()])
@@ -201,9 +208,7 @@ class Rendering(Made):
 
     def test_bytes_asked_for_and_moved(self):
         # Asked: 128 + 32 loaded, 32 stored. Moved: 5 and 8 sectors.
-        self.assertIn(
-            "bytes of global memory: 192 asked for, 416 moved, 46.2 % used", self.render([self.launch()])
-        )
+        self.assertIn("bytes of global memory: 192 asked for, 416 moved, 46.2 % used", self.render([self.launch()]))
         shared = trace.Totals(dict(global_load_requests=1, global_load_sectors=1, global_load_bytes=128))
         self.assertIn("128 asked for, 32 moved, each moved byte serves 4.0 lanes", report.bytes_in_words(shared, str))
 
@@ -262,9 +267,7 @@ class Rendering(Made):
         self.assertEqual(trace.grade(one.sectors, one.ideal_sectors), "green")
         lonely = trace.Totals(dict(global_store_requests=1, global_store_sectors=1, global_store_bytes=4))
         self.assertEqual(lonely.ideal_sectors, 1)
-        atomics = trace.Totals(
-            dict(global_atomic_requests=1, global_atomic_sectors=32, global_atomic_active_lanes=32)
-        )
+        atomics = trace.Totals(dict(global_atomic_requests=1, global_atomic_sectors=32, global_atomic_active_lanes=32))
         self.assertEqual(trace.grade(atomics.sectors, atomics.ideal_sectors), "red")
 
     def test_findings_in_full(self):
@@ -287,7 +290,9 @@ class Rendering(Made):
     def test_warnings_stand_under_a_heading_of_their_own(self):
         leak = self.finding("leak", 14, severity="warning", message="never freed")
         text = self.render([self.launch(findings=[self.finding(severity="error")])], [leak])
-        self.assertRegex(text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never")
+        self.assertRegex(
+            text, r"(?s)1 finding\n.*out-of-bounds in kernel.*1 warning\n.*leak in host code at \S*:14.*never"
+        )
         only = self.render([self.launch()], [leak, leak])
         self.assertIn("2 warnings\n", only)
         self.assertNotIn("finding", only)
@@ -443,8 +448,12 @@ class Advice(unittest.TestCase):
     def test_asynchronous_copies(self):
         def copy(size, wavefronts):
             load = of_global("load", 64, size, 32)
-            return dict(load, global_load_bytes=64 * 32 * size, shared_wavefronts=64 * wavefronts,
-                        shared_wavefronts_ideal=64 * size // 4)
+            return dict(
+                load,
+                global_load_bytes=64 * 32 * size,
+                shared_wavefronts=64 * wavefronts,
+                shared_wavefronts_ideal=64 * size // 4,
+            )
 
         problem = self.the_one(copy(4, 32))
         self.assertEqual((problem.chapter, problem.excess), ("05", 64 * 31))

@@ -8,9 +8,11 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "tools" / "measure"
 
+
 def run(script, *arguments):
-    return subprocess.run([sys.executable, str(TOOLS / script), *map(str, arguments)], capture_output=True, text=True,
-                          timeout=100)
+    return subprocess.run(
+        [sys.executable, str(TOOLS / script), *map(str, arguments)], capture_output=True, text=True, timeout=100
+    )
 
 
 class Scripts(unittest.TestCase):

@@ -18,11 +18,49 @@ import subprocess
 import sys
 import tempfile
 
-MEMORY = {"LDG", "STG", "LDS", "STS", "LDL", "STL", "LD", "ST", "LDGSTS", "LDSM", "STSM", "ATOMS", "ATOMG",
-          "ATOM", "REDG", "RED", "REDS", "UBLKCP", "LDTM"}
+MEMORY = {
+    "LDG",
+    "STG",
+    "LDS",
+    "STS",
+    "LDL",
+    "STL",
+    "LD",
+    "ST",
+    "LDGSTS",
+    "LDSM",
+    "STSM",
+    "ATOMS",
+    "ATOMG",
+    "ATOM",
+    "REDG",
+    "RED",
+    "REDS",
+    "UBLKCP",
+    "LDTM",
+}
 # Parts of an instruction's name that say nothing about what it accesses.
-IDLE = {"E", "STRONG", "GPU", "CONSTANT", "EF", "EL", "LU", "NA", "SYS", "CTA", "SM", "RN", "FTZ", "S32", "U32",
-        "32", "64F", "WEAK", "PRIVATE"}
+IDLE = {
+    "E",
+    "STRONG",
+    "GPU",
+    "CONSTANT",
+    "EF",
+    "EL",
+    "LU",
+    "NA",
+    "SYS",
+    "CTA",
+    "SM",
+    "RN",
+    "FTZ",
+    "S32",
+    "U32",
+    "32",
+    "64F",
+    "WEAK",
+    "PRIVATE",
+}
 
 
 def normalised(opcode):
@@ -53,7 +91,7 @@ def kernel_of(symbol):
     if not match:
         return None
     start = match.end()
-    name, rest = symbol[start:start + int(match.group(1))], symbol[start + int(match.group(1)):]
+    name, rest = symbol[start : start + int(match.group(1))], symbol[start + int(match.group(1)) :]
     return name if rest == "9Arguments" else None
 
 
@@ -70,7 +108,7 @@ def expected_from(listing):
 
 
 def text_of(counts):
-    return " ".join("%s:%d" % item for item in sorted(counts.items())) or "nothing"
+    return " ".join("{}:{}".format(*item) for item in sorted(counts.items())) or "nothing"
 
 
 def compare(expected, sass):
@@ -80,10 +118,13 @@ def compare(expected, sass):
         name = kernel_of(symbol)
         if name:
             kernels[name] = counts
-    problems = ["%s: no such kernel in the machine code" % n for n in expected if n not in kernels]
-    problems += ["%s: a kernel that no case names" % n for n in kernels if n not in expected]
-    problems += ["%s: must hold %s, holds %s" % (n, text_of(expected[n]), text_of(kernels[n]))
-                 for n in expected if n in kernels and expected[n] != kernels[n]]
+    problems = [f"{n}: no such kernel in the machine code" for n in expected if n not in kernels]
+    problems += [f"{n}: a kernel that no case names" for n in kernels if n not in expected]
+    problems += [
+        f"{n}: must hold {text_of(expected[n])}, holds {text_of(kernels[n])}"
+        for n in expected
+        if n in kernels and expected[n] != kernels[n]
+    ]
     return problems
 
 
@@ -108,12 +149,14 @@ def main():
             binary = arguments.program
             if arguments.source:
                 binary = os.path.join(folder, "microkernels.cubin")
-                subprocess.run(["nvcc", "-std=c++20", "-arch=" + arguments.arch, "-cubin", "-o", binary,
-                                arguments.source], check=True)
-            sass = subprocess.run([cuobjdump, "--dump-sass", binary], check=True, text=True,
-                                  stdout=subprocess.PIPE).stdout
-    listing = subprocess.run([arguments.program, "--sass"], check=True, text=True,
-                             stdout=subprocess.PIPE).stdout
+                subprocess.run(
+                    ["nvcc", "-std=c++20", "-arch=" + arguments.arch, "-cubin", "-o", binary, arguments.source],
+                    check=True,
+                )
+            sass = subprocess.run(
+                [cuobjdump, "--dump-sass", binary], check=True, text=True, stdout=subprocess.PIPE
+            ).stdout
+    listing = subprocess.run([arguments.program, "--sass"], check=True, text=True, stdout=subprocess.PIPE).stdout
     expected = expected_from(listing)
     if not expected:
         print("check_sass.py: the program names no case")
@@ -121,7 +164,7 @@ def main():
     problems = compare(expected, sass)
     for problem in problems:
         print(problem)
-    print("%d kernels hold what they must, %d do not" % (len(expected) - len(problems), len(problems)))
+    print(f"{len(expected) - len(problems)} kernels hold what they must, {len(problems)} do not")
     return 1 if problems else 0
 
 

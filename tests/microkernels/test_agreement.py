@@ -32,10 +32,15 @@ def simulated():
         run = subprocess.run(
             [os.environ["WARP_MICROKERNELS"]],
             env={**os.environ, "SIMT_JSON": str(trace)},
-            capture_output=True, text=True, timeout=800, check=False)
+            capture_output=True,
+            text=True,
+            timeout=800,
+            check=False,
+        )
         if run.returncode != 0:
-            raise AssertionError(f"the microkernels failed, exit {run.returncode}:\n"
-                                 + run.stdout[-3000:] + run.stderr[-3000:])
+            raise AssertionError(
+                f"the microkernels failed, exit {run.returncode}:\n" + run.stdout[-3000:] + run.stderr[-3000:]
+            )
         launches = json.loads(trace.read_text(encoding="utf-8"))["launches"]
     return {launch["kernel"]: launch["counts"] for launch in launches}
 
@@ -45,10 +50,12 @@ def differences(counts, recorded):
     missing = sorted(set(counts) ^ set(recorded))
     if missing:
         raise AssertionError(f"not on both sides: {', '.join(missing)}")
-    return [(case, name, counts[case][name], value)
-            for case, entry in recorded.items()
-            for name, value in entry["counts"].items()
-            if name not in NOT_COMPARED and not agree(name, counts[case], value)]
+    return [
+        (case, name, counts[case][name], value)
+        for case, entry in recorded.items()
+        for name, value in entry["counts"].items()
+        if name not in NOT_COMPARED and not agree(name, counts[case], value)
+    ]
 
 
 class Agreement(unittest.TestCase):
@@ -60,8 +67,11 @@ class Agreement(unittest.TestCase):
     def test_equal_to_the_hardware(self):
         unsettled = {(case, name) for case, entry in load("open.json")["cases"].items() for name in entry["counts"]}
         found = differences(self.counts, self.recorded)
-        wrong = [f"{case}: {name} is {got}, the H200 counts {want}"
-                 for case, name, got, want in found if (case, name) not in unsettled]
+        wrong = [
+            f"{case}: {name} is {got}, the H200 counts {want}"
+            for case, name, got, want in found
+            if (case, name) not in unsettled
+        ]
         self.assertEqual(wrong, [], "\n".join(wrong))
         settled = unsettled - {(case, name) for case, name, _, _ in found}
         self.assertEqual(settled, set(), "these agree now: take them out of open.json")
@@ -84,8 +94,7 @@ class Agreement(unittest.TestCase):
     def test_an_altered_vector_is_noticed(self):
         altered = copy.deepcopy(self.recorded)
         altered["lds32_stride33"]["counts"]["shared_load_wavefronts"] += 1
-        self.assertEqual(len(differences(self.counts, altered)),
-                         len(differences(self.counts, self.recorded)) + 1)
+        self.assertEqual(len(differences(self.counts, altered)), len(differences(self.counts, self.recorded)) + 1)
 
     def test_a_missing_case_is_noticed(self):
         fewer = dict(self.recorded)

@@ -23,8 +23,9 @@ class Sass(unittest.TestCase):
         self.assertEqual(self.holds("LDG LDGSTS LDS"), [])
 
     def test_one_too_many_is_noticed(self):
-        self.assertEqual(self.holds("LDG LDGSTS"),
-                         ["cp4_stride1: must hold LDG:1 LDGSTS:1, holds LDG:1 LDGSTS:1 LDS:1"])
+        self.assertEqual(
+            self.holds("LDG LDGSTS"), ["cp4_stride1: must hold LDG:1 LDGSTS:1, holds LDG:1 LDGSTS:1 LDS:1"]
+        )
         self.assertEqual(len(self.holds("LDG LDGSTS LDS LDS")), 1)
 
     def test_a_kernel_without_a_case_is_noticed(self):

@@ -61,24 +61,48 @@ void helper() {}
 int main() { return 0; }
 """
 
-COUNTS = {"global_load_requests": 8, "global_load_sectors": 32, "global_load_bytes": 1024,
-          "global_load_active_lanes": 256, "global_store_requests": 8, "global_store_sectors": 32,
-          "global_store_bytes": 1024, "global_store_active_lanes": 256, "divergent_branches": 0}
+COUNTS = {
+    "global_load_requests": 8,
+    "global_load_sectors": 32,
+    "global_load_bytes": 1024,
+    "global_load_active_lanes": 256,
+    "global_store_requests": 8,
+    "global_store_sectors": 32,
+    "global_store_bytes": 1024,
+    "global_store_active_lanes": 256,
+    "divergent_branches": 0,
+}
 FAR = dict(COUNTS, global_load_sectors=256, global_store_sectors=256)
 
 
 def results(backend: str = "simulator") -> dict:
-    rows = [{"rung": "copy_one", "size": {"n": 256}, "status": "PASS", "counts": COUNTS},
-            {"rung": "copy_far", "variant": "stride=8", "size": {"n": 256}, "status": "PASS", "counts": FAR}]
-    report = {"chapter": "01_sample", "backend": backend, "device": "CPU simulator", "driver": "", "toolkit": "g++",
-              "date": "2026-01-02T03:04:05Z", "commit": "0123456789abcdef", "limits": {}, "rows": rows}
+    rows = [
+        {"rung": "copy_one", "size": {"n": 256}, "status": "PASS", "counts": COUNTS},
+        {"rung": "copy_far", "variant": "stride=8", "size": {"n": 256}, "status": "PASS", "counts": FAR},
+    ]
+    report = {
+        "chapter": "01_sample",
+        "backend": backend,
+        "device": "CPU simulator",
+        "driver": "",
+        "toolkit": "g++",
+        "date": "2026-01-02T03:04:05Z",
+        "commit": "0123456789abcdef",
+        "limits": {},
+        "rows": rows,
+    }
     if backend == "gpu":
         report.update(device="NVIDIA H200", driver="580.1", toolkit="CUDA 13.0", limits={"copy_gb_s": 4200.0})
         for row, median in zip(rows, (0.125, 1.0)):
             del row["counts"]
-            row.update(time_ms={"median": median, "p10": median * 0.9, "p90": median * 1.1, "runs": 20},
-                       rate=500 / median, rate_unit="GB/s", fraction_of_limit=500 / median / 4200, ratio_to_peer=0.1 / median,
-                       peer={"name": "cudaMemcpy", "time_ms": {"median": 0.1, "p10": 0.1, "p90": 0.1, "runs": 20}})
+            row.update(
+                time_ms={"median": median, "p10": median * 0.9, "p90": median * 1.1, "runs": 20},
+                rate=500 / median,
+                rate_unit="GB/s",
+                fraction_of_limit=500 / median / 4200,
+                ratio_to_peer=0.1 / median,
+                peer={"name": "cudaMemcpy", "time_ms": {"median": 0.1, "p10": 0.1, "p90": 0.1, "runs": 20}},
+            )
     return report
 
 
@@ -152,12 +176,30 @@ def make(root: Path, chapter: str = CHAPTER, report: dict | None = None, index: 
     (root / "docs" / "index.md").write_text(index)
     program = root / "build" / "simulator" / "chapters" / "01_sample" / "sample"
     program.parent.mkdir(parents=True, exist_ok=True)
-    lines = [{"file": str(folder / "sample.cu"), "line": line, "counts": counts}
-             for line, counts in ((30, {"global_load_requests": 8, "global_load_sectors": 32}),
-                                  (31, {"global_store_requests": 8, "global_store_sectors": 32}))]
-    trace = {"launches": [{"index": 0, "kernel": "copy_one(float*, float const*, int)", "grid": [1, 1, 1],
-                           "block": [256, 1, 1], "counts": COUNTS, "lines": lines, "findings": []}], "findings": []}
-    program.write_text(PROGRAM.format(python=sys.executable, report=json.dumps(report or results()), trace=json.dumps(trace)))
+    lines = [
+        {"file": str(folder / "sample.cu"), "line": line, "counts": counts}
+        for line, counts in (
+            (30, {"global_load_requests": 8, "global_load_sectors": 32}),
+            (31, {"global_store_requests": 8, "global_store_sectors": 32}),
+        )
+    ]
+    trace = {
+        "launches": [
+            {
+                "index": 0,
+                "kernel": "copy_one(float*, float const*, int)",
+                "grid": [1, 1, 1],
+                "block": [256, 1, 1],
+                "counts": COUNTS,
+                "lines": lines,
+                "findings": [],
+            }
+        ],
+        "findings": [],
+    }
+    program.write_text(
+        PROGRAM.format(python=sys.executable, report=json.dumps(report or results()), trace=json.dumps(trace))
+    )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return root / "build"
 

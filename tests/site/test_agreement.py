@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import sample  # noqa: F401  (puts docs/_ext on the path)
+
 import agreement
 
 COUNTS = [name for _, name in agreement.COLUMNS]
@@ -17,7 +18,9 @@ class Cells(unittest.TestCase):
     def test_both_numbers_where_they_differ(self):
         self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 1024}, 1024), "1,024")
         self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 0}, 0), "")
-        self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 1024}, 1025), "**1,024**, H200 1,025")
+        self.assertEqual(
+            agreement.cell("global_load_sectors", {"global_load_sectors": 1024}, 1025), "**1,024**, H200 1,025"
+        )
         self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 0}, 7), "**0**, H200 7")
         self.assertEqual(agreement.cell("global_load_sectors", {"global_load_sectors": 4}, None), "–")
 
@@ -49,8 +52,12 @@ class Page(unittest.TestCase):
         about = {"device": "NVIDIA H200", "driver": "1.2", "toolkit": "release 13", "ncu": "3.4 (x)", "date": "today"}
         self.data("microkernels/h200.json", dict(about, cases={"small": {"counts": dict.fromkeys(COUNTS, 5)}}))
         self.data("microkernels/open.json", {"cases": {"small": {"why": "made up"}}})
-        self.data("agreement/h200.json",
-                  dict(about, counts=COUNTS, programs={"copies": [["copy(int *)", [2, 1, 1], [32, 4, 1], [6] * len(COUNTS)]]}))
+        self.data(
+            "agreement/h200.json",
+            dict(
+                about, counts=COUNTS, programs={"copies": [["copy(int *)", [2, 1, 1], [32, 4, 1], [6] * len(COUNTS)]]}
+            ),
+        )
         self.data("agreement/open.json", {"kernels": []})
         self.program("microkernels/microkernels", "small", 4, code)
         self.program("agreement/agreement_copies", "copy", 6)
@@ -58,8 +65,16 @@ class Page(unittest.TestCase):
 
     def test_rows_tools_and_reasons(self):
         text = self.page()
-        for part in ("NVIDIA H200", "driver 1.2", "release 13", "ncu 3.4", "| `small` | **4**, H200 5 |",
-                     "### copies", "| `copy 2, 32x4` | 6 | 6 |", "- `small`: made up."):
+        for part in (
+            "NVIDIA H200",
+            "driver 1.2",
+            "release 13",
+            "ncu 3.4",
+            "| `small` | **4**, H200 5 |",
+            "### copies",
+            "| `copy 2, 32x4` | 6 | 6 |",
+            "- `small`: made up.",
+        ):
             self.assertIn(part, text)
 
     def test_a_program_that_fails_is_named(self):

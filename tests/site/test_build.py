@@ -32,8 +32,13 @@ class Build(unittest.TestCase):
         if changes.pop("made", True):
             sample.make(self.root, **changes)
         environment = {k: v for k, v in os.environ.items() if k != "WARP_BUILD_DIR"}
-        return subprocess.run([PYTHON, str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root), *arguments],
-                              capture_output=True, text=True, env=environment, timeout=800)
+        return subprocess.run(
+            [PYTHON, str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root), *arguments],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=800,
+        )
 
     def refused(self, done, pattern):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -45,10 +50,16 @@ class Build(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
         site = self.root / "build" / "docs" / "html"
         page = (site / "chapters" / "01_sample.html").read_text()
-        for text in ("The first paragraph", 'id="copy_far"', "number of elements", "copy_one drew this",
-                     'href="#copy_far"', "12.5 %"):
+        for text in (
+            "The first paragraph",
+            'id="copy_far"',
+            "number of elements",
+            "copy_one drew this",
+            'href="#copy_far"',
+            "12.5 %",
+        ):
             self.assertIn(text, page)
-        contents = page[page.index('class="toc-tree"'):]
+        contents = page[page.index('class="toc-tree"') :]
         self.assertRegex(contents, r'(?s)A heading.*href="#copy_one".*href="#copy_far"')
         self.assertIn("copy_far  PASS  8  32.0", (site / "index.html").read_text())
         # A link to nowhere, in the same course.
@@ -97,10 +108,16 @@ int main() { return 0; }"""
         page = self.predicted().read_text()
         self.assertEqual(re.findall(r'id="predict-(\w+)"', page), ["sectors", "faster", "later"])
         data = [json.loads(html.unescape(text)) for text in re.findall(r'data-prediction="(.*?)"', page)]
-        self.assertEqual(data[0], {"near": "exact", "unit": "sectors per request", "choices": [], "answer": 4.0, "shown": "4"})
+        self.assertEqual(
+            data[0], {"near": "exact", "unit": "sectors per request", "choices": [], "answer": 4.0, "shown": "4"}
+        )
         self.assertEqual(data[1]["answer"], "`copy_one`")
         self.assertNotIn("answer", data[2])  # nobody has measured it
-        folds = re.findall(r'<details class="answer" data-for="sectors faster later"><summary>(.*?)</summary>(.*?)</details>', page, re.DOTALL)
+        folds = re.findall(
+            r'<details class="answer" data-for="sectors faster later"><summary>(.*?)</summary>(.*?)</details>',
+            page,
+            re.DOTALL,
+        )
         self.assertEqual([summary for summary, _ in folds], ["Answer", "Answer, continued"])
         self.assertIn("4 sectors per request, counted on the simulator", folds[0][1])
         self.assertIn("Counted on the simulator, n = 256", folds[0][1])
@@ -118,7 +135,9 @@ int main() { return 0; }"""
             self.assertIn(words, fold.group(1))
         self.assertNotIn("(second reading)", page)
 
-    @unittest.skipUnless(sync_playwright and CHROMIUM, "there is no playwright or Chromium: ./learn setup --all brings them")
+    @unittest.skipUnless(
+        sync_playwright and CHROMIUM, "there is no playwright or Chromium: ./learn setup --all brings them"
+    )
     def test_a_browser_asks(self):
         page_file = self.predicted()
         with sync_playwright() as started:
@@ -133,7 +152,13 @@ int main() { return 0; }"""
 
             self.assertEqual((page.locator(".prediction form").count(), opened()), (2, 0))
             field, said = page.locator(".prediction input[type=text]"), page.locator(".prediction output")
-            for typed, words in (("many", "Write a number"), ("5", "Not so: read why."), ("4", "Right."), ("8/2", "Right."), ("2^2", "Right.")):
+            for typed, words in (
+                ("many", "Write a number"),
+                ("5", "Not so: read why."),
+                ("4", "Right."),
+                ("8/2", "Right."),
+                ("2^2", "Right."),
+            ):
                 field.fill(typed)
                 page.keyboard.press("Enter")
                 self.assertIn(words, said.first.inner_text())
@@ -158,7 +183,9 @@ int main() { return 0; }"""
             self.assertTrue(page.get_by_text("And for the very patient.").is_visible())
             without = browser.new_context(java_script_enabled=False).new_page()
             without.goto(page_file.as_uri())
-            self.assertEqual((without.locator(".prediction form").count(), without.locator(".show-answers").count()), (0, 0))
+            self.assertEqual(
+                (without.locator(".prediction form").count(), without.locator(".show-answers").count()), (0, 0)
+            )
             without.locator("details.answer summary").first.click()
             self.assertTrue(without.get_by_text("4 sectors per request").first.is_visible())
             browser.close()
@@ -166,15 +193,19 @@ int main() { return 0; }"""
     def test_a_chapter_draws_for_itself(self):
         sample.make(self.root)
         own = self.root / "chapters" / "01_sample" / "figures.py"
-        text = ('import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
-                '    return [("copy_far", "own", figures.Drawing("<svg></svg>", "Words."), "A caption of its own")]\n')
+        text = (
+            'import figures\n\n\ndef draw(simulated, source):\n    assert simulated.rows and source.name == "sample.cu"\n'
+            '    return [("copy_far", "own", figures.Drawing("<svg></svg>", "Words."), "A caption of its own")]\n'
+        )
         own.write_text(text)
         done = self.build(made=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout + done.stderr)
         page = (self.root / "build" / "docs" / "html" / "chapters" / "01_sample.html").read_text()
         self.assertIn("A caption of its own", page)
         own.write_text(text.replace("copy_far", "copy_none"))
-        self.refused(self.build(made=False), r"^docs: .*figures\.py: draws for copy_none, which is no rung of the chapter$")
+        self.refused(
+            self.build(made=False), r"^docs: .*figures\.py: draws for copy_none, which is no rung of the chapter$"
+        )
 
     def test_a_program_that_is_not_built(self):
         sample.make(self.root)
@@ -183,12 +214,16 @@ int main() { return 0; }"""
         self.refused(done, r"^docs: .*is not built; run './learn run --backend simulator' first$")
 
     def test_bad_sources(self):
-        self.refused(self.build(chapter=sample.CHAPTER.replace("--rung copy_far", "--rung copy_none")),
-                     r"^docs: .*sample\.cu:1: the header lists rung copy_none")
+        self.refused(
+            self.build(chapter=sample.CHAPTER.replace("--rung copy_far", "--rung copy_none")),
+            r"^docs: .*sample\.cu:1: the header lists rung copy_none",
+        )
         text = "\n".join(line for line in sample.CHAPTER.split("\n") if not line.startswith("/// Copies n floats, far"))
         self.refused(self.build(chapter=text), r"^docs: .*sample\.cu:\d+: rung copy_far has no contract")
-        self.refused(self.build(chapter=sample.CHAPTER.replace("Builds on: nothing", "Builds on: 00_before")),
-                     r"^docs: .*builds on 00_before, which is no earlier chapter")
+        self.refused(
+            self.build(chapter=sample.CHAPTER.replace("Builds on: nothing", "Builds on: 00_before")),
+            r"^docs: .*builds on 00_before, which is no earlier chapter",
+        )
 
     def test_bad_arguments(self):
         self.refused(self.build("--port", "0"), "legal is 1 to 65535")
@@ -203,8 +238,12 @@ int main() { return 0; }"""
 
     def test_a_python_without_the_packages(self):
         sample.make(self.root)
-        done = subprocess.run([PYTHON, "-S", "-E", str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root)],
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [PYTHON, "-S", "-E", str(sample.ROOT / "docs" / "build.py"), "--root", str(self.root)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         self.refused(done, r"^docs: this Python lacks sphinx, .*run './learn docs'")
 
 

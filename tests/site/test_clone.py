@@ -31,14 +31,23 @@ class Clone(unittest.TestCase):
     def learn(self, *words):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("WARP_", "CMAKE_GENERATOR"))}
         environment |= {"NO_COLOR": "1"}
-        done = subprocess.run([self.root / "learn", *words], cwd=self.root, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            [self.root / "learn", *words],
+            cwd=self.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
     def touched(self):
         """What git sees beside what it ignores."""
-        done = subprocess.run(["git", "-C", self.root, "status", "--porcelain", "-uall"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", "-C", self.root, "status", "--porcelain", "-uall"], capture_output=True, text=True, check=True
+        )
         return [line[3:] for line in done.stdout.splitlines()]
 
     def page(self):
@@ -52,7 +61,10 @@ class Clone(unittest.TestCase):
         with self.subTest("an edit of prose is on its page in ten seconds of work"):
             source = self.root / "chapters" / "02_naive_gemm" / "naive_gemm.cu"
             text = source.read_text(encoding="utf-8")
-            source.write_text(text.replace("\n\n// ## 1.", "\n\n// A sentence that nobody\n// has written before.\n\n// ## 1.", 1), encoding="utf-8")
+            source.write_text(
+                text.replace("\n\n// ## 1.", "\n\n// A sentence that nobody\n// has written before.\n\n// ## 1.", 1),
+                encoding="utf-8",
+            )
             time.sleep(0.1)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.learn("docs")
@@ -66,12 +78,20 @@ class Clone(unittest.TestCase):
             (self.root / "my.cu").unlink()
         with self.subTest("a chapter is its folder"):
             self.learn("new", "chapter", "13_stencils")
-            self.assertEqual(self.touched(), ["chapters/13_stencils/stencils.cu", "chapters/13_stencils/test_stencils.py"])
+            self.assertEqual(
+                self.touched(), ["chapters/13_stencils/stencils.cu", "chapters/13_stencils/test_stencils.py"]
+            )
             self.assertIn("2 PASS", self.learn("run", "13", "--backend", "simulator"))
             build = self.root / "build" / "simulator"
-            environment = {**os.environ, "WARP_BINARY_DIR": str(build), "PYTHONPATH": str(self.root / "tests" / "chapters")}
-            for command, folder in (([PYTHON, "-m", "unittest", "test_stencils"], self.root / "chapters" / "13_stencils"),
-                                    ([PYTHON, "tools/course", "check", "13"], self.root)):
+            environment = {
+                **os.environ,
+                "WARP_BINARY_DIR": str(build),
+                "PYTHONPATH": str(self.root / "tests" / "chapters"),
+            }
+            for command, folder in (
+                ([PYTHON, "-m", "unittest", "test_stencils"], self.root / "chapters" / "13_stencils"),
+                ([PYTHON, "tools/course", "check", "13"], self.root),
+            ):
                 done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(len(self.touched()), 2)

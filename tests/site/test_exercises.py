@@ -4,7 +4,9 @@ import re
 import unittest
 
 import sample
+
 import exercises_page
+
 from course import exercises as course
 
 FOLDER = "01_thread_indexing"
@@ -21,8 +23,10 @@ class Exercises(unittest.TestCase):
         self.assertTrue(self.exercises)
         places = [self.section.index(f"`{exercise.name}`: {exercise.kind}") for exercise in self.exercises]
         self.assertEqual(places, sorted(places))
-        self.assertEqual(sum(f"{{dropdown}} Hint {n}" in line for line in self.section.split("\n") for n in range(1, 10)),
-                         sum(len(exercise.hints) for exercise in self.exercises))
+        self.assertEqual(
+            sum(f"{{dropdown}} Hint {n}" in line for line in self.section.split("\n") for n in range(1, 10)),
+            sum(len(exercise.hints) for exercise in self.exercises),
+        )
 
     def test_the_solution_is_on_a_page_of_its_own(self):
         self.assertNotIn("blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y", self.section)

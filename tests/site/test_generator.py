@@ -9,8 +9,10 @@ import unittest
 from pathlib import Path
 
 import sample  # puts docs/_ext on the path
+
 import chapter_page
 import doxygen
+
 from course import results, source
 from course.counted import load_counted
 from course.functions import find_function
@@ -48,12 +50,16 @@ class Headers(Temporary):
         self.assertEqual(header.question, "Does the page say what the source says?")
         self.assertEqual(header.builds_on, [])
         self.assertEqual(header.sizes, {"gpu": "4096", "simulator": "256"})
-        self.assertEqual({rung.name: rung.idea for rung in header.rungs.values()},
-                         {"copy_one": "one element a thread", "copy_far": "a | b, and < c"})
+        self.assertEqual(
+            {rung.name: rung.idea for rung in header.rungs.values()},
+            {"copy_one": "one element a thread", "copy_far": "a | b, and < c"},
+        )
         self.assertEqual(header.intro, "")
 
     def test_a_question_may_take_two_lines_and_prose_may_follow(self):
-        text = sample.CHAPTER.replace("// Builds on: nothing", "//   And again?\n// Builds on: 00_before, 02_x\n//\n// Some words.")
+        text = sample.CHAPTER.replace(
+            "// Builds on: nothing", "//   And again?\n// Builds on: 00_before, 02_x\n//\n// Some words."
+        )
         header = self.parse(text).header
         self.assertEqual(header.question, "Does the page say what the source says? And again?")
         self.assertEqual(header.builds_on, ["00_before", "02_x"])
@@ -65,7 +71,9 @@ class Headers(Temporary):
 
     def test_bad_headers(self):
         source = sample.CHAPTER
-        self.refused(source.replace("# Chapter 01: Sample", "# Sample"), "starts with the line '// # Chapter NN: Title'")
+        self.refused(
+            source.replace("# Chapter 01: Sample", "# Sample"), "starts with the line '// # Chapter NN: Title'"
+        )
         self.refused("", "starts with the line")
         self.refused(source.replace("Chapter 01", "Chapter 02"), "the title says chapter 02, the folder is 01_sample")
         self.refused(source.replace("// Question:", "// Query:"), "lacks the line '// Question: ...'")
@@ -77,30 +85,48 @@ class Headers(Temporary):
         self.refused(re.sub(r"//   \./learn.*\n", "", source), "lists no rung")
 
     def test_sizes_measured(self):
-        text = sample.CHAPTER.replace("// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n")
+        text = sample.CHAPTER.replace(
+            "// Size simulator: 256\n", "// Size simulator: 256\n// Sizes measured: 4096 1024\n"
+        )
         self.assertEqual(self.parse(text).header.sizes, {"gpu": "4096", "simulator": "256"})
         self.refused(text.replace("4096 1024", "1024 4096"), r"that of 'Size gpu' \(4096\) first")
 
     def test_a_rung_needs_a_function(self):
         self.refused(sample.CHAPTER.replace("copy_far(float", "copy_afar(float"), "rung copy_far, but no function")
         # A declaration and a call are no definition.
-        text = sample.CHAPTER.replace("copy_far(float", "copy_afar(float") + "void copy_far(int n);\nvoid f() { copy_far(1); }\n"
+        text = (
+            sample.CHAPTER.replace("copy_far(float", "copy_afar(float")
+            + "void copy_far(int n);\nvoid f() { copy_far(1); }\n"
+        )
         self.refused(text, "rung copy_far, but no function")
 
     def test_rungs_that_need_no_function(self):
-        lines = ("//   ./learn run 01 --rung copy_far ", "//   ./learn run 01 --rung {} idea  [{}]\n//   ./learn run 01 --rung copy_far ")
+        lines = (
+            "//   ./learn run 01 --rung copy_far ",
+            "//   ./learn run 01 --rung {} idea  [{}]\n//   ./learn run 01 --rung copy_far ",
+        )
         for name, bracket in (("cublas", "needs cublas"), ("no_guard", "raises out-of-bounds")):
             text = sample.CHAPTER.replace(lines[0], lines[1].format(name, bracket))
             self.assertIn(name, self.parse(text).header.rungs)
             self.refused(text.replace(f"[{bracket}]", "[needs gpu]"), f"rung {name}, but no function")
-            here = [b.name for b in self.parse(text.replace("// Between the two.", f"// [rung {name}]")).blocks if isinstance(b, RungHere)]
+            here = [
+                b.name
+                for b in self.parse(text.replace("// Between the two.", f"// [rung {name}]")).blocks
+                if isinstance(b, RungHere)
+            ]
             self.assertEqual(here, ["copy_one", name, "copy_far"])
             report = sample.results()
             report["rows"].insert(1, {"rung": name, "size": {"n": 256}, "status": "SKIP", "reason": "needs it"})
             for place, before in (("// Between the two.", "The ladder"), (f"// [rung {name}]", "{rung} copy_far")):
                 chapter = self.parse(text.replace("// Between the two.", place))
-                page = chapter_page.chapter_page(chapter, project="p", signatures={"copy_one": "copy_one", "copy_far": "copy_far"},
-                                                 titles={}, simulated=results.parse(json.dumps(report), "r"), measured=None)
+                page = chapter_page.chapter_page(
+                    chapter,
+                    project="p",
+                    signatures={"copy_one": "copy_one", "copy_far": "copy_far"},
+                    titles={},
+                    simulated=results.parse(json.dumps(report), "r"),
+                    measured=None,
+                )
                 self.assertEqual(page.count(f"{{rung}} {name}\n"), 1)
                 self.assertLess(page.index(f"{{rung}} {name}\n"), page.index(before))
 
@@ -121,7 +147,9 @@ class Blocks(Temporary):
     def test_the_whole(self):
         blocks = self.parse().blocks
         kinds = [type(block).__name__ for block in blocks]
-        self.assertEqual(kinds, ["Code", "Prose", "Prose", "Code", "RungHere", "Prose", "Code", "RungHere", "Fold", "Code"])
+        self.assertEqual(
+            kinds, ["Code", "Prose", "Prose", "Code", "RungHere", "Prose", "Code", "RungHere", "Fold", "Code"]
+        )
         self.assertEqual([b.name for b in blocks if isinstance(b, RungHere)], ["copy_one", "copy_far"])
         self.assertEqual(blocks[1].text, "The first paragraph, with `copy_far` named in it.")
         self.assertEqual((blocks[2].text, blocks[2].heading), ("## A heading\n\n- a list", (2, "A heading")))
@@ -151,9 +179,17 @@ class Blocks(Temporary):
         self.assertIn("/// Not a rung.", listed)
 
     def test_what_looks_like_prose_and_is_none(self):
-        text = sample.CHAPTER + 'const char* s = R"(\n// not prose\n)";\n/*\n// nor this\n*/\n// clang-format off\nint x;\n'
+        text = (
+            sample.CHAPTER
+            + 'const char* s = R"(\n// not prose\n)";\n/*\n// nor this\n*/\n// clang-format off\nint x;\n'
+        )
         blocks = self.parse(text).blocks
-        self.assertFalse(any(isinstance(b, Prose) and "not prose" in b.text or isinstance(b, Prose) and "nor" in b.text for b in blocks))
+        self.assertFalse(
+            any(
+                isinstance(b, Prose) and "not prose" in b.text or isinstance(b, Prose) and "nor" in b.text
+                for b in blocks
+            )
+        )
         self.assertFalse(any(isinstance(b, Prose) and "clang-format" in b.text for b in blocks))
         self.assertIn("// not prose", "\n".join(blocks[-1].lines))
 
@@ -179,14 +215,27 @@ class Functions(unittest.TestCase):
 
     def test_forms(self):
         self.assertEqual(self.find("int f() {\n}\n"), (1, 1, 2))
-        self.assertEqual(self.find("/// a\n/// b\ntemplate <class T, int N = 3>\n__global__ void __launch_bounds__(32)\n    f(T* a,\n      int n) {\n  if (n) {\n  }\n}\n"), (1, 3, 9))
+        self.assertEqual(
+            self.find(
+                "/// a\n/// b\ntemplate <class T, int N = 3>\n__global__ void __launch_bounds__(32)\n    f(T* a,\n      int n) {\n  if (n) {\n  }\n}\n"
+            ),
+            (1, 3, 9),
+        )
         self.assertEqual(self.find("#define X {\nauto f(int n) -> std::vector<int> { return {}; }"), (2, 2, 2))
         self.assertEqual(self.find("int g() { return 0; }\nint f() noexcept { return 1; }"), (2, 2, 2))
         self.assertEqual(self.find("namespace n {\nvoid f() {}\n}"), (2, 2, 2))
 
     def test_what_is_no_definition(self):
-        for text in ("int f();", "// int f() {}", 'auto s = "int f() {}";', "int ff() {}", "void g() { f(); }",
-                     "void g() { if (f()) { } }", "int f(", "x = R\"(int f() {})\";"):
+        for text in (
+            "int f();",
+            "// int f() {}",
+            'auto s = "int f() {}";',
+            "int ff() {}",
+            "void g() { f(); }",
+            "void g() { if (f()) { } }",
+            "int f(",
+            'x = R"(int f() {})";',
+        ):
             self.assertIsNone(self.find(text), text)
 
     def test_braces_in_strings_and_comments_do_not_end_it(self):
@@ -200,15 +249,36 @@ class Pages(Temporary):
     def page(self, simulated=None, measured=None, **more):
         chapter = self.parse()
         return chapter_page.chapter_page(
-            chapter, project="chapter_01", signatures={name: name for name in chapter.header.rungs}, titles={},
-            simulated=results.parse(json.dumps(simulated or sample.results()), "r.json"), measured=measured, **more)
+            chapter,
+            project="chapter_01",
+            signatures={name: name for name in chapter.header.rungs},
+            titles={},
+            simulated=results.parse(json.dumps(simulated or sample.results()), "r.json"),
+            measured=measured,
+            **more,
+        )
 
     def test_order(self):
         page = self.page()
-        places = [page.index(text) for text in (
-            "# Chapter 01: Sample", "Does the page say", "4,096 on a GPU", "256 on the simulator", "The first paragraph",
-            ":lineno-start: 28", "const int i = blockIdx", "::::::{rung} copy_one", "{doxygenfunction} copy_one",
-            "Between the two.", "::::::{rung} copy_far", "{dropdown} Setting up", "int main()", "## The ladder")]
+        places = [
+            page.index(text)
+            for text in (
+                "# Chapter 01: Sample",
+                "Does the page say",
+                "4,096 on a GPU",
+                "256 on the simulator",
+                "The first paragraph",
+                ":lineno-start: 28",
+                "const int i = blockIdx",
+                "::::::{rung} copy_one",
+                "{doxygenfunction} copy_one",
+                "Between the two.",
+                "::::::{rung} copy_far",
+                "{dropdown} Setting up",
+                "int main()",
+                "## The ladder",
+            )
+        ]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("@param", page)
 
@@ -241,7 +311,9 @@ class Pages(Temporary):
         self.assertIn("| each | global stores | 8 | 256 | 32 | 12.5 % |", page)
         self.assertEqual(page.count("In every row: 100 % bytes used, 32 lanes per request."), 1)
         self.assertEqual(page.count("In every row: 32 lanes per request."), 1)
-        head, body, constant = chapter_page.without_constants(["a", "n", "x", "y"], [["p", "1", "5", "–"], ["q", "1", "5", "–"]], 2)
+        head, body, constant = chapter_page.without_constants(
+            ["a", "n", "x", "y"], [["p", "1", "5", "–"], ["q", "1", "5", "–"]], 2
+        )
         self.assertEqual((head, body, constant), (["a", "n", "y"], [["p", "1", "–"], ["q", "1", "–"]], ["5 x"]))
 
     def test_every_gpu_is_shown(self):
@@ -251,7 +323,7 @@ class Pages(Temporary):
         page = self.page(measured=first, elsewhere=[second])
         self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 1)
         self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{dropdown} On NVIDIA H100"))
-        ends = page[page.index("## The ladder"):]
+        ends = page[page.index("## The ladder") :]
         self.assertLess(ends.index("Measured on NVIDIA H200"), ends.index("Measured on NVIDIA H100"))
 
     def test_a_rung_that_was_not_measured_yet(self):
@@ -281,7 +353,12 @@ class Pages(Temporary):
     def test_reasons(self):
         report = sample.results()
         report["rows"][0] = {"rung": "copy_one", "size": {"n": 256}, "status": "SKIP", "reason": "needs a GPU"}
-        report["rows"][1] = {"rung": "copy_far", "size": {"n": 256}, "status": "PASS", "reason": "read of 4 bytes: ```x"}
+        report["rows"][1] = {
+            "rung": "copy_far",
+            "size": {"n": 256},
+            "status": "PASS",
+            "reason": "read of 4 bytes: ```x",
+        }
         page = self.page(report)
         self.assertIn("Not run on the simulator: needs a GPU.", page)
         self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\n````", page)
@@ -290,7 +367,10 @@ class Pages(Temporary):
         report = sample.results()
         report["rows"][0]["reason"] = "read of 4 bytes at /home/me/course/chapters/x.cu:3 in f"
         found = results.parse(json.dumps(report), "r.json")
-        found.output, found.shown = "at /home/me/course/chapters/x.cu:3", {"f": "/home/me/course/x.cu and /home/me/coursework"}
+        found.output, found.shown = (
+            "at /home/me/course/chapters/x.cu:3",
+            {"f": "/home/me/course/x.cu and /home/me/coursework"},
+        )
         results.without_root(found, Path("/home/me/course"))
         self.assertEqual(found.rows[0]["reason"], "read of 4 bytes at chapters/x.cu:3 in f")
         self.assertEqual((found.output, found.shown["f"]), ("at chapters/x.cu:3", "x.cu and /home/me/coursework"))
@@ -306,10 +386,14 @@ class Pages(Temporary):
 
     def test_signs(self):
         text = "32 x 8, `32 x 8` and M x\nK, 0 x NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 x 2\n"
-        self.assertEqual(chapter_page.typeset(text),
-                         "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n")
-        self.assertEqual(chapter_page.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
-                         "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n")
+        self.assertEqual(
+            chapter_page.typeset(text),
+            "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n",
+        )
+        self.assertEqual(
+            chapter_page.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
+            "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n",
+        )
 
     def test_ideas_cannot_break_a_table(self):
         self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())
@@ -317,17 +401,25 @@ class Pages(Temporary):
     def test_rungs_must_agree(self):
         report = sample.results()
         report["rows"][1]["rung"] = "copy_other"
-        self.assertRaisesRegex(SourceError, r"sample\.cu:1: the simulator's run has a rung copy_other", self.page, report)
+        self.assertRaisesRegex(
+            SourceError, r"sample\.cu:1: the simulator's run has a rung copy_other", self.page, report
+        )
         report["rows"].pop()
-        self.assertRaisesRegex(SourceError, "the header lists rung copy_far, which the simulator's run does not have", self.page, report)
+        self.assertRaisesRegex(
+            SourceError, "the header lists rung copy_far, which the simulator's run does not have", self.page, report
+        )
 
     def test_notes_go_one_level_down(self):
         self.assertEqual(chapter_page.demote("# Title\n## A\n```\n# b\n```\n"), "### A\n```\n# b\n```\n")
 
     def test_numbers(self):
-        self.assertEqual([chapter_page.number(x) for x in (0, 1234567, 4.0, 4.25, 1 / 3)], ["0", "1,234,567", "4", "4.25", "0.33"])
-        self.assertEqual([chapter_page.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
-                         ["0.0123", "1.234", "12.35", "123.5", "1,234"])
+        self.assertEqual(
+            [chapter_page.number(x) for x in (0, 1234567, 4.0, 4.25, 1 / 3)], ["0", "1,234,567", "4", "4.25", "0.33"]
+        )
+        self.assertEqual(
+            [chapter_page.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
+            ["0.0123", "1.234", "12.35", "123.5", "1,234"],
+        )
 
     def test_fences_grow(self):
         self.assertTrue(chapter_page.fence("````", "text").startswith("`````text"))
@@ -361,65 +453,100 @@ class Results(Temporary):
         self.assertEqual(results.product_bytes(row | {"size": {"N": 64}}, {"N": 128}), 0)
 
     def test_no_program(self):
-        self.assertRaisesRegex(results.ResultsError, r"is not built; run '\./learn run", results.run_program,
-                               self.root / "nothing", self.root)
+        self.assertRaisesRegex(
+            results.ResultsError,
+            r"is not built; run '\./learn run",
+            results.run_program,
+            self.root / "nothing",
+            self.root,
+        )
 
     def test_programs_that_fail(self):
         program = self.root / "program"
-        for body, message in (("echo 'cannot do it' >&2; exit 3", "exited with 3: cannot do it"),
-                              ("exit 1", "exited with 1: no message"), ("exit 0", "wrote no results file"),
-                              ('echo "[" > "$2"', "not JSON"), ('echo "{}" > "$2"', "no list 'rows'"),
-                              ("sleep 60", "did not end within")):
+        for body, message in (
+            ("echo 'cannot do it' >&2; exit 3", "exited with 3: cannot do it"),
+            ("exit 1", "exited with 1: no message"),
+            ("exit 0", "wrote no results file"),
+            ('echo "[" > "$2"', "not JSON"),
+            ('echo "{}" > "$2"', "no list 'rows'"),
+            ("sleep 60", "did not end within"),
+        ):
             program.write_text(f"#!/bin/sh\n{body}\n")
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
             with self.assertRaisesRegex(results.ResultsError, message):
                 results.run_program(program, self.root / "work", timeout=1 if "sleep" in body else 60)
 
     def test_results_of_another_backend(self):
-        self.assertRaisesRegex(results.ResultsError, "was built for the gpu", self.run_program, report=sample.results("gpu"))
+        self.assertRaisesRegex(
+            results.ResultsError, "was built for the gpu", self.run_program, report=sample.results("gpu")
+        )
 
     def test_bad_results(self):
-        for change, message in ((lambda r: r["rows"][0].update(status="GOOD"), "status 'GOOD' is none of"),
-                                (lambda r: r["rows"][0].pop("rung"), "row 0 names no rung"),
-                                (lambda r: r.pop("device"), "the key 'device' is missing"),
-                                (lambda r: r.update(rows=3), "no list 'rows'")):
+        for change, message in (
+            (lambda r: r["rows"][0].update(status="GOOD"), "status 'GOOD' is none of"),
+            (lambda r: r["rows"][0].pop("rung"), "row 0 names no rung"),
+            (lambda r: r.pop("device"), "the key 'device' is missing"),
+            (lambda r: r.update(rows=3), "no list 'rows'"),
+        ):
             report = sample.results()
             change(report)
             self.assertRaisesRegex(results.ResultsError, message, results.parse, json.dumps(report), "r.json")
 
     def test_kernel_names(self):
-        for kernel, name in (("copy", "copy"), ("reduce<float, 256>", "reduce"), ("void ns::f<2>(int*)", "f"),
-                             ("copy_one(float*, float const*, int)", "copy_one"), ("", "")):
+        for kernel, name in (
+            ("copy", "copy"),
+            ("reduce<float, 256>", "reduce"),
+            ("void ns::f<2>(int*)", "f"),
+            ("copy_one(float*, float const*, int)", "copy_one"),
+            ("", ""),
+        ):
             self.assertEqual(results.kernel_base(kernel), name)
 
     def counted(self, launches, **why):
         folder = self.root / "results"
         folder.mkdir(exist_ok=True)
-        (folder / "h200_counts.json").write_text(json.dumps(
-            {"device": "NVIDIA H200", "ncu": "2025.3", "date": "2026-01-02", "size": "256", "launches": launches}))
+        (folder / "h200_counts.json").write_text(
+            json.dumps(
+                {"device": "NVIDIA H200", "ncu": "2025.3", "date": "2026-01-02", "size": "256", "launches": launches}
+            )
+        )
         (folder / "differences.json").write_text(json.dumps(why))
         return load_counted(folder)
 
     def test_counts_of_the_hardware(self):
         self.assertIsNone(load_counted(self.root / "nothing"))
         simulated = results.parse(json.dumps(sample.results()), "r.json")
-        launch = {"kernel": "f<2>(int)", "grid": [2, 1, 1], "block": [32, 1, 1],
-                  "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 100, "divergent_branches": 1}}
+        launch = {
+            "kernel": "f<2>(int)",
+            "grid": [2, 1, 1],
+            "block": [32, 1, 1],
+            "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 100, "divergent_branches": 1},
+        }
         simulated.trace = {"launches": [launch, dict(launch, kernel="helper")]}
-        theirs = {"kernel": "f", "grid": [2, 1, 1], "block": [32, 1, 1],
-                  "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 102, "divergent_branches": 7}}
+        theirs = {
+            "kernel": "f",
+            "grid": [2, 1, 1],
+            "block": [32, 1, 1],
+            "counts": {"global_load_sectors": 8, "shared_load_wavefronts": 102, "divergent_branches": 7},
+        }
         same = self.counted([theirs]).compare(simulated)
-        self.assertEqual([(line.count, line.simulated, line.hardware) for line in same],
-                         [("global_load_sectors", 8, 8), ("shared_load_wavefronts", 100, 100)])
-        other = self.counted([dict(theirs, counts={"global_load_sectors": 4, "shared_load_wavefronts": 103})],
-                             f={"*": "merged by the compiler"})
+        self.assertEqual(
+            [(line.count, line.simulated, line.hardware) for line in same],
+            [("global_load_sectors", 8, 8), ("shared_load_wavefronts", 100, 100)],
+        )
+        other = self.counted(
+            [dict(theirs, counts={"global_load_sectors": 4, "shared_load_wavefronts": 103})],
+            f={"*": "merged by the compiler"},
+        )
         lines = other.compare(simulated)
         self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 103)])
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_page.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
         self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
-        self.assertIn("\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page)
+        self.assertIn(
+            "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page
+        )
         one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
         self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_page.agreement(one, simulated))
         # Launches and counts that say the same are one row, and what is why for several rows is said once.
@@ -456,8 +583,12 @@ class Results(Temporary):
             return {"rung": "f", "variant": variant, "status": "PASS", "rate": rate, "rate_unit": "GB/s"}
 
         def launch(wavefronts):
-            return {"kernel": "f", "grid": [1, 1, 1], "block": [32, 1, 1],
-                    "counts": {"shared_load_requests": 8, "shared_load_wavefronts": wavefronts}}
+            return {
+                "kernel": "f",
+                "grid": [1, 1, 1],
+                "block": [32, 1, 1],
+                "counts": {"shared_load_requests": 8, "shared_load_wavefronts": wavefronts},
+            }
 
         simulated = results.parse(json.dumps(sample.results()), "r.json")
         simulated.rows = [row("one"), row("two")]
@@ -478,19 +609,27 @@ class Results(Temporary):
         source.write_text("a;\nb = words[i];\n")
 
         def launch(kernel, address):
-            return {"kernel": kernel, "lines": [{"file": str(source), "line": 2, "examples": [{"addresses": [address]}]}]}
+            return {
+                "kernel": kernel,
+                "lines": [{"file": str(source), "line": 2, "examples": [{"addresses": [address]}]}],
+            }
 
         simulated = results.parse(json.dumps(sample.results()), "r.json")
         simulated.trace = {"launches": [launch("f(int)", 1), launch("g(int)", 2), launch("f(int)", 3)]}
         for given, address in (({}, 3), ({"launch": 0}, 1), ({"launch": 1}, 3)):
-            self.assertEqual(results.examples_of(simulated, "f", source, "words[i]", **given), [{"addresses": [address]}])
+            self.assertEqual(
+                results.examples_of(simulated, "f", source, "words[i]", **given), [{"addresses": [address]}]
+            )
         for kernel, line, which in (("f", "words[i]", 2), ("f", "words[j]", -1), ("h", "words[i]", -1)):
             with self.assertRaisesRegex(results.ResultsError, "the trace has no request of"):
                 results.examples_of(simulated, kernel, source, line, which)
 
     def test_rows_of_a_table(self):
         table = ["rung  loads", "a  PASS  1", "b  PASS  2", "      a reason", "c  PASS", "3 PASS, 0 FAIL"]
-        self.assertEqual(results.rows_of(table, ["b"]), ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"])
+        self.assertEqual(
+            results.rows_of(table, ["b"]),
+            ["rung  loads", "...", "b  PASS  2", "      a reason", "...", "3 PASS, 0 FAIL"],
+        )
         self.assertRaisesRegex(results.ResultsError, "no row of d", results.rows_of, table, ["b", "d"])
         self.assertEqual(results.before_table("01_sample on SIMT simulator, n = 1\n\nhello\n\nrung  loads\n"), "hello")
         self.assertEqual(results.table_lines("hello\nrung  loads\nx\n"), ["rung  loads", "x"])
@@ -506,24 +645,33 @@ class Contracts(Temporary):
 
     def test_cuda_sources_are_extracted(self):
         found = doxygen.entities(self.extract(self.chapter()))
-        self.assertEqual([(e.name, e.documented) for e in found if e.documented], [("copy_one", True), ("copy_far", True)])
+        self.assertEqual(
+            [(e.name, e.documented) for e in found if e.documented], [("copy_one", True), ("copy_far", True)]
+        )
         far = next(e for e in found if e.name == "copy_far")
         self.assertEqual(far.args, "(float *out, const float *in, int n)")  # no __launch_bounds__, and n has its name
         self.assertEqual(doxygen.breathe_directive(far, "p", found), ":::{doxygenfunction} copy_far\n:project: p\n:::")
 
     def test_overloads_are_told_apart(self):
         path = self.root / "x.h"
-        path.write_text("/// \\file\n/// About.\n\n/// One.\nint f(int a);\n/// Two.\nint f(float a);\nnamespace n {\n/// Three.\nstruct S { int x; ///< four\n};\n}\n")
+        path.write_text(
+            "/// \\file\n/// About.\n\n/// One.\nint f(int a);\n/// Two.\nint f(float a);\nnamespace n {\n/// Three.\nstruct S { int x; ///< four\n};\n}\n"
+        )
         xml = self.extract(path)
         found = doxygen.entities(xml)
-        self.assertEqual([(e.kind, e.name, e.args) for e in found], [("function", "f", "(int a)"), ("function", "f", "(float a)"), ("struct", "n::S", "")])
+        self.assertEqual(
+            [(e.kind, e.name, e.args) for e in found],
+            [("function", "f", "(int a)"), ("function", "f", "(float a)"), ("struct", "n::S", "")],
+        )
         self.assertIn("{doxygenfunction} f(float a)", doxygen.breathe_directive(found[1], "p", found))
         self.assertEqual(doxygen.members(xml, "n::S"), [("x", "four")])
         self.assertEqual(doxygen.file_doc(xml, path), "About.")
 
     def test_a_contract_that_lies_is_refused(self):
         text = sample.CHAPTER.replace("@param n    number", "@param m    number")
-        self.assertRaisesRegex(doxygen.DoxygenError, r"sample\.cu:\d+: .*argument 'm'", self.extract, self.chapter(text))
+        self.assertRaisesRegex(
+            doxygen.DoxygenError, r"sample\.cu:\d+: .*argument 'm'", self.extract, self.chapter(text)
+        )
 
     def test_a_missing_file_is_refused(self):
         self.assertRaisesRegex(doxygen.DoxygenError, "nothing to document", self.extract, self.root / "gone.h")

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import sample
+
 from course import source
 
 try:
@@ -40,18 +41,27 @@ def setUpModule():
     folder = Path(tempfile.mkdtemp(prefix="warp-site-"))
     unittest.addModuleCleanup(shutil.rmtree, folder)
     (folder / "simulator").symlink_to(SIMULATOR)
-    done = subprocess.run([PYTHON, str(sample.ROOT / "docs" / "build.py"), "--build-dir", str(folder)],
-                          capture_output=True, text=True, cwd=sample.ROOT, timeout=800)
+    done = subprocess.run(
+        [PYTHON, str(sample.ROOT / "docs" / "build.py"), "--build-dir", str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=sample.ROOT,
+        timeout=800,
+    )
     if done.returncode != 0 or done.stderr:
         raise AssertionError("the site does not build:\n" + done.stdout + done.stderr)
     SITE = folder / "docs" / "html"
     for main in source.find_chapters(CHAPTERS):
-        REPORTS[main.parent.name] = json.loads((folder / "docs" / "runs" / main.parent.name / "results.json").read_text())
+        REPORTS[main.parent.name] = json.loads(
+            (folder / "docs" / "runs" / main.parent.name / "results.json").read_text()
+        )
 
 
 def bare(text: str) -> str:
     """A text without what Markdown and typography change in it."""
-    return re.sub(r"[\s’‘“”\"'`*_|\\#^]", "", unicodedata.normalize("NFKC", text.replace("×", "x")))  # 2³² is 232, … is ...
+    return re.sub(
+        r"[\s’‘“”\"'`*_|\\#^]", "", unicodedata.normalize("NFKC", text.replace("×", "x"))
+    )  # 2³² is 232, … is ...
 
 
 def lost_lines(prose: str, shown: str) -> list[str]:
@@ -88,7 +98,14 @@ class Page(html.parser.HTMLParser):
             self.links.append(a["href"])
         if tag in ("script", "img", "iframe", "source", "video", "audio", "embed") and a.get("src"):
             self.assets.append(a["src"])
-        if tag == "link" and a.get("rel") in ("stylesheet", "icon", "preload", "shortcut icon", "manifest", "preconnect"):
+        if tag == "link" and a.get("rel") in (
+            "stylesheet",
+            "icon",
+            "preload",
+            "shortcut icon",
+            "manifest",
+            "preconnect",
+        ):
             self.assets.append(a["href"])
         # The logo stands beside the course's name, so its own words may be short; all others need them.
         if tag == "img" and not a.get("alt", "").strip():
@@ -117,8 +134,18 @@ def pages():
 
 class Content(unittest.TestCase):
     def test_what_there_is(self):
-        for name in ("index", "install", "chapters/index", "simulator", "debugging", "reference/lab", "reference/simt",
-                     "glossary", "licence", *(f"chapters/{folder}" for folder in REPORTS)):
+        for name in (
+            "index",
+            "install",
+            "chapters/index",
+            "simulator",
+            "debugging",
+            "reference/lab",
+            "reference/simt",
+            "glossary",
+            "licence",
+            *(f"chapters/{folder}" for folder in REPORTS),
+        ):
             self.assertTrue((SITE / f"{name}.html").exists(), name)
 
     def test_every_link_leads_somewhere(self):
@@ -148,7 +175,10 @@ class Content(unittest.TestCase):
                 self.assertNotRegex("".join(address), r"^(https?:)?//", style.name)
 
     def test_every_line_of_prose_is_shown(self):
-        self.assertEqual(lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"), ["% of *its* time"])
+        self.assertEqual(
+            lost_lines("a warp spends 62\n% of *its* time\n- 128 x 96", "a warp spends 62 128 × 96"),
+            ["% of *its* time"],
+        )
         for main in source.find_chapters(CHAPTERS):
             shown = "".join(Page(SITE / "chapters" / f"{main.parent.name}.html").text)
             for file, blocks in source.all_blocks(main):
@@ -166,16 +196,24 @@ class Content(unittest.TestCase):
         for path in sorted((SITE / "chapters").glob("0[2-5]_*.html")):
             text = path.read_text()
             self.assertIn("<p>Requires: nothing", text, path.name)
-            self.assertNotRegex(re.sub(r"<div class=\"highlight.*?</div>", "", text, flags=re.DOTALL),
-                                r"[.;] (Requires|Source of the idea|Idea): ", path.name)
+            self.assertNotRegex(
+                re.sub(r"<div class=\"highlight.*?</div>", "", text, flags=re.DOTALL),
+                r"[.;] (Requires|Source of the idea|Idea): ",
+                path.name,
+            )
 
     def test_the_map_has_the_fastest_rung_of_each_chapter(self):
         text = (SITE / "chapters" / "index.html").read_text()
-        words = html.unescape(re.search(r'aria-label="(The fastest rung of each chapter that has cuBLAS[^"]*)"', text)[1])
+        words = html.unescape(
+            re.search(r'aria-label="(The fastest rung of each chapter that has cuBLAS[^"]*)"', text)[1]
+        )
         fastest = {}
         for file in sorted(CHAPTERS.glob("0[2-5]_*/results/h200.json")):
-            rows = [row for row in json.loads(file.read_text())["rows"] if row.get("peer") and row["rung"] != "cublas"
-                    and set(row["size"].values()) == {4096}]
+            rows = [
+                row
+                for row in json.loads(file.read_text())["rows"]
+                if row.get("peer") and row["rung"] != "cublas" and set(row["size"].values()) == {4096}
+            ]
             best = max(rows, key=lambda row: row["rate"])
             fastest[file.parents[1].name[:2]] = f"{best['rung']} {best.get('variant', '')}".strip(), best["rate"]
         self.assertEqual(len(fastest), 4)
@@ -204,8 +242,10 @@ class Content(unittest.TestCase):
                         continue
                     numbered += 1
                     number, text = int(found.group(1)), found.group(2).rstrip()
-                    self.assertTrue(any(number <= len(s) and s[number - 1].rstrip() == text for s in sources),
-                                    f"{folder}: line {number}: {text!r}")
+                    self.assertTrue(
+                        any(number <= len(s) and s[number - 1].rstrip() == text for s in sources),
+                        f"{folder}: line {number}: {text!r}",
+                    )
             code = [line for line in lines if line.strip() and not line.startswith("//")]
             self.assertGreater(numbered, 0.9 * len(code))
             words = " ".join("".join(page.text).split())
@@ -262,8 +302,9 @@ class Looks(unittest.TestCase):
 
     def page(self, width: int, height: int = 1000, dark: bool = False):
         """An empty page; `errors` and `requests` gather what the pages opened in it throw and ask for."""
-        context = self.browser.new_context(viewport={"width": width, "height": height},
-                                           color_scheme="dark" if dark else "light")
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
         self.addCleanup(context.close)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
@@ -280,8 +321,11 @@ class Looks(unittest.TestCase):
                     self.errors.clear()
                     self.requests.clear()
                     page.goto(path.as_uri())
-                    self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width,
-                                         "the page is wider than the screen")
+                    self.assertLessEqual(
+                        page.evaluate("document.documentElement.scrollWidth"),
+                        width,
+                        "the page is wider than the screen",
+                    )
                     self.assertIn(path.as_uri(), self.requests)
                     self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
                     self.assertEqual(self.errors, [])

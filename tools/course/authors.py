@@ -27,7 +27,11 @@ def find(word: str) -> Path:
     if path.suffix == ".cu" and path.exists():
         folder = path.resolve().parent
     else:
-        found = [f for f in sorted((ROOT / "chapters").glob("[0-9][0-9]_*")) if f.name == path.name or f.name[:2] == word.zfill(2)]
+        found = [
+            f
+            for f in sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
+            if f.name == path.name or f.name[:2] == word.zfill(2)
+        ]
         if len(found) != 1:
             raise SourceError(f"'{word}' is no chapter: name a number, a folder below chapters/ or a source")
         folder = found[0]
@@ -43,7 +47,9 @@ def numbers(main: Path) -> int:
         return 0
     width = max((len(outcome.quote) for outcome in outcomes), default=0)
     for outcome in sorted(outcomes, key=lambda outcome: (outcome.file != main, outcome.file, outcome.line)):
-        print(f"{outcome.file.name}:{outcome.line:<5} {outcome.word:12}  {outcome.quote:{min(width, 40)}}  {outcome.value}")
+        print(
+            f"{outcome.file.name}:{outcome.line:<5} {outcome.word:12}  {outcome.quote:{min(width, 40)}}  {outcome.value}"
+        )
     wrong = sum(outcome.word == bindings.WRONG for outcome in outcomes)
     pending = sum(outcome.word == bindings.PENDING for outcome in outcomes)
     print(f"{main.parent.name}: {len(outcomes) - wrong - pending} ok, {wrong} wrong, {pending} not recorded yet")

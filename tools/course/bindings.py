@@ -46,9 +46,9 @@ class Quoted:
 _TO_TEN = "one two three four five six seven eight nine ten"
 _TO_TWENTY = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
 _WORDS = {word: number for number, word in enumerate(f"{_TO_TEN} {_TO_TWENTY}".split(), start=1)}
-_WORDS.update(zip("thirty forty fifty sixty seventy eighty ninety".split(), range(30, 100, 10)))
+_WORDS.update(zip(["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(30, 100, 10)))
 _WORDS.update({"zero": 0, "once": 1, "twice": 2, "double": 2, "doubles": 2, "triple": 3, "triples": 3, "hundred": 100})
-_PARTS = dict(zip("half third quarter fifth sixth seventh eighth ninth tenth".split(), range(2, 11)))
+_PARTS = dict(zip(["half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], range(2, 11)))
 _PARTS.update({"halves": 2, **{f"{part}s": number for part, number in _PARTS.items()}})
 _FRACTION = re.compile(rf"\b(?:(a|an|one|two|three|four|five|six|seven|eight|nine) )?({'|'.join(_PARTS)})\b")
 _WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b")
@@ -86,7 +86,9 @@ def quoted_numbers(quote: str) -> list[Quoted]:
     for match in _WORD.finditer(quote):
         if not any(first <= match.start() < last for (first, last), _ in spans):
             number = _WORDS[match.group()]
-            spans.append((match.span(), _between(match.group(), number, 10 if number >= 30 else 1, quote[: match.start()])))
+            spans.append(
+                (match.span(), _between(match.group(), number, 10 if number >= 30 else 1, quote[: match.start()]))
+            )
     return [quoted for _, quoted in sorted(spans, key=lambda pair: pair[0])]
 
 

@@ -15,8 +15,11 @@ NOT_COMPARED = {"divergent_branches"}
 # On a busy chip the counters of wavefronts by kind read up to this much too high (1.6 % was seen, never too low), and so
 # do the conflicts, which are computed from them. Their sum, shared_wavefronts, is exact.
 NOISE = 0.02
-NOISY = {f"shared_{kind}_{what}": f"shared_{kind}_wavefronts"
-         for kind in ("load", "store") for what in ("wavefronts", "bank_conflicts")}
+NOISY = {
+    f"shared_{kind}_{what}": f"shared_{kind}_wavefronts"
+    for kind in ("load", "store")
+    for what in ("wavefronts", "bank_conflicts")
+}
 
 
 def agree(name: str, counts: dict, value: int) -> bool:
@@ -63,8 +66,10 @@ class Counted:
             if kernel not in theirs:
                 continue
             if len(launches) != len(theirs[kernel]):
-                raise ResultsError(f"{kernel}: {len(launches)} launches on the simulator, {len(theirs[kernel])} on "
-                                   f"{self.device}: count them again")
+                raise ResultsError(
+                    f"{kernel}: {len(launches)} launches on the simulator, {len(theirs[kernel])} on "
+                    f"{self.device}: count them again"
+                )
             for index, (a, b) in enumerate(zip(launches, theirs[kernel])):
                 blocks = [math.prod(launch["grid"]) for launch in (a, b)]
                 if blocks[0] != blocks[1] and "blocks" in self.differences.get(kernel, {}):
@@ -95,5 +100,3 @@ def load_counted(folder: Path, gpu: str = FIRST_GPU) -> Counted | None:
     data = json.loads(path.read_text(encoding="utf-8"))
     differences = json.loads(why.read_text(encoding="utf-8")) if why.exists() else {}
     return Counted(data["device"], data["ncu"], data["date"], data["size"], data["launches"], differences)
-
-

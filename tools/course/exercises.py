@@ -172,7 +172,9 @@ def _read_notes(exercise: Exercise) -> None:
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     sections = {parts[i].strip(): parts[i + 1].strip() for i in range(1, len(parts), 2)}
     if parts[0].strip() or tuple(sections) != SECTIONS:
-        raise ExerciseError(f"{where}: must consist of '## Hints', '## Explanation' and '## Alternatives', in this order")
+        raise ExerciseError(
+            f"{where}: must consist of '## Hints', '## Explanation' and '## Alternatives', in this order"
+        )
     hints = re.split(r"^\d+\. ", sections["Hints"], flags=re.MULTILINE)
     exercise.hints = [re.sub(r"\n {3}", "\n", hint).strip() for hint in hints[1:]]
     if hints[0].strip() or len(exercise.hints) < FEWEST_HINTS:

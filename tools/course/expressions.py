@@ -114,7 +114,9 @@ class Numbers:
 
     def hw(self, ref: str, name: str, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
-        launches = [launch for launch in owner._file(gpu, "_counts")["launches"] if launch.get("rung", launch["kernel"]) == rung]
+        launches = [
+            launch for launch in owner._file(gpu, "_counts")["launches"] if launch.get("rung", launch["kernel"]) == rung
+        ]
         launch = owner._launch_of(launches, rung, variant, ref)
         if name not in launch["counts"]:
             raise ExpressionError(f"no count is named {name}; there are {', '.join(sorted(launch['counts']))}")
@@ -122,7 +124,9 @@ class Numbers:
 
     def ncu(self, ref: str, metric: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
         owner, rung, variant = self._resolve(ref)
-        row = owner._one_row(owner._file(gpu, "_caches")["launches"], rung, variant, owner._extents(size), f"{gpu}_caches.json")
+        row = owner._one_row(
+            owner._file(gpu, "_caches")["launches"], rung, variant, owner._extents(size), f"{gpu}_caches.json"
+        )
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
         return row["metrics"][metric]
@@ -136,7 +140,7 @@ class Numbers:
     def _resolve(self, ref, rung: bool = True) -> tuple[Numbers, str, str | None]:
         """Whose rung, which and which variant of it `ref` means."""
         if not isinstance(ref, str):
-            raise ExpressionError(f"{ref!r} is no rung: write \"rung\" or \"rung/variant\"")
+            raise ExpressionError(f'{ref!r} is no rung: write "rung" or "rung/variant"')
         owner, name = self, ref
         if ":" in ref:
             number, _, name = ref.partition(":")
@@ -176,7 +180,7 @@ class Numbers:
         except ValueError:
             extents = []
         if len(extents) != len(default):
-            raise ExpressionError(f"{size!r} is no size of this chapter: write 4096 or \"{self.header.sizes['gpu']}\"")
+            raise ExpressionError(f'{size!r} is no size of this chapter: write 4096 or "{self.header.sizes["gpu"]}"')
         return extents
 
     def _measured(self, ref: str, size, gpu: str, key: str):
@@ -197,7 +201,9 @@ class Numbers:
         variants = list(dict.fromkeys(row.get("variant") or None for row in own))
         wanted = [row for row in own if (row.get("variant") or None) == variant]
         if own and not wanted and variant is None and len(variants) > 1:
-            raise ExpressionError(f"{rung} has variants: write one of {', '.join(f'{rung}/{one}' for one in variants if one)}")
+            raise ExpressionError(
+                f"{rung} has variants: write one of {', '.join(f'{rung}/{one}' for one in variants if one)}"
+            )
         if not wanted:
             if self._is_run_here(rung, variant, where):
                 raise NotRecorded(f"{rung}{'/' + variant if variant else ''} is not in {where} yet")
@@ -238,7 +244,9 @@ class Numbers:
         if not launches:
             raise NotRecorded(f"{ref}: no launch of {rung} was counted on the hardware")
         if len(launches) != len(variants) or variant not in variants:
-            raise ExpressionError(f"{ref}: {len(launches)} launches of {rung} were counted, the program has {len(variants)} variants")
+            raise ExpressionError(
+                f"{ref}: {len(launches)} launches of {rung} were counted, the program has {len(variants)} variants"
+            )
         return launches[variants.index(variant)]
 
     def _kernel_counts(self, run: dict, rung: str, variant: str | None, kernel: str) -> dict:
@@ -291,7 +299,9 @@ def evaluate(expression: str, numbers: Numbers | None):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return call(node.func.id, [value(a) for a in node.args], {k.arg: value(k.value) for k in node.keywords})
         what = ast.get_source_segment(expression.strip(), node) or type(node).__name__
-        raise ExpressionError(f"'{what}' is not allowed here; there are {', '.join((*FUNCTIONS, *_PLAIN))} and arithmetic")
+        raise ExpressionError(
+            f"'{what}' is not allowed here; there are {', '.join((*FUNCTIONS, *_PLAIN))} and arithmetic"
+        )
 
     def call(name, arguments, keywords):
         if name in _PLAIN and not keywords:

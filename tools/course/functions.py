@@ -75,13 +75,16 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
     """The definition of the function `name`, wherever it stands; a declaration is none."""
     masked = masked if masked is not None else mask(text)
     # Directives end a declaration as a semicolon does.
-    plain = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", ";", m.group()), masked,
-                   flags=re.MULTILINE)
+    plain = re.sub(
+        r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", ";", m.group()), masked, flags=re.MULTILINE
+    )
     for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
         close = _matching(plain, found.end() - 1, "(", ")")
         if close < 0:
             continue
-        tail = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{").match(plain, close + 1)
+        tail = re.compile(r"(?:\s|const|noexcept|->|__attribute__\s*\(\([^;{}]*\)\)|[\w:<>,&*])*\{").match(
+            plain, close + 1
+        )
         if tail is None:
             continue
         end = _matching(plain, tail.end() - 1, "{", "}")
@@ -89,13 +92,12 @@ def find_function(text: str, name: str, masked: str | None = None) -> Function |
             continue
         before = max(plain.rfind(c, 0, found.start()) for c in ";{}") + 1
         start = before + len(plain[before:]) - len(plain[before:].lstrip())
-        if not plain[start:found.start()].strip():
+        if not plain[start : found.start()].strip():
             continue  # a statement such as `name(x) {`: no return type, so no function
         line = text.count("\n", 0, start) + 1
         rows = text.split("\n")
         contract = line
         while contract > 1 and rows[contract - 2].lstrip().startswith("///"):
             contract -= 1
-        return Function(name, contract, line, text.count("\n", 0, found.start()) + 1,
-                        text.count("\n", 0, end) + 1)
+        return Function(name, contract, line, text.count("\n", 0, found.start()) + 1, text.count("\n", 0, end) + 1)
     return None

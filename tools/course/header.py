@@ -193,7 +193,9 @@ class _Reader:
     def _kind(self, sizes: dict[str, str]) -> str:
         extents = {size.count(",") + 1 for size in sizes.values()}
         if len(extents) != 1:
-            raise self.bad(self.lines["Size simulator"], "'Size gpu' and 'Size simulator' differ in their number of extents")
+            raise self.bad(
+                self.lines["Size simulator"], "'Size gpu' and 'Size simulator' differ in their number of extents"
+            )
         (count,) = extents
         if "Kind" not in self.fields:
             return "gemm" if count == 3 else "free"
@@ -201,7 +203,9 @@ class _Reader:
         if kind not in KINDS:
             raise self.bad(self.lines["Kind"], f"'Kind: {kind}': legal is {', '.join(KINDS)}")
         if count not in KINDS[kind]:
-            raise self.bad(self.lines["Kind"], f"a {kind} has a size of {' or '.join(map(str, KINDS[kind]))} extents, not {count}")
+            raise self.bad(
+                self.lines["Kind"], f"a {kind} has a size of {' or '.join(map(str, KINDS[kind]))} extents, not {count}"
+            )
         return kind
 
     def _builds_on(self, number: str) -> list[str]:

@@ -25,7 +25,7 @@ def of_example(example):
     else:
         drawn = _global(lanes, size)
     drawn["space"] = example["space"]
-    drawn["title"] = "%s %s, %d byte%s a lane, %d active lane%s" % (
+    drawn["title"] = "{} {}, {} byte{} a lane, {} active lane{}".format(
         example["space"],
         example["access"],
         size,
@@ -36,7 +36,7 @@ def of_example(example):
     if example["space"] == "global" and example["access"] == "atomic":
         again = len(lanes) - len({address for _, address in lanes})
         if again:
-            drawn["caption"] += "; %d lane%s wait for another that names the same address" % (
+            drawn["caption"] += "; {} lane{} wait for another that names the same address".format(
                 again,
                 "" if again == 1 else "s",
             )
@@ -62,8 +62,8 @@ def short(lanes):
     if len(lanes) == 1:
         return str(first)
     if last - first + 1 == len(lanes):
-        return "%d-%d" % (first, last)
-    return "%d+%d" % (first, len(lanes) - 1)
+        return f"{first}-{last}"
+    return f"{first}+{len(lanes) - 1}"
 
 
 def _global(lanes, size):
@@ -75,13 +75,13 @@ def _global(lanes, size):
         places = [words.get(word) for word in range(first, first + SECTOR // WORD)]
         drawn.append(
             {
-                "label": "+%d" % ((sector - sectors[0]) * SECTOR),
+                "label": "+%s" % ((sector - sectors[0]) * SECTOR),
                 "words": [word_entry(place) if place else None for place in places],
             }
         )
     asked = len({byte for _, address in lanes for byte in range(address, address + size)})
     moved = len(sectors) * SECTOR
-    caption = "%d sector%s, %d bytes moved, %d of them wanted" % (
+    caption = "{} sector{}, {} bytes moved, {} of them wanted".format(
         len(sectors),
         "" if len(sectors) == 1 else "s",
         moved,
@@ -110,14 +110,14 @@ def _shared(lanes, size, access, width, total):
             for word, touching in sorted(words_of(members, size).items()):
                 stacks[word % BANKS].append(word_entry(touching))
         passes.append(max(len(stack) for stack in stacks))
-        label = "" if width == 32 else "lanes %d-%d" % (first, first + width - 1)
+        label = "" if width == 32 else f"lanes {first}-{first + width - 1}"
         groups.append({"label": label, "stacks": stacks})
     worst = max(passes)
     total = sum(passes) if total is None else total  # without a trace: what the phases take one by one
     if access == "atomic":  # how many wavefronts that makes depends on the operation, which no example tells
-        caption = "at most %d lane%s in one bank" % (worst, "" if worst == 1 else "s")
+        caption = "at most {} lane{} in one bank".format(worst, "" if worst == 1 else "s")
     else:
-        caption = "%d wavefront%s: at most %d word%s in one bank" % (
+        caption = "{} wavefront{}: at most {} word{} in one bank".format(
             total,
             "" if total == 1 else "s",
             worst,

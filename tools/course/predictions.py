@@ -161,7 +161,12 @@ def _gives_away(prediction: Prediction, value: float | str, text: str) -> bool:
         others = [choice for choice in prediction.choices if choice != value]
         told = set(re.findall(r"[a-z]{2,}", value.lower()))
         asks = set(re.findall(r"[a-z]{2,}", prediction.question.lower()))
-        return bool(told) and told <= words and not told <= asks and not any(choice.lower() in text.lower() for choice in others)
+        return (
+            bool(told)
+            and told <= words
+            and not told <= asks
+            and not any(choice.lower() in text.lower() for choice in others)
+        )
     told = any(number.low < number.high and number.holds(value) for number in bindings.quoted_numbers(text))
     units = set(re.findall(r"[a-z]{2,}", prediction.unit.lower())) - {"per", "the", "of", "as", "in"}
     units |= {unit[:-1] for unit in units if unit.endswith("s")}

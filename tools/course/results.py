@@ -53,10 +53,19 @@ def parse(text: str, origin: str) -> Results:
         if not isinstance(row, dict) or not isinstance(row.get("rung"), str):
             raise ResultsError(f"{origin}: row {index} names no rung")
         if row.get("status") not in STATUS:
-            raise ResultsError(f"{origin}: rung {row['rung']}: status {row.get('status')!r} is none of "
-                               f"{', '.join(STATUS)}")
-    return Results(data["backend"], data["device"], data.get("driver", ""), data.get("toolkit", ""),
-                   data["date"], data["commit"], data.get("limits", {}), data["rows"])
+            raise ResultsError(
+                f"{origin}: rung {row['rung']}: status {row.get('status')!r} is none of {', '.join(STATUS)}"
+            )
+    return Results(
+        data["backend"],
+        data["device"],
+        data.get("driver", ""),
+        data.get("toolkit", ""),
+        data["date"],
+        data["commit"],
+        data.get("limits", {}),
+        data["rows"],
+    )
 
 
 def load(path: Path) -> Results | None:
@@ -96,8 +105,9 @@ def run_program(program: Path, work: Path, commit: str = "unknown", timeout: flo
     trace.unlink(missing_ok=True)
     environment = dict(os.environ, NO_COLOR="1", SIMT_JSON=str(trace), WARP_COMMIT=commit)
     try:
-        done = subprocess.run([str(program), "--json", str(report)], capture_output=True, text=True,
-                              env=environment, timeout=timeout)
+        done = subprocess.run(
+            [str(program), "--json", str(report)], capture_output=True, text=True, env=environment, timeout=timeout
+        )
     except subprocess.TimeoutExpired:
         raise ResultsError(f"{program} did not end within {timeout:.0f} seconds") from None
     except OSError as error:
@@ -109,8 +119,7 @@ def run_program(program: Path, work: Path, commit: str = "unknown", timeout: flo
         raise ResultsError(f"{program} wrote no results file")
     results = parse(report.read_text(encoding="utf-8"), str(report))
     if results.backend != "simulator":
-        raise ResultsError(f"{program} was built for the {results.backend}; the site's counts come from "
-                           "the simulator")
+        raise ResultsError(f"{program} was built for the {results.backend}; the site's counts come from the simulator")
     results.output = done.stdout
     if trace.exists():
         results.trace = json.loads(trace.read_text(encoding="utf-8"))
@@ -127,8 +136,11 @@ def product_bytes(row: dict, size: dict[str, int]) -> float:
     if set(small) != {"M", "N", "K"}:
         return 0
     elements = size["M"] * size["N"] / (small["M"] * small["N"])
-    return 32 * elements * (counts.get("global_load_sectors", 0) * size["K"] / small["K"]
-                            + counts.get("global_store_sectors", 0))
+    return (
+        32
+        * elements
+        * (counts.get("global_load_sectors", 0) * size["K"] / small["K"] + counts.get("global_store_sectors", 0))
+    )
 
 
 def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
@@ -139,13 +151,15 @@ def show_rungs(program: Path, results: Results, timeout: float = 300) -> None:
     environment.pop("SIMT_JSON", None)
 
     def one(rung: str) -> tuple[str, str]:
-        done = subprocess.run([str(program), "--rung", rung], capture_output=True, text=True, env=environment,
-                              timeout=timeout)
+        done = subprocess.run(
+            [str(program), "--rung", rung], capture_output=True, text=True, env=environment, timeout=timeout
+        )
         return rung, before_table(done.stdout)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
-        results.shown = {rung: text for rung, text in pool.map(one, dict.fromkeys(r["rung"] for r in results.rows))
-                         if text}
+        results.shown = {
+            rung: text for rung, text in pool.map(one, dict.fromkeys(r["rung"] for r in results.rows)) if text
+        }
 
 
 def without_root(results: Results, root: Path) -> None:
@@ -165,8 +179,12 @@ def examples_of(results: Results, kernel: str, source: Path, line: str, launch: 
     found = []
     for run in results.trace.get("launches", []):
         if kernel_base(run["kernel"]) == kernel:
-            examples = [example for entry in run["lines"] if entry["line"] in numbers
-                        and Path(entry["file"]).name == source.name for example in entry["examples"]]
+            examples = [
+                example
+                for entry in run["lines"]
+                if entry["line"] in numbers and Path(entry["file"]).name == source.name
+                for example in entry["examples"]
+            ]
             if examples:
                 found.append(examples)
     if not -len(found) <= launch < len(found):

@@ -45,7 +45,7 @@ def simulated_run(source: Path, build: Path) -> dict:
     return _run(str(program), str(build), status.st_mtime_ns, status.st_size)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
     digest = digest_of(Path(program))
     kept = Path(build) / "course" / f"{Path(program).parent.name}.json"
@@ -102,7 +102,9 @@ def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Resu
 def write_atomically(path: Path, text: str) -> None:
     """Writes a file so that a reader sees all of it or what was there before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as file:
         file.write(text)
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)

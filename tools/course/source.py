@@ -160,8 +160,11 @@ class _Blocks:
 
     def add_prose(self, number: int, line: str) -> None:
         if re.match(r"//\s{0,4}%", line):
-            raise self.bad(number, "a line of prose begins with '%', which Markdown takes for a comment and leaves out: "
-                                   "break the line elsewhere")
+            raise self.bad(
+                number,
+                "a line of prose begins with '%', which Markdown takes for a comment and leaves out: "
+                "break the line elsewhere",
+            )
         text = line[2:].removeprefix(" ")
         if re.match(r" {0,3}(```|~~~)", text):
             self.in_fence = not self.in_fence

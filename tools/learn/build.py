@@ -20,7 +20,7 @@ def lock(name):
     steps.make_folder(paths.BUILD)
     path = os.path.join(paths.BUILD, "." + name + ".lock")
     try:
-        file = open(path, "a+")
+        file = open(path, "a+")  # noqa: SIM115  closed below
     except OSError as error:
         raise LearnError(f"cannot write {path}: {error.strerror}")
     with file:

@@ -30,7 +30,9 @@ def ensure(machine, *works):
     still = [need for need in lacking if not need.found(machine)]
     if still:
         raise LearnError(
-            "missing after the installation: {}; the packages of {} are too old for the course".format(", ".join(need.lack(machine) for need in still), machine.system())
+            "missing after the installation: {}; the packages of {} are too old for the course".format(
+                ", ".join(need.lack(machine) for need in still), machine.system()
+            )
         )
 
 
@@ -137,9 +139,7 @@ def ensure_venv(machine):
         try:
             if not venv_says(".python", python_stamp()):
                 shutil.rmtree(paths.VENV, ignore_errors=True)
-                steps.run(
-                    "Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv"
-                )
+                steps.run("Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv")
                 write_stamp(".python", python_stamp())
             steps.run(
                 "Installing the site's Python packages",

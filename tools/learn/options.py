@@ -103,9 +103,7 @@ def parse(command, words):
                     "'./learn {}' has no option {}{}".format(
                         command.name,
                         name,
-                        advice(
-                            name, list(by_name) + ["--help"], "it has " + one_of(list(by_name) + ["--help"])
-                        ),
+                        advice(name, list(by_name) + ["--help"], "it has " + one_of(list(by_name) + ["--help"])),
                     )
                 )
             if option.value is None:

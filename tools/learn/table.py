@@ -19,7 +19,12 @@ COMMANDS = [
         [
             Option("--backend", "default: the GPU if there is one, else the simulator", "gpu|simulator", BACKENDS),
             Option("--rung", "only this rung", "NAME", repeat=True, complete="rung"),
-            Option("--size", "n, rows,cols or M,N,K (of these several); default: as the chapter's header says", "SIZE", repeat=True),
+            Option(
+                "--size",
+                "n, rows,cols or M,N,K (of these several); default: as the chapter's header says",
+                "SIZE",
+                repeat=True,
+            ),
             Option("--cases", "matrix products: check each rung on small cases; all, a number or FIRST-LAST", "WHICH"),
             Option("--json", "write the results to FILE (a folder for several chapters)", "FILE", complete="file"),
             Option("--fast", "on the simulator: without counting and checking"),
@@ -35,7 +40,12 @@ COMMANDS = [
             Option("--launch", "only the launch with this index, counted from 0", "N"),
             Option("--blocks", "count about N blocks of each launch, spread over the grid: for big grids", "N"),
             Option("--html", "write the report to FILE, a page that shows the lanes, too", "FILE", complete="file"),
-            Option("--sarif", "write findings and advice to FILE as SARIF 2.1.0, for editors and code hosts", "FILE", complete="file"),
+            Option(
+                "--sarif",
+                "write findings and advice to FILE as SARIF 2.1.0, for editors and code hosts",
+                "FILE",
+                complete="file",
+            ),
             Option(
                 "--json",
                 "write the trace to FILE; without one, the trace alone to standard output",
@@ -70,7 +80,12 @@ COMMANDS = [
         "checks an exercise: result, findings, and the counts against its bars",
         [
             Option("--all", "all exercises"),
-            Option("--backend", "default: the simulator, which counts; on a GPU the result is checked", "gpu|simulator", BACKENDS),
+            Option(
+                "--backend",
+                "default: the simulator, which counts; on a GPU the result is checked",
+                "gpu|simulator",
+                BACKENDS,
+            ),
             Option("--json", "write what came of it to FILE", "FILE", complete="file"),
             Option("--lines", "FILE:LINE: error: what, a line for each thing that is wrong, for editors"),
             Option("--junit", "the same as JUnit XML, for continuous integration", "FILE", complete="file"),
@@ -115,7 +130,12 @@ COMMANDS = [
             Option("--size", "in place of the sizes of the chapter's header", "SIZE", repeat=True),
             Option("--only", "only this part of it", "PART", ("run", "sanitize", "counts", "caches"), repeat=True),
             Option("--seconds", "bounds the whole; default 540", "N"),
-            Option("--out", "keep logs and all that was recorded in FOLDER; default build/record/GPU", "FOLDER", complete="file"),
+            Option(
+                "--out",
+                "keep logs and all that was recorded in FOLDER; default build/record/GPU",
+                "FOLDER",
+                complete="file",
+            ),
         ],
         positional="CHAPTER...",
         complete="chapter",

@@ -123,8 +123,9 @@ def run(command, timeout):
     What takes too long is interrupted first: ncu then still writes what it has measured.
     """
     try:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True, errors="replace")
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
     except OSError as error:
         return 127, str(error)
     for signal_sent, patience in ((None, timeout), (signal.SIGINT, 30), (signal.SIGKILL, None)):
@@ -154,14 +155,14 @@ def known_metrics(listing, wanted):
     if not known:  # no listing: ask for all, the probe will tell
         return list(wanted)
     counted = {m for metrics in COUNTS.values() for m in metrics}  # asked for in any case
-    return [m for m in wanted
-            if m in counted or m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
+    return [m for m in wanted if m in counted or m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
 
 
 def refused_metrics(output, asked):
     """The metrics that an error message of ncu names."""
-    complaints = [line for line in output.splitlines()
-                  if re.search(r"==(ERROR|WARNING)==", line) or "metric" in line.lower()]
+    complaints = [
+        line for line in output.splitlines() if re.search(r"==(ERROR|WARNING)==", line) or "metric" in line.lower()
+    ]
     text = "\n".join(complaints)
     return [m for m in asked if re.search(rf"(?<![\w.]){re.escape(m)}(?![\w.])", text)]
 
@@ -181,21 +182,19 @@ def number(text):
 
 
 def dimensions(text):
-    """"(32, 1, 1)" as [32, 1, 1]."""
+    """ "(32, 1, 1)" as [32, 1, 1]."""
     return [int(n) for n in re.findall(r"\d+", text)]
 
 
 def counts_of(metrics):
     """The course's counts of one launch, as far as its metrics allow."""
-    return {name: sum(metrics[m] for m in parts)
-            for name, parts in COUNTS.items() if all(m in metrics for m in parts)}
+    return {name: sum(metrics[m] for m in parts) for name, parts in COUNTS.items() if all(m in metrics for m in parts)}
 
 
 def parse_raw_page(text, metrics):
     """Launches of `ncu --page raw --csv`, each with its kernel, shape, metrics and counts."""
     lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines)
-                  if line.startswith('"ID"') or line.startswith("ID,")), None)
+    start = next((i for i, line in enumerate(lines) if line.startswith(('"ID"', "ID,"))), None)
     if start is None:
         return []
     launches = []
@@ -204,27 +203,46 @@ def parse_raw_page(text, metrics):
             continue  # the row of units
         values = {m: number(row.get(m) or "") for m in metrics}
         values = {m: v for m, v in values.items() if v is not None}
-        launches.append({
-            "index": len(launches),
-            "process": row.get("Process Name", ""),
-            "kernel": row.get("Kernel Name", ""),
-            "grid": dimensions(row.get("Grid Size", "")),
-            "block": dimensions(row.get("Block Size", "")),
-            "counts": counts_of(values),
-            "metrics": values,
-        })
+        launches.append(
+            {
+                "index": len(launches),
+                "process": row.get("Process Name", ""),
+                "kernel": row.get("Kernel Name", ""),
+                "grid": dimensions(row.get("Grid Size", "")),
+                "block": dimensions(row.get("Block Size", "")),
+                "counts": counts_of(values),
+                "metrics": values,
+            }
+        )
     return launches
 
 
 def ncu_command(ncu, metrics, options, report, program):
-    return [ncu, "--force-overwrite", "--export", report, "--clock-control", "none",
-            "--target-processes", "all",
-            "--cache-control", "none", "--kernel-name-base", "function",
-            "--metrics", ",".join(metrics)] + options + program
+    return (
+        [
+            ncu,
+            "--force-overwrite",
+            "--export",
+            report,
+            "--clock-control",
+            "none",
+            "--target-processes",
+            "all",
+            "--cache-control",
+            "none",
+            "--kernel-name-base",
+            "function",
+            "--metrics",
+            ",".join(metrics),
+        ]
+        + options
+        + program
+    )
 
 
 def usable_metrics(ncu, metrics, program, timeout, log):
     """Leaves out, by profiling one launch, every metric that makes ncu refuse to run."""
+
     def probe(asked):
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "probe")
@@ -244,6 +262,7 @@ def usable_metrics(ncu, metrics, program, timeout, log):
         if not asked:
             return []
     log("ncu refuses and names no metric; its last words:\n" + "\n".join(output.splitlines()[-8:]))
+
     # Halve: the metrics that work together stay.
     def working(group):
         if not group or probe(group)[0]:
@@ -252,6 +271,7 @@ def usable_metrics(ncu, metrics, program, timeout, log):
             return []
         middle = len(group) // 2
         return working(group[:middle]) + working(group[middle:])
+
     if not probe(asked[:1])[0] and not probe(asked[-1:])[0]:
         return []  # nothing works: it is not the metrics
     return working(asked)
@@ -284,15 +304,33 @@ def measure(arguments, log):
         report = os.path.join(folder, "report")
         code, output = run(ncu_command(ncu, usable, options, report, program), arguments.timeout)
         if code != 0:
-            log("counters.py: ncu ended with exit code {}; its last words:\n{}".format(code, "\n".join(output.splitlines()[-8:])))
+            log(
+                "counters.py: ncu ended with exit code {}; its last words:\n{}".format(
+                    code, "\n".join(output.splitlines()[-8:])
+                )
+            )
         report += ".ncu-rep"
         if not os.path.exists(report):
             return 1
-        _, raw = run([ncu, "--import", report, "--csv", "--page", "raw", "--print-units", "base",
-                      "--kernel-name-base", "function"], arguments.timeout)
+        _, raw = run(
+            [
+                ncu,
+                "--import",
+                report,
+                "--csv",
+                "--page",
+                "raw",
+                "--print-units",
+                "base",
+                "--kernel-name-base",
+                "function",
+            ],
+            arguments.timeout,
+        )
         if arguments.source:
-            _, source = run([ncu, "--import", report, "--csv", "--page", "source",
-                             "--print-source", "sass"], arguments.timeout)
+            _, source = run(
+                [ncu, "--import", report, "--csv", "--page", "source", "--print-source", "sass"], arguments.timeout
+            )
             with gzip.open(arguments.source, "wt") as file:
                 file.write(source)
     launches = parse_raw_page(raw, usable)
@@ -317,8 +355,15 @@ def measure(arguments, log):
     if arguments.out:
         with open(arguments.out, "w") as file:
             file.write(text)
-        log("counters.py: {} launches, {} metrics, {} missing{} -> {}".format(len(launches), len(measured), len(missing),
-               " (" + ", ".join(missing) + ")" if missing else "", arguments.out))
+        log(
+            "counters.py: {} launches, {} metrics, {} missing{} -> {}".format(
+                len(launches),
+                len(measured),
+                len(missing),
+                " (" + ", ".join(missing) + ")" if missing else "",
+                arguments.out,
+            )
+        )
     else:
         sys.stdout.write(text)
     return 0 if launches and code == 0 else 1
@@ -326,20 +371,27 @@ def measure(arguments, log):
 
 def self_test():
     """Checks the parsing on made-up output of ncu."""
-    page = "\n".join([
-        "==PROF== Connected to process 1",
-        '"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size",'
-        '"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","memory_l1_wavefronts_shared",'
-        '"gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"',
-        '"","","","","","","sector","","ns",""',
-        '"0","77","rows","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
-        '"1","78","columns","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
-    ])
-    metrics = ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "memory_l1_wavefronts_shared",
-               "gpu__time_duration.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "absent"]
+    page = "\n".join(
+        [
+            "==PROF== Connected to process 1",
+            '"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size",'
+            '"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","memory_l1_wavefronts_shared",'
+            '"gpu__time_duration.sum","l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"',
+            '"","","","","","","sector","","ns",""',
+            '"0","77","rows","transpose_naive","(32, 32, 1)","(32, 32, 1)","131,072","n/a","5,120.5","3"',
+            '"1","78","columns","next","(48, 1, 1)","(4, 1, 1)","7","12","1","3"',
+        ]
+    )
+    metrics = [
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "memory_l1_wavefronts_shared",
+        "gpu__time_duration.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        "absent",
+    ]
     launches = parse_raw_page(page, metrics)
-    assert [l["kernel"] for l in launches] == ["transpose_naive", "next"], launches
-    assert [l["process"] for l in launches] == ["rows", "columns"], launches
+    assert [launch["kernel"] for launch in launches] == ["transpose_naive", "next"], launches
+    assert [launch["process"] for launch in launches] == ["rows", "columns"], launches
     assert launches[0]["grid"] == [32, 32, 1] and launches[1]["block"] == [48, 1, 1]
     assert launches[0]["metrics"] == {metrics[0]: 131072, metrics[2]: 5120.5, metrics[3]: 3}
     assert launches[0]["counts"] == {"global_load_sectors": 131072}, launches[0]["counts"]
@@ -355,11 +407,11 @@ def self_test():
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Counts what a CUDA program's kernels do on the GPU, with Nsight Compute.")
+        description="Counts what a CUDA program's kernels do on the GPU, with Nsight Compute."
+    )
     parser.add_argument("--out", help="the JSON file to write (default: standard output)")
     parser.add_argument("--source", help="also write ncu's counts per machine instruction, gzipped CSV")
-    parser.add_argument("--first-of-each", action="store_true",
-                        help="profile only the first launch of each kernel")
+    parser.add_argument("--first-of-each", action="store_true", help="profile only the first launch of each kernel")
     parser.add_argument("--launches", type=int, default=0, help="profile at most so many launches")
     parser.add_argument("--extra", action="append", default=[], help="one more metric")
     parser.add_argument("--only", default="", help="these metrics, separated by commas, and no others")

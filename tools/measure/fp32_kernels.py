@@ -30,13 +30,25 @@ def verdict(names):
 
 
 def self_test():
-    fp32 = ["ampere_sgemm_128x64_nn", "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", "gemmSN_NN_kernel",
-            "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4"
-            "_execute_kernel__51_cublas"]
-    tensor = ["cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align4", "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_"
-              "tilesize64x64x64_tensor16x8x8", "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x128x32_warpgroupsize1x1x1"]
-    beside = ["sm90_xmma_gemm_f64f64_f64f64_f64_nn_n_tilesize64x64x16_tensor16x8x16", "cutlass_90_tensorop_d1688gemm",
-              "splitKreduce_kernel", "widen", "naive_along_rows"]
+    fp32 = [
+        "ampere_sgemm_128x64_nn",
+        "cutlass_80_simt_sgemm_256x128_8x4_nn_align1",
+        "gemmSN_NN_kernel",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4"
+        "_execute_kernel__51_cublas",
+    ]
+    tensor = [
+        "cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align4",
+        "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize64x64x64_tensor16x8x8",
+        "sm90_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize128x128x32_warpgroupsize1x1x1",
+    ]
+    beside = [
+        "sm90_xmma_gemm_f64f64_f64f64_f64_nn_n_tilesize64x64x16_tensor16x8x16",
+        "cutlass_90_tensorop_d1688gemm",
+        "splitKreduce_kernel",
+        "widen",
+        "naive_along_rows",
+    ]
     products, wrong = verdict(fp32 + tensor + beside)
     assert products == fp32 + tensor, products
     assert wrong == tensor, wrong
@@ -61,16 +73,36 @@ def main():
         print("fp32_kernels.py: no ncu here; install Nsight Compute or set NCU to its path", file=sys.stderr)
         return 1
     code, output = counters.run(
-        [ncu, "--csv", "--page", "raw", "--clock-control", "none", "--cache-control", "none", "--kernel-name-base",
-         "function", "--metrics", "gpu__time_duration.sum", os.path.abspath(options.program), *options.arguments],
-        options.timeout)
+        [
+            ncu,
+            "--csv",
+            "--page",
+            "raw",
+            "--clock-control",
+            "none",
+            "--cache-control",
+            "none",
+            "--kernel-name-base",
+            "function",
+            "--metrics",
+            "gpu__time_duration.sum",
+            os.path.abspath(options.program),
+            *options.arguments,
+        ],
+        options.timeout,
+    )
     launches = counters.parse_raw_page(output, ["gpu__time_duration.sum"])
     names = [launch["kernel"] for launch in launches]
     for name, count in collections.Counter(names).items():
         print(f"{count:>5} x {name}")
     products, wrong = verdict(names)
     if code != 0 or not products:
-        print("fp32_kernels.py: exit code {}, {} launches, {} products of floats; last words:\n{}".format(code, len(names), len(products), "\n".join(output.splitlines()[-6:])), file=sys.stderr)
+        print(
+            "fp32_kernels.py: exit code {}, {} launches, {} products of floats; last words:\n{}".format(
+                code, len(names), len(products), "\n".join(output.splitlines()[-6:])
+            ),
+            file=sys.stderr,
+        )
         return 1
     for name in dict.fromkeys(wrong):
         print(f"fp32_kernels.py: {name} runs on tensor cores", file=sys.stderr)

@@ -22,9 +22,14 @@ def main() -> int:
     if measured["program_exit_code"] != 0:
         print(f"record_microkernels: the program failed, exit code {measured['program_exit_code']}", file=sys.stderr)
         return 1
-    cases = {launch["kernel"].split("(")[0]: {"grid": launch["grid"], "block": launch["block"],
-                                              "counts": counts_of(launch["metrics"])}
-             for launch in measured["launches"]}
+    cases = {
+        launch["kernel"].split("(")[0]: {
+            "grid": launch["grid"],
+            "block": launch["block"],
+            "counts": counts_of(launch["metrics"]),
+        }
+        for launch in measured["launches"]
+    }
     if len(cases) != len(measured["launches"]):
         print("record_microkernels: some kernels were launched twice", file=sys.stderr)
         return 1

@@ -33,7 +33,7 @@ def runs(log):
     """(tool, variant, programs, exit, output) of each run in the log."""
     heads = list(RUN.finditer(log))
     for head, after in zip(heads, [*heads[1:], None]):
-        yield (*head.groups(), log[head.end():after.start() if after else len(log)])
+        yield (*head.groups(), log[head.end() : after.start() if after else len(log)])
 
 
 def kind_of(report):
@@ -84,8 +84,9 @@ def main() -> int:
         if errors and not found[tool]:
             print(f"record_planted: {tool} {names}: {errors} errors, none of them understood", file=sys.stderr)
             return 1
-    missing = {(name, tool, variant) for name in programs for tool in sanitize.TOOLS
-               for variant in ("faulty", "correct")} - ran
+    missing = {
+        (name, tool, variant) for name in programs for tool in sanitize.TOOLS for variant in ("faulty", "correct")
+    } - ran
     if missing:
         print(f"record_planted: {len(missing)} runs are missing, {min(missing)} among them", file=sys.stderr)
         return 1

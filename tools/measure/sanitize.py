@@ -34,9 +34,11 @@ SECONDS_PER_RUN = 25
 TOGETHER = 10  # corrected programs in one process
 
 # What stands in the first line of an error, and is no error by itself.
-NO_ERROR = re.compile(r"COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|LEAK SUMMARY|Target application returned"
-                      r"|Error: process didn't terminate|No attachable process|were not printed|Saved host backtrace"
-                      r"|Host Frame|Device Frame|^and |^at |^by |^in |^Access |^Address |^Thread|^Value|^Barrier (?!error)|^$")
+NO_ERROR = re.compile(
+    r"COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|LEAK SUMMARY|Target application returned"
+    r"|Error: process didn't terminate|No attachable process|were not printed|Saved host backtrace"
+    r"|Host Frame|Device Frame|^and |^at |^by |^in |^Access |^Address |^Thread|^Value|^Barrier (?!error)|^$"
+)
 SOURCE_LINE = re.compile(r"\bin (?:[^\s:]*/)?([\w.]+\.cuh?):(\d+)")
 
 
@@ -51,11 +53,14 @@ def parse(text):
         if not line.startswith("========="):
             current = None
             continue
-        body = line[len("========="):].strip()
+        body = line[len("=========") :].strip()
         indented = line.startswith("=========     ")
         if body and not indented and not NO_ERROR.search(body):
-            current = {"kind": re.sub(r"0x[0-9a-f]+|\b\d+ hazards?\b", "*", SOURCE_LINE.sub("in *", body)),
-                       "lines": [], "count": 1}
+            current = {
+                "kind": re.sub(r"0x[0-9a-f]+|\b\d+ hazards?\b", "*", SOURCE_LINE.sub("in *", body)),
+                "lines": [],
+                "count": 1,
+            }
             reports.append(current)
         if current is not None:
             for file, number in SOURCE_LINE.findall(body):
@@ -86,8 +91,12 @@ def build(folder):
     sources = sorted(SOURCES.glob("*.cu"))
     with concurrent.futures.ThreadPoolExecutor(len(sources)) as pool:
         objects = [folder / f"{source.stem}.o" for source in sources]
-        list(pool.map(lambda pair: subprocess.run([nvcc, *flags, "-c", str(pair[0]), "-o", str(pair[1])], check=True),
-                      zip(sources, objects)))
+        list(
+            pool.map(
+                lambda pair: subprocess.run([nvcc, *flags, "-c", str(pair[0]), "-o", str(pair[1])], check=True),
+                zip(sources, objects),
+            )
+        )
     program = folder / "planted"
     subprocess.run([nvcc, *flags, "-o", str(program), *map(str, objects)], check=True)
     return program, nvcc
@@ -115,8 +124,15 @@ def main():
                 return None, [], "not run"
             command = [sanitizer, "--tool", tool, *TOOLS[tool], str(program), variant, *some]
             try:
-                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                      errors="replace", timeout=min(left, SECONDS_PER_RUN), check=False)
+                done = subprocess.run(
+                    command,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    timeout=min(left, SECONDS_PER_RUN),
+                    check=False,
+                )
                 text, code = done.stdout, done.returncode
             except subprocess.TimeoutExpired as late:
                 text = late.stdout or ""
@@ -127,21 +143,27 @@ def main():
 
         def record(tool, variant, name):
             errors, reports, code = run(tool, variant, [name])
-            results.append({"program": name, "variant": variant, "tool": tool, "errors": errors, "exit": code,
-                            "reports": reports})
+            results.append(
+                {"program": name, "variant": variant, "tool": tool, "errors": errors, "exit": code, "reports": reports}
+            )
 
         def correct(tool, some):
             errors, reports, code = run(tool, "correct", some)
             if errors == 0 and code == 0 and not reports:
-                results.extend({"program": name, "variant": "correct", "tool": tool, "errors": 0, "exit": 0,
-                                "reports": []} for name in some)
+                results.extend(
+                    {"program": name, "variant": "correct", "tool": tool, "errors": 0, "exit": 0, "reports": []}
+                    for name in some
+                )
             else:
                 for name in some:
                     record(tool, "correct", name)
 
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            jobs = [pool.submit(correct, tool, names[i:i + TOGETHER])
-                    for tool in TOOLS for i in range(0, len(names), TOGETHER)]
+            jobs = [
+                pool.submit(correct, tool, names[i : i + TOGETHER])
+                for tool in TOOLS
+                for i in range(0, len(names), TOGETHER)
+            ]
             jobs += [pool.submit(record, tool, "faulty", name) for name in names for tool in TOOLS]
             for job in jobs:
                 job.result()

@@ -31,7 +31,9 @@ def main(arguments):
         not_started = [exercise for exercise in exercises if not workspace.is_started(exercise)]
         for exercise in not_started:
             workspace.start(exercise)
-            ui.say("%s was not there yet: it is now. Edit it, then check again." % paths.shown(workspace.file_of(exercise)))
+            ui.say(
+                f"{paths.shown(workspace.file_of(exercise))} was not there yet: it is now. Edit it, then check again."
+            )
         if not_started == exercises:
             ui.say()
             show.task(exercises[-1])
@@ -54,7 +56,9 @@ def chosen(arguments, known):
     exercises = []
     for word in arguments.words:
         exercises += catalogue.of_chapter(word, known) or [catalogue.find(word, known)]
-    exercises = list({exercise.key: exercise for exercise in exercises}.values()) or [record.current(known) or known[-1]]
+    exercises = list({exercise.key: exercise for exercise in exercises}.values()) or [
+        record.current(known) or known[-1]
+    ]
     if len(exercises) == 1:
         record.choose(exercises[0])
     return exercises
@@ -94,7 +98,7 @@ def one(exercise, backend):
 def tell(exercise, outcome, paint, brief=False, for_editors=False):
     """Prints what a check came to, and keeps it."""
     if outcome.failures and outcome.failures[0]["kind"] == "not-started":
-        ui.say("%s: not started" % exercise.name)
+        ui.say(f"{exercise.name}: not started")
         return
     before = record.all_records([exercise])[exercise.key]
     record.note_try(exercise, outcome)
@@ -102,7 +106,7 @@ def tell(exercise, outcome, paint, brief=False, for_editors=False):
     if for_editors:
         for line in report.for_editors(workspace.file_of(exercise), outcome):
             ui.say(line)
-        ui.say("%s: %s" % (exercise.name, "passed" if outcome.passed else "not yet"))
+        ui.say("{}: {}".format(exercise.name, "passed" if outcome.passed else "not yet"))
         return
     lines = report.outcome(exercise, workspace.file_of(exercise), outcome, before.last, paint)
     if brief and outcome.passed:
@@ -122,4 +126,4 @@ def summary(outcomes):
     passed = sum(outcome.passed for _, outcome in outcomes)
     started = sum(workspace.is_started(exercise) for exercise, _ in outcomes)
     ui.say()
-    ui.say("%d of %d exercises passed, %d started." % (passed, len(outcomes), started))
+    ui.say(f"{passed} of {len(outcomes)} exercises passed, {started} started.")

@@ -82,7 +82,7 @@ def gpu_rows(machine):
     gpus = machine.gpus()
     simulator_only = "chapters run on the simulator: counts, no times"
     if gpus:
-        for name, capability, driver, memory in gpus:
+        for name, capability, _, memory in gpus:
             rows.append(Row("GPU", f"{name}, compute capability {capability}, {memory}"))
         rows.append(Row("driver", gpus[0][2]))
     else:

@@ -8,8 +8,8 @@ import time
 from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_writable, forget
 from learn.errors import LearnError, UsageError
-from learn.explain import trace
 from learn.explain import report as explained
+from learn.explain import trace
 from learn.machine import Machine
 from learn.names import advice
 
@@ -198,9 +198,7 @@ def launch_number(text):
 def as_chapter(subject):
     """The chapter that is meant, or None for a file of the reader's own."""
     known = chapters.all_chapters()
-    inside = [
-        c for c in known if os.path.realpath(subject) in (os.path.realpath(c.folder), os.path.realpath(c.source))
-    ]
+    inside = [c for c in known if os.path.realpath(subject) in (os.path.realpath(c.folder), os.path.realpath(c.source))]
     if inside:
         return inside[0]
     if os.path.isfile(subject) or os.sep in subject or "." in subject:

@@ -16,13 +16,13 @@ def main(arguments):
     paint = ui.palette()
     shown = min(record.all_records([exercise])[exercise.key].hints + 1, len(exercise.hints))
     record.note_hint(exercise, shown)
-    ui.say("%s: hint %d of %d" % (paint("bold", exercise.name), shown, len(exercise.hints)))
+    ui.say("{}: hint {} of {}".format(paint("bold", exercise.name), shown, len(exercise.hints)))
     for number, hint in enumerate(exercise.hints[:shown], 1):
         ui.say()
         for i, line in enumerate(show.prose(hint)):
-            text = ("%d. " % number if i == 0 else "   ") + line
+            text = (f"{number}. " if i == 0 else "   ") + line
             ui.say("  " + (text if number == shown else paint("dim", text)))
     if shown == len(exercise.hints):
         ui.say()
-        ui.say("That was the last one; ./learn solution %s --anyway shows the solution." % exercise.name)
+        ui.say(f"That was the last one; ./learn solution {exercise.name} --anyway shows the solution.")
     return 0

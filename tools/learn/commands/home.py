@@ -15,20 +15,20 @@ def main():
     records = record.all_records(exercises)
     ui.say(paint("bold", "Warp by Warp") + ": CUDA performance, one chapter at a time")
     ui.say()
-    ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
+    ui.say(f"This machine: GPU: {gpu_state(machine)}; simulator: {simulator_state(machine)}.")
     runs = {chapter.key: last_runs(chapter) for chapter in known}
     for chapter in known:
         mine = [exercise for exercise in exercises if exercise.chapter == chapter.key]
         done = sum(records[exercise.key].is_done() for exercise in mine)
-        text = "Chapter %s, %s: %s" % (chapter.number, chapter.title, "; ".join(runs[chapter.key]) or "not run yet")
-        ui.say(text + ("; exercises: %d of %d." % (done, len(mine)) if mine else "."))
+        text = "Chapter {}, {}: {}".format(chapter.number, chapter.title, "; ".join(runs[chapter.key]) or "not run yet")
+        ui.say(text + (f"; exercises: {done} of {len(mine)}." if mine else "."))
     for exercise in exercises:
         if records[exercise.key].has_changed(exercise):
-            ui.say("The course has changed %s since you passed it: ./learn check %s" % (exercise.name, exercise.name))
+            ui.say(f"The course has changed {exercise.name} since you passed it: ./learn check {exercise.name}")
     ui.say()
     step, why = next_step(known, runs, exercises, records)
     if step:
-        ui.say("Next: %s  %s" % (paint("bold", step), why))
+        ui.say("Next: {}  {}".format(paint("bold", step), why))
         ui.say()
     ui.say(help_text())
     return 0
@@ -37,7 +37,7 @@ def main():
 def last_runs(chapter):
     """What the last run on each backend came to, in words."""
     return [
-        "%s on the %s" % (in_words(counts), "GPU" if backend == "gpu" else backend)
+        "{} on the {}".format(in_words(counts), "GPU" if backend == "gpu" else backend)
         for backend in ("gpu", "simulator")
         for counts in [statuses(paths.last_results(backend, chapter.key))]
         if counts is not None
@@ -48,7 +48,10 @@ def next_step(known, runs, exercises, records):
     """(command, why): the first chapter with something left to do, its program before its exercises."""
     for chapter in known:
         if not runs[chapter.key]:
-            return "./learn run %s" % chapter.number, "runs chapter %s; the text is beside it (./learn docs)" % chapter.number
+            return (
+                f"./learn run {chapter.number}",
+                f"runs chapter {chapter.number}; the text is beside it (./learn docs)",
+            )
         left = [e for e in exercises if e.chapter == chapter.key and not records[e.key].is_done()]
         if not left:
             continue
@@ -56,9 +59,9 @@ def next_step(known, runs, exercises, records):
         if not workspace.is_started(left[0]):
             return "./learn start", "puts the exercises into my/ and shows the first one"
         if here is not None and here.key in [exercise.key for exercise in left]:
-            return "./learn check %s" % here.name, "the exercise that you are at"
-        return "./learn next %s" % left[0].name, "%d exercises of chapter %s are open" % (len(left), chapter.number)
+            return f"./learn check {here.name}", "the exercise that you are at"
+        return f"./learn next {left[0].name}", f"{len(left)} exercises of chapter {chapter.number} are open"
     if known:
         last = known[-1].number
-        return "./learn explain %s" % last, "reads chapter %s line by line; you have done all the rest" % last
+        return f"./learn explain {last}", f"reads chapter {last} line by line; you have done all the rest"
     return "", ""

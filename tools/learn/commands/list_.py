@@ -10,29 +10,30 @@ from learn.machine import Machine
 def main(_arguments):
     known = chapters.all_chapters()
     if not known:
-        raise LearnError("there is no chapter in %s" % paths.shown(paths.CHAPTERS))
+        raise LearnError(f"there is no chapter in {paths.shown(paths.CHAPTERS)}")
     machine = Machine()
     paint = ui.palette()
     exercises = catalogue.whatever_there_is()
     records, here = record.all_records(exercises), record.current(exercises)
     broken = 0
     for chapter in known:
-        ui.say("%s  %s" % (paint("bold", chapter.number), paint("bold", chapter.title)))
+        ui.say("{}  {}".format(paint("bold", chapter.number), paint("bold", chapter.title)))
         if chapter.problem:
             ui.say("    " + paint("red", chapter.problem))
             broken += 1
             continue
         ui.say("    " + ui.wrap(chapter.question, 4, 96))
         if chapter.builds_on:
-            ui.say("    builds on %s" % ", ".join(chapter.builds_on))
+            ui.say("    builds on {}".format(", ".join(chapter.builds_on)))
         ui.say(
-            "    %d rungs; size %s on a GPU, %s on the simulator"
-            % (len(chapter.rungs), chapter.size("gpu"), chapter.size("simulator"))
+            "    {} rungs; size {} on a GPU, {} on the simulator".format(
+                len(chapter.rungs), chapter.size("gpu"), chapter.size("simulator")
+            )
         )
         for backend in ("gpu", "simulator"):
             counts = statuses(paths.last_results(backend, chapter.key))
             if counts is not None:
-                ui.say("    last run on the %s: %s" % ("GPU" if backend == "gpu" else backend, in_words(counts)))
+                ui.say("    last run on the {}: {}".format("GPU" if backend == "gpu" else backend, in_words(counts)))
         for line in report.listing([e for e in exercises if e.chapter == chapter.key], records, paint, here):
             ui.say(line)
     keys = [chapter.key for chapter in known]
@@ -42,7 +43,7 @@ def main(_arguments):
         for line in report.listing([e for e in of_others if e.chapter == key], records, paint, here):
             ui.say(line)
     ui.say()
-    ui.say("This machine: GPU: %s; simulator: %s." % (gpu_state(machine), simulator_state(machine)))
+    ui.say(f"This machine: GPU: {gpu_state(machine)}; simulator: {simulator_state(machine)}.")
     return 1 if broken else 0
 
 
@@ -52,9 +53,17 @@ def gpu_state(machine):
     if not machine.nvcc():
         return "no (there is one, but no nvcc: ./learn doctor)"
     lacking = needs.missing(machine, "gpu")
-    return "yes" if not lacking else "after ./learn setup (missing: %s)" % ", ".join(n.lack(machine) for n in lacking)
+    return (
+        "yes"
+        if not lacking
+        else "after ./learn setup (missing: {})".format(", ".join(n.lack(machine) for n in lacking))
+    )
 
 
 def simulator_state(machine):
     lacking = needs.missing(machine, "simulator")
-    return "yes" if not lacking else "after ./learn setup (missing: %s)" % ", ".join(n.lack(machine) for n in lacking)
+    return (
+        "yes"
+        if not lacking
+        else "after ./learn setup (missing: {})".format(", ".join(n.lack(machine) for n in lacking))
+    )

@@ -14,14 +14,16 @@ def main(arguments):
     else:
         here = record.current(known)
         done = here is not None and record.all_records([here])[here.key].is_done()
-        exercise = here if here is not None and not done and not workspace.is_started(here) else (
-            record.first_open(known, after=here)
+        exercise = (
+            here
+            if here is not None and not done and not workspace.is_started(here)
+            else (record.first_open(known, after=here))
         )
         if here is not None and not done and exercise is not None and exercise.key != here.key:
-            ui.say("%s is still open; ./learn next %s comes back to it." % (here.name, here.name))
+            ui.say(f"{here.name} is still open; ./learn next {here.name} comes back to it.")
             ui.say()
     if exercise is None:
-        ui.say("All %d exercises are done." % len(known))
+        ui.say(f"All {len(known)} exercises are done.")
         return 0
     workspace.start(exercise)
     record.choose(exercise)

@@ -33,7 +33,9 @@ def main(arguments):
     if arguments.answers is not None:
         guesses = [part.strip() for part in arguments.answers.split(";")]
         if len(guesses) > len(asked):
-            raise UsageError(f"--answers has {len(guesses)} guesses; chapter {chapter.number} asks {len(asked)} predictions")
+            raise UsageError(
+                f"--answers has {len(guesses)} guesses; chapter {chapter.number} asks {len(asked)} predictions"
+            )
         for one, typed in zip(asked, guesses):
             if typed and predictions.guessed(one.prediction, typed) is None:
                 raise UsageError(f"'{typed}' is no answer to {one.name}. {legal(one.prediction)}")
@@ -127,9 +129,19 @@ def settle(chapter, one, typed, numbers):
     if guess is None:
         word, colour = "skipped", "yellow"
     elif predictions.is_near(prediction, guess, answer.value):
-        word, colour = "right" if prediction.choices or prediction.near == "exact" else f"near enough (within {within(prediction)})", "green"
+        word, colour = (
+            "right"
+            if prediction.choices or prediction.near == "exact"
+            else f"near enough (within {within(prediction)})",
+            "green",
+        )
     else:
-        word, colour = "no" if prediction.choices or prediction.near == "exact" else f"not near (asked: within {within(prediction)})", "red"
+        word, colour = (
+            "no"
+            if prediction.choices or prediction.near == "exact"
+            else f"not near (asked: within {within(prediction)})",
+            "red",
+        )
     ui.say(f"  your guess  {shown:>{width}}{unit if guess is not None else ''}")
     ui.say(f"  the answer  {answer.text:>{width}}{unit}  ({answer.source})  {paint(colour, word)}")
     if guess is not None:

@@ -106,7 +106,15 @@ class Recorder:
         """The programs: what does not build ends the recording."""
         env = dict(build.environment("gpu", self.machine), PATH=self.env["PATH"])
         folder = paths.build_folder("gpu")
-        configure = ["cmake", "--preset", "gpu", "-B", folder, f"-DPython3_EXECUTABLE={sys.executable}", "-DBUILD_TESTING=OFF"]
+        configure = [
+            "cmake",
+            "--preset",
+            "gpu",
+            "-B",
+            folder,
+            f"-DPython3_EXECUTABLE={sys.executable}",
+            "-DBUILD_TESTING=OFF",
+        ]
         if wanted:
             with build.lock("gpu"):
                 words = [self.steps.run("configure", 120, configure, env, paths.ROOT)[0]]
@@ -120,7 +128,15 @@ class Recorder:
             architecture = "sm_" + self.machine.gpus()[0][1].replace(".", "")
             architecture += "a" if architecture in ("sm_90", "sm_100") else ""
             source = os.path.join(paths.ROOT, "tests", "microkernels", "microkernels.cu")
-            command = [self.machine.nvcc(), "-std=c++20", f"-arch={architecture}", "-lineinfo", "-o", self.micro(), source]
+            command = [
+                self.machine.nvcc(),
+                "-std=c++20",
+                f"-arch={architecture}",
+                "-lineinfo",
+                "-o",
+                self.micro(),
+                source,
+            ]
             self.steps.run("build microkernels", 240, command, self.env)
 
     def chapter(self, chapter, sizes):
@@ -169,7 +185,11 @@ class Recorder:
         if sass:
             word, text = self.steps.run(f"machine code {chapter.key}", 90, [sass, "-sass", program], self.env)
             own = counts.kernels_of(chapter.folder)
-            found = {name: digest for name, digest in machine_code.digests(text).items() if machine_code.base_name(name) in own}
+            found = {
+                name: digest
+                for name, digest in machine_code.digests(text).items()
+                if machine_code.base_name(name) in own
+            }
             if word == OK:
                 version = steps.ask([self.machine.nvcc(), "--version"]) or ""
                 release = re.search(r"V[\d.]+", version)
@@ -199,7 +219,10 @@ class Recorder:
             if chapter.kind == "gemm":
                 # The other tools are slower by a multiple; two dozen cases have every extent in every place.
                 cases = "all" if kind == "memcheck" else "0-23"
-                clean &= self.steps.run(f"{kind} cases {chapter.key}", 120, [*command, "--cases", cases], self.quick)[0] == OK
+                clean &= (
+                    self.steps.run(f"{kind} cases {chapter.key}", 120, [*command, "--cases", cases], self.quick)[0]
+                    == OK
+                )
         return clean
 
     def count(self, chapter, folder):
@@ -209,8 +232,12 @@ class Recorder:
         command += [chapter.program("gpu"), "--size", chapter.size("simulator")]
         word, _ = self.steps.run(f"count {chapter.key}", 180, command, self.env, permitted=not_permitted)
         if word == OK:
-            self.keep(f"record counts {chapter.key}", folder, f"{self.gpu}_counts.json",
-                      lambda: counts.counts_file(json.loads(Path(raw).read_text(encoding="utf-8")), chapter.folder))
+            self.keep(
+                f"record counts {chapter.key}",
+                folder,
+                f"{self.gpu}_counts.json",
+                lambda: counts.counts_file(json.loads(Path(raw).read_text(encoding="utf-8")), chapter.folder),
+            )
 
     def caches(self, chapter, folder):
         """What the text quotes of caches and waits, at the sizes that it speaks of."""
@@ -240,7 +267,12 @@ class Recorder:
                 "ncu": version_line(steps.ask([ncu, "--version"])),
                 "commit": self.env["WARP_COMMIT"],
             }
-            self.keep(f"record caches {chapter.key}", folder, f"{self.gpu}_caches.json", lambda: counts.caches_file(facts, parts))
+            self.keep(
+                f"record caches {chapter.key}",
+                folder,
+                f"{self.gpu}_caches.json",
+                lambda: counts.caches_file(facts, parts),
+            )
 
     def keep(self, name, folder, file, text):
         """Writes what a part recorded, or reports why it cannot."""
@@ -253,7 +285,9 @@ class Recorder:
         """Copies what was recorded into the chapter's results, if everything about the chapter was clean."""
         files = [name for name in self.products() if os.path.exists(os.path.join(folder, name))]
         if not clean:
-            self.steps.report(FAIL, f"write results of {chapter.key}", note=f"not all was clean; it is in {paths.shown(folder)}")
+            self.steps.report(
+                FAIL, f"write results of {chapter.key}", note=f"not all was clean; it is in {paths.shown(folder)}"
+            )
             return
         for name in files:
             target = Path(chapter.folder, "results", name)
@@ -306,4 +340,7 @@ class Recorder:
 
 def version_line(text):
     """The line of a tool's `--version` that has the version."""
-    return next((line.strip() for line in (text or "").splitlines() if "ersion" in line and re.search(r"\d\.\d", line)), "unknown")
+    return next(
+        (line.strip() for line in (text or "").splitlines() if "ersion" in line and re.search(r"\d\.\d", line)),
+        "unknown",
+    )

@@ -16,8 +16,10 @@ def main(arguments):
     if edited and not arguments.yes:
         names = ", ".join(exercise.name for exercise in edited)
         if not sys.stdin.isatty():
-            raise LearnError("reset replaces what you wrote in %s (a backup is kept); --yes says that you want it" % names)
-        ui.say("This replaces what you wrote in %s; a backup is kept in %s/." % (names, paths.shown(workspace.BACKUPS)))
+            raise LearnError(
+                f"reset replaces what you wrote in {names} (a backup is kept); --yes says that you want it"
+            )
+        ui.say(f"This replaces what you wrote in {names}; a backup is kept in {paths.shown(workspace.BACKUPS)}/.")
         try:
             answer = input("Go on? [y/N] ")
         except EOFError:
@@ -29,7 +31,11 @@ def main(arguments):
         kept = workspace.reset(exercise)
         record.forget(exercise)
         if kept or not arguments.all:
-            ui.say("%s is as it was; %s" % (exercise.name, "your version: " + paths.shown(kept) if kept else "you had changed nothing"))
+            ui.say(
+                "{} is as it was; {}".format(
+                    exercise.name, "your version: " + paths.shown(kept) if kept else "you had changed nothing"
+                )
+            )
     if arguments.all:
-        ui.say("All %d exercises are as they were, and open." % len(known))
+        ui.say(f"All {len(known)} exercises are as they were, and open.")
     return 0

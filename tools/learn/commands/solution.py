@@ -12,11 +12,12 @@ def main(arguments):
     exercise = catalogue.find(arguments.words[0], known) if arguments.words else record.current(known) or known[-1]
     if not record.all_records([exercise])[exercise.key].is_done() and not arguments.anyway:
         raise LearnError(
-            "%s is not passed yet: ./learn hint %s helps, ./learn solution %s --anyway shows it all the same"
-            % (exercise.name, exercise.name, exercise.name)
+            f"{exercise.name} is not passed yet: ./learn hint {exercise.name} helps, ./learn solution {exercise.name} --anyway shows it all the same"
         )
     paint = ui.palette()
-    ui.say(paint("bold", "%s %s" % (exercise.number, exercise.title)) + "  " + paint("dim", paths.shown(str(exercise.solution))))
+    ui.say(
+        paint("bold", f"{exercise.number} {exercise.title}") + "  " + paint("dim", paths.shown(str(exercise.solution)))
+    )
     ui.say()
     code = exercise.solution.read_text(encoding="utf-8")[len(exercise.header) :].strip("\n")
     for line in code.split("\n"):

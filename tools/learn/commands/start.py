@@ -9,14 +9,14 @@ def main(arguments):
     asked = [catalogue.find(word, known) for word in arguments.words]
     copied = [exercise for exercise in known if workspace.start(exercise)]
     if copied:
-        ui.say("%d exercises are now in %s; they are yours, git ignores them." % (len(copied), folder()))
+        ui.say(f"{len(copied)} exercises are now in {folder()}; they are yours, git ignores them.")
     elif not asked:
-        ui.say("The exercises are in %s already; nothing was changed." % folder())
+        ui.say(f"The exercises are in {folder()} already; nothing was changed.")
     if asked:
         record.choose(asked[-1])
     exercise = asked[-1] if asked else record.current(known)
     if exercise is None:
-        ui.say("All %d exercises are done." % len(known))
+        ui.say(f"All {len(known)} exercises are done.")
         return 0
     ui.say()
     show.task(exercise)

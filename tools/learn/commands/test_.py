@@ -4,7 +4,7 @@ import os
 import re
 
 from learn import build, chapters, install, paths, steps, ui
-from learn.commands.run import check_gpu, results_files, statuses, in_words
+from learn.commands.run import check_gpu, in_words, results_files, statuses
 from learn.errors import LearnError
 from learn.machine import Machine
 

@@ -31,8 +31,9 @@ def main(arguments):
             ui.report(error)
         ui.say()
         ui.say(
-            "Watching %s (%s); Ctrl-C ends."
-            % (paths.shown(workspace.file_of(only)) if only else paths.shown(workspace.FOLDER) + "/", watcher.name)
+            "Watching {} ({}); Ctrl-C ends.".format(
+                paths.shown(workspace.file_of(only)) if only else paths.shown(workspace.FOLDER) + "/", watcher.name
+            )
         )
         exercise = next_saved(watcher, files)
         record.choose(exercise)

@@ -16,7 +16,7 @@ def everything():
     except course.ExerciseError as error:
         raise LearnError(str(error))
     if not found:
-        raise LearnError("there is no exercise in %s" % paths.shown(os.path.join(paths.ROOT, "exercises")))
+        raise LearnError("there is no exercise in {}".format(paths.shown(os.path.join(paths.ROOT, "exercises"))))
     return found
 
 
@@ -39,9 +39,9 @@ def find(word, known):
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError("'%s' could be %s; write more of it" % (word, one_of(e.key for e in found)))
+        raise UsageError(f"'{word}' could be {one_of(e.key for e in found)}; write more of it")
     near = advice(word, [e.name for e in known])
-    raise UsageError("unknown exercise '%s'%s (./learn list shows all)" % (word, near))
+    raise UsageError(f"unknown exercise '{word}'{near} (./learn list shows all)")
 
 
 def of_chapter(word, known):

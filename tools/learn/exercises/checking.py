@@ -59,7 +59,7 @@ def check(exercise, source, backend="simulator"):
     folder = os.path.join(paths.BUILD, "exercises", exercise.chapter, exercise.name)
     steps.make_folder(folder)
     began = time.monotonic()
-    with build.lock("check-%s-%s" % (exercise.number, exercise.name)):
+    with build.lock(f"check-{exercise.number}-{exercise.name}"):
         program, events = os.path.join(folder, "check"), os.path.join(folder, "events")
         outcome = Outcome(backend)
         errors = compile_check(exercise.checker, source, program, backend)
@@ -80,7 +80,7 @@ def compile_command(checker, source, program, backend="simulator"):
         command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
     command += ["-std=c++20"] + ["-I" + include for include in INCLUDES]
     if source:
-        command.append('-DEXERCISE="%s"' % os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"'))
+        command.append('-DEXERCISE="{}"'.format(os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"')))
     return command + [str(checker)] + [os.path.join(folder, library) for library in LIBRARIES] + ["-o", program]
 
 
@@ -92,7 +92,7 @@ def compile_check(checker, source, program, backend="simulator"):
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
-        raise LearnError("cannot run %s: %s" % (paths.shown(command[0]), error.strerror))
+        raise LearnError(f"cannot run {paths.shown(command[0])}: {error.strerror}")
     return None if done.returncode == 0 else done.stderr + done.stdout
 
 
@@ -121,11 +121,11 @@ def run_check(command, events, outcome):
     ended = read_events(events, outcome)
     case = outcome.cases[-1] if outcome.cases else ""
     if code is None:
-        outcome.fail("timeout", "it did not end within %d s" % SECONDS, case=case)
+        outcome.fail("timeout", f"it did not end within {SECONDS} s", case=case)
     elif not ended and not outcome.failures:
-        how = "with exit code %d" % code if code >= 0 else "by " + signal.Signals(-code).name
+        how = f"with exit code {code}" if code >= 0 else "by " + signal.Signals(-code).name
         kind = "exit" if code >= 0 else "crash"
-        outcome.fail(kind, "your code ended the program %s before the check was over" % how, case=case)
+        outcome.fail(kind, f"your code ended the program {how} before the check was over", case=case)
     outcome.passed = ended == "passed" and not outcome.reasons() and code == 0
 
 
@@ -169,7 +169,7 @@ def explain_errors(text, source, outcome):
         return
     missing = next((re.search(r"['‘](\w+)['’] was not declared", match["message"]) for match in found), None)
     if missing:
-        message = "the check calls %s, which your file no longer has: keep its name and its parameters" % missing[1]
+        message = f"the check calls {missing[1]}, which your file no longer has: keep its name and its parameters"
         outcome.fail("compile", message)
         return
     first = found[0]["message"] if found else steps.tail(text, 5)

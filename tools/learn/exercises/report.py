@@ -31,9 +31,9 @@ def outcome(exercise, source, result, before, paint):
     """Lines that tell of a check. `before`: the values of the bars at the last try."""
     shown = paths.shown(source)
     if result.passed:
-        lines = ["%s  %s" % (paint("green+bold", exercise.name + ": passed"), facts(result))]
+        lines = ["{}  {}".format(paint("green+bold", exercise.name + ": passed"), facts(result))]
     else:
-        lines = ["%s  %s" % (paint("red+bold", exercise.name + ": not yet"), facts(result))]
+        lines = ["{}  {}".format(paint("red+bold", exercise.name + ": not yet"), facts(result))]
     lines += failures(result, source, shown, paint)
     lines += predictions(result, paint)
     lines += bars(result, source, shown, before, paint)
@@ -41,7 +41,7 @@ def outcome(exercise, source, result, before, paint):
         said = result.said.rstrip().splitlines()
         lines += ["", "  Your code printed:"] + ["    " + line for line in said[:12]]
         if len(said) > 12:
-            lines.append("    ... and %d lines more" % (len(said) - 12))
+            lines.append("    ... and %s lines more" % (len(said) - 12))
     return lines
 
 
@@ -51,7 +51,7 @@ def for_editors(source, result):
 
     def add(file, line, text):
         where = paths.shown(file) if file else shown
-        lines.append("%s:%d: error: %s" % (where, line or 1, " ".join(text.split())))
+        lines.append("{}:{}: error: {}".format(where, line or 1, " ".join(text.split())))
 
     for failure in result.failures:
         case = failure["case"] + ": " if failure.get("case") else ""
@@ -60,12 +60,12 @@ def for_editors(source, result):
         add(failure.get("file"), line, case + first_sentences(failure["message"]))
     for bar in result.bars:
         if not bar["holds"]:
-            text = "%s: %s, %s %s" % (bar["name"], number(bar["is"]), bar["relation"], number(bar["bar"]))
+            text = "{}: {}, {} {}".format(bar["name"], number(bar["is"]), bar["relation"], number(bar["bar"]))
             add(bar.get("file"), bar.get("line"), bar["case"] + ": " + text)
     for guess in result.predictions:
         if not guess["holds"]:
             verdict = guess["hint"] if guess["answered"] else "no answer yet"
-            add("", line_with(source, guess["question"]), "prediction %s: %s" % (guess["question"], verdict))
+            add("", line_with(source, guess["question"]), "prediction {}: {}".format(guess["question"], verdict))
     return lines
 
 
@@ -87,8 +87,8 @@ def facts(result):
     cases = list(dict.fromkeys(result.cases))
     if not cases:
         return "(not run)"
-    count = "1 case" if len(cases) == 1 else "%d cases" % len(cases)
-    return "(%s %s, %s)" % (count, where, ui.duration(result.seconds))
+    count = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+    return f"({count} {where}, {ui.duration(result.seconds)})"
 
 
 def failures(result, source, shown, paint):
@@ -100,27 +100,27 @@ def failures(result, source, shown, paint):
         if failure["kind"] == "compile":
             lines += located(failure, "does not compile", source, shown, paint)
             if failure.get("more"):
-                lines.append("    (and %d more; the first one often causes them)" % failure["more"])
+                lines.append("    (and {} more; the first one often causes them)".format(failure["more"]))
             continue
         if failure["kind"] == "wrong-result" and "place" in failure:
-            lines.append("  %s: %s is wrong" % (paint("bold", case), failure["place"]))
-            lines.append("    expected  %s" % failure["expected"])
-            lines.append("    got       %s" % failure["got"])
+            lines.append("  {}: {} is wrong".format(paint("bold", case), failure["place"]))
+            lines.append("    expected  {}".format(failure["expected"]))
+            lines.append("    got       {}".format(failure["got"]))
             if failure.get("writer"):
-                lines.append("    written by %s" % failure["writer"])
+                lines.append("    written by {}".format(failure["writer"]))
             if failure["of"] > 1:
-                lines.append("    %d of %d elements are wrong" % (failure["wrong"], failure["of"]))
+                lines.append("    {} of {} elements are wrong".format(failure["wrong"], failure["of"]))
             continue
-        label = "%s: " % paint("bold", case) if case else ""
+        label = "{}: ".format(paint("bold", case)) if case else ""
         if failure.get("line"):
             lines += located(failure, case + ": " + failure["kind"] if case else failure["kind"], source, shown, paint)
         else:
             lines.append("  " + ui.wrap(label + failure["message"], 4, WIDTH))
     if len(result.failures) > FEW:
-        lines.append("    ... and %d findings more" % (len(result.failures) - FEW))
+        lines.append("    ... and %s findings more" % (len(result.failures) - FEW))
     failed = [failure.get("case") for failure in result.failures if failure.get("case")]
     if failed and failed[0] in cases and cases.index(failed[0]) > 0:
-        lines += ["", "  Right so far: %s." % ", ".join(cases[: cases.index(failed[0])])]
+        lines += ["", "  Right so far: {}.".format(", ".join(cases[: cases.index(failed[0])]))]
     return lines
 
 
@@ -129,13 +129,13 @@ def located(failure, title, source, shown, paint):
     mine = os.path.realpath(failure["file"]) == os.path.realpath(source) if failure.get("file") else False
     lines = []
     if failure.get("file") and failure.get("line"):
-        where = "%s:%d" % (shown if mine else paths.shown(failure["file"]), failure["line"])
-        lines.append("  %s: %s" % (paint("bold", where), title))
+        where = "{}:{}".format(shown if mine else paths.shown(failure["file"]), failure["line"])
+        lines.append("  {}: {}".format(paint("bold", where), title))
         text = line_of(failure["file"], failure["line"])
         if text:
             lines.append("      " + paint("cyan", text))
     else:
-        lines.append("  %s: %s" % (paint("bold", shown), title))
+        lines.append("  {}: {}".format(paint("bold", shown), title))
     lines.append("    " + ui.wrap(first_sentences(failure["message"]), 4, WIDTH))
     return lines
 
@@ -160,12 +160,12 @@ def predictions(result, paint):
     width = max(len(guess["question"]) for guess in result.predictions)
     for guess in result.predictions:
         if guess["holds"]:
-            verdict = "%-8s %s" % (number(guess["guess"]), paint("green", "right"))
+            verdict = f"{number(guess['guess']):<8} {paint('green', 'right')}"
         elif not guess["answered"]:
-            verdict = "%-8s %s" % ("", paint("yellow", "no answer yet"))
+            verdict = f"{'':<8} {paint('yellow', 'no answer yet')}"
         else:
-            verdict = "%-8s %s" % (number(guess["guess"]), paint("red", guess["hint"]))
-        lines.append("  %-*s  %s" % (width, guess["question"], verdict))
+            verdict = f"{number(guess['guess']):<8} {paint('red', guess['hint'])}"
+        lines.append(f"  {guess['question']:<{width}}  {verdict}")
     return lines
 
 
@@ -181,7 +181,7 @@ def bars(result, source, shown, before, paint):
     width = max(len(name) for name in latest)
     for name, bar in latest.items():
         word = paint("green", "holds") if bar["holds"] else paint("red", "missed")
-        text = "  %-*s  %s  (%s %s)  %s" % (width, name, number(bar["is"]), bar["relation"], number(bar["bar"]), word)
+        text = f"  {name:<{width}}  {number(bar['is'])}  ({bar['relation']} {number(bar['bar'])})  {word}"
         last = before.get(name)
         if isinstance(last, (int, float)) and last != bar["is"]:
             text += "  before: " + number(last)
@@ -190,40 +190,46 @@ def bars(result, source, shown, before, paint):
         lines.append(text)
         if not bar["holds"] and bar.get("line"):
             mine = os.path.realpath(bar["file"]) == os.path.realpath(source)
-            where = "%s:%d" % (shown if mine else paths.shown(bar["file"]), bar["line"])
-            lines.append("      %s  %s   %s" % (where, number(bar["at_line"]), paint("cyan", line_of(bar["file"], bar["line"]))))
+            where = "{}:{}".format(shown if mine else paths.shown(bar["file"]), bar["line"])
+            lines.append(
+                "      {}  {}   {}".format(
+                    where, number(bar["at_line"]), paint("cyan", line_of(bar["file"], bar["line"]))
+                )
+            )
     return lines
 
 
 def number(value):
-    return "%d" % value if float(value).is_integer() else "%.2f" % value
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
 
 
 def next_step(exercise, result, record):
     """One sentence, for what went wrong first."""
     name = exercise.name
     if result.passed:
-        return "./learn solution %s tells why it works and what else does; ./learn next goes on" % name
+        return f"./learn solution {name} tells why it works and what else does; ./learn next goes on"
     if record.tries >= 3 and record.hints >= len(exercise.hints):
-        return "./learn solution %s --anyway shows the solution and why" % name
+        return f"./learn solution {name} --anyway shows the solution and why"
     if record.tries >= 2 and record.hints < len(exercise.hints):
-        return "./learn hint %s shows hint %d of %d" % (name, record.hints + 1, len(exercise.hints))
+        return f"./learn hint {name} shows hint {record.hints + 1} of {len(exercise.hints)}"
     if result.failures:
         first = result.failures[0]
         if first["kind"] in STEPS:
             return STEPS[first["kind"]]
         if first.get("got") == "never written":
-            return "which thread should write %s, and what keeps it from doing so?" % first["place"]
+            return "which thread should write {}, and what keeps it from doing so?".format(first["place"])
         if first["kind"] == "wrong-result":
-            return "compute by hand what the thread that writes %s reads" % first.get("place", "it")
+            return "compute by hand what the thread that writes {} reads".format(first.get("place", "it"))
     missed = [bar for bar in result.bars if not bar["holds"]]
     if missed and missed[0].get("line"):
-        return "what do the lanes of one warp touch in line %d at the same time?" % missed[0]["line"]
+        return "what do the lanes of one warp touch in line {} at the same time?".format(missed[0]["line"])
     if missed:
-        return "look at the launch: %s must be %s %s" % (missed[0]["name"], missed[0]["relation"], number(missed[0]["bar"]))
+        return "look at the launch: {} must be {} {}".format(
+            missed[0]["name"], missed[0]["relation"], number(missed[0]["bar"])
+        )
     if any(not guess["answered"] for guess in result.predictions):
         return "write a number for each question, then check again"
-    return "./learn hint %s" % name
+    return f"./learn hint {name}"
 
 
 def listing(exercises, records, paint, here=None):
@@ -233,13 +239,17 @@ def listing(exercises, records, paint, here=None):
         record = records[exercise.key]
         mark, colour, note = " ", "", ""
         if record.has_changed(exercise):
-            mark, colour, note = "~", "yellow", "passed, but the course has changed it since: ./learn check " + exercise.name
+            mark, colour, note = (
+                "~",
+                "yellow",
+                "passed, but the course has changed it since: ./learn check " + exercise.name,
+            )
         elif record.is_done():
             mark, colour = "x", "green"
         elif record.tries:
-            note = "1 try" if record.tries == 1 else "%d tries" % record.tries
+            note = "1 try" if record.tries == 1 else f"{record.tries} tries"
         if here is not None and exercise.key == here.key:
             note = (note + "; " if note else "") + "you are here"
-        text = "    %s %-24s %s, %d min" % (paint(colour, "[%s]" % mark), exercise.name, exercise.kind, exercise.minutes)
+        text = f"    {paint(colour, f'[{mark}]')} {exercise.name:<24} {exercise.kind}, {exercise.minutes} min"
         lines.append(text + ("   " + paint("dim", note) if note else ""))
     return lines

@@ -9,7 +9,8 @@ from learn.errors import LearnError
 def as_json(outcomes):
     """{"passed", "total", "exercises": [{"exercise", "chapter", "title", "kind", ...outcome}]}"""
     rows = [
-        dict(exercise=e.name, chapter=e.chapter, title=e.title, kind=e.kind, **outcome.to_json()) for e, outcome in outcomes
+        dict(exercise=e.name, chapter=e.chapter, title=e.title, kind=e.kind, **outcome.to_json())
+        for e, outcome in outcomes
     ]
     passed = sum(row["passed"] for row in rows)
     return json.dumps({"passed": passed, "total": len(rows), "exercises": rows}, indent=2) + "\n"
@@ -22,24 +23,24 @@ def as_junit(outcomes):
         chapters.setdefault(exercise.chapter, []).append((exercise, outcome))
     failed = sum(not outcome.passed for _, outcome in outcomes)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append('<testsuites name="exercises" tests="%d" failures="%d">' % (len(outcomes), failed))
+    lines.append(f'<testsuites name="exercises" tests="{len(outcomes)}" failures="{failed}">')
     for chapter, rows in chapters.items():
         wrong = sum(not outcome.passed for _, outcome in rows)
         total = sum(outcome.seconds for _, outcome in rows)
         lines.append(
-            '  <testsuite name=%s tests="%d" failures="%d" time="%.2f">' % (quoteattr(chapter), len(rows), wrong, total)
+            f'  <testsuite name={quoteattr(chapter)} tests="{len(rows)}" failures="{wrong}" time="{total:.2f}">'
         )
         for exercise, outcome in rows:
-            head = '    <testcase classname=%s name=%s time="%.2f"' % (
-                quoteattr(chapter), quoteattr(exercise.name), outcome.seconds,
-            )
+            head = f'    <testcase classname={quoteattr(chapter)} name={quoteattr(exercise.name)} time="{outcome.seconds:.2f}"'
             if outcome.passed:
                 lines.append(head + "/>")
                 continue
             reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
             text = "\n".join(failure["message"] for failure in outcome.failures)
             lines.append(head + ">")
-            lines.append("      <failure message=%s>%s</failure>" % (attribute("; ".join(reasons)), escape(printable(text))))
+            lines.append(
+                "      <failure message={}>{}</failure>".format(attribute("; ".join(reasons)), escape(printable(text)))
+            )
             lines.append("    </testcase>")
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
@@ -49,12 +50,17 @@ def as_junit(outcomes):
 def as_markdown(outcomes):
     """A table for people: what continuous integration shows as its summary."""
     passed = sum(outcome.passed for _, outcome in outcomes)
-    lines = ["## Exercises: %d of %d passed" % (passed, len(outcomes)), "", "| exercise | kind | | why |", "|---|---|---|---|"]
+    lines = [
+        f"## Exercises: {passed} of {len(outcomes)} passed",
+        "",
+        "| exercise | kind | | why |",
+        "|---|---|---|---|",
+    ]
     for exercise, outcome in outcomes:
         reasons = [kind + (" at " + case if case else "") for kind, case in outcome.reasons()]
         word = "passed" if outcome.passed else "not started" if reasons == ["not-started"] else "not yet"
         why = "; ".join(reasons[:2]).replace("|", "\\|") if word == "not yet" else ""
-        lines.append("| %s `%s` | %s | %s | %s |" % (exercise.number, exercise.name, exercise.kind, word, why))
+        lines.append(f"| {exercise.number} `{exercise.name}` | {exercise.kind} | {word} | {why} |")
     return "\n".join(lines) + "\n"
 
 
@@ -72,4 +78,4 @@ def write(file, option, text):
         with open(file, "w", encoding="utf-8") as opened:
             opened.write(text)
     except OSError as error:
-        raise LearnError("%s %s: cannot be written: %s" % (option, file, error.strerror))
+        raise LearnError(f"{option} {file}: cannot be written: {error.strerror}")

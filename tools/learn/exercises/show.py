@@ -7,13 +7,21 @@ from learn.exercises import workspace
 def task(exercise):
     """Title, task and what to do with it."""
     paint = ui.palette()
-    ui.say("%s  (%s, about %d min)" % (paint("bold", "%s %s" % (exercise.number, exercise.title)), exercise.kind, exercise.minutes))
+    ui.say(
+        "{}  ({}, about {} min)".format(
+            paint("bold", f"{exercise.number} {exercise.title}"), exercise.kind, exercise.minutes
+        )
+    )
     ui.say()
     for line in prose(exercise.task):
         ui.say("  " + line if line else "")
     ui.say()
     ui.say("  Edit   " + paint("cyan", paths.shown(workspace.file_of(exercise))))
-    ui.say("  Check  " + paint("cyan", "./learn check " + exercise.name) + "   (./learn watch does it each time that you save)")
+    ui.say(
+        "  Check  "
+        + paint("cyan", "./learn check " + exercise.name)
+        + "   (./learn watch does it each time that you save)"
+    )
     ui.say("  Stuck  " + paint("cyan", "./learn hint " + exercise.name))
 
 

@@ -73,9 +73,9 @@ def reset(exercise):
 def backup(exercise, content):
     """Keeps `content` in a new file of my/backups; returns its path."""
     os.makedirs(BACKUPS, exist_ok=True)
-    stem = os.path.join(BACKUPS, "%s-%s-%s" % (exercise.number, exercise.name, time.strftime("%Y%m%d-%H%M%S")))
+    stem = os.path.join(BACKUPS, "{}-{}-{}".format(exercise.number, exercise.name, time.strftime("%Y%m%d-%H%M%S")))
     for attempt in range(1000):
-        name = stem + ("-%d" % attempt if attempt else "") + ".cu"
+        name = stem + (f"-{attempt}" if attempt else "") + ".cu"
         new = _written(name, content)
         try:
             os.link(new, name)
@@ -89,12 +89,12 @@ def backup(exercise, content):
         finally:
             if os.path.exists(new):
                 os.unlink(new)
-    raise LearnError("%s holds too many backups of %s" % (paths.shown(BACKUPS), exercise.name))
+    raise LearnError(f"{paths.shown(BACKUPS)} holds too many backups of {exercise.name}")
 
 
 def _written(beside, content):
     """A temporary file in the same folder, written to the disk."""
-    name = os.path.join(os.path.dirname(beside), ".%s.%d" % (os.path.basename(beside), os.getpid()))
+    name = os.path.join(os.path.dirname(beside), f".{os.path.basename(beside)}.{os.getpid()}")
     with open(name, "wb") as file:
         file.write(content)
         file.flush()
@@ -113,5 +113,5 @@ class _complaining:
 
     def __exit__(self, kind, error, _trace):
         if kind and issubclass(kind, OSError):
-            raise LearnError("cannot write %s: %s" % (paths.shown(self.file), error.strerror))
+            raise LearnError(f"cannot write {paths.shown(self.file)}: {error.strerror}")
         return False

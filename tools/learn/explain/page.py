@@ -26,9 +26,7 @@ def marks(colour, text):
 def escaped(text):
     """The text as HTML, with spans where it was painted."""
     safe = html.escape(text)
-    return re.sub(
-        f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL
-    )
+    return re.sub(f"{OPEN}(.*?){MIDDLE}(.*?){CLOSE}", r'<span class="\1">\2</span>', safe, flags=re.DOTALL)
 
 
 def plain(text):

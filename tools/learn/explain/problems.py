@@ -184,7 +184,9 @@ def _shared_atomics(totals):
         return None
     return (
         wavefronts - requests,
-        "each shared atomic takes {:.1f} wavefronts for its {:.1f} lanes, which take turns at a bank".format(wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests),
+        "each shared atomic takes {:.1f} wavefronts for its {:.1f} lanes, which take turns at a bank".format(
+            wavefronts / requests, totals.get("shared_atomic_active_lanes") / requests
+        ),
         "add within the warp first, or give each warp counters of its own, in different banks",
         "05",
     )
@@ -219,7 +221,9 @@ def _idle_lanes(kernel, totals):
     if threads < WARP and blocks > len(kernel.launches) and totals.lanes > 0.75 * threads:
         return (
             totals.requests * (1 - totals.lanes / WARP),
-            "blocks of {} thread{} leave {} of each warp's 32 lanes idle".format(threads, "" if threads == 1 else "s", WARP - threads),
+            "blocks of {} thread{} leave {} of each warp's 32 lanes idle".format(
+                threads, "" if threads == 1 else "s", WARP - threads
+            ),
             "launch fewer blocks, of a multiple of 32 threads",
             "01",
         )

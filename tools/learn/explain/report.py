@@ -127,9 +127,7 @@ def times_ideal(totals):
 
 def hottest(kernel, paint):
     """[(percent of the kernel's cost, file, line, text)], hottest first."""
-    rows = [
-        (kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines
-    ]
+    rows = [(kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines]
     rows = [row for row in rows if row[0].cost]
     rows.sort(key=lambda row: (-row[0].cost, row[1], row[2]))
     whole = kernel.totals().cost

@@ -161,11 +161,7 @@ class Totals:
     @property
     def lanes(self):
         """Average of active lanes over all requests."""
-        names = [
-            f"{space}_{kind}_active_lanes"
-            for space in ("global", "shared")
-            for kind in KINDS
-        ]
+        names = [f"{space}_{kind}_active_lanes" for space in ("global", "shared") for kind in KINDS]
         return self.get(*names) / self.requests if self.requests else 0.0
 
     @property

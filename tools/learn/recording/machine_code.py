@@ -34,7 +34,7 @@ def without_paths(mangled):
     at = 0
     while found := ANONYMOUS.search(mangled, at):
         end = found.start(2) + int(found.group(1))
-        mangled = f"{mangled[:found.start()]}12_GLOBAL__N_1{mangled[end:]}"
+        mangled = f"{mangled[: found.start()]}12_GLOBAL__N_1{mangled[end:]}"
         at = found.start() + len("12_GLOBAL__N_1")
     return mangled
 
@@ -52,6 +52,7 @@ def base_name(mangled):
 
 def changed(recorded, compiled, kernels):
     """Of the `kernels` (their plain names), those whose machine code is not what was recorded, in order."""
+
     def of(digests_, kernel):
         return sorted((name, digest) for name, digest in digests_.items() if base_name(name) == kernel)
 
@@ -67,7 +68,17 @@ def compiled(nvcc, cuobjdump, sources, architecture):
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             cubin = os.path.join(folder, "kernels.cubin")
-            command = [nvcc, "-std=c++20", "-O3", "-DNDEBUG", "-lineinfo", f"-arch=sm_{architecture}", "-cubin", "-o", cubin]
+            command = [
+                nvcc,
+                "-std=c++20",
+                "-O3",
+                "-DNDEBUG",
+                "-lineinfo",
+                f"-arch=sm_{architecture}",
+                "-cubin",
+                "-o",
+                cubin,
+            ]
             command += [f"-I{os.path.join(paths.ROOT, 'common', 'lab', 'include')}", f"-I{os.path.dirname(source)}"]
             command.append(str(source))
             for step in (command, [cuobjdump, "-sass", cubin]):
