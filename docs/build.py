@@ -373,7 +373,10 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
             drawings = ladder_drawings(stage, chapter, measured)
             drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
         behind, named = own_drawings(stage, chapter, simulated)
-        notes_file = chapter.path.parent / "results" / "NOTES.md"
+        notes_file, notes = chapter.path.parent / "results" / "NOTES.md", ""
+        if measured and notes_file.exists():
+            notes = f"notes/{chapter.folder}.md"
+            stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8")))
         page = chapter_page.chapter_page(
             chapter,
             project=project,
@@ -387,9 +390,7 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
             counted=counted,
             answers=answers_of(chapter.path, options.build_dir / "simulator"),
             rung_figures=behind,
-            notes=chapter_page.demote(notes_file.read_text(encoding="utf-8"))
-            if measured and notes_file.exists()
-            else "",
+            notes=notes,
         )
         page += exercises_page.stage(stage.write, options.root, chapter.folder)
         stage.write(f"chapters/{chapter.folder}.md", place_drawings(page, named, chapter.path))

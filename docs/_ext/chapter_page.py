@@ -696,20 +696,14 @@ def chapter_page(
             out += [panel(name, chapter.path), ""]
     out += [ladder(chapter, simulated, [*filter(None, [measured]), *elsewhere], list(figures[1:])), ""]
     out += [agreement(counted, simulated), ""]
-    if notes.strip():
-        out += ["## Notes on the measurement", "", typeset(notes.strip()), ""]
+    if notes:
+        out += [f"How the figures were measured, and what else was tried: [laboratory notes](/{notes}).", ""]
     return "\n".join(out)
 
 
-def demote(text: str) -> str:
-    """Notes under a heading of the page: their title goes, their other headings move one level down."""
-    lines, fenced = [], False
-    for line in text.split("\n"):
-        fenced ^= line.lstrip().startswith("```")
-        if not fenced and line.startswith("# "):
-            continue
-        lines.append("#" + line if not fenced and re.match(r"#{2,5} ", line) else line)
-    return "\n".join(lines)
+def notes_page(text: str) -> str:
+    """The page of a chapter's notes, which the chapter links and no table of contents lists."""
+    return f"---\norphan: true\n---\n\n{typeset(text.strip())}\n"
 
 
 def size_words(text: str) -> str:

@@ -409,8 +409,13 @@ class Pages(Temporary):
             SourceError, "the header lists rung copy_far, which the simulator's run does not have", self.page, report
         )
 
-    def test_notes_go_one_level_down(self):
-        self.assertEqual(chapter_page.demote("# Title\n## A\n```\n# b\n```\n"), "### A\n```\n# b\n```\n")
+    def test_notes_are_a_page_of_their_own(self):
+        page = chapter_page.notes_page("# Results of chapter 01\n\n128 x 96\n")
+        self.assertTrue(page.startswith("---\norphan: true\n---\n\n# Results"), page)
+        self.assertIn("128 × 96", page)
+        linked = self.page(notes="notes/01_sample.md")
+        self.assertIn("[laboratory notes](/notes/01_sample.md)", linked)
+        self.assertNotIn("laboratory notes", self.page())
 
     def test_numbers(self):
         self.assertEqual(
