@@ -35,7 +35,8 @@ namespace ptx = cuda::ptx;
 /// matrix are zeros.
 ///
 /// Launch: one block of 128 threads.
-/// Requires: compute capability 9.0; map describes boxes of (16, 64).
+/// Requires: compute capability 9.0; map describes boxes of (16, 64); col a multiple of 4, as a box begins at a multiple
+/// of 16 bytes.
 __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int row, int col) {
   __shared__ __align__(128) float box[16][64];  // (16, 64)
   __shared__ std::uint64_t arrived;             // an mbarrier
@@ -62,7 +63,7 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
 // needs it.
 //= 1,024: 16 * 256 * 4 / 16
 //
-//? outside: Six columns of the box lie beyond the last column of the matrix. What is in shared memory there?
+//? outside: Eight columns of the box lie beyond the last column of the matrix. What is in shared memory there?
 //? choices: zeros | the beginning of the next row | what was there before
 //? answer: "zeros"
 //
@@ -842,7 +843,7 @@ class Workspace {
 
 /// Adds tma_box: a box that sticks out below and to the right of a matrix of 40 x 100.
 void add_box(lab::Chapter& chapter) {
-  constexpr int rows = 40, cols = 100, row = 30, col = 42;
+  constexpr int rows = 40, cols = 100, row = 30, col = 44;
   std::vector<float> in(rows * cols), want(16 * 64);
   for (int i = 0; i < rows * cols; ++i) in[static_cast<size_t>(i)] = static_cast<float>(i + 1);
   for (int r = row; r < std::min(row + 16, rows); ++r)
