@@ -473,11 +473,11 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 // each lane's float lies a whole row from its neighbor's: 32 sectors for a full warp, and 4 bytes
 // of each are used. The same picture takes eight times as many sectors.
 //
-// It takes 4.5 times as long, not 8. The eight warps of a block read neighboring columns, so a
+// It takes 4.7 times as long, not 8. The eight warps of a block read neighboring columns, so a
 // cache often still holds the sector that the next warp wants. What remains is the lookup: the L1
 // cache looks up one line of 128 bytes at a time, one for a request along the row and 32 for a
 // request down the column.
-//= 4.5 times: ms("copy_y_fastest") / ms("copy_x_fastest")
+//= 4.7 times: ms("copy_y_fastest") / ms("copy_x_fastest")
 //
 // ### The rule
 //
@@ -605,11 +605,11 @@ __global__ void async_launch(float* out, const float* in, std::size_t n) {
   if (i < n) out[i] = in[i] + in[i];
 }
 
-// The first clock reads 3.6 us, the time of a call into the driver, whatever n is: 150 TB/s. **A
+// The first clock reads 3.0 us, the time of a call into the driver, whatever n is: 180 TB/s. **A
 // rate above the limit of the machine is a measurement that did not wait.** The other two read 0.20
 // ms each. Events leave out the way to the GPU and back, so this course uses them.
-//= 3.6 us: 1000 * ms("async_launch/host, not waiting")
-//= 150 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
+//= 3.0 us: 1000 * ms("async_launch/host, not waiting")
+//= 180 TB/s: round(8 * 67 / ms("async_launch/host, not waiting") / 1000, -1)
 //= 0.20 ms: ms("async_launch/device")
 //
 // ### Timing that can be believed
@@ -737,11 +737,11 @@ void copy_memory(float* to, const float* from, std::size_t n) {
   CHECK(cudaMemcpy(to, from, n * sizeof(float), cudaMemcpyDefault));
 }
 
-// The bus moves 55 GB/s either way. A copy within the device reads and writes 4.3 TB/s and is done
-// 39 times sooner. **Bring the data over once, and do everything with it that there is to do.**
+// The bus moves 55 GB/s either way. A copy within the device reads and writes 4.2 TB/s and is done
+// 38 times sooner. **Bring the data over once, and do everything with it that there is to do.**
 //= 55 GB/s: rate("copy_memory/host to device")
-//= 4.3 TB/s: rate("copy_memory/within the device") / 1000
-//= 39 times: ms("copy_memory/host to device") / ms("copy_memory/within the device")
+//= 4.2 TB/s: rate("copy_memory/within the device") / 1000
+//= 38 times: ms("copy_memory/host to device") / ms("copy_memory/within the device")
 //
 // ### Managed memory
 //
