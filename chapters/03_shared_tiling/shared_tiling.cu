@@ -273,31 +273,31 @@ __global__ void __launch_bounds__(T* T)
 // the tiles cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
 //= 49,152: count("shared_tiles/tile=32", "shared_load_requests")
 //
-// **The clock.** The naive kernel takes 52 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.7
+// **The clock.** The naive kernel takes 48 ms, tiles of 16 take 17.1 ms and tiles of 32 take 16.6
 // ms. A twentieth of the sectors gives three times the speed, and part of the gain reflects a weak
-// baseline: `naive_flat` of chapter 02 takes 27 ms.
-//= 52 ms: ms("naive_along_columns")
+// baseline: `naive_flat` of chapter 02 takes 26 ms.
+//= 48 ms: ms("naive_along_columns")
 //= 17.1 ms: ms("shared_tiles/tile=16")
-//= 16.7 ms: ms("shared_tiles/tile=32")
+//= 16.6 ms: ms("shared_tiles/tile=32")
 //= three times: ms("naive_along_columns") / ms("shared_tiles/tile=32")
-//= 27 ms: ms("02:naive_flat")
+//= 26 ms: ms("02:naive_flat")
 //
 // Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
 // latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1.
 // At 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and
-// a warp of the tiled kernel 3.2; the rate rises from 5.0 to 8.9 TFLOP/s.
+// a warp of the tiled kernel 3.2; the rate rises from 5.4 to 8.9 TFLOP/s.
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
 //= 14.2 cycles: ncu("02:naive_along_columns/block=32x32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
 //= 3.2: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
-//= 5.0: rate("naive_along_columns", 2048) / 1000
+//= 5.4: rate("naive_along_columns", 2048) / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
 // Global bandwidth is no longer the limit. At 4096 the kernel requests 17 GB of sectors, which L2
-// delivers in 2.1 ms. Section 5 finds out what takes the other 14.6 ms.
+// delivers in 2.2 ms. Section 5 finds out what takes the other 14.4 ms.
 //= 17 GB: 2 * 4 * 4096**3 / 32 / 1e9
-//= 2.1 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
-//= 14.6 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//= 2.2 ms: 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
+//= 14.4 ms: ms("shared_tiles/tile=32") - 2 * 4 * 4096**3 / 32 / rate("02:memory_bandwidth/L2 cache") / 1e6
 //
 // ## 3. Zeros at the edges
 //
@@ -470,9 +470,9 @@ __global__ void no_second_barrier(int m, int n, int k, float alpha, const float*
 //
 // ### What the clock says of the bound
 //
-// The clock says 8.2 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
+// The clock says 8.3 TFLOP/s at 4096 and 8.9 TFLOP/s at 2048. *A rate above a bound means that the
 // bound is wrong.* The machine code shows why (`cuobjdump -sass`); this is how the loop begins:
-//= 8.2 TFLOP/s: rate("shared_tiles/tile=32") / 1000
+//= 8.3 TFLOP/s: rate("shared_tiles/tile=32") / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
 //     LDS     R26, [R4]           b_tile[0][tx]
@@ -537,12 +537,12 @@ __global__ void __launch_bounds__(1024)
 //     132 * 1.98e9 * 2048 / 50 = 10.7 TFLOP/s
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-// Both kernels take 16.7 ms, since both are the same instructions. `wide_reads` is no faster
-// kernel; it is the same kernel with its counts in the open: 36,864 wavefronts, in the simulator as
-// on the hardware. And now the rate is below the bound, at 77 % of it.
-//= 16.7 ms: ms("wide_reads")
+// `wide_reads` takes 16.0 ms, `shared_tiles` 16.6 ms: nearly the same instructions. It is the same
+// kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the hardware. And now the rate is below the bound, at 80 % of it.
+//= 16.0 ms: ms("wide_reads")
+//= 16.6 ms: ms("shared_tiles/tile=32")
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
-//= 77 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
+//= 80 %: 100 * rate("wide_reads") / (132 * 1.98 * 2048 / 50)
 //
 // ### What else could be the limit?
 //
@@ -563,10 +563,10 @@ __global__ void __launch_bounds__(1024)
 //= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
 //
 // What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
-// operations per byte: 8 for T = 32. At 4.26 TB/s that allows 34 TFLOP/s, half the machine, and
+// operations per byte: 8 for T = 32. At 4.29 TB/s that allows 34 TFLOP/s, half the machine, and
 // tiles of 64 would allow all of it. The block's tile settles what global memory can do. The next
 // chapter is about the tile of a thread, which settles what shared memory can do.
-//= 4.26 TB/s: limit("copy") / 1000
+//= 4.29 TB/s: limit("copy") / 1000
 //= 34 TFLOP/s: 8 * limit("copy") / 1000
 //
 // ## 6. How deep a K-tile?
@@ -637,19 +637,19 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // | BK | 32 | 64 | 128 | 256 |
 // |---|--:|--:|--:|--:|
-// | time in ms, at 4096 | 16.5 | 15.5 | 14.9 | 14.5 |
-// | TFLOP/s at 4096 | 8.3 | 8.8 | 9.2 | 9.5 |
-// | TFLOP/s at 2048 | 8.9 | 8.8 | 9.1 | 9.3 |
-//= | 16.5 | 15.5 | 14.9 | 14.5 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"), ms("k_tile_depth/BK=256")
-//= | 8.3 | 8.8 | 9.2 | 9.5 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000, rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
-//= | 8.9 | 8.8 | 9.1 | 9.3 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000, rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
+// | time in ms, at 4096 | 15.8 | 15.2 | 14.5 | 14.2 |
+// | TFLOP/s at 4096 | 8.7 | 9.0 | 9.5 | 9.7 |
+// | TFLOP/s at 2048 | 9.1 | 9.0 | 9.3 | 9.5 |
+//= | 15.8 | 15.2 | 14.5 | 14.2 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"), ms("k_tile_depth/BK=256")
+//= | 8.7 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000, rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
+//= | 9.1 | 9.0 | 9.3 | 9.5 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000, rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
 //
-// The sweep gains 14 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
+// The sweep gains 12 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
 // 128 times. With BK = 256 it has nearly all of its 16 loads in flight at once, and waits 32 times.
 // The loads matter more than the barriers: at 2048, where L2 holds A and B and a load returns
-// sooner, the sweep gains 4 %.
-//= 14 %: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
-//= 4 %: 100 * (ms("k_tile_depth/BK=32", 2048) / ms("k_tile_depth/BK=256", 2048) - 1)
+// sooner, the sweep gains 5 %.
+//= 12 %: 100 * (ms("k_tile_depth/BK=32") / ms("k_tile_depth/BK=256") - 1)
+//= 5 %: 100 * (ms("k_tile_depth/BK=32", 2048) / ms("k_tile_depth/BK=256", 2048) - 1)
 //
 // ## 7. How many blocks fit
 //
@@ -743,18 +743,18 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 // | blocks on an SM | 1 | 2 | 4 | 8 |
 // |---|--:|--:|--:|--:|
 // | predicted TFLOP/s | 3.6 | 7.1 | 10 | 10 |
-// | at 4096 | 1.6 | 3.1 | 6.0 | 8.0 |
-// | at 2048 | 2.7 | 4.5 | 7.2 | 8.1 |
-//= | 1.6 | 3.1 | 6.0 | 8.0 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000, rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
-//= | 2.7 | 4.5 | 7.2 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) / 1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
+// | at 4096 | 1.7 | 3.1 | 6.1 | 8.1 |
+// | at 2048 | 2.8 | 4.6 | 7.3 | 8.1 |
+//= | 1.7 | 3.1 | 6.1 | 8.1 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000, rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
+//= | 2.8 | 4.6 | 7.3 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) / 1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
-// The trend is right; the scale is not. At 4096 a lone block takes some 1,340 cycles for a K-tile,
-// at 2048 some 780. Nsight Compute shows that the block's own work was predicted well, and the
+// The trend is right; the scale is not. At 4096 a lone block takes some 1,300 cycles for a K-tile,
+// at 2048 some 770. Nsight Compute shows that the block's own work was predicted well, and the
 // waits were not: a load takes longer when all SMs load at once, and a warp whose elements have
 // arrived still waits at the barrier for one whose loads are late. A K-tile uses shared memory for
 // 208 of 1,340 cycles, so more than six blocks are needed to keep it busy.
-//= 1,340 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
-//= 780: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
+//= 1,300 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
+//= 770: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
 //
 // A slow rung has no ready warp while it waits, and how many warps that takes depends on how long
 // the wait is.
