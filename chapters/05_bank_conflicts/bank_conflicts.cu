@@ -220,11 +220,11 @@ __global__ void every_stride(float* sums, int stride) {
 //
 // On a GPU `strided_reads` is timed with all SMs reading: two blocks of 32 warps on each of 132 SMs, 512 reads for
 // each warp. That is 32,768 reads per SM. With a stride of 32 each read takes 31 wavefronts more than with a
-// stride of 1, and the kernel 0.51 ms longer: 0.51 ns for each wavefront, one cycle at 1.98 GHz. **A wavefront is one
+// stride of 1, and the kernel 0.52 ms longer: 0.51 ns for each wavefront, one cycle at 1.98 GHz. **A wavefront is one
 // cycle of an SM's shared memory.** A conflict-free access is no slower than that, and a 32-way conflict is 32 times
 // as slow.
 //= 32,768 reads: 2 * 32 * 512
-//= 0.51 ms: ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")
+//= 0.52 ms: ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")
 //= 0.51 ns: (ms("strided_reads/float, stride=32") - ms("strided_reads/float, stride=1")) * 1e6 / (31 * 32768)
 
 // ## 2. Where we start
@@ -330,9 +330,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 //   wavefronts for each of eight reads, or 4 per step. The wavefronts are fine; the cost is registers. A thread holds
 //   32 floats of A, of which a step uses 8.
 //
-// On an H200 it reaches 32.8 TFLOP/s at M = N = K = 4096, where cuBLAS makes 51.4.
-//= 32.8 TFLOP/s: rate("04:thread_tile_float4") / 1000
-//= makes 51.4: rate("04:cublas") / 1000
+// On an H200 it reaches 34.5 TFLOP/s at M = N = K = 4096, where cuBLAS makes 51.6.
+//= 34.5 TFLOP/s: rate("04:thread_tile_float4") / 1000
+//= makes 51.6: rate("04:cublas") / 1000
 
 // ## 3. One fragment of A at a time
 //
@@ -430,8 +430,8 @@ __global__ void __launch_bounds__(THREADS)
 // they lie in the same bank: 2 wavefronts for each read, where 1 would do.
 //= 32 in all: count("thread_tile", "shared_load_wavefronts") / 3072
 //
-// With 32 wavefronts the FMA units can work half of the time at best. The kernel reaches 26.4 TFLOP/s.
-//= 26.4 TFLOP/s: rate("thread_tile") / 1000
+// With 32 wavefronts the FMA units can work half of the time at best. The kernel reaches 26.0 TFLOP/s.
+//= 26.0 TFLOP/s: rate("thread_tile") / 1000
 //
 // (`#pragma unroll 1` keeps the loop rolled up. Unrolled, nvcc sees that four steps read four neighbours of a row and
 // fetches them as one float4, which is the kernel before this one.)
