@@ -61,11 +61,7 @@
     let read;
     if (data.choices.length) {
       const set = document.createElement("fieldset");
-      const legend = document.createElement("legend");
-      legend.className = "visually-hidden";
-      legend.textContent = question.textContent.trim();
-      legend.style.cssText = "position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden";
-      set.append(legend);
+      set.setAttribute("aria-label", `Your guess: ${question.querySelector("p").textContent.trim()}`);
       for (const choice of data.choices) {
         const label = document.createElement("label");
         const radio = document.createElement("input");
@@ -84,7 +80,7 @@
       field.type = "text";
       field.inputMode = "decimal";
       field.autocomplete = "off";
-      field.setAttribute("aria-label", `Your guess: ${question.textContent.trim()}`);
+      field.setAttribute("aria-label", `Your guess: ${question.querySelector("p").textContent.trim()}`);
       label.append(field, data.unit ? ` ${data.unit}` : "");
       form.append(label);
       read = () => number(field.value);

@@ -232,8 +232,9 @@ class Content(unittest.TestCase):
             chapter = source.parse_chapter(main, source.other_files(main))
             for name in chapter.header.rungs:
                 self.assertIn(name, page.ids, "the anchor of a rung")
-            # Every numbered line of a listing is that line of a file of the chapter.
-            sources = [path.read_text().split("\n") for path in main.parent.rglob("*.cu")]
+            # Every numbered line of a listing is that line of a file of the chapter, or of an exercise of it.
+            files = [*main.parent.rglob("*.cu"), *(sample.ROOT / "exercises" / folder).glob("*.cu")]
+            sources = [path.read_text().split("\n") for path in files]
             numbered = 0
             for listing in page.listings:
                 for row in listing.split("\n"):
@@ -336,6 +337,7 @@ class Looks(unittest.TestCase):
         for width, shown, hidden in ((1400, "only-wide", "only-narrow"), (390, "only-narrow", "only-wide")):
             page = self.page(width)
             page.goto(drawn.as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
             self.assertTrue(page.locator(f".{shown}").first.is_visible())
             self.assertFalse(page.locator(f".{hidden}").first.is_visible())
 
