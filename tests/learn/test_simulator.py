@@ -305,11 +305,11 @@ class Chapters(Simulator):
         chapter, _ = next(self.programs())
         done = self.learn("explain", chapter.number, "--rung", "add_guarded", code=0)
         self.assertIn("Kernel add_guarded", done.stdout)
-        self.assertRegex(done.stdout, r"\d \| +\d+ \| .*\[\w+\] = ")
+        self.assertRegex(done.stdout, r"\d +\| +\d+ \| .*\[\w+\] = ")
 
     def test_a_sample_is_called_one(self):
         done = self.learn("explain", "01", "--rung", "add_guarded", "--blocks", "16", code=0)
-        self.assertIn("a sample: 16 of 256 blocks", done.stdout)
+        self.assertRegex(done.stdout, r"a sample: 16 of \d{3} blocks")
         self.assertNotIn("sample", self.learn("explain", "01", "--rung", "add_guarded", code=0).stdout)
 
     def test_a_finding_raised_on_purpose(self):
