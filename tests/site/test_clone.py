@@ -61,10 +61,9 @@ class Clone(unittest.TestCase):
         with self.subTest("an edit of prose is on its page in ten seconds of work"):
             source = self.root / "chapters" / "02_naive_gemm" / "naive_gemm.cu"
             text = source.read_text(encoding="utf-8")
-            source.write_text(
-                text.replace("\n\n// ## 1.", "\n\n// A sentence that nobody\n// has written before.\n\n// ## 1.", 1),
-                encoding="utf-8",
-            )
+            edited = text.replace("\n// ## 1.", "\n// A sentence that nobody\n// has written before.\n//\n// ## 1.", 1)
+            self.assertNotEqual(edited, text)
+            source.write_text(edited, encoding="utf-8")
             time.sleep(0.1)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.learn("docs")
