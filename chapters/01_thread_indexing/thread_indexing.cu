@@ -199,8 +199,8 @@ void add_on_cpu(float* out, const float* a, const float* b, std::size_t n) {
 // follows from the memory's width and clock. An H200 has 6144 data wires, clocked at 3.2 GHz, with
 // two bits per cycle on each: 6144 x 2 x 3.2e9 / 8 bytes, or 4.92 TB/s. (`cudaDeviceGetAttribute`
 // reports both: `cudaDevAttrGlobalMemoryBusWidth`, `cudaDevAttrMemoryClockRate`.) A copy within the
-// device reaches 87 % of that. The core of a CPU moves some 10 GB/s.
-//= 10 GB/s: 10
+// device reaches 87 % of that. In the loop above a CPU core moves 13 GB/s.
+//= 13 GB/s: rate("add_on_cpu")
 //= 4.92 TB/s: 6144 * 2 * 3.201e9 / 8 / 1e12
 //= 87 %: 100 * limit("copy") / (6144 * 2 * 3.201 / 8)
 //
@@ -336,7 +336,7 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // The loop's condition is the guard. Whatever the grid, each element is computed once, with the
 // same number of requests; one thread is enough to debug the kernel.
 //
-// A CPU thread would take a run of neighboring elements. A GPU thread takes every T-th, because of
+// A CPU thread would take a run of neighbouring elements. A GPU thread takes every T-th, because of
 // the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 5
 // shows what that is worth.
 //
@@ -470,10 +470,10 @@ __global__ void copy_y_fastest(float* out, const float* in, std::size_t rows, st
 }
 
 // With x along the row, a full warp reads 128 consecutive bytes: 4 sectors. With x down the column,
-// each lane's float lies a whole row from its neighbor's: 32 sectors for a full warp, and 4 bytes
+// each lane's float lies a whole row from its neighbour's: 32 sectors for a full warp, and 4 bytes
 // of each are used. The same picture takes eight times as many sectors.
 //
-// It takes 4.7 times as long, not 8. The eight warps of a block read neighboring columns, so a
+// It takes 4.7 times as long, not 8. The eight warps of a block read neighbouring columns, so a
 // cache often still holds the sector that the next warp wants. What remains is the lookup: the L1
 // cache looks up one line of 128 bytes at a time, one for a request along the row and 32 for a
 // request down the column.
@@ -572,7 +572,7 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 //
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the
-// work such that neighbors agree, by index, as here, or by sorting the data. The guard is harmless:
+// work such that neighbours agree, by index, as here, or by sorting the data. The guard is harmless:
 // only the last warp of the grid disagrees about it.
 //= 1.9 times: ms("diverge_within_warps") / ms("diverge_between_warps")
 //
@@ -713,7 +713,7 @@ __global__ void device_touches_host(float* out, const float* host) { *out = *hos
 //
 // The bus between host and device is PCI Express in most machines. Version 5.0 with 16 lanes
 // carries 63 GB/s each way at best.
-//= 63 GB/s: 63
+//= 63 GB/s: 32e9 * 16 * 128 / 130 / 8 / 1e9
 //
 // The operating system may move the pages of ordinary memory at any moment, so the copy engine
 // cannot read them directly. {term}`Pinned memory <pinned memory>`, from `cudaMallocHost`, stays
@@ -1011,7 +1011,7 @@ int main(int argc, char** argv) {
     copy_y_fastest<<<lab::tiles(rows, cols, 32, 8), block>>>(out, in, rows, cols);
   });
 
-  // 6. Divergence; `together`: how many neighbors take the same side
+  // 6. Divergence; `together`: how many neighbours take the same side
   const auto mixed = [&](std::size_t together) {
     return [&, together](std::size_t i) {
       return i / together % 2 == 0 ? mix_left(bits.in[i]) : mix_right(bits.in2[i]);
@@ -1168,7 +1168,7 @@ int main(int argc, char** argv) {
 //
 // 1. Write `copy_y_fastest` with blocks of 8 x 32 instead of 32 x 8. How many sectors does a
 //    request touch now? Predict first, then let `./learn explain 01 --rung copy_y_fastest` count.
-// 2. Let each thread of `map_square` square 4 neighboring elements, one by one. What do the counts
+// 2. Let each thread of `map_square` square 4 neighbouring elements, one by one. What do the counts
 //    say, and what if it loads them as one `float4`?
 // 3. Let the first half of the threads of `diverge_within_warps` work on all even elements and the
 //    second half on all odd ones. The divergence is gone; what did it cost? Look at the sectors.

@@ -334,9 +334,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 //= 65 %: 100 * ratio("01:map_square/block=256")
 //= 83 %: 100 * ratio("01:add_guarded")
 //
-// ## 5. Why memory likes neighbors
+// ## 5. Why memory likes neighbours
 //
-// Caches move data in sectors of 32 bytes. Global memory itself, DRAM, prefers neighbors even more.
+// Caches move data in sectors of 32 bytes. Global memory itself, DRAM, prefers neighbours even more.
 // A DRAM chip is a grid of tiny capacitors. To read any of them it first copies a whole row of the
 // grid, a kilobyte or more, into a buffer, which takes tens of nanoseconds. From the buffer it
 // sends *bursts* of some tens of bytes, as fast as the wires allow. A burst cannot be cut short,
@@ -513,8 +513,6 @@ __global__ void naive_along_rows(int m, int n, int k, float alpha, const float* 
 //= 62 %: 100 * ncu("naive_along_rows",
 //=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
 //=   ncu("naive_along_rows", "smsp__average_warp_latency_per_inst_issued.ratio")
-//
-// ### Along the rows of C
 //
 // ### Two shapes of blocks
 //
@@ -842,7 +840,7 @@ int main(int argc, char** argv) {
 //
 // 1. Which sectors does `naive_flat` load if N is 33? Predict first, then `./learn run 02 --backend
 //    simulator --rung naive_flat --size 128,33,64`.
-// 2. Let each thread compute two neighboring elements of a row. How many requests are there for
+// 2. Let each thread compute two neighbouring elements of a row. How many requests are there for
 //    each FMA? Then two elements of a column, then 2 x 2. This is where chapter 04 goes.
 // 3. Write the loop of `naive_along_columns` with an `int` index and look at the machine code. nvcc
 //    13.0 unrolls it 16 times instead of four. How many loads are in flight now, and what does that

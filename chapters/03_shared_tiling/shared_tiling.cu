@@ -206,7 +206,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //
 //? cut_c: Tiles of 16 instead of 32 cut C across and down. How many times as many floats do they
 //?   read from global memory?
-//? answer: count("shared_tiles/tile=16", "global_load_active_lanes") / count("shared_tiles/tile=32", "global_load_active_lanes")
+//? answer: count("shared_tiles/tile=16", "global_load_active_lanes") / count("shared_tiles/tile=32",
+//?   "global_load_active_lanes")
 //? unit: times as many
 //? near: exact
 //? requests: How many load requests does `shared_tiles` with tiles of 32 make to global memory? The
@@ -216,7 +217,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //? near: 10 %
 //? shared_loads: And to shared memory, compared with the naive kernel's 41,664 global ones?
 //? choices: about as many | half as many | a thirtieth
-//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 * count("naive_along_columns", "global_load_requests") else "half as many"
+//? answer: "about as many" if count("shared_tiles/tile=32", "shared_load_requests") > 0.8 *
+//?   count("naive_along_columns", "global_load_requests") else "half as many"
 //? tiled_speed: At 4096, how many times as fast as `naive_along_columns` are tiles of 32?
 //? answer: ms("naive_along_columns") / ms("shared_tiles/tile=32")
 //? unit: times as fast
@@ -288,7 +290,8 @@ __global__ void __launch_bounds__(T* T)
 // a warp of the tiled kernel 3.2; the rate rises from 5.4 to 8.9 TFLOP/s.
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
-//= 14.2 cycles: ncu("02:naive_along_columns/block=32x32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= 14.2 cycles: ncu("02:naive_along_columns/block=32x32",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
 //= 3.2: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
 //= 5.4: rate("naive_along_columns", 2048) / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
@@ -538,7 +541,8 @@ __global__ void __launch_bounds__(1024)
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
 // `wide_reads` takes 16.0 ms, `shared_tiles` 16.6 ms: nearly the same instructions. It is the same
-// kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the hardware. And now the rate is below the bound, at 80 % of it.
+// kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the hardware. And now the rate is below
+// the bound, at 80 % of it.
 //= 16.0 ms: ms("wide_reads")
 //= 16.6 ms: ms("shared_tiles/tile=32")
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
@@ -640,9 +644,12 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // | time in ms, at 4096 | 15.8 | 15.2 | 14.5 | 14.2 |
 // | TFLOP/s at 4096 | 8.7 | 9.0 | 9.5 | 9.7 |
 // | TFLOP/s at 2048 | 9.1 | 9.0 | 9.3 | 9.5 |
-//= | 15.8 | 15.2 | 14.5 | 14.2 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"), ms("k_tile_depth/BK=256")
-//= | 8.7 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000, rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
-//= | 9.1 | 9.0 | 9.3 | 9.5 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000, rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
+//= | 15.8 | 15.2 | 14.5 | 14.2 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"),
+//=   ms("k_tile_depth/BK=256")
+//= | 8.7 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000,
+//=   rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
+//= | 9.1 | 9.0 | 9.3 | 9.5 |: rate("k_tile_depth/BK=32", 2048) / 1000, rate("k_tile_depth/BK=64", 2048) / 1000,
+//=   rate("k_tile_depth/BK=128", 2048) / 1000, rate("k_tile_depth/BK=256", 2048) / 1000
 //
 // The sweep gains 12 %. With BK = 32 a thread has two loads in flight, waits for both, and does so
 // 128 times. With BK = 256 it has nearly all of its 16 loads in flight at once, and waits 32 times.
@@ -687,12 +694,36 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // | for global loads, at 2048 | 3.0 | 1.1 | 0.5 | 0.1 |
 // | at a barrier, at 2048 | 3.2 | 2.6 | 1.9 | 2.2 |
 // | for shared memory's queue, at 2048 | 17.9 | 17.9 | 20.2 | 20.9 |
-//= | 5.1 | 2.3 | 1.4 | 0.5 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
-//= | 4.5 | 2.6 | 2.2 | 1.4 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
-//= | 16.6 | 17.7 | 19.6 | 21.7 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio")
-//= | 3.0 | 1.1 | 0.5 | 0.1 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
-//= | 3.2 | 2.6 | 1.9 | 2.2 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048)
-//= | 17.9 | 17.9 | 20.2 | 20.9 |: ncu("k_tile_depth/BK=32", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256", "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048)
+//= | 5.1 | 2.3 | 1.4 | 0.5 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
+//= | 4.5 | 2.6 | 2.2 | 1.4 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
+//= | 16.6 | 17.7 | 19.6 | 21.7 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio")
+//= | 3.0 | 1.1 | 0.5 | 0.1 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= | 3.2 | 2.6 | 1.9 | 2.2 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048)
+//= | 17.9 | 17.9 | 20.2 | 20.9 |: ncu("k_tile_depth/BK=32",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
+//=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048)
 //
 // Depth saves both waits, loads more than barriers. Most of the saved wait is not saved time,
 // however: a warp that waits less for its loads reaches shared memory sooner and queues there. That
@@ -745,8 +776,10 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 // | predicted TFLOP/s | 3.6 | 7.1 | 10 | 10 |
 // | at 4096 | 1.7 | 3.1 | 6.1 | 8.1 |
 // | at 2048 | 2.8 | 4.6 | 7.3 | 8.1 |
-//= | 1.7 | 3.1 | 6.1 | 8.1 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000, rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
-//= | 2.8 | 4.6 | 7.3 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) / 1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
+//= | 1.7 | 3.1 | 6.1 | 8.1 |: rate("blocks_per_sm/at most 1") / 1000, rate("blocks_per_sm/at most 2") / 1000,
+//=   rate("blocks_per_sm/at most 4") / 1000, rate("blocks_per_sm/all that fit") / 1000
+//= | 2.8 | 4.6 | 7.3 | 8.1 |: rate("blocks_per_sm/at most 1", 2048) / 1000, rate("blocks_per_sm/at most 2", 2048) /
+//=   1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
 // The trend is right; the scale is not. At 4096 a lone block takes some 1,300 cycles for a K-tile,
 // at 2048 some 770. Nsight Compute shows that the block's own work was predicted well, and the
@@ -783,10 +816,9 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //
 // At 4096 cuBLAS runs `sm80_xmma_gemm` with a tile of 256 x 128 elements of C per block. Its
 // K-tiles are only 8 deep, and three of them are in shared memory at a time, two being loaded while
-// one is multiplied. With 254 registers a thread, one block of 8 warps fits on an SM, an occupancy
-// of
-// 12.5 %. Yet its FMA units are busy for 77 % of the time: each warp has independent work while its
-// loads are in flight.
+// one is multiplied. With 254 registers a thread, one block of 8 warps fits on an SM: its
+// occupancy is 12.5 %. Yet its FMA units are busy for 77 % of the time, because each warp has
+// independent work while its loads are in flight.
 //
 // ## Possibilities for extension
 //

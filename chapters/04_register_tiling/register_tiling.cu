@@ -209,7 +209,8 @@ __global__ void __launch_bounds__(512)
 // Its bound is 2.4 times as high, and the clock says 16.8 TFLOP/s, twice the rate and 66 % of the
 // bound. A K-tile of 8 is shallow: the block waits for its loads and at its barriers four times as
 // often as before.
-//= 2.4 times: (count("wide_reads", "shared_wavefronts") / 57344) / (count("thread_tile_1d", "shared_wavefronts") / 65536)
+//= 2.4 times: (count("wide_reads", "shared_wavefronts") / 57344) / (count("thread_tile_1d", "shared_wavefronts") /
+//=   65536)
 //= 16.8 TFLOP/s: rate("thread_tile_1d") / 1000
 //= twice: rate("thread_tile_1d") / rate("wide_reads")
 //= 66 %: 100 * rate("thread_tile_1d") / (132 * 1.98 * 64 / (count("thread_tile_1d", "shared_wavefronts") / 65536))
@@ -528,7 +529,8 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //? near: 15 %
 //? sectors_float4: And sectors?
 //? choices: four times as many | as many
-//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4", "global_load_sectors") else "four times as many"
+//? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4",
+//?   "global_load_sectors") else "four times as many"
 
 /// C = alpha A B + beta C; each thread computes 8 x 8 elements and moves four floats at a time.
 ///
@@ -623,7 +625,8 @@ __global__ void __launch_bounds__(threads, blocks)
 //
 //? best_bk: Which depth is the fastest at 4096?
 //? choices: 8 | 16 | 32
-//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
+//? answer: "16" if ms("k_tile_depth/BK=16") < min(ms("thread_tile_float4"), ms("k_tile_depth/BK=32")) else "8" if
+//?   ms("thread_tile_float4") < ms("k_tile_depth/BK=32") else "32"
 
 /// C = alpha A B + beta C by thread_tile_float4 with K-tiles of another depth.
 ///
@@ -660,7 +663,9 @@ void k_tile_depth(const lab::Gemm& gemm) {
 //? best_bound: How many blocks per SM are fastest at 4096? With two, a thread may use 128 registers,
 //?   with three 80, with four 64.
 //? choices: 1 | 2 | 3 | 4
-//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"), ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
+//? answer: "2" if ms("launch_bounds/blocks=2") < min(ms("launch_bounds/blocks=1"), ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")) else "1" if ms("launch_bounds/blocks=1") < min(ms("launch_bounds/blocks=3"),
+//?   ms("launch_bounds/blocks=4")) else "3" if ms("launch_bounds/blocks=3") < ms("launch_bounds/blocks=4") else "4"
 
 /// C = alpha A B + beta C by thread_tile_float4<8>, compiled for so many blocks on an SM.
 ///
@@ -703,10 +708,14 @@ void launch_bounds(const lab::Gemm& gemm) {
 // | 2 | 11.5 | 34.3 | 34.5 | 34.1 |
 // | 3 | 3.9 | 5.7 | 5.9 | 6.3 |
 // | 4 | 2.3 | 3.2 | 3.3 | 3.3 |
-//= | 11.6 | 23.9 | 23.2 | 23.4 |: rate("launch_bounds/blocks=1", 1024) / 1000, rate("launch_bounds/blocks=1", 2048) / 1000, rate("launch_bounds/blocks=1", 4096) / 1000, rate("launch_bounds/blocks=1", 8192) / 1000
-//= | 11.5 | 34.3 | 34.5 | 34.1 |: rate("launch_bounds/blocks=2", 1024) / 1000, rate("launch_bounds/blocks=2", 2048) / 1000, rate("launch_bounds/blocks=2", 4096) / 1000, rate("launch_bounds/blocks=2", 8192) / 1000
-//= | 3.9 | 5.7 | 5.9 | 6.3 |: rate("launch_bounds/blocks=3", 1024) / 1000, rate("launch_bounds/blocks=3", 2048) / 1000, rate("launch_bounds/blocks=3", 4096) / 1000, rate("launch_bounds/blocks=3", 8192) / 1000
-//= | 2.3 | 3.2 | 3.3 | 3.3 |: rate("launch_bounds/blocks=4", 1024) / 1000, rate("launch_bounds/blocks=4", 2048) / 1000, rate("launch_bounds/blocks=4", 4096) / 1000, rate("launch_bounds/blocks=4", 8192) / 1000
+//= | 11.6 | 23.9 | 23.2 | 23.4 |: rate("launch_bounds/blocks=1", 1024) / 1000, rate("launch_bounds/blocks=1", 2048) /
+//=   1000, rate("launch_bounds/blocks=1", 4096) / 1000, rate("launch_bounds/blocks=1", 8192) / 1000
+//= | 11.5 | 34.3 | 34.5 | 34.1 |: rate("launch_bounds/blocks=2", 1024) / 1000, rate("launch_bounds/blocks=2", 2048) /
+//=   1000, rate("launch_bounds/blocks=2", 4096) / 1000, rate("launch_bounds/blocks=2", 8192) / 1000
+//= | 3.9 | 5.7 | 5.9 | 6.3 |: rate("launch_bounds/blocks=3", 1024) / 1000, rate("launch_bounds/blocks=3", 2048) / 1000,
+//=   rate("launch_bounds/blocks=3", 4096) / 1000, rate("launch_bounds/blocks=3", 8192) / 1000
+//= | 2.3 | 3.2 | 3.3 | 3.3 |: rate("launch_bounds/blocks=4", 1024) / 1000, rate("launch_bounds/blocks=4", 2048) / 1000,
+//=   rate("launch_bounds/blocks=4", 4096) / 1000, rate("launch_bounds/blocks=4", 8192) / 1000
 //
 // With spills the time grows by much more than the instructions, which are 1.7 and 2.2 times as
 // many. L1 and shared memory are one piece of hardware with one data path, the very one that we
@@ -816,10 +825,16 @@ __global__ void __launch_bounds__(threads, 2)
 // | the tile | 8.7 | 25.4 | 25.9 | 25.9 |
 // | the tile, 2 steps | 9.2 | 27.5 | 28.5 | 29.2 |
 // | the tile, 8 steps | 10.1 | 30.2 | 31.2 | 30.7 |
-//= | 0.72 | 1.0 | 0.74 | 0.81 |: rate("unroll_steps/nothing", 1024) / 1000, rate("unroll_steps/nothing", 2048) / 1000, rate("unroll_steps/nothing", 4096) / 1000, rate("unroll_steps/nothing", 8192) / 1000
-//= | 8.7 | 25.4 | 25.9 | 25.9 |: rate("unroll_steps/the tile", 1024) / 1000, rate("unroll_steps/the tile", 2048) / 1000, rate("unroll_steps/the tile", 4096) / 1000, rate("unroll_steps/the tile", 8192) / 1000
-//= | 9.2 | 27.5 | 28.5 | 29.2 |: rate("unroll_steps/the tile, 2 steps", 1024) / 1000, rate("unroll_steps/the tile, 2 steps", 2048) / 1000, rate("unroll_steps/the tile, 2 steps", 4096) / 1000, rate("unroll_steps/the tile, 2 steps", 8192) / 1000
-//= | 10.1 | 30.2 | 31.2 | 30.7 |: rate("unroll_steps/the tile, 8 steps", 1024) / 1000, rate("unroll_steps/the tile, 8 steps", 2048) / 1000, rate("unroll_steps/the tile, 8 steps", 4096) / 1000, rate("unroll_steps/the tile, 8 steps", 8192) / 1000
+//= | 0.72 | 1.0 | 0.74 | 0.81 |: rate("unroll_steps/nothing", 1024) / 1000, rate("unroll_steps/nothing", 2048) / 1000,
+//=   rate("unroll_steps/nothing", 4096) / 1000, rate("unroll_steps/nothing", 8192) / 1000
+//= | 8.7 | 25.4 | 25.9 | 25.9 |: rate("unroll_steps/the tile", 1024) / 1000, rate("unroll_steps/the tile", 2048) /
+//=   1000, rate("unroll_steps/the tile", 4096) / 1000, rate("unroll_steps/the tile", 8192) / 1000
+//= | 9.2 | 27.5 | 28.5 | 29.2 |: rate("unroll_steps/the tile, 2 steps", 1024) / 1000, rate("unroll_steps/the tile,
+//=   2 steps", 2048) / 1000, rate("unroll_steps/the tile, 2 steps", 4096) / 1000, rate("unroll_steps/the tile,
+//=   2 steps", 8192) / 1000
+//= | 10.1 | 30.2 | 31.2 | 30.7 |: rate("unroll_steps/the tile, 8 steps", 1024) / 1000, rate("unroll_steps/the tile,
+//=   8 steps", 2048) / 1000, rate("unroll_steps/the tile, 8 steps", 4096) / 1000, rate("unroll_steps/the tile,
+//=   8 steps", 8192) / 1000
 //
 // The first line is behind the last by a factor of 42 at 4096, more than the instructions account
 // for. The local memory of a block is 80 KiB, and six blocks share an SM: 480 KiB do not fit into
@@ -856,9 +871,8 @@ __global__ void __launch_bounds__(threads, 2)
 // We are at four times the rate of chapter 03, and at 67 % of cuBLAS. A load of B takes 8
 // wavefronts where 4 would do. These bank conflicts come from where the tiles put their elements
 // and from how the lanes of a warp lie on the tile. Chapter 05 takes the banks apart, changes the
-// layout of the tiles, and gives the warps tiles of their own. The waiting between the barriers is
-// the subject of chapter
-// 11.
+// layout of the tiles, and gives the warps tiles of their own. Chapter 11 is about the waiting
+// between the barriers.
 //= four times: rate("thread_tile_float4") / rate("wide_reads")
 //= 67 %: 100 * rate("thread_tile_float4") / rate("cublas")
 //

@@ -952,11 +952,16 @@ __global__ void __launch_bounds__(THREADS, 2)
 // banks. Every order is good for one operand and bad for the other. Only another layout of the *tile* is good for
 // both.
 //
-// The clock has a surprise. In chapter 04's recording `columns` made 12.7 TFLOP/s, `blocks` 29.9, `z-curve` 30.1 and
-// `rows` 32.8. `z-curve` has the wavefronts of `rows` and is as slow as `blocks`. What differs is when they come: the
-// machine code reads all of A's fragments at the beginning of each half of a K-tile, right after a barrier, when no
-// warp has anything to compute. For `z-curve` that makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row, for `rows`
-// 256. Software pipelining, in chapter 11, reads fragments a step ahead and hides this.
+// The clock agrees with the last column, except for one detail: `columns` makes 13.6 TFLOP/s, `blocks` 31.3,
+// `z-curve` 33.0 and `rows` 34.7. `z-curve` has the wavefronts of `rows` and is 5 % slower. What differs is when they
+// come: the machine code reads all of A's fragments at the beginning of each half of a K-tile, right after a barrier,
+// when no warp has anything to compute. For `z-curve` that makes 8 * (8 * 8 + 2 * 2) = 544 wavefronts in a row, for
+// `rows` 256. Software pipelining, in chapter 11, reads fragments a step ahead and hides this.
+//= 13.6 TFLOP/s: rate("thread_orders/columns") / 1000
+//= `blocks` 31.3: rate("thread_orders/blocks") / 1000
+//= `z-curve` 33.0: rate("thread_orders/z-curve") / 1000
+//= `rows` 34.7: rate("thread_orders/rows") / 1000
+//= 5 % slower: 100 * (ms("thread_orders/z-curve") / ms("thread_orders/rows") - 1)
 
 // ## What to take along
 //

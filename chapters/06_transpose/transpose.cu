@@ -9,7 +9,7 @@
 // Run: ./learn run 06
 //   ./learn run 06 --rung copy            the ceiling: as many bytes, in order
 //   ./learn run 06 --rung copy_offset     every lane one element off, or several
-//   ./learn run 06 --rung copy_strided    neighboring lanes read elements that are a stride apart
+//   ./learn run 06 --rung copy_strided    neighbouring lanes read elements that are a stride apart
 //   ./learn run 06 --rung points_aos      an array of structs of three floats
 //   ./learn run 06 --rung points_soa      a struct of three arrays
 //   ./learn run 06 --rung points_staged   the array of structs, staged through shared memory
@@ -76,9 +76,11 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //? near: 20 %
 //
 // Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a memory with latency L
-// and bandwidth B needs L x B bytes in flight. At about 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB for each of 132 SMs. An SM
-// holds 2048 threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
-//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6, 700e-9 * 2.1e12 / 132 / 1e3)
+// and bandwidth B needs L x B bytes in flight. At about 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB for each
+// of 132 SMs. An SM holds 2048 threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end
+// and others begin.
+//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6, 700e-9 * 2.1e12 / 132 /
+//=   1e3)
 //= 132 SMs: 132
 //= 8 KB: 2048 * 4 / 1e3
 //
@@ -110,8 +112,8 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
 }
 
 // The 128 bytes of a warp now span 5 sectors. An offset of 8 floats is one of 32 bytes: 4 sectors again. The clock does
-// not see the difference. The next warp needs the fifth sector, too, and finds it in L1 or L2, so that the traffic to the
-// memory stays what it was.
+// not see the difference. The next warp needs the fifth sector, too, and finds it in L1 or L2, so that the traffic to
+// the memory stays what it was.
 //= 5 sectors: count("copy_offset/offset=1", "global_load_sectors") / count("copy_offset/offset=1",
 //=   "global_load_requests")
 //= 4 sectors: count("copy_offset/offset=8", "global_load_sectors") / count("copy_offset/offset=8",
@@ -126,7 +128,7 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
 //? unit: sectors per request
 //? near: exact
 
-/// A copy whose neighboring lanes read elements that are `stride` apart: it takes the elements 0, stride, 2 stride, ...,
+/// A copy whose neighbouring lanes read elements that are `stride` apart: it takes the elements 0, stride, 2 stride, ...,
 /// then 1, stride + 1, ..., and so on. The n % stride elements at the end keep their places.
 ///
 /// Launch: one thread per element, in blocks of one dimension.
@@ -136,9 +138,9 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
   if (i < n) out[i] = in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
 }
 
-// From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The other
-// 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight times,
-// and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
+// From a stride of 8 floats on, every lane has a sector to itself: 32 sectors, of which 4 bytes each are used. The
+// other 28 bytes are needed by later passes, and a pass here is far longer than any cache. So all of `in` is read eight
+// times, and with the writes that makes nine GiB, 2.3 ms at the rate of `cudaMemcpy`; the kernel takes that long.
 //= 32 sectors: count("copy_strided/stride=8", "global_load_sectors") / count("copy_strided/stride=8",
 //=   "global_load_requests")
 //= nine: 8 + 1
@@ -150,7 +152,7 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 //? near: 30 %
 //
 // The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64 bytes at a time, two
-// sectors. With a stride of 8 floats the second one is of use to the neighboring lane; with a stride of 32, to nobody.
+// sectors. With a stride of 8 floats the second one is of use to the neighbouring lane; with a stride of 32, to nobody.
 //= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //
 // Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s columns, and the
@@ -187,7 +189,7 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
 // The 32 structs of a warp take 384 bytes, 12 sectors, and each of the three loads touches all of them to use a third.
 //= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
-// With one array for each coordinate, a struct of arrays, lanes are neighbors again.
+// With one array for each coordinate, a struct of arrays, lanes are neighbours again.
 
 /// The same for a struct of three arrays of n / 3 floats, one behind the other.
 ///
@@ -264,11 +266,11 @@ __global__ void points_aligned(float* out, const float* in, std::size_t n) {
 // Each thread of `points_aos` has three loads in flight, and the sectors that they share are fetched once and wait in
 // L1; the thread's three stores meet in L2. Staging exchanges that for two barriers, at which nothing is in flight.
 //
-// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses that return to a sector
-// much later. If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
+// Staging pays where L1 cannot help: for large structs, of which 32 do not fit, and for accesses that return to a
+// sector much later. If the layout is yours to choose, use a struct of arrays, or structs of 8 or 16 aligned bytes.
 //
-// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much less, or (stride 32)
-// more. First count, then ask which cache stands in between.
+// **So:** sectors per request count what is asked of L1. What the memory has to deliver may be much less, or (stride
+// 32) more. First count, then ask which cache stands in between.
 //
 // ## 4. One side has to walk columns
 //
@@ -313,10 +315,10 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 //= 4 sectors: count("naive_rows", "global_load_sectors") / count("naive_rows", "global_load_requests")
 //= 32: count("naive_rows", "global_store_sectors") / count("naive_rows", "global_store_requests")
 //
-// **Timed.** They do not mirror each other in time: writing columns takes four times as long as reading them. A load of 4
-// bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes goes
-// straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other rows of the
-// tile, one by one, each as a request of its own.
+// **Timed.** They do not mirror each other in time: writing columns takes four times as long as reading them. A load of
+// 4 bytes fetches its whole sector into L1, where the rest waits for the other rows of the tile. A store of 4 bytes
+// goes straight to L2, which now holds a sector that is written in part. The other seven floats of it come from other
+// rows of the tile, one by one, each as a request of its own.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
 // **So:** both sides should walk rows, the stores first of all. The turn has to happen somewhere else.
@@ -416,8 +418,8 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
   }
 }
 
-// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has one operation more, and
-// in a kernel as short as this one that can be measured. Use the swizzle where padding is not possible.
+// **Counted and timed.** No conflicts, as with padding. It is a few percent slower: the index has one operation more,
+// and in a kernel as short as this one that can be measured. Use the swizzle where padding is not possible.
 //
 // All counters are now ideal: 4 sectors per request, no conflict, every byte moved once. The kernel still reaches only
 // four fifths of the peer's rate. What is missing is the other half of section 1.
@@ -451,7 +453,7 @@ __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16
 /// @tparam THREADS    of a block
 /// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
 /// @tparam WIDE_OUT   rows of out are: stores of 128 bits, else of 32
-/// @tparam ALONG_OUT  consecutive blocks are neighbors in a row of out, else in a row of in
+/// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
 ///
 /// Launch: one block for each tile of in, in one dimension.
 /// Requires: in and out are aligned to 16 bytes.
@@ -525,16 +527,16 @@ __global__ void __launch_bounds__(THREADS)
 //
 // **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest, although no counter
 // of an SM can see it: in any order, each warp does the same. About a thousand blocks run at a time, and what they
-// touch together decides how well L2 and DRAM work. Along the rows of `out`, their stores fill long runs of memory. Along
-// the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
+// touch together decides how well L2 and DRAM work. Along the rows of `out`, their stores fill long runs of memory.
+// Along the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
 // scattered loads.
 //
-// **So:** coalescing does not end at the warp. Neighboring blocks should write neighboring memory.
+// **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory.
 //
 // ## 8. Any pitch
 //
-// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has to
-// load floats one by one. That costs little, as the offset did in section 2. If it has 10,007 *rows*, the rows of
+// 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has
+// to load floats one by one. That costs little, as the offset did in section 2. If it has 10,007 *rows*, the rows of
 // `out` start anywhere, and that is another matter.
 //
 //? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
@@ -542,13 +544,13 @@ __global__ void __launch_bounds__(THREADS)
 //? unit: of 1
 //? near: 15 %
 //
-// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector is
-// stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
+// The tile's rows of 64 floats, 256 bytes, now begin and end in the middle of a sector. The other part of that sector
+// is stored by another block, at another time. If L2 has to write it back in between, or to fetch what is missing,
 // memory moves the same sector several times.
 //
-// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c` begin
-// at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block loads 8
-// rows more than it stores, which neighboring blocks load, too, and find in L2.
+// The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c`
+// begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block
+// loads 8 rows more than it stores, which neighbouring blocks load, too, and find in L2.
 
 /// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
 ///
@@ -591,15 +593,15 @@ __global__ void __launch_bounds__(512, 3)
   }
 }
 
-// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is slower,
-// by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
+// **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
+// slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
 //
 // ## 9. The TMA and the vendor
 //
-// Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of a
-// single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x 64
-// floats four ahead, turns them with conflict-free accesses, and has the TMA store them. Its swizzle works on rows of 128
-// bytes, so a tile comes as boxes of 32 columns.
+// Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of
+// a single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x
+// 64 floats four ahead, turns them with conflict-free accesses, and has the TMA store them. Its swizzle works on rows
+// of 128 bytes, so a tile comes as boxes of 32 columns.
 //
 //? tma: And how does it compare with `vectors` along the rows of out?
 //? choices: tma is faster | vectors is faster
@@ -621,7 +623,8 @@ __global__ void __launch_bounds__(512, 3)
 // - Loads move up, so that more of them are in flight. All kernels above load everything that they need before they
 //   store anything, in the source; for them the promise changes nothing. In a loop that loads and stores in turn, it
 //   does.
-// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that was
+// - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that
+// was
 //   a cache of its own, the texture path. Since Volta it is the same L1, and a load that is read once gains nothing.
 //
 // A promise that is false gives wrong results without any message.
@@ -632,7 +635,8 @@ __global__ void __launch_bounds__(512, 3)
 //   under load. `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's L2 has 60. Launched
 //   in a loop, any of these kernels reads from L2 and seems to beat the memory. `lab` flushes L2 between the runs.
-// - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which one
+// - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
+// one
 //   you compare with.
 
 namespace {
@@ -751,12 +755,13 @@ int main(int argc, char** argv) {
 // - Scattered stores cost more than scattered loads: between two evils, write in order.
 // - Stage through shared memory what has to change its order; pad or swizzle the tile.
 // - Give each thread 16-byte accesses, several of them independent, before it waits for anything.
-// - Blocks that run at the same time should write to neighboring memory.
+// - Blocks that run at the same time should write to neighbouring memory.
 //
 // ## Possibilities for extension
 //
 // 1. Transpose in place, a square matrix first. Which two tiles does a block have to hold?
-// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the peer's
+// 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the
+// peer's
 //    rate is reached, and how many bytes are in flight?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?

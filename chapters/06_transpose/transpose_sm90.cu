@@ -47,7 +47,7 @@ __device__ void wait(std::uint64_t* barrier, unsigned parity) {
 /// @param from  the tensor map of in (rows, cols), boxes of EDGE rows and BOX columns
 /// @param to    that of out (cols, rows), the same boxes
 /// @param tiles  how many there are
-/// @param down  tiles in a column of in; consecutive tiles are neighbors in a row of out
+/// @param down  tiles in a column of in; consecutive tiles are neighbours in a row of out
 ///
 /// Launch: TURNING + 32 threads, SHARED_BYTES, as many blocks as fit on the GPU.
 __global__ void __launch_bounds__(TURNING + 32)

@@ -453,8 +453,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 
 constexpr size_t async_copy_bytes = 4 * STAGES * 16 * (BM + 4 + BN);  // of shared memory
 
-// Not at all: 48.1 TFLOP/s, where `register_buffer` made 48.3. The loads were hidden already. A profile says what the warps still wait for, in warps
-// that stand still for each instruction issued, out of four per scheduler: 0.09 wait for a load, 0.38 at the barrier.
+// Not at all: 48.1 TFLOP/s, where `register_buffer` made 48.3. The loads were hidden already. A profile says what the
+// warps still wait for, in warps that stand still for each instruction issued, out of four per scheduler: 0.09 wait for
+// a load, 0.38 at the barrier.
 //= made 48.3: rate("register_buffer") / 1000
 //= 48.1 TFLOP/s: rate("async_copy") / 1000
 //= 0.09 wait for a load: ncu("async_copy", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
