@@ -156,6 +156,17 @@ void half_locked(bool fixed) {
   add_locked<<<kBlocks, 32>>>(lock.data(), value.data(), fixed);
 }
 
+// Values that differ in their second halves only.
+__global__ void last_block(float4* out, int one) {
+  if (threadIdx.x == 0 && static_cast<int>(blockIdx.x) >= one)
+    out[0] = make_float4(1, 1, blockIdx.x, 0);  // fault: second_half_between_blocks
+}
+
+void second_half_between_blocks(bool fixed) {
+  OnDevice<float> out(4);
+  last_block<<<kBlocks, 32>>>(reinterpret_cast<float4*>(out.data()), fixed ? kBlocks - 1 : 0);
+}
+
 }  // namespace
 
 const std::vector<Planted> kBetweenBlocks = {
@@ -167,4 +178,5 @@ const std::vector<Planted> kBetweenBlocks = {
     {"overlapping_tiles", "global-race", overlapping_tiles},
     {"plain_maximum", "global-race", plain_maximum},
     {"half_locked", "global-race", half_locked},
+    {"second_half_between_blocks", "global-race", second_half_between_blocks, false},
 };

@@ -10,7 +10,7 @@ namespace {
 std::vector<Planted> all() {
   std::vector<Planted> programs;
   for (const auto* group : {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized,
-                            &kBetweenBlocks, &kHostCalls, &kNoProgress}) {
+                            &kBetweenBlocks, &kHostCalls, &kNoProgress, &kThreads}) {
     programs.insert(programs.end(), group->begin(), group->end());
   }
   return programs;

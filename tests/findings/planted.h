@@ -12,11 +12,12 @@ struct Planted {
   const char* name;
   const char* kind;  ///< What the simulator must find in the faulty variant, and nothing else.
   void (*run)(bool fixed);
-  bool on_hardware = true;  ///< false where the faulty variant would never end there
+  bool on_hardware = true;  ///< false where the faulty variant would never end there,
+                            ///< or has not run there yet (tools/measure/sanitize.py)
 };
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
-    kBetweenBlocks, kHostCalls, kNoProgress;
+    kBetweenBlocks, kHostCalls, kNoProgress, kThreads;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

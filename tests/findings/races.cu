@@ -171,6 +171,20 @@ void broadcast_in_loop(bool fixed) {
   rounds<<<1, kBlock>>>(out.data(), fixed);
 }
 
+// Values that differ in their second halves only.
+__global__ void last_of_all(float4* out, int one) {
+  __shared__ float4 last;
+  if (static_cast<int>(threadIdx.x) >= one)
+    last = make_float4(1, 1, threadIdx.x, 0);  // fault: second_half_of_float4
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = last;
+}
+
+void second_half_of_float4(bool fixed) {
+  OnDevice<float> out(4);
+  last_of_all<<<1, 32>>>(reinterpret_cast<float4*>(out.data()), fixed ? 31 : 0);
+}
+
 }  // namespace
 
 const std::vector<Planted> kRaces = {
@@ -184,4 +198,5 @@ const std::vector<Planted> kRaces = {
     {"reset_then_count", "shared-race", reset_then_count},
     {"tile_without_barrier", "shared-race", tile_without_barrier},
     {"broadcast_in_loop", "shared-race", broadcast_in_loop},
+    {"second_half_of_float4", "shared-race", second_half_of_float4, false},
 };

@@ -577,7 +577,8 @@ TEST(Qualifiers, BecomeAttributes) {
             "template <int N> inline int f();");
   EXPECT_EQ(rewritten("__constant__ float c[4];"),
             "__attribute__((section(\"simt_constant\"))) float c[4];");
-  EXPECT_EQ(rewritten("__device__ int n; __managed__ int m;"), " int n;  int m;");
+  EXPECT_EQ(rewritten("__device__ int n; __managed__ int m;"),
+            " int n; __attribute__((section(\"simt_managed\"))) int m;");
   EXPECT_EQ(rewritten("auto l = [=] __device__ (int i) { return i; };"),
             "auto l = [=]  (int i) { return i; };");
 }

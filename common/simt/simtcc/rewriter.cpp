@@ -24,7 +24,7 @@ const std::map<std::string_view, std::string_view> kQualifiers = {
     {"__global__", "__attribute__((noinline, used))"},
     {"__device__", ""},
     {"__host__", ""},
-    {"__managed__", ""},
+    {"__managed__", "__attribute__((section(\"simt_managed\")))"},
     // its section tells it from global memory
     {"__constant__", "__attribute__((section(\"simt_constant\")))"},
 };
@@ -690,7 +690,8 @@ class Rewriter {
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (handled_.contains(i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(i + 1);
-      const bool no_section = t.text == "__constant__" && declares_const(i);
+      const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
+      const bool no_section = is_variable && declares_const(i);
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }

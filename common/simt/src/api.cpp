@@ -202,6 +202,7 @@ cudaError_t cudaDeviceSynchronize() { return result(cudaSuccess); }
 cudaError_t cudaDeviceReset() {
   if (simt::device::leaks_are_errors()) simt::device::report_leaks();
   simt::memory::reset();
+  simt::heap::reset();
   simt::device::clear_errors();
   return cudaSuccess;
 }
@@ -707,8 +708,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   } else if (found->kind == Kind::device) {
     *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};
   } else {
-    *attributes = {found->kind == Kind::pinned ? cudaMemoryTypeHost : cudaMemoryTypeManaged, 0, p,
-                   p};
+    const bool is_managed = found->kind == Kind::managed;
+    *attributes = {is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, 0, p, p};
   }
   return result(cudaSuccess);
 }
@@ -971,12 +972,12 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 
 // ---- Functions ----------------------------------------------------------------------------------
 
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || static_cast<size_t>(value) > simt::device::kSharedPerBlockOptin) {
       return result(cudaErrorInvalidValue);
     }
-    simt::device::allow_dynamic_shared(static_cast<size_t>(value));
+    simt::device::allow_dynamic_shared(function, static_cast<size_t>(value));
   }
   return result(cudaSuccess);
 }
@@ -989,7 +990,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->maxThreadsPerBlock = static_cast<int>(simt::kernels::find(function).most_threads);
   attributes->numRegs = 64;
   attributes->ptxVersion = attributes->binaryVersion = 90;
-  const size_t limit = simt::device::allowed_dynamic_shared();
+  const size_t limit = simt::device::allowed_dynamic_shared(function);
   attributes->maxDynamicSharedSizeBytes =
       static_cast<int>(limit > simt::device::kSharedPerBlock ? limit : limit - fixed);
   return result(cudaSuccess);

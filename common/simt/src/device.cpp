@@ -52,10 +52,12 @@ struct State {
   size_t asserted = 0;          // those of them that are failed assertions
   bool assertion_told = false;  // the program has been given cudaErrorAssert
   bool recording = true;
-  cudaError_t last = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
-  size_t dynamic_shared = device::kSharedPerBlock;
+  std::map<const void*, size_t>
+      dynamic_shared;  // by kernel: what it has been allowed beyond 48 KiB
 };
+
+thread_local cudaError_t last_error = cudaSuccess;  // as in CUDA, each host thread has its own
 
 State& state() {
   static State* s = new State;
@@ -299,7 +301,7 @@ cudaError_t result(cudaError_t error) {
   if (s.sticky == cudaErrorAssert) s.assertion_told = true;
   if (s.sticky != cudaSuccess) return s.sticky;
   if (error != cudaSuccess) {
-    s.last = error;
+    last_error = error;
     note_api_error(error);
   }
   return error;
@@ -309,12 +311,12 @@ cudaError_t sticky_error() { return state().sticky; }
 
 void set_sticky_error(cudaError_t error) {
   State& s = state();
-  if (s.sticky == cudaSuccess) s.sticky = s.last = error;
+  if (s.sticky == cudaSuccess) s.sticky = last_error = error;
 }
 
-void clear_errors() { state().sticky = state().last = cudaSuccess; }
+void clear_errors() { state().sticky = last_error = cudaSuccess; }
 
-cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(state().last, error); }
+cudaError_t exchange_last_error(cudaError_t error) { return std::exchange(last_error, error); }
 
 int resident_blocks(int block_size, size_t shared) {
   if (block_size < 1 || block_size > 1024 || shared > kSharedPerBlockOptin) return 0;
@@ -324,10 +326,24 @@ int resident_blocks(int block_size, size_t shared) {
                    static_cast<int>(kSharedPerMultiprocessor / taken)});
 }
 
-void allow_dynamic_shared(size_t bytes) {
-  state().dynamic_shared = std::max(state().dynamic_shared, bytes);
+void allow_dynamic_shared(const void* kernel, size_t bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.dynamic_shared[kernel] = bytes;
 }
-size_t allowed_dynamic_shared() { return state().dynamic_shared; }
+size_t allowed_dynamic_shared(const void* kernel) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto& allowed = s.dynamic_shared;
+  // A launch by overload resolution does not tell which kernel it is.
+  if (!kernel) {
+    size_t most = kSharedPerBlock;
+    for (const auto& [named, bytes] : allowed) most = std::max(most, bytes);
+    return most;
+  }
+  const auto found = allowed.find(kernel);
+  return found == allowed.end() ? kSharedPerBlock : std::max(kSharedPerBlock, found->second);
+}
 
 // ---- Findings -----------------------------------------------------------------------------------
 
@@ -573,17 +589,26 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
     case Kind::crash:
-      if (fault.text) {
-        f.kind = "stack-overflow";
-        f.message = "thread " + text(fault.thread) + where.substr(0, where.rfind(", thread")) +
-                    " has used up its stack. (SIMT_STACK=n sets its bytes.)";
-      } else {
-        f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
-                                                                           : "out-of-bounds";
-        const Place place = place_of(fault.address);
-        f.allocation = place.allocation;
-        f.message = "access" + where + ": " + place.text + ". Usual cause: " + place.cause + ".";
-      }
+      f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
+                                                                         : "out-of-bounds";
+      f.allocation = place_of(fault.address).allocation;
+      f.message = "access" + where + ": " + place_of(fault.address).text +
+                  ". Usual cause: " + place_of(fault.address).cause + ".";
+      break;
+    case Kind::stack_overflow:
+      f.kind = "stack-overflow";
+      f.message =
+          "thread " + text(fault.thread) + where.substr(0, where.rfind(", thread")) +
+          " has used up its stack. Usual cause: a recursion that does not end, or arrays of "
+          "a thread's own that are too large: CUDA allows 512 KiB of them. (SIMT_STACK=n "
+          "sets the bytes of a thread's stack.)";
+      break;
+    case Kind::division_by_zero:
+      f.kind = "division-by-zero";
+      f.severity = Severity::warning;
+      f.message = "integer division by zero" + where +
+                  ". A GPU does not trap: the quotient, or the remainder, has all bits set, as -1 "
+                  "has. Usual cause: a size or a count that is 0, or a divisor that was never set.";
       break;
   }
   return f;
@@ -614,6 +639,7 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
       case Kind::shared_uninitialized:
       case Kind::global_race:
       case Kind::global_uninitialized:
+      case Kind::division_by_zero:
         break;
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);
@@ -624,9 +650,8 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
         set_sticky_error(cudaErrorIllegalAddress);
         break;
       case Kind::shared_out_of_bounds:
-        set_sticky_error(cudaErrorIllegalAddress);
-        break;
       case Kind::crash:
+      case Kind::stack_overflow:
         set_sticky_error(cudaErrorIllegalAddress);
         break;
       case Kind::assertion:
@@ -833,13 +858,13 @@ bool set_recording(bool on) { return std::exchange(state().recording, on); }
 cudaError_t cudaGetLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
-  simt::device::api_error_told(s.last, true);
-  return std::exchange(s.last, cudaSuccess);
+  simt::device::api_error_told(simt::last_error, true);
+  return std::exchange(simt::last_error, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
   simt::State& s = simt::state();
   if (s.sticky != cudaSuccess) return s.sticky;
-  simt::device::api_error_told(s.last, false);
-  return s.last;
+  simt::device::api_error_told(simt::last_error, false);
+  return simt::last_error;
 }

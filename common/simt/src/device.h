@@ -29,8 +29,8 @@ void set_sticky_error(cudaError_t error);
 void clear_errors();
 
 // Dynamic shared memory beyond 48 KiB has to be asked for.
-void allow_dynamic_shared(size_t bytes);
-size_t allowed_dynamic_shared();
+void allow_dynamic_shared(const void* kernel, size_t bytes);
+size_t allowed_dynamic_shared(const void* kernel);
 
 // Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
 void report(Finding finding);

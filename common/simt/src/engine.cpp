@@ -14,6 +14,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "division.h"
 #include "heap.h"
 #include "host_copies.h"
 #include "memory.h"
@@ -32,12 +33,16 @@ __thread uint3 simt_grid_extent asm("gridDim") = {};
 extern "C" {
 extern const char simt_constant_begin[] asm("__start_simt_constant") __attribute__((weak));
 extern const char simt_constant_end[] asm("__stop_simt_constant") __attribute__((weak));
+// The same for __managed__.
+extern const char simt_managed_begin[] asm("__start_simt_managed") __attribute__((weak));
+extern const char simt_managed_end[] asm("__stop_simt_managed") __attribute__((weak));
 }
 
 namespace simt::engine {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr size_t kSignalStack = 64 * 1024;
 // A function tells that it has been entered within so many bytes.
 constexpr uint64_t kKernelEntry = 128;
 // A warp that has formed this many groups makes room for the others.
@@ -53,11 +58,16 @@ std::atomic<Worker*> newest_worker{nullptr};
 constexpr unsigned kTurn = 256;
 __thread unsigned uncounted = 0;
 
+// A thread that calls a function with less than this left has used up its stack: the rest is the simulator's.
+constexpr uint64_t kStackReserve = 32 * 1024;
+
 uint64_t stack_bytes() {
   static const uint64_t bytes = [] {
     const char* text = std::getenv("SIMT_STACK");
     const uint64_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
-    return asked >= 16 * 1024 ? (asked + kPage - 1) / kPage * kPage : uint64_t{128} * 1024;
+    // A thread has up to 512 KiB of local memory; what the simulator does on its stack comes on top.
+    constexpr uint64_t kDefault = 640 * 1024;
+    return asked >= 2 * kStackReserve ? (asked + kPage - 1) / kPage * kPage : kDefault;
   }();
   return bytes;
 }
@@ -108,6 +118,14 @@ uint64_t load_up_to_8(uint64_t address, unsigned size) {
   return value;
 }
 
+// What lies there, to be compared: the bytes, or of more than 8 a hash of them.
+uint64_t value_at(uint64_t address, unsigned size) {
+  const uint64_t low = load_up_to_8(address, size);
+  if (size <= 8) [[likely]]
+    return low;
+  return (std::rotl(low, 29) ^ load_up_to_8(address + 8, size - 8)) * 0x9e3779b97f4a7c15ull;
+}
+
 }  // namespace
 
 Worker* current_worker() { return running; }
@@ -116,11 +134,10 @@ uint64_t program_base() { return segments().first; }
 Worker::Worker()
     : variables_(symbols::shared_variables()), guards_(symbols::guards_of_shared_variables()) {
   tls_size_ = segments().tls_size;
-  tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   dynamic_shared_ =
       static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024));
   conflicts_.reserve(kLanes);
-  doubts_.reserve(16);
+  doubts_.reserve(kMostDoubts);
   faults.reserve(64);
   unsettled_.reserve(kLanes);
   flags_.reserve(kLanes);
@@ -130,11 +147,18 @@ Worker::Worker()
   next_ = newest_worker;
   while (!newest_worker.compare_exchange_weak(next_, this)) {
   }
+  attach();
+}
 
+void Worker::attach() {
+  static thread_local bool is_attached = false;
+  if (std::exchange(is_attached, true)) return;
+  tls_base_ = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size_;
   // A fault inside a lane is handled on a stack of its own.
+  if (!signal_stack_) signal_stack_ = std::malloc(kSignalStack);
   stack_t stack{};
-  stack.ss_size = 64 * 1024;
-  stack.ss_sp = std::malloc(stack.ss_size);
+  stack.ss_size = kSignalStack;
+  stack.ss_sp = signal_stack_;
   sigaltstack(&stack, nullptr);
 }
 
@@ -376,8 +400,7 @@ void Worker::lane_main() {
 void Worker::exit_lane() {
   Warp& warp = *warp_;
   const int lane = lane_;
-  if (warp.capture >> lane & 1)
-    warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+  if (warp.capture >> lane & 1) warp.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
   warp.live &= ~(1u << lane);
   free_fiber(*warp.fiber[lane]);
@@ -1015,6 +1038,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   unsettled_.clear();
   flags_.clear();
   doubts_.clear();
+  conflicts_.clear();
   warp_count_ = 0;
   entry_pc_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
@@ -1037,6 +1061,8 @@ void Worker::begin_warps() {
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
     warp.doubtful = warp.waking = warp.entering = warp.updating = warp.outside_kernel = 0;
     warp.together = warp.ahead = 0;
+    warp.copying = warp.zeroing = 0;
+    warp.unused = warp.same_address = warp.same_value = warp.merged = warp.merged_if_full = 0;
     warp.scripted = false;
     warp.script.length = 0;
     warp.group_key = 0;
@@ -1220,7 +1246,11 @@ void Worker::watch_access(Warp& warp, uint32_t lanes) {
   if (warp.stop[first] == Stop::load) {
     const uint64_t address = warp.address[first];
     // Pinned memory and the like, which the host may write.
-    if (!memory::in_device_arena(address) && memory::find(address)) circle_.changed = true;
+    const auto managed = reinterpret_cast<uint64_t>(simt_managed_begin);
+    const uint64_t bytes = reinterpret_cast<uint64_t>(simt_managed_end) - managed;
+    const bool is_managed = managed && address - managed < bytes;
+    if (is_managed || (!memory::in_device_arena(address) && memory::find(address)))
+      circle_.changed = true;
     return;
   }
   settle_stores();
@@ -1731,7 +1761,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned
       const uint64_t other_pc = race.other_pc + program_base();
       const uint3 other_thread =
           warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
-      if (race.same_instruction || (race.both_write && size <= 8)) {
+      if (race.same_instruction || race.both_write) {
         // Both write one word: whichever comes last, it is a fault only if their values differ. That is
         // known once the lanes have written.
         const uint8_t other = race.other_thread % kLanes;
@@ -1740,7 +1770,7 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned
                                 .other_lane = other,
                                 .same_instruction = race.same_instruction,
                                 .address = address,
-                                .before = load_up_to_8(address, size),
+                                .before = value_at(address, size),
                                 .pc = pc,
                                 .other_pc = other_pc,
                                 .other_thread = other_thread});
@@ -1820,7 +1850,8 @@ void Worker::settle_captures(Warp& warp) {
     Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, conflict.lane, conflict.address);
     fault.pc = conflict.pc;
     fault.other_pc = conflict.other_pc;
-    fault.store = fault.other_store = true;
+    fault.store = fault.other_store = true;  // and not what the lane stands at by now
+    fault.atomic = false;
     fault.other_thread = conflict.other_thread;
     add_fault(fault);
   }
@@ -1829,12 +1860,13 @@ void Worker::settle_captures(Warp& warp) {
 }
 
 // A read of shared memory that nobody has written: a fault once something comes of it. The number that
-// stands for it.
+// stands for it; 0 if there are too many.
 uint8_t Worker::note_doubt(const Fault& fault) {
   for (size_t i = 0; i < doubts_.size(); ++i) {
     if (doubts_[i].pc == fault.pc) return static_cast<uint8_t>(i + 1);
   }
-  if (doubts_.size() < doubts_.capacity()) doubts_.push_back(fault);
+  if (doubts_.size() == kMostDoubts) return 0;
+  doubts_.push_back(fault);
   return static_cast<uint8_t>(doubts_.size());
 }
 
@@ -2121,11 +2153,11 @@ void Worker::report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, c
       // As long as nothing has changed here, the other block's store may be still to come.
       const bool may_come = clash.kind == Touch::write && GlobalCheck::is_unchanged(sector, both);
       const bool is_sure = !may_come || await_stores();
-      race.value = load_up_to_8(address, size);
+      race.value = value_at(address, size);
       unsettled_.push_back({race, race.value, is_sure});
       return;
     }
-    race.value = load_up_to_8(address, size);
+    race.value = value_at(address, size);
     if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) add_block_race(race);
     return;
   }
@@ -2144,11 +2176,11 @@ void Worker::settle_global() {
   flags_.clear();
   for (Unsettled& store : unsettled_) {
     const Fault& fault = store.race.fault;
-    store.race.value = load_up_to_8(fault.address, fault.size);
+    store.race.value = value_at(fault.address, fault.size);
     if (store.race.value == store.before) continue;
     if (!store.is_sure) {
       await_stores();
-      if (load_up_to_8(fault.address, fault.size) == store.race.value) continue;
+      if (value_at(fault.address, fault.size) == store.race.value) continue;
     }
     add_block_race(store.race);
   }
@@ -2418,7 +2450,7 @@ struct Hooks {
   [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, uint64_t key,
                                                  uint32_t path) {
     if (warp.capture >> lane & 1) [[unlikely]] {
-      warp.captured[lane] = load_up_to_8(warp.address[lane], warp.size[lane]);
+      warp.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
     }
     warp.key[lane] = warp.position[lane] = key;
     warp.path[lane] = path;
@@ -2685,6 +2717,8 @@ struct Hooks {
       path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
     }
     if (depth < kMostDepth) ++depth;
+    if ((stack_pointer() & (stack_span_ - 1)) < stack_limit_) [[unlikely]]
+      overflow(caller);
   }
 
   static void function_exit() {
@@ -2845,8 +2879,34 @@ struct Hooks {
     Fault fault = worker->fault_at(crash_misaligned_ ? Fault::Kind::misaligned : Fault::Kind::crash,
                                    warp, lane);
     if (!crash_misaligned_) fault.address = crash_address_;
-    fault.text = crash_overflow_ ? "stack" : nullptr;
+    if (crash_overflow_) fault.kind = Fault::Kind::stack_overflow;
     worker->fail(fault);
+  }
+
+  // The running lane has called a function, and has no room for it. `pc` is where it returns to.
+  [[gnu::noinline]] static void overflow(const void* pc) {
+    Worker* worker = running;
+    Warp& warp = *worker->warp_;
+    note(warp, worker->lane_, Stop::resume, pc);
+    Fault fault = worker->fault_at(Fault::Kind::stack_overflow, warp, worker->lane_);
+    fault.address = 0;
+    worker->fail(fault);
+  }
+
+  static void on_division(int signal_number, siginfo_t*, void* context) {
+    auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    Worker* worker = running;
+    const auto pc = static_cast<uint64_t>(registers[REG_RIP]) + 1;
+    const bool is_lane = worker && worker->lane_ >= 0;
+    const Division division = is_lane ? divide_as_gpu(registers) : Division::none;
+    if (division == Division::none) {
+      signal(signal_number, SIG_DFL);
+    } else if (division == Division::by_zero && worker->traced_) {
+      Fault fault = worker->fault_at(Fault::Kind::division_by_zero, *worker->warp_, worker->lane_);
+      fault.pc = pc;
+      fault.address = 0;
+      worker->add_fault(fault);
+    }
   }
 
   static void on_signal(int signal_number, siginfo_t* info, void* context) {
@@ -2863,17 +2923,22 @@ struct Hooks {
     const Fiber* fiber =
         worker->plain_ ? worker->plain_fiber_ : worker->warp_->fiber[worker->lane_];
     const auto stack = reinterpret_cast<uint64_t>(fiber->stack);
+    const uint64_t top = stack + stack_bytes();
+    const auto is_below = [&](uint64_t at) {
+      return at - (top - stack_span_) < stack_span_ - stack_bytes() + 2 * kPage;
+    };
     crash_pc_ = static_cast<uint64_t>(registers[REG_RIP]);
     crash_address_ = address;
     // A general protection fault without an address: an instruction that insists on alignment.
     crash_misaligned_ = info->si_code == SI_KERNEL && address == 0;
-    crash_overflow_ = address - stack < 2 * kPage;
+    crash_overflow_ = is_below(address) || is_below(static_cast<uint64_t>(registers[REG_RSP]));
     // Go on in crash(), at the top of the lane's stack, whose frames nobody needs any more.
     registers[REG_RIP] = static_cast<greg_t>(reinterpret_cast<uint64_t>(&Hooks::crash));
     registers[REG_RSP] = static_cast<greg_t>(((stack + stack_bytes()) & ~uint64_t{15}) - 4096 - 8);
   }
 
   static inline const uint64_t stack_span_ = stack_span();
+  static inline const uint64_t stack_limit_ = stack_span() - stack_bytes() + kPage + kStackReserve;
   static inline thread_local uint64_t crash_pc_ = 0, crash_address_ = 0;
   static inline thread_local bool crash_misaligned_ = false, crash_overflow_ = false;
 };
@@ -2896,6 +2961,8 @@ void trap_at(const char* what, uint64_t pc) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigaction(SIGSEGV, &action, nullptr);
   sigaction(SIGBUS, &action, nullptr);
+  action.sa_sigaction = &Hooks::on_division;
+  sigaction(SIGFPE, &action, nullptr);
 }
 
 bool traced_program = false;

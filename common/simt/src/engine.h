@@ -229,6 +229,7 @@ struct Warp {
   uint32_t doubtful = 0;
   uint8_t doubt_number[kLanes];  // which such read: Worker::doubts_, from 1
   void doubt(int lane, uint8_t number) {
+    if (!number) return;
     doubtful |= 1u << lane;
     doubt_number[lane] = number;
   }
@@ -275,6 +276,8 @@ struct Fault {
     global_uninitialized,
     array_out_of_bounds,
     constant_write,
+    stack_overflow,
+    division_by_zero,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -315,6 +318,8 @@ struct BlockRace {
 class Worker {
  public:
   Worker();
+  // Called on the OS thread that runs it. A thread may end, and a later one have its id and this worker.
+  void attach();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -492,6 +497,7 @@ class Worker {
   void end_stores();
   bool await_stores();
   char* dynamic_shared_ = nullptr;
+  void* signal_stack_ = nullptr;
   uint64_t tls_base_ = 0, tls_size_ = 0;  // static shared memory of this OS thread
   const std::vector<symbols::SharedVariable>&
       variables_;  // read before there are lanes: they have no room
@@ -517,7 +523,8 @@ class Worker {
     uint3 other_thread;
   };
   std::vector<Conflict> conflicts_;  // two that write the same word
-  std::vector<Fault> doubts_;        // reads of shared memory that nobody in this block had written
+  static constexpr size_t kMostDoubts = 255;
+  std::vector<Fault> doubts_;  // reads of shared memory that nobody in this block had written
 };
 
 // The worker of this OS thread while it runs a lane, else nullptr.

@@ -91,7 +91,9 @@ class Pool {
   Worker& caller_worker() {
     const auto id = std::this_thread::get_id();
     for (auto& [known, worker] : callers_) {
-      if (known == id) return *worker;
+      if (known != id) continue;
+      worker->attach();
+      return *worker;
     }
     callers_.emplace_back(id, std::make_unique<Worker>());
     return *callers_.back().second;
@@ -236,7 +238,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
   // Without leave for more, the 48 KiB hold what is static, too.
   const bool matters = config.kernel && (config.shared || config.cooperative);
   const size_t fixed = matters ? kernels::static_shared(config.kernel) : 0;
-  const size_t limit = device::allowed_dynamic_shared();
+  const size_t limit = device::allowed_dynamic_shared(config.kernel);
   const size_t allowed = limit > device::kSharedPerBlock
                              ? std::min(limit, device::kSharedPerBlockOptin - fixed)
                              : limit - fixed;
@@ -263,7 +265,8 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
 // After a race, or a read of memory before anyone wrote there, the kernel goes on.
 bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
-         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized;
+         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
+         kind != Fault::Kind::division_by_zero;
 }
 
 LaunchKey key_of(const Config& config, void (*entry)(void*),

@@ -54,6 +54,7 @@ void release(void* pointer, uint64_t caller) {
 }  // namespace
 
 void set_limit(size_t bytes) { limit = bytes; }
+void reset() { used = 0; }
 
 }  // namespace simt::heap
 

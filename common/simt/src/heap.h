@@ -10,6 +10,8 @@ namespace simt::heap {
 
 // The most that the device's heap holds, which cudaDeviceSetLimit() sets.
 void set_limit(size_t bytes);
+// All that it held has been freed.
+void reset();
 
 // The simulator itself is at work on a lane's stack: what it allocates meanwhile is the host's.
 class HostMemory {

@@ -87,10 +87,16 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
     if (it == s.runs.begin()) return;
     --it;
     if (address + size > it->second.end) return;
-    const auto* now = reinterpret_cast<const unsigned char*>(address);
-    if (!std::all_of(now, now + size, [](unsigned char byte) { return byte == kPoison; })) return;
     read = it->second;
     read.from += address - it->first;
+    const memory::Allocation* found = memory::find(read.from);
+    const bool is_poisoned = !found || read.from - found->base < kMostPoisoned;
+    const auto* now = reinterpret_cast<const unsigned char*>(address);
+    if (!std::all_of(now, now + size, [is_poisoned](unsigned char byte) {
+          return byte == (is_poisoned ? kPoison : 0);
+        })) {
+      return;
+    }
     // One finding for each call.
     for (auto run = s.runs.begin(); run != s.runs.end();) {
       if (run->second.caller != read.caller) {

@@ -11,6 +11,8 @@ namespace simt::host_copies {
 
 // Fresh device memory is filled with this.
 inline constexpr unsigned char kPoison = 0xff;
+// So many bytes of it: a large allocation takes no memory until it is used. What is behind holds zeros.
+inline constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
 
 // All of these bytes lie in [begin, begin + extent).
 extern uint64_t begin, extent;

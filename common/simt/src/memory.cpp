@@ -119,8 +119,7 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
     return base;
   }
   // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
-  constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
-  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned),
+  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, host_copies::kMostPoisoned),
               host_copies::kPoison);
   return base;
 }

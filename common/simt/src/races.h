@@ -96,7 +96,7 @@ class RaceCheck {
  public:
   // Words of static and dynamic shared memory have numbers from 0.
   void resize(size_t words) {
-    words_.assign(words, SharedWord{});
+    words_.reset(static_cast<SharedWord*>(std::calloc(words, sizeof(SharedWord))));
     whole_.assign(words, 0);
     listed_.reserve(kMostListed);
     bytes_.reset(static_cast<SharedUse*>(std::calloc(words * 4, sizeof(SharedUse))));
@@ -169,16 +169,17 @@ class RaceCheck {
   void note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc);
 
   struct Free {
-    void operator()(SharedUse* p) const { std::free(p); }
+    void operator()(void* p) const { std::free(p); }
   };
   TestedAtomic tested_[16];  // the first of a launch
   unsigned tested_count_ = 0;
-  std::vector<SharedWord> words_;
+  // Of these and of bytes_, which has four for each word, no page that nobody uses is there.
+  std::unique_ptr<SharedWord[], Free> words_;
   std::vector<uint32_t>
       whole_;  // of words for which is_whole() holds: the interval of the last store
   std::vector<Listed> listed_;  // the requests of this interval, unless each is checked
   Kind kind_ = Kind::empty;
-  std::unique_ptr<SharedUse[], Free> bytes_;  // four for each word; no page of it that nobody uses
+  std::unique_ptr<SharedUse[], Free> bytes_;
   uint32_t interval_ = 1;
   uint32_t block_ = 1;
 };

@@ -6,9 +6,10 @@
 #define __global__ __attribute__((noinline, used))
 #define __device__
 #define __host__
-#define __managed__
 /// Constant memory has a section of its own, by which the simulator tells it from global memory.
 #define __constant__ __attribute__((section("simt_constant")))
+/// So has managed memory, which the host may write while a kernel runs.
+#define __managed__ __attribute__((section("simt_managed")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
