@@ -60,15 +60,13 @@ def outcome(command, trace):
 def first_difference(old, new):
     """Of two files that differ: the number of the line, and both lines."""
     old_lines, new_lines = old.split(b"\n"), new.split(b"\n")
-    for number, (a, b) in enumerate(zip(old_lines, new_lines), 1):
-        if a != b:
-            break
-    else:
-        number = min(len(old_lines), len(new_lines)) + 1
-        a, b = (lines[number - 1] if number <= len(lines) else b"(nothing)" for lines in (old_lines, new_lines))
+    number = next(
+        (i for i, (a, b) in enumerate(zip(old_lines, new_lines)) if a != b), min(len(old_lines), len(new_lines))
+    )
+    a, b = (lines[number] if number < len(lines) else b"(nothing)" for lines in (old_lines, new_lines))
     at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
     begin = max(0, at - 60)
-    return number, *((b"..." if begin else b"") + line[begin : at + 140] for line in (a, b))
+    return number + 1, *((b"..." if begin else b"") + line[begin : at + 140] for line in (a, b))
 
 
 def main():
