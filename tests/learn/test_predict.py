@@ -7,6 +7,19 @@ import unittest
 import fake
 
 ASKED = """
+// ## 1. How a {term}`warps <warp>` asks
+//
+// What nobody needs.
+//
+// What nobody needs, either.
+//
+// A {term}`request` is what `two` makes once.
+
+/// A contract.
+__global__ void also(float* out) {
+  out[0] = 2;
+}
+
 //? first: How many requests?
 //? answer: count("one", "global_load_requests")
 //? unit: requests
@@ -104,6 +117,17 @@ class Predict(fake.Checkout):
             self.assertIn(words, out)
         self.assertNotIn("Nobody asks this", out)
         self.assertLess(out.index("How many requests?"), out.index("Because of that"))
+        # Before a question: where it stands, the paragraphs above it, and the kernel without its contract.
+        before = out[: out.index("How many requests?")]
+        for words in (
+            "--- How a warps asks (chapters/01_first_steps/first_steps.cu:",
+            "What nobody needs, either.",
+            "  A request is what `two` makes once.",
+            "    __global__ void also(float* out) {\n      out[0] = 2;\n    }\n",
+        ):
+            self.assertIn(words, before)
+        self.assertNotIn("What nobody needs.", out)
+        self.assertNotIn("A contract", out)
         self.assertEqual(self.kept(), {"first": {"guess": "8", "near": True}, "second": {"guess": "2", "near": False}})
 
     def test_asked_one_after_the_other(self):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from course import bindings, source
 from course.expressions import FUNCTIONS, ExpressionError, NotRecorded, Numbers, evaluate, names_in
 from course.header import Header
-from course.source import Prediction, Prose
+from course.source import Code, Prediction, Prose
 
 
 @dataclass
@@ -21,6 +21,8 @@ class Asked:
     section: str  # the heading above it
     main_track: bool
     explanation: list[str]  # the prose behind it, as Markdown; one list for those that share it
+    lead: list[str] = field(default_factory=list)  # the prose between the heading and it, unless that explains others
+    code: list[str] = field(default_factory=list)  # the lines of the code it is about: right behind it, or before
 
     @property
     def name(self) -> str:
@@ -61,18 +63,29 @@ def collect(main: Path) -> list[Asked]:
     for file, blocks in source.all_blocks(main):
         open_ones: list[Asked] = []  # those that a paragraph explains
         explained, section = False, ""
+        lead: list[str] = []
+        code: list[str] = []
         for block, on_main_track in bindings.main_track(blocks):
             if isinstance(block, Prose) and block.heading:
                 open_ones, section = [], block.heading[1]
+                lead, code = [block.text.partition("\n")[2].strip()], []
             elif isinstance(block, Prose) and open_ones:
                 explained = True
                 open_ones[0].explanation.append(block.text)
+            elif isinstance(block, Prose):
+                lead.append(block.text)
+            elif isinstance(block, Code):
+                code = block.lines
+                for one in open_ones if not explained else []:
+                    one.code = code
             elif isinstance(block, Prediction):
                 if explained:
                     open_ones, explained = [], False
                 shared = open_ones[0].explanation if open_ones else []
-                open_ones.append(Asked(file, block, section, on_main_track, shared))
+                open_ones.append(Asked(file, block, section, on_main_track, shared, lead, code))
                 found.append(open_ones[-1])
+                if len(open_ones) == 1:
+                    lead = []
     for one in found:
         if sum(one.name == other.name for other in found) > 1:
             raise source.SourceError(f"{one.file}:{one.prediction.line}: two predictions are named {one.name}")

@@ -13,6 +13,8 @@ from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 
 WIDTH = 96
+LEAD = 2  # paragraphs before a question
+KERNEL = 32  # lines of the code that it is about
 STOP = ("q", "quit", "exit")
 
 
@@ -68,6 +70,8 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     for index, one in enumerate(todo):
         ui.say()
         place = asked.index(one) + 1
+        if index == 0 or todo[index - 1].explanation is not one.explanation:
+            situate(one)
         ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(plain(one.prediction.question), 5, WIDTH))
         for number, choice in enumerate(one.prediction.choices, start=1):
             ui.say(f"     {number}  {plain(choice)}")
@@ -87,6 +91,27 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     ui.say(score(kept, asked))
     ui.say(f"Next: ./learn run {chapter.number} shows the whole ladder; ./learn docs has the text.")
     return 0
+
+
+def situate(one):
+    """Where the question stands in the chapter, what is told before it, and the kernel that it is about."""
+    paint = ui.palette()
+    title = re.sub(r"^[\d.]+\s+", "", plain(one.section))
+    ui.say(paint("bold", f"--- {title} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
+    told = [paragraph for text in one.lead for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
+    for paragraph in told[-LEAD:]:
+        ui.say()
+        ui.say(indented(paragraph))
+    lines = [line for line in one.code if not line.startswith("///")]
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    if lines:
+        ui.say()
+        for line in lines[:KERNEL]:
+            ui.say("    " + line if line.strip() else "")
+        if len(lines) > KERNEL:
+            ui.say(f"    ... and {len(lines) - KERNEL} more lines")
+    ui.say()
 
 
 def ask(prediction):
@@ -175,7 +200,7 @@ def score(done, asked):
 
 def plain(text):
     """Markdown as a terminal shows it: without emphasis, roles and links."""
-    text = re.sub(r"\{\w+\}(`[^`]*`)", r"\1", text)
+    text = re.sub(r"\{\w+\}`([^`<]*?)(?: *<[^`>]*>)?`", r"\1", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return re.sub(r"(?<![\w*])(\*{1,2})(\S(?:.*?\S)?)\1(?![\w*])", r"\2", text)
 
