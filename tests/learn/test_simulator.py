@@ -267,6 +267,10 @@ class Explain(Simulator):
         self.assertRegex(text, r"out-of-bounds in kernel fill at fill\.cu:4")
         self.assertRegex(text, r"block \(0,0,0\), thread \(100,0,0\), launch 0")
         self.assertIn(">     4 |   a[blockIdx.x * blockDim.x + threadIdx.x] = 1;", text)
+        # The report says it, with the source; the program's own line about it is not shown twice.
+        done = self.learn("explain", os.path.join(self.folder, "fill.cu"), code=1)
+        self.assertNotIn("out-of-bounds", done.stderr)
+        self.assertEqual(done.stdout.count("just past the end"), 1)
         with open(trace) as file:
             found = json.load(file)["launches"][0]["findings"][0]
         self.assertEqual((found["kind"], found["line"], found["thread"]), ("out-of-bounds", 4, [100, 0, 0]))

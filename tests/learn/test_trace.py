@@ -9,7 +9,7 @@ import unittest
 import fake
 
 from learn.errors import LearnError
-from learn.explain import problems, report, trace
+from learn.explain import changes, problems, report, trace
 from learn.ui import Palette
 
 SOURCE = """\
@@ -221,6 +221,45 @@ class Rendering(Made):
         self.assertIn("column.cu:10  Each store request takes 8.0 sectors where 1.0 would do", advice[1])
         self.assertNotIn("helper.cuh:3", "".join(advice))
 
+    def test_a_kernel_with_nothing_to_improve_says_so(self):
+        self.assertNotIn("Nothing to improve", self.render([self.launch()]))
+        launch = self.launch()
+        launch["lines"] = [line(self.cu, 8, **COALESCED)]
+        launch["counts"] = COALESCED
+        self.assertIn("Nothing to improve", self.render([launch]))
+        self.assertNotIn("Nothing to improve", self.render([dict(launch, findings=[self.finding("shared-race")])]))
+        self.assertNotIn("Nothing to improve", self.render([dict(launch, lines=[], counts={})]))
+
+    def test_a_legend_explains_the_columns_that_are_there_once(self):
+        text = self.render([self.launch(0), self.launch(1, "copy<64>")])
+        for heading in ("requests", "sect/load", "sect/store", "wave/ideal", "lanes", "diverge"):
+            self.assertEqual(len(re.findall(rf"^ *{heading}  [a-z]", text, re.MULTILINE)), 1)
+        self.assertNotIn("sect/atom", text)
+        self.assertNotIn("requests  memory", self.render([]))
+        narrow = self.render([self.launch()], width=60).splitlines()
+        begin = next(i for i, shown in enumerate(narrow) if shown.startswith("  requests  "))
+        self.assertLessEqual(max(map(len, narrow[begin:])), 60)
+
+    def test_what_changed_since_the_last_run(self):
+        before = {"launches": [self.launch(), self.launch(1, "gone")]}
+        self.assertIn("since the last run: counts as in the last run", self.render([self.launch()], before=before))
+        text = self.render([self.launch(scale=3), self.launch(1, "new")], before=before)
+        self.assertIn("since the last run: load requests: 2 before, 6 now, 3.0 times as many", text)
+        self.assertIn("\n" + " " * 22 + "store sectors: 8 before, 24 now", text)
+        self.assertEqual(text.count("since the last run"), 1)
+        better = self.render([self.launch()], before={"launches": [self.launch(scale=4)]})
+        self.assertIn("load requests: 8 before, 2 now, 4.0 times fewer", better)
+        self.assertIn(
+            "launched as grid 7, block 32 before",
+            self.render([self.launch()], before={"launches": [dict(self.launch(), grid=[7, 1, 1])]}),
+        )
+        self.assertEqual(changes.by_how_much(100, 110), ", 10.0 % more")
+        self.assertEqual(changes.by_how_much(0, 110), "")
+        # A kernel that a finding ended has counted less, for no merit of its own.
+        ended = {"launches": [self.launch(findings=[self.finding()])]}
+        self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
+        self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
+
     def test_advice_on_a_terminal_is_wrapped(self):
         text = self.render([self.launch()], width=70)
         advice = text[text.index("What to do about it") :].splitlines()
@@ -428,9 +467,15 @@ class Advice(unittest.TestCase):
         self.assertEqual(problem.chapter, "01")
         self.assertIn("Each load request takes 32.0 sectors where 4.0 would do: let threadIdx.x", problem.sentence)
 
+    def test_threads_that_walk_along_rows(self):
+        # 64 warps that load eight times each: a loop along the row of each thread.
+        problem = self.the_one(of_global("load", 512, 32, 32), block=(256, 1, 1))
+        self.assertEqual(problem.chapter, "02")
+        self.assertIn("let a warp walk along each row and add up its lanes", problem.sentence)
+
     def test_the_wrong_index_where_another_access_has_the_right_one(self):
         problem = self.the_one(COALESCED, of_global("store", 64, 32, 32))
-        self.assertEqual((problem.chapter, problem.lines), ("03", [("k.cu", 2)]))
+        self.assertEqual((problem.chapter, problem.lines), ("06", [("k.cu", 2)]))
         self.assertIn("tile in shared memory", problem.sentence)
         # A broadcast has no direction that could be spoilt.
         self.assertEqual(self.the_one(of_global("load", 64, 1, 32), of_global("store", 64, 32, 32)).chapter, "01")
@@ -482,8 +527,8 @@ class Advice(unittest.TestCase):
         same = dict(example, addresses=[0] * 32)
         apart = dict(example, addresses=[128 * lane for lane in range(32)])
         for entry, chapter, words in (
-            (colliding, "03", "take turns"),
-            ((colliding, [same]), "03", "take turns"),
+            (colliding, "07", "take turns"),
+            ((colliding, [same]), "07", "take turns"),
             ((colliding, [apart]), "02", "lie apart"),
         ):
             problem = self.the_one(entry)
@@ -496,7 +541,7 @@ class Advice(unittest.TestCase):
         rounds = dict(of_shared("atomic", 64, 2, 18), **of_shared("load", 64, 1, 18))
         atomic = {"space": "shared", "access": "atomic", "size": 4, "addresses": [4 * (i % 4) for i in range(32)]}
         problem = self.the_one((rounds, [atomic]))
-        self.assertEqual(problem.chapter, "03")
+        self.assertEqual(problem.chapter, "07")
         self.assertIn("up to 8 lanes of a warp meet in a bank and one of them succeeds", problem.sentence)
         # Lanes that do not meet; a line that loads and adds integers.
         self.assertEqual(self.found((rounds, [dict(atomic, addresses=[4 * i for i in range(32)])])), [])

@@ -150,6 +150,48 @@ def start(command, env=None, cwd=None, stdout=None):
         raise
 
 
+def start_and_hold(command, begins, hold, env=None, stdout=None):
+    """Like start(), but keeps back the lines on standard error for which hold(line) is true.
+
+    All of these start with `begins`, so any other line passes at once, an unfinished one too.
+    Returns (exit code, the lines kept back).
+    """
+    import sys
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        process = subprocess.Popen(command, env=env, stdout=stdout, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise LearnError(f"cannot run {paths.shown(command[0])}: {error.strerror}")
+    held, begun, first = [], b"", begins.encode()
+
+    def sort(line):
+        text = line.decode("utf-8", "replace")
+        if hold(text):
+            held.append(text)
+        else:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+    try:
+        while piece := os.read(process.stderr.fileno(), 65536):
+            *lines, begun = (begun + piece).split(b"\n")
+            for line in lines:
+                sort(line + b"\n")
+            if begun and not first.startswith(begun[: len(first)]):
+                sort(begun)
+                begun = b""
+        if begun:
+            sort(begun)
+        return process.wait(), held
+    except BaseException:
+        stop(process)
+        raise
+    finally:
+        process.stderr.close()
+
+
 def ask(command, timeout=20):
     """What a program prints on stdout and stderr, or None if it is missing or fails."""
     try:

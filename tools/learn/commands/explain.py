@@ -78,22 +78,30 @@ def once(arguments, subject, machine):
     command += arguments.rest
 
     trace_file = os.path.join(output_folder(main_source), "trace.json")
+    before = last_trace(trace_file)
     forget(trace_file)
     env = dict(os.environ, SIMT_JSON=trace_file, WARP_COMMIT=build.commit())
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
     only_json = arguments.json == STDOUT
-    code = steps.start(command, env=env, stdout=sys.stderr if only_json else None)
+    if only_json:
+        code, told = steps.start(command, env=env, stdout=sys.stderr), []
+    else:
+        code, told = steps.start_and_hold(command, "simt: ", TOLD_BELOW.match, env=env)
     if not os.path.exists(trace_file):
+        sys.stderr.write("".join(told))
         raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
     recorded = trace.load(trace_file)
+    sys.stderr.write("".join(left_out(told, trace.all_findings(recorded))))
     launch = launch_number(arguments.launch)
     found = trace.errors_of(trace.all_findings(recorded))
     # A chapter's program says by its exit code whether a finding was meant to be raised.
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
         sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
-    report = explained.render(recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch)
+    report = explained.render(
+        recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch, before=before
+    )
     if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
     if arguments.html:
@@ -116,6 +124,25 @@ def once(arguments, subject, machine):
         ui.say()
         ui.say(f"The program ended with {steps.ended(code)}.")
     return verdict
+
+
+# What the simulator says of a finding while the program runs. The report says it again, with the source.
+TOLD_BELOW = re.compile(r"simt: ((warning: )?(?P<kind>[a-z]+(-[a-z]+)*): (?P<message>.*)|\d+ (finding|warning)s?\b)")
+
+
+def left_out(told, findings):
+    """The lines of the simulator that the report does not say again."""
+    known = {(finding.get("kind"), finding.get("message")) for finding in findings}
+    matches = ((line, TOLD_BELOW.match(line)) for line in told)
+    return [line for line, found in matches if found["kind"] and (found["kind"], found["message"]) not in known]
+
+
+def last_trace(file):
+    """The trace of the last run of the same file, None if there is none that can be read."""
+    try:
+        return trace.load(file)
+    except LearnError:
+        return None
 
 
 def read(file):

@@ -16,6 +16,8 @@ TEACHES = {
     "02": "coalescing",
     "03": "shared memory tiles",
     "05": "bank conflicts",
+    "06": "transpose",
+    "07": "reductions",
 }
 
 # Above these, a line has a problem. Misaligned rows (5 sectors for 4) and compare-and-exchange (two
@@ -23,6 +25,7 @@ TEACHES = {
 SECTORS_TOO_MANY = 1.5
 WAVEFRONTS_TOO_MANY = 1.02
 ATOMICS_TOO_MANY = 2.05
+WALKS = 4  # requests of a line for each warp, from which on its threads walk through memory in a loop
 REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full warps would make
 SHARE_THAT_MATTERS = 0.05  # of the kernel's requests, for few active lanes
 
@@ -107,8 +110,11 @@ def _sectors(kernel, totals, kind, idle):
         return excess, what, "let neighbouring lanes touch neighbouring elements, without gaps", "02"
     if _others_are_side_by_side(kernel, requests):
         what += ", while other accesses of this kernel lie side by side"
-        return excess, what, "pass the data through a tile in shared memory, so that both sides can", "03"
-    return excess, what, "let threadIdx.x run along the index whose neighbours lie side by side in memory", "01"
+        return excess, what, "pass the data through a tile in shared memory, so that both sides can", "06"
+    cure = "let threadIdx.x run along the index whose neighbours lie side by side in memory"
+    if requests >= WALKS * kernel.geometry()[1]:
+        return excess, what, cure + ", or let a warp walk along each row and add up its lanes", "02"
+    return excess, what, cure, "01"
 
 
 def _others_are_side_by_side(kernel, requests):
@@ -175,7 +181,7 @@ def _global_atomics(totals, examples):
         return sectors - ideal, what, "let neighbouring lanes update neighbouring elements", "02"
     what += ", as lanes that name one address take turns"
     cure = "collect in shared memory or within the warp first, and add the sums once for each block"
-    return sectors - ideal, what, cure, "03"
+    return sectors - ideal, what, cure, "07"
 
 
 def _shared_atomics(totals):
@@ -208,7 +214,7 @@ def _shared_attempts(totals, examples):
         f"shared memory has no unit for this operation, which becomes a loop of attempts in which up to {rounds} lanes of a "
         "warp meet in a bank and one of them succeeds each time",
         "add within the warp first, with shuffles, and let one lane add the sum",
-        "03",
+        "07",
     )
 
 

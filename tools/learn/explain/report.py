@@ -3,7 +3,7 @@
 import os
 
 from learn import paths, ui
-from learn.explain import problems
+from learn.explain import changes, problems
 from learn.explain.trace import (
     HOTTEST,
     KINDS,
@@ -11,6 +11,7 @@ from learn.explain.trace import (
     by_severity,
     grade,
     group,
+    kernels_of,
     lanes_grade,
     ratio,
     read_source,
@@ -21,12 +22,13 @@ from learn.explain.trace import (
 
 
 class Column:
-    """One column of the gutter: a heading and, for a line's totals, a text and its colour."""
+    """One column of the gutter: a heading, what it means and, for a line's totals, a text and its colour."""
 
-    def __init__(self, heading, used, cell):
+    def __init__(self, heading, used, cell, meaning):
         self.heading = heading
         self.used = used  # used(totals of the kernel): is the column worth printing?
         self.cell = cell
+        self.meaning = meaning
 
 
 def amount(number, thing):
@@ -70,14 +72,25 @@ def _divergent(totals):
 
 
 COLUMNS = [
-    Column("requests", lambda t: True, _requests),
-    Column("sect/load", lambda t: t.part("load").requests, _sectors("load")),
-    Column("sect/store", lambda t: t.part("store").requests, _sectors("store")),
-    Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic")),
-    Column("wave/ideal", lambda t: t.wavefronts, _wavefronts),
-    Column("lanes", lambda t: True, _lanes),
-    Column("diverge", lambda t: t.divergent, _divergent),
+    Column("requests", lambda t: True, _requests, "memory instructions, each issued once for a warp"),
+    Column(
+        "sect/load",
+        lambda t: t.part("load").requests,
+        _sectors("load"),
+        "sectors of 32 bytes that a load request touches; 32 neighbouring floats lie in 4",
+    ),
+    Column("sect/store", lambda t: t.part("store").requests, _sectors("store"), "the same for stores"),
+    Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic"), "the same for atomics"),
+    Column(
+        "wave/ideal",
+        lambda t: t.wavefronts,
+        _wavefronts,
+        "wavefronts, passes through shared memory, over the fewest possible; 1.0x has no bank conflict",
+    ),
+    Column("lanes", lambda t: True, _lanes, "lanes that take part in a request, on average, of 32"),
+    Column("diverge", lambda t: t.divergent, _divergent, "how often the lanes of a warp took both ways of a branch"),
 ]
+NOTHING_TO_IMPROVE = "Nothing to improve in its memory accesses: sectors, wavefronts and lanes are what the bytes need."
 
 
 # ---- the same words for the terminal and the page --------------------------------------------------
@@ -160,11 +173,13 @@ class Renderer:
     """Writes the report as a list of lines.
 
     `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
-    `main` is the file that was explained: its lines come first.
+    `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace.
     """
 
-    def __init__(self, paint, width=0, main=""):
+    def __init__(self, paint, width=0, main="", before=()):
         self.paint = paint
+        self.before = before
+        self.legend = {}  # heading of each column that was printed -> its meaning
         self.width = width
         self.main = os.path.realpath(main) if main else ""
         self.out = []
@@ -185,9 +200,12 @@ class Renderer:
             self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
             self.line("  " + text)
+        for place, (text, colour) in enumerate(changes.of_kernel(self.before, kernel)):
+            self.line(("  since the last run: " if place == 0 else " " * 22) + self.paint(colour or "dim", text))
         if kernel.lines:
             self.line()
             columns = [column for column in COLUMNS if column.used(totals)]
+            self.legend.update((column.heading, column.meaning) for column in columns)
             self._gutter_heading(columns)
             for file in kernel.files(self.main):
                 self._file(kernel, file, columns)
@@ -242,9 +260,13 @@ class Renderer:
 
     def _advice(self, kernel):
         found = problems.of_kernel(kernel)
-        if not found:
-            return
         self.line()
+        if not found:
+            if kernel.totals().requests and not kernel.findings():
+                self.line("  " + NOTHING_TO_IMPROVE)
+            else:
+                self.out.pop()
+            return
         self.line("  What to do about it, costliest first:")
         for problem in found:
             text = f"{problem.places()}  {problem.sentence}"
@@ -254,6 +276,15 @@ class Renderer:
             if text.startswith(place):
                 text = self.paint("cyan", place) + text[len(place) :]
             self.line("    " + text)
+
+    def explain_columns(self):
+        """What the columns mean, once for all kernels."""
+        for column in COLUMNS:
+            if column.heading in self.legend:
+                text = f"{column.heading:>10}  {column.meaning}"
+                self.line(self.paint("dim", ui.wrap(text, 12, self.width) if self.width else text))
+        if self.legend:
+            self.line()
 
     # Findings, in full.
 
@@ -316,14 +347,18 @@ def triple(three):
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def render(trace, paint, width=0, main="", launch=None):
-    """The whole report as text; raises LearnError when there is no launch with that index."""
+def render(trace, paint, width=0, main="", launch=None, before=None):
+    """The whole report as text; raises LearnError when there is no launch with that index.
+
+    `before` is the last trace of the same file, None if there is none.
+    """
     kernels, findings = selected(trace, launch)
-    renderer = Renderer(paint, width, main)
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else ())
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()
     for kernel in kernels:
         renderer.kernel(kernel)
+    renderer.explain_columns()
     renderer.findings(findings)
     return "\n".join(renderer.out).rstrip("\n") + "\n"

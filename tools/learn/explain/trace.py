@@ -254,8 +254,12 @@ class Kernel:
 
     def cut_short(self):
         """What to say of a kernel that a finding has ended; "" if it came to its end."""
-        ended = any(ends_the_kernel(finding) for launch in self.launches for finding in launch.get("findings", []))
+        ended = any(ends_the_kernel(finding) for finding in self.findings())
         return "ended by a finding: the counts go so far" if ended else ""
+
+    def findings(self):
+        """Those of all its launches."""
+        return [finding for launch in self.launches for finding in launch.get("findings", [])]
 
     @property
     def function(self):
