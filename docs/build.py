@@ -9,7 +9,6 @@ the virtual environment (docs/requirements.txt), builds the simulator and calls 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import functools
 import hashlib
 import http.server
@@ -73,7 +72,6 @@ def check_packages() -> None:
         "furo": "furo",
         "sphinx_design": "sphinx-design",
         "sphinx_copybutton": "sphinx-copybutton",
-        "matplotlib": "matplotlib",
     }
     missing = [package for module, package in modules.items() if importlib.util.find_spec(module) is None]
     if missing:
@@ -117,16 +115,6 @@ class Stage:
         return chapter_page.fence(
             caption, f"{{svg}} _figures/{name}.svg", [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""]
         )
-
-    def drawn(self, function, *arguments) -> figures.Drawing:
-        """What `function` of figures draws of these; a drawing that takes long is kept for as long as both are the same."""
-        what = f"{function.__name__}{arguments!r}".encode() + Path(figures.__file__).read_bytes()
-        kept = self.folder.parent / "drawings" / f"{hashlib.sha256(what).hexdigest()}.json"
-        if kept.exists():
-            return figures.Drawing(**json.loads(kept.read_text(encoding="utf-8")))
-        drawing = function(*arguments)
-        write(kept, json.dumps(dataclasses.asdict(drawing)))
-        return drawing
 
     def sweep(self) -> None:
         """Removes what an earlier build left and this one did not write."""
@@ -221,7 +209,7 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
             continue
         title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
         prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
-        drawing = stage.drawn(figures.ladder, bars, unit, measured.limits.get(limit), prefix, title)
+        drawing = figures.ladder(bars, unit, measured.limits.get(limit), title)
         at = f", {chapter_page.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
         caption = f"{title}{at}, in {unit}; longer is faster."
         if any(bar["peer"] for bar in bars):
@@ -267,7 +255,7 @@ def best_drawing(stage: Stage, measured: list) -> str:
         last, result, _ = chapters[-1]
         limit = result.limits.get("fp32_gflop_s")
         title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
-        drawing = stage.drawn(figures.ladder, bars, "GFLOP/s", limit, "best", title)
+        drawing = figures.ladder(bars, "GFLOP/s", limit, title)
         caption = (
             f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
             f"mark on a bar is {peer} in the same rounds."
@@ -308,7 +296,7 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
         (name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache") if (measured.device, name) in caches
     ]
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
-    drawing = stage.drawn(figures.roofline, points, peak, roofs, f"{chapter.folder}-roofline", title)
+    drawing = figures.roofline(points, peak, roofs, title)
     caption = (
         f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
         "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
@@ -415,7 +403,7 @@ def generator_digest() -> str:
     """Changes with the code that makes the pages."""
     digest = hashlib.sha256()
     tools = DOCS.parent / "tools"
-    for path in sorted([*DOCS.glob("_ext/*.py"), DOCS / "conf.py", DOCS / "build.py", *tools.rglob("*.py")]):
+    for path in sorted([*DOCS.rglob("_ext/**/*.py"), DOCS / "conf.py", DOCS / "build.py", *tools.rglob("*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

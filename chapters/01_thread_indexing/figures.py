@@ -66,7 +66,7 @@ def machine():
             )
             lines = link.split("|")
             shapes += [_text(right + 262, y - 4 + 17 * i, line, 13, MUTED) for i, line in enumerate(lines)]
-        return _svg(shapes, 760, 396)
+        return figures.svg(shapes, 760, 396)
 
     def narrow_svg():
         shapes, shift = [], 0
@@ -78,7 +78,7 @@ def machine():
             shapes.append(f'<g transform="translate({left - right} {across})">'
                           f'{heading(right, top, part, parts)}{drawn_right}</g>')  # fmt: skip
             shift += 2 * height + 72
-        return _svg(shapes, 256, shift - 10)
+        return figures.svg(shapes, 256, shift - 10)
 
     alt = (
         f"Three levels side by side. A grid is made of blocks, a GPU of {SMS} SMs: a block runs on one SM until it is done. "
@@ -86,13 +86,6 @@ def machine():
         f"is made of {LANES} threads, and a sub-partition executes one instruction at a time for {LANES} lanes: a thread uses one."
     )
     return figures.Drawing(wide_svg(), alt, narrow_svg())
-
-
-def _svg(shapes, width, height):
-    svg = "".join(shapes)
-    for colour, variable in figures.VARIABLES.items():
-        svg = svg.replace(colour, variable)
-    return f'<svg viewBox="0 0 {width} {height}" style="max-width: {width}px" xmlns="http://www.w3.org/2000/svg">{svg}</svg>'
 
 
 def sectors(simulated, source):

@@ -1,4 +1,4 @@
-"""Runs one suite: run.py SUITE, with the Python of the site's environment, which has Sphinx, matplotlib and
+"""Runs one suite: run.py SUITE, with the Python of the site's environment, which has Sphinx and
 Playwright; where there is none, with this one, and the tests that need them are skipped."""
 
 import os

@@ -1,0 +1,63 @@
+"""The drawings, all of one kind: an SVG that goes into the page itself and takes its colours from it.
+
+`bars`      the ladder of a chapter, wavefronts by stride
+`rooflines` rate over arithmetic intensity
+`memory`    the sectors of a request, the banks that its lanes want
+`tiles`     matrices cut into tiles and blocks, and what a warp reads of them
+`warps`     where the lanes of a warp stand, and what they load
+`graph`     the chapters and what each builds on
+`drawing`   what all of them are made of
+"""
+
+from figures.bars import ladder, stride_bars
+from figures.drawing import (
+    ACCENT,
+    FOREGROUND,
+    GROUND,
+    LINE,
+    MUTED,
+    SECOND,
+    SOFT,
+    Drawing,
+    escape,
+    path,
+    rate,
+    rect,
+    svg,
+    text,
+)
+from figures.graph import chapter_graph
+from figures.memory import Request, bank_map, sector_map
+from figures.rooflines import Point, roofline
+from figures.tiles import block_grid, tile_walk, warp_reads
+from figures.warps import lane_map, warp_map
+
+__all__ = [
+    "ACCENT",
+    "FOREGROUND",
+    "GROUND",
+    "LINE",
+    "MUTED",
+    "SECOND",
+    "SOFT",
+    "Drawing",
+    "Point",
+    "Request",
+    "bank_map",
+    "block_grid",
+    "chapter_graph",
+    "escape",
+    "ladder",
+    "lane_map",
+    "path",
+    "rate",
+    "rect",
+    "roofline",
+    "sector_map",
+    "stride_bars",
+    "svg",
+    "text",
+    "tile_walk",
+    "warp_map",
+    "warp_reads",
+]

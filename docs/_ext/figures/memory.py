@@ -1,0 +1,112 @@
+"""Requests: the sectors of global memory and the banks of shared memory that they touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from figures.drawing import ACCENT, FOREGROUND, MUTED, SOFT, Drawing, escape, svg
+
+
+@dataclass
+class Request:
+    """What one request of a rung moves, on average over its requests."""
+
+    rung: str
+    access: str  # "load" or "store"
+    sectors: float
+    bytes: float
+
+    @property
+    def used(self) -> float:
+        return self.bytes / (32 * self.sectors)
+
+
+def sector_map(requests: list[Request]) -> Drawing:
+    """Each sector of a request as a row of eight words, those that the lanes asked for filled."""
+    cell, gap, between = 9, 1, 9
+    sector = 8 * (cell + gap) - gap
+
+    def draw(columns: int) -> str:
+        shapes, y = [], 0
+        for request in requests:
+            y += 16
+            shapes.append(
+                f'<text x="0" y="{y}" fill="{FOREGROUND}" font-size="14">'
+                f'<tspan class="mono">{request.rung}</tspan></text>'
+            )
+            y += 17
+            shapes.append(f'<text x="0" y="{y}" fill="{MUTED}" font-size="12.5">{_words(request)}</text>')
+            y += 9
+            count, words = round(request.sectors), round(request.bytes / request.sectors / 4)
+            for i in range(count):
+                x0 = (i % columns) * (sector + between)
+                y0 = y + (i // columns) * (cell + between)
+                for word in range(8):
+                    x = x0 + word * (cell + gap)
+                    used = word < words
+                    shapes.append(
+                        f'<rect x="{x}" y="{y0}" width="{cell}" height="{cell}" rx="1.5" '
+                        f'fill="{ACCENT if used else SOFT}"/>'
+                    )
+            y += -(-count // columns) * (cell + between) + 10
+        width = columns * (sector + between) - between
+        return svg(shapes, width, y - 12)
+
+    alt = "Sectors that one request moves. " + " ".join(f"{r.rung}: {_words(r)}." for r in requests)
+    return Drawing(draw(8), alt, draw(4))
+
+
+def _words(request: Request) -> str:
+    return (
+        f"one {request.access}: {request.sectors:g} sectors, {request.bytes:g} of "
+        f"{request.sectors * 32:,.0f} bytes used"
+    )
+
+
+def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
+    """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
+    `course.maps.of_example` makes of an example in a trace."""
+
+    def draw(pitch: float, named: bool) -> str:
+        cell, shapes, y = pitch - 1.5, [], 0.0
+        for text, drawn in requests:
+            y += 15
+            shapes.append(
+                f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">'
+                f'<tspan class="mono">{escape(text)}</tspan></text>'
+            )
+            y += 17
+            shapes.append(f'<text x="0" y="{y:g}" font-size="12.5" fill="{MUTED}">{drawn["caption"]}</text>')
+            y += 8
+            for group in drawn["groups"]:
+                if group["label"]:
+                    y += 12
+                    shapes.append(f'<text x="0" y="{y:g}" font-size="11" fill="{MUTED}">{group["label"]}</text>')
+                    y += 4
+                for level in range(max(len(stack) for stack in group["stacks"])):
+                    for bank, stack in enumerate(group["stacks"]):
+                        word = stack[level] if level < len(stack) else None
+                        if not word and level:
+                            continue
+                        shapes.append(
+                            f'<rect x="{2 + bank * pitch:g}" y="{y:g}" width="{cell:g}" height="{cell:g}" rx="2" '
+                            f'fill="{ACCENT if word else SOFT}"/>'
+                        )
+                        if word and named and not (group["label"] and len(word["lanes"]) > 2):
+                            shapes.append(
+                                f'<text x="{2 + bank * pitch + cell / 2:g}" y="{y + cell + 10:g}" font-size="9" '
+                                f'text-anchor="middle" fill="{MUTED}">{word["lanes"]}</text>'
+                            )
+                    y += pitch + (11 if named else 0)
+            y += 12
+        width = 32 * pitch + 4
+        return svg(shapes, width, y - 8)
+
+    alt = "The 32 banks of shared memory, and the lanes that each serves. "
+    alt += " ".join(f"{text}: {drawn['caption']}, in {_banks(drawn)}." for text, drawn in requests)
+    return Drawing(draw(21, True), alt, draw(10.5, False))
+
+
+def _banks(drawn: dict) -> str:
+    count = len({bank for group in drawn["groups"] for bank, stack in enumerate(group["stacks"]) if stack})
+    return f"{count} bank{'' if count == 1 else 's'}"

@@ -1,0 +1,177 @@
+"""Rate over arithmetic intensity, under what the machine can do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from figures.drawing import ACCENT, LINE, MUTED, Drawing, escape, halo, path, rate, svg, text
+
+
+@dataclass
+class Point:
+    """A rung on a roofline."""
+
+    label: str
+    intensity: float  # operations per byte
+    rate: float  # GFLOP/s
+
+
+def number_runs(numbers: list[int]) -> list[str]:
+    """1, 2, 4, 5, 6 -> "1", "2", "4–6"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if not runs or number != runs[-1][-1] + 1:
+            runs.append([])
+        runs[-1].append(number)
+    return [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
+
+
+@dataclass
+class Box:
+    """A rectangle on the plot, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def touches(self, other: Box) -> bool:
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+
+def decades(low: float, high: float) -> list[float]:
+    """The powers of ten from `low` to `high`."""
+    return [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+
+
+def near_ones(dots: list[tuple[float, float]]) -> list[list[int]]:
+    """The dots by number from 1 on; those that lie on one another, as drawn, are together and share a label."""
+    groups: list[list[int]] = []
+    for number, (x, y) in enumerate(dots, start=1):
+        group = next(
+            (g for g in groups if any(abs(dots[n - 1][0] - x) < 6 and abs(dots[n - 1][1] - y) < 12 for n in g)), None
+        )
+        if group is None:
+            groups.append(group := [])
+        group.append(number)
+    return groups
+
+
+def place_numbers(
+    dots: list[tuple[float, float]], edge: float, written: list[Box]
+) -> list[tuple[list[str], float, float]]:
+    """The lines of each label, and where they begin: the left end of the first one's base line. A label stands in the first
+    of its places where it covers no point, no other label and nothing that is `written`; lines below it shine through."""
+    placed: list[tuple[list[str], float, float]] = []
+    used: list[Box] = []
+    for group in near_ones(dots):
+        parts = number_runs(group)
+        halves = [[", ".join(parts[:i]) + ",", ", ".join(parts[i:])] for i in range(1, len(parts))]
+        ways = [[", ".join(parts)]] + ([min(halves, key=lambda lines: max(map(len, lines)))] if halves else [])
+        xs, ys = zip(*(dots[n - 1] for n in group))
+        others = (
+            used
+            + written
+            + [Box(x - 5, y - (5 if n in group else 15), x + 5, y + 5) for n, (x, y) in enumerate(dots, start=1)]
+        )
+        best = None
+        for lines in ways:
+            wide, high = 6.4 * max(map(len, lines)), 13 * len(lines) - 2
+            for x, y in (
+                (min(xs) - 6 - wide, min(ys) - 4 - high),
+                (max(xs) + 6, min(ys) - 4 - high),
+                (max(xs) + 6, max(ys) + 5),
+                (min(xs) - 6 - wide, max(ys) + 5),
+                (max(xs) + 8, sum(ys) / len(ys) - high / 2),
+                (min(xs) - 8 - wide, sum(ys) / len(ys) - high / 2),
+            ):
+                box = Box(x, y, x + wide, y + high)
+                covered = sum(map(box.touches, others)) + 10 * (box.right > edge or box.left < 0)
+                if best is None or covered < best[0]:
+                    best = covered, lines, box
+        used.append(best[2])
+        placed.append((best[1], best[2].left, best[2].top + 10))
+    return placed
+
+
+def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], title: str) -> Drawing:
+    """Rate over intensity, both logarithmic. `roofs` are bandwidths in GB/s, `peak` is a rate in GFLOP/s."""
+    # The steepest roof needs room for its name below its upper end.
+    left = min([p.intensity / 2 for p in points] + [peak / bandwidth / 10 for _, bandwidth in roofs])
+    right = 4 * max([p.intensity for p in points] + [peak / bandwidth for _, bandwidth in roofs])
+    bottom, top = min(p.rate for p in points) / 3, 2 * peak
+
+    def draw(width: float) -> str:
+        x0, x1, y0 = 40, width - 6, 24
+        y1 = y0 + 0.62 * min(width, 500)
+
+        def across(intensity: float) -> float:
+            return x0 + (x1 - x0) * math.log(intensity / left) / math.log(right / left)
+
+        def up(gflops: float) -> float:
+            return y1 - (y1 - y0) * math.log(gflops / bottom) / math.log(top / bottom)
+
+        shapes, written = [text(0, 12, "TFLOP/s", 12, MUTED)], []
+        for at in decades(left, right):
+            shapes += [
+                path(f"M{across(at):.1f} {y0}V{y1:.1f}", LINE),
+                text(across(at), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
+            ]
+        for at in decades(bottom / 1e3, top / 1e3):
+            shapes += [
+                path(f"M{x0} {up(1e3 * at):.1f}H{x1}", LINE),
+                text(x0 - 6, up(1e3 * at) + 4, f"{at:g}", 12, MUTED, "end"),
+            ]
+        shapes.append(text(x1, y1 + 32, "FLOP per byte", 12, MUTED, "end"))
+        for name, bandwidth in roofs:
+            ridge = peak / bandwidth
+            shapes.append(
+                path(f"M{across(left):.1f} {up(left * bandwidth):.1f}L{across(ridge):.1f} {up(peak):.1f}", MUTED, 1.4)
+            )
+            x = ridge / 1.6  # written along the slope, below its upper end
+            ax, ay = across(x), up(x * bandwidth)
+            turn = math.degrees(math.atan2(up(2 * x * bandwidth) - ay, across(2 * x) - ax))
+            shapes.append(
+                text(
+                    ax,
+                    ay - 4,
+                    f"{escape(name)} {bandwidth / 1e3:.3g} TB/s",
+                    11.5,
+                    MUTED,
+                    "end",
+                    f' transform="rotate({turn:.1f} {ax:.1f} {ay:.1f})"',
+                )  # fmt: skip
+            )
+            length, angle = 5.8 * len(f"{name} {bandwidth / 1e3:.3g} TB/s"), math.radians(turn)
+            for part in range(6):  # small boxes along the name
+                px, py = (ax - length * part / 5 * math.cos(angle), ay - length * part / 5 * math.sin(angle))
+                written.append(Box(px - 4, py - 14, px + 4, py - 2))
+        start = min(peak / bandwidth for _, bandwidth in roofs)
+        shapes += [
+            path(f"M{across(start):.1f} {up(peak):.1f}H{x1}", MUTED, 1.4),
+            text(x1 - 4, up(peak) - 5, f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", 11.5, MUTED, "end"),
+        ]
+        dots = [(across(point.intensity), up(point.rate)) for point in points]
+        shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.4" fill="{ACCENT}"/>' for x, y in dots]
+        for lines, x, y in place_numbers(dots, x1, written):
+            shapes += [text(x, y + 13 * i, line, 12, more=halo()) for i, line in enumerate(lines)]
+        # The legend; a narrow one has the figures of a point below its name.
+        y = y1 + 56
+        for number, point in enumerate(points, start=1):
+            figures_of = f"{point.intensity:.3g} FLOP/byte, {point.rate / 1e3:.3g} TFLOP/s"
+            name = f"{number}  {escape(point.label)}:"
+            if width < 500:
+                shapes += [text(0, y, name), text(16, y + 17, figures_of, 12.5, MUTED)]
+                y += 38
+            else:
+                shapes.append(text(0, y, f"{name} {figures_of}"))
+                y += 19
+        return svg(shapes, width, y - 10)
+
+    words = "; ".join(f"{p.label} {p.intensity:.3g} FLOP per byte, {p.rate / 1e3:.3g} TFLOP/s" for p in points)
+    slopes = ", ".join(f"{name} {rate(bandwidth)} GB/s" for name, bandwidth in roofs)
+    alt = f"{title}: {words}. Limits: FP32 FMA {peak / 1e3:.1f} TFLOP/s, {slopes}."
+    return Drawing(draw(690), alt, draw(340))
