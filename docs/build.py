@@ -33,6 +33,8 @@ import chapter_page  # noqa: E402
 import doxygen  # noqa: E402
 import exercises_page  # noqa: E402
 import figures  # noqa: E402
+import markup  # noqa: E402
+import rung_tables  # noqa: E402
 
 from course import predictions, results, source  # noqa: E402
 from course.counted import load_counted  # noqa: E402
@@ -112,7 +114,7 @@ class Stage:
         self.write(f"_figures/{name}.svg", drawing.svg)
         if drawing.narrow:
             self.write(f"_figures/{name}.narrow.svg", drawing.narrow)
-        return chapter_page.fence(
+        return markup.fence(
             caption, f"{{svg}} _figures/{name}.svg", [f":alt: {json.dumps(drawing.alt, ensure_ascii=False)}", ""]
         )
 
@@ -185,7 +187,7 @@ def place_drawings(page: str, named: dict[str, str], path: Path) -> str:
 
 def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     drawn = []
-    sizes = chapter_page.sizes_of(measured.rows)
+    sizes = rung_tables.sizes_of(measured.rows)
     shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
     # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
     for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
@@ -210,7 +212,7 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
         title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
         prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
         drawing = figures.ladder(bars, unit, measured.limits.get(limit), title)
-        at = f", {chapter_page.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
+        at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
         caption = f"{title}{at}, in {unit}; longer is faster."
         if any(bar["peer"] for bar in bars):
             caption += " The upright mark on a bar is the peer in the same rounds."
@@ -257,7 +259,7 @@ def best_drawing(stage: Stage, measured: list) -> str:
         title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
         drawing = figures.ladder(bars, "GFLOP/s", limit, title)
         caption = (
-            f"{title}: {chapter_page.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
+            f"{title}: {markup.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
             f"mark on a bar is {peer} in the same rounds."
         )
         if limit:
@@ -298,7 +300,7 @@ def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tu
     title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
     drawing = figures.roofline(points, peak, roofs, title)
     caption = (
-        f"{title}, {chapter_page.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
+        f"{title}, {markup.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
         "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
         "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
         "A point above a slope has its bytes from a level nearer by."

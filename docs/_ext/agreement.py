@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-import chapter_page
+import markup
 
 from course.counted import agree
 from course.run import digest_of
@@ -62,7 +62,7 @@ def row(name: str, ours: dict, hardware: dict) -> list[str]:
 
 def table(rows: list[list[str]]) -> str:
     head = ["kernel", *(title for title, _ in COLUMNS)]
-    drawn = chapter_page.table(head, rows, "l" + "r" * len(COLUMNS))
+    drawn = markup.table(head, rows, "l" + "r" * len(COLUMNS))
     return f":::{{div}} agreement\n\n{drawn}\n\n:::"
 
 
@@ -120,5 +120,5 @@ def page(root: Path, programs: Path, work: Path) -> str:
 
 
 def reasons(entries) -> list[str]:
-    listed = [f"- `{name}`: {chapter_page.escape(entry['why'])}." for name, entry in entries]
+    listed = [f"- `{name}`: {markup.escape(entry['why'])}." for name, entry in entries]
     return ["Where they differ, and why:\n\n" + "\n".join(listed)] if listed else []

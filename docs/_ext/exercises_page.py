@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from chapter_page import escape, fence, typeset
+from markup import escape, fence, typeset
 
 from course.exercises import Exercise, all_exercises, header_of
 

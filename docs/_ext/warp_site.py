@@ -19,8 +19,8 @@ import re
 import sys
 from pathlib import Path
 
-import chapter_page
 import doxygen
+import markup
 import reading
 import warp_pygments
 from docutils import nodes
@@ -304,7 +304,7 @@ class Packages(SphinxDirective):
         if "command" in self.options:
             packages = " ".join(dict.fromkeys(need.package for work in works for need in needs.WORK[work]))
             return self.parse_text_to_nodes(
-                chapter_page.fence(
+                markup.fence(
                     f"$ sudo apt-get update && sudo apt-get install -y {packages}", "{code-block} console", [""]
                 )
             )
@@ -315,7 +315,7 @@ class Packages(SphinxDirective):
                     continue
                 seen.add(need.package)
                 rows.append([need.name, f"`{need.package}`", need.cost])
-        return self.parse_text_to_nodes(chapter_page.table(["what", "Debian package", "without it"], rows, "lll"))
+        return self.parse_text_to_nodes(markup.table(["what", "Debian package", "without it"], rows, "lll"))
 
 
 class CountsTable(SphinxDirective):
@@ -335,8 +335,8 @@ class CountsTable(SphinxDirective):
         rows = []
         for name, text in described:
             counters = " plus ".join(f"`{metric}`" for metric in metrics.get(name, [])) or "–"
-            rows.append([f"`{name}`", chapter_page.escape(text.rstrip(".")), counters])
-        return self.parse_text_to_nodes(chapter_page.table(["count", "what", "Nsight Compute"], rows, "lll"))
+            rows.append([f"`{name}`", markup.escape(text.rstrip(".")), counters])
+        return self.parse_text_to_nodes(markup.table(["count", "what", "Nsight Compute"], rows, "lll"))
 
 
 def counter_names(source: Path) -> dict[str, list[str]]:

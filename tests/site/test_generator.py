@@ -11,7 +11,10 @@ from pathlib import Path
 import sample  # puts docs/_ext on the path
 
 import chapter_page
+import chapter_tables
 import doxygen
+import markup
+import rung_tables
 
 from course import results, source
 from course.counted import load_counted
@@ -311,7 +314,7 @@ class Pages(Temporary):
         self.assertIn("| each | global stores | 8 | 256 | 32 | 12.5 % |", page)
         self.assertEqual(page.count("In every row: 100 % bytes used, 32 lanes per request."), 1)
         self.assertEqual(page.count("In every row: 32 lanes per request."), 1)
-        head, body, constant = chapter_page.without_constants(
+        head, body, constant = rung_tables.without_constants(
             ["a", "n", "x", "y"], [["p", "1", "5", "–"], ["q", "1", "5", "–"]], 2
         )
         self.assertEqual((head, body, constant), (["a", "n", "y"], [["p", "1", "–"], ["q", "1", "–"]], ["5 x"]))
@@ -347,8 +350,8 @@ class Pages(Temporary):
         self.assertIn("| 1,024 | 0.1250 ms |", page)
         self.assertIn("Measured on NVIDIA H200, n = 256:", page)
         self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
-        self.assertEqual(chapter_page.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
-        self.assertEqual(chapter_page.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
+        self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
+        self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
 
     def test_reasons(self):
         report = sample.results()
@@ -387,11 +390,11 @@ class Pages(Temporary):
     def test_signs(self):
         text = "32 x 8, `32 x 8` and M x\nK, 0 x NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 x 2\n"
         self.assertEqual(
-            chapter_page.typeset(text),
+            markup.typeset(text),
             "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n",
         )
         self.assertEqual(
-            chapter_page.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
+            markup.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
             "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n",
         )
 
@@ -419,15 +422,15 @@ class Pages(Temporary):
 
     def test_numbers(self):
         self.assertEqual(
-            [chapter_page.number(x) for x in (0, 1234567, 4.0, 4.25, 1 / 3)], ["0", "1,234,567", "4", "4.25", "0.33"]
+            [markup.number(x) for x in (0, 1234567, 4.0, 4.25, 1 / 3)], ["0", "1,234,567", "4", "4.25", "0.33"]
         )
         self.assertEqual(
-            [chapter_page.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
+            [markup.milliseconds(x) for x in (0.01234, 1.2345, 12.345, 123.45, 1234.5)],
             ["0.0123", "1.234", "12.35", "123.5", "1,234"],
         )
 
     def test_fences_grow(self):
-        self.assertTrue(chapter_page.fence("````", "text").startswith("`````text"))
+        self.assertTrue(markup.fence("````", "text").startswith("`````text"))
 
     def test_map(self):
         page = chapter_page.map_page([self.parse()], "GRAPH")
@@ -546,29 +549,29 @@ class Results(Temporary):
         lines = other.compare(simulated)
         self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 103)])
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
-        page = chapter_page.agreement(other, simulated)
+        page = chapter_tables.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
         self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
         self.assertIn(
             "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page
         )
         one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
-        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_page.agreement(one, simulated))
+        self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_tables.agreement(one, simulated))
         # Launches and counts that say the same are one row, and what is why for several rows is said once.
         mine = {"counts": dict.fromkeys(("global_load_requests", "shared_wavefronts", "shared_wavefronts_ideal"), 8)}
         many = results.parse(json.dumps(sample.results()), "r.json")
         many.trace = {"launches": [dict(launch, **mine)] * 3}
         merged = [dict(theirs, counts=dict.fromkeys(mine["counts"], count)) for count in (4, 4, 2)]
-        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
         self.assertIn("all but 9 are", page)
         names = "`global_load_requests`, `shared_wavefronts`, `shared_wavefronts_ideal`"
         self.assertIn(f"| `f`, launches 1, 2 | {names} | 8 | 4 |\n| `f`, launch 3 | {names} | 8 | 2 |\n", page)
         self.assertEqual(page.count("merged by the compiler"), 1)
         merged[0], merged[2] = merged[2], merged[0]
-        page = chapter_page.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
+        page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
         self.assertIn(f"| `f`, launch 1 | {names} | 8 | 2 |\n| `f`, launches 2, 3 | {names} | 8 | 4 |\n", page)
-        self.assertIn("all are those of the simulator", chapter_page.agreement(self.counted([theirs]), simulated))
-        self.assertEqual(chapter_page.agreement(None, simulated), "")
+        self.assertIn("all are those of the simulator", chapter_tables.agreement(self.counted([theirs]), simulated))
+        self.assertEqual(chapter_tables.agreement(None, simulated), "")
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
             for why in ({}, {"*": "a larger array"}):
                 with self.assertRaisesRegex(results.ResultsError, message):
@@ -577,7 +580,7 @@ class Results(Temporary):
         explained = self.counted([larger], f={"blocks": "a larger array"})
         lines = explained.compare(simulated)
         self.assertEqual([(line.count, line.simulated, line.hardware) for line in lines], [("blocks", 2, 12)])
-        self.assertIn("| `f` | `blocks` | 2 | 12 | a larger array |", chapter_page.agreement(explained, simulated))
+        self.assertIn("| `f` | `blocks` | 2 | 12 | a larger array |", chapter_tables.agreement(explained, simulated))
         with self.assertRaisesRegex(results.ResultsError, "another grid"):
             self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
@@ -601,13 +604,13 @@ class Results(Temporary):
         measured = results.parse(json.dumps(sample.results("gpu")), "r.json")
         measured.rows = [row("one", 27463.4), row("two", 15097.2)]
         counted = self.counted([launch(8), launch(20)])
-        drawn = chapter_page.variants_beside("f", simulated, counted, measured)
+        drawn = rung_tables.variants_beside("f", simulated, counted, measured)
         self.assertIn("| `one` | 1 | 1 | 27,463 GB/s |", drawn)
         self.assertIn("| `two` | 2 | 2.5 | 15,097 GB/s |", drawn)
-        self.assertIn("| `two` | 2 | 2.5 |\n", chapter_page.variants_beside("f", simulated, counted, None) + "\n")
-        self.assertEqual(chapter_page.variants_beside("f", simulated, None, measured), "")
+        self.assertIn("| `two` | 2 | 2.5 |\n", rung_tables.variants_beside("f", simulated, counted, None) + "\n")
+        self.assertEqual(rung_tables.variants_beside("f", simulated, None, measured), "")
         simulated.rows = [row("one")]  # not a row for each launch: nobody knows which is whose
-        self.assertEqual(chapter_page.variants_beside("f", simulated, counted, measured), "")
+        self.assertEqual(rung_tables.variants_beside("f", simulated, counted, measured), "")
 
     def test_examples(self):
         source = self.root / "k.cu"

@@ -75,7 +75,10 @@ def place_numbers(
         others = (
             used
             + written
-            + [Box(x - 5, y - (5 if n in group else 15), x + 5, y + 5) for n, (x, y) in enumerate(dots, start=1)]
+            + [
+                (Box(x - 5, y - 5, x + 5, y + 5) if n in group else Box(x - 9, y - 15, x + 9, y + 10))
+                for n, (x, y) in enumerate(dots, start=1)
+            ]
         )
         best = None
         for lines in ways:

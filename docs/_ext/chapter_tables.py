@@ -1,0 +1,145 @@
+"""The end of a chapter: its ladder, and the simulator beside the hardware."""
+
+from __future__ import annotations
+
+from markup import escape, escape_code, number, per, size_text, size_words, table
+from rung_panel import provenance
+from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
+
+from course.counted import Counted
+from course.results import Results
+from course.source import Chapter
+
+
+def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
+    """The chapter's end: every rung in one table for each backend and each GPU that was recorded."""
+    out = ["## The ladder", ""]
+    names = list(chapter.header.rungs)
+
+    def label(row: dict) -> str:
+        variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
+        return f"{{rung}}`{row['rung']}`{variant}"
+
+    for measured in recorded:
+        for size in sizes_of(measured.rows) or [{}]:
+            body = []
+            for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
+                cells = measured_cells(row) or ["–"] * 5
+                body.append([label(row), *cells, row["status"]])
+            out += [
+                f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
+                "",
+                table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"),
+                "",
+            ]
+        out += [
+            f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
+            "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
+            "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
+            "FMAs.\n:::",
+            "",
+        ]
+    if simulated:
+        body = []
+        for row in (r for n in names for r in simulated.of(n)):
+            c = row.get("counts", {})
+            loads, stores = c.get("global_load_requests", 0), c.get("global_store_requests", 0)
+            shared = c.get("shared_load_requests", 0) + c.get("shared_store_requests", 0)
+            body.append(
+                [
+                    label(row),
+                    number(loads) if c else "–",
+                    per(c.get("global_load_sectors", 0), loads),
+                    number(stores) if c else "–",
+                    per(c.get("global_store_sectors", 0), stores),
+                    per(c.get("global_load_active_lanes", 0) + c.get("global_store_active_lanes", 0), loads + stores),
+                    number(c.get("shared_load_bank_conflicts", 0) + c.get("shared_store_bank_conflicts", 0))
+                    if shared
+                    else "–",
+                    row["status"],
+                ]
+            )
+        size = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
+        out += [
+            f"Counted on the simulator, {size}:",
+            "",
+            table(
+                [
+                    "rung",
+                    "loads",
+                    "sectors per load",
+                    "stores",
+                    "sectors per store",
+                    "lanes per request",
+                    "bank conflicts",
+                    "",
+                ],
+                body,
+                "lrrrrrrl",
+            ),
+            "",
+        ]
+    out += figures
+    if not recorded:
+        out += [
+            "No measurement on hardware is recorded for this chapter yet: "
+            f"`./learn record {chapter.header.number}` measures it on a GPU of yours.",
+            "",
+        ]
+    return "\n".join(out)
+
+
+def agreement(counted: Counted | None, simulated: Results | None) -> str:
+    """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
+    if not counted or not simulated:
+        return ""
+    differing = [line for line in counted.compare(simulated) if line.simulated != line.hardware]
+    every = counted.compare(simulated)
+    kernels = list(dict.fromkeys(line.kernel for line in every))
+    several = {line.kernel for line in every if line.launch}
+    head = ["kernel", "count", "simulator", counted.device]
+
+    def body(lines: list) -> list[list[str]]:
+        """A row for the launches, and for the counts, of which both sides say the same."""
+        launches: dict[tuple, list[int]] = {}
+        for line in lines:
+            launches.setdefault((line.kernel, line.count, line.simulated, line.hardware), []).append(line.launch + 1)
+        counts: dict[tuple, list[str]] = {}
+        for (kernel, count, here, there), those in launches.items():
+            counts.setdefault((kernel, tuple(those), here, there), []).append(f"`{count}`")
+        return [
+            [
+                f"`{kernel}`"
+                + (
+                    f", launch{'es' if len(those) > 1 else ''} {', '.join(map(str, those))}"
+                    if kernel in several
+                    else ""
+                ),
+                ", ".join(names),
+                number(here),
+                number(there),
+            ]
+            for (kernel, those, here, there), names in counts.items()
+        ]
+
+    out = [
+        "## The simulator and the hardware",
+        "",
+        f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
+        f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
+        f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
+        "",
+    ]
+    # A reason for several rows stands above a table of theirs, the others share a table with a column for them.
+    rows = {
+        reason: body([line for line in differing if counted.reason(line) == reason])
+        for reason in dict.fromkeys(map(counted.reason, differing))
+    }
+    alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
+    if alone:
+        out += [table([*head, "why"], alone, "llrrl"), ""]
+    for reason, those in rows.items():
+        if len(those) > 1:
+            out += [f"Why these differ: {escape(reason)}".rstrip(".") + ".", "", table(head, those, "llrr"), ""]
+    out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
+    return "\n".join(out)

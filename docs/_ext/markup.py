@@ -1,0 +1,87 @@
+"""The pieces of Markdown that pages are made of: numbers, sizes, tables, listings and typesetting. Standard library only."""
+
+from __future__ import annotations
+
+import re
+
+from course.source import Code
+
+
+def number(value: float) -> str:
+    """1234567 -> 1,234,567; 4.0 -> 4; 4.25 -> 4.25."""
+    if float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def per(a: float, b: float) -> str:
+    return number(a / b) if b else "–"
+
+
+def milliseconds(ms: float) -> str:
+    """Four significant digits, whatever the size."""
+    for limit, decimals in ((1000, 0), (100, 1), (10, 2), (1, 3)):
+        if ms >= limit:
+            return f"{ms:,.{decimals}f}"
+    return f"{ms:.4f}"
+
+
+def rate(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.{1 if value >= 10 else 2}f} {unit}"
+
+
+def escape(text: str) -> str:
+    """Plain text as Markdown."""
+    return re.sub(r"([\\`*_{}\[\]<>|$#])", r"\\\1", text)
+
+
+def escape_code(text: str) -> str:
+    return text.replace("`", "'").replace("|", "\\|")
+
+
+def typeset(text: str) -> str:
+    """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
+    transposes set high: n^2, 2^32, B^T. Code stays as it is."""
+    pieces = re.split(
+        r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
+    )
+    sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b|anything|infinity))")
+    power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
+    high = str.maketrans("0123456789T", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
+    return "".join(
+        piece if i % 2 else power.sub(lambda found: found[1] + found[2].translate(high), sign.sub(r"\1 ×", piece))
+        for i, piece in enumerate(pieces)
+    )
+
+
+def size_text(size: dict) -> str:
+    return ", ".join(f"{name} = {number(value)}" for name, value in size.items())
+
+
+def short_size(size: dict) -> str:
+    """4,096 where all extents are that, else 300 × 200 × 100."""
+    extents = list(size.values())
+    return number(extents[0]) if len(set(extents)) == 1 else " × ".join(number(extent) for extent in extents)
+
+
+def size_words(text: str) -> str:
+    return " × ".join(number(int(part)) if part.strip().isdigit() else escape(part) for part in text.split(","))
+
+
+def fence(body: str, info: str, options: list[str] = ()) -> str:
+    """A fenced block that nothing in `body` can close."""
+    longest = max((len(m) for m in re.findall(r"`{3,}", body)), default=2)
+    ticks = "`" * max(3, longest + 1)
+    return "\n".join([ticks + info, *options, body, ticks])
+
+
+def table(head: list[str], rows: list[list[str]], align: str) -> str:
+    """A Markdown table; `align` has a letter (l, r, c) for each column."""
+    marks = {"l": ":--", "r": "--:", "c": ":-:"}
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(marks[a] for a in align) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def listing(code: Code, language: str = "cuda") -> str:
+    return fence("\n".join(code.lines), f"{{code-block}} {language}", [":linenos:", f":lineno-start: {code.line}", ""])

@@ -1,0 +1,135 @@
+"""What stands on the page right after the function of a rung."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from markup import escape, escape_code, fence, number, size_text
+from rung_tables import counts_table, lines_table, measured_table, sizes_of, variants_beside
+
+from course.counted import Counted
+from course.results import Results
+
+
+def provenance(results: Results) -> str:
+    """Device, date and commit of a measurement."""
+    parts = [results.device]
+    if results.driver:
+        parts.append(f"driver {results.driver}")
+    if results.toolkit:
+        parts.append(results.toolkit)
+    parts.append(results.date[:10])
+    parts.append(f"commit {results.commit[:10]}")
+    return ", ".join(escape(p) for p in parts)
+
+
+def measured_on(name: str, measured: Results) -> list[str]:
+    """What was measured of a rung on one GPU; empty where nothing was."""
+    rows, out = measured.of(name), []
+    times = measured_table(rows)
+    if times:
+        peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
+        beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
+        sizes = sizes_of(rows)
+        size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
+        out += [
+            f":::{{rubric}} Measured on {escape(measured.device)}{size}",
+            ":class: measured",
+            ":::",
+            "",
+            times,
+            "",
+            f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::",
+            "",
+        ]
+    for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
+        out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
+    return out
+
+
+def rung_panel(
+    name: str,
+    idea: str,
+    project: str,
+    signature: str,
+    source: Path,
+    simulated: Results | None,
+    measured: Results | None,
+    counted: Counted | None = None,
+    elsewhere: list[Results] = (),
+) -> str:
+    """What the page says right after a rung's function; `elsewhere` are the results of further GPUs."""
+    out = [f"::::::{{rung}} {name}", f":idea: {json.dumps(idea, ensure_ascii=False)}", ""]
+    if signature:
+        out += [f":::{{doxygenfunction}} {signature}", f":project: {project}", ":no-link:", ":::", ""]
+    rows = simulated.of(name) if simulated else []
+    if rows:
+        traced = [row for row in rows if row.get("counts") and any(row["counts"].values())]
+        size = size_text(rows[0].get("size", {}))
+        if traced:
+            out += [
+                f":::{{rubric}} Counted on the simulator, {size}",
+                ":class: counted",
+                ":::",
+                "",
+                counts_table(traced),
+                "",
+            ]
+            beside = variants_beside(name, simulated, counted, measured)
+            if beside:
+                out += [f":::{{rubric}} Beside {escape(counted.device)}", ":class: measured", ":::", "", beside, ""]
+            divergent = [row["counts"].get("divergent_branches", 0) for row in traced]
+            if any(divergent):
+                text = ", ".join(
+                    number(d)
+                    + (f" (`{escape_code(row['variant'])}`)" if row.get("variant") and len(traced) > 1 else "")
+                    for d, row in zip(divergent, traced)
+                )
+                if len(traced) > 1 and len(set(divergent)) == 1:
+                    text = f"{number(divergent[0])} in each variant"
+                out += [f"Divergent branches: {text}.", ""]
+            by_line = lines_table(name, source, simulated)
+            if by_line:
+                out += [":::{dropdown} Line by line", ":class-container: lines", "", by_line, ":::", ""]
+        if simulated.shown.get(name):
+            out += [
+                ":::{rubric} Printed",
+                ":class: printed",
+                ":::",
+                "",
+                fence(simulated.shown[name], "{code-block} text", [":class: output", ""]),
+                "",
+            ]
+        for row in rows:
+            variant = f" (`{escape_code(row['variant'])}`)" if row.get("variant") else ""
+            if row["status"] == "SKIP":
+                out += [
+                    f"Not run on the simulator{variant}: {escape(row.get('reason', 'no reason given'))}.".replace(
+                        "..", "."
+                    ),
+                    "",
+                ]
+            elif row.get("reason"):
+                out += [
+                    f":::{{rubric}} Found by the simulator{variant}",
+                    ":class: found",
+                    ":::",
+                    "",
+                    fence(row["reason"], "{code-block} text", [":class: finding", ""]),
+                    "",
+                ]
+            elif not row.get("counts") or not any(row["counts"].values()):
+                out += [
+                    f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
+                    "so there is nothing to count.",
+                    "",
+                ]
+    if measured:
+        out += measured_on(name, measured)
+    for other in elsewhere:
+        there = measured_on(name, other)
+        if there:
+            out += [f"::::{{dropdown}} On {escape(other.device)}", ":class-container: lines", "", *there, "::::", ""]
+    out.append("::::::")
+    return "\n".join(out)
