@@ -47,6 +47,10 @@ for word; do
   esac
   previous=$word
 done
+if grep -q unended "$source"; then
+  echo "$source:3:3: error: expected ',' or ';' before 'int'" >&2
+  exit 1
+fi
 if grep -q nonsense "$source"; then
   echo "$source:9:5: error: 'nonsense' was not declared in this scope" >&2
   exit 1

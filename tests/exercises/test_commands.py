@@ -98,6 +98,29 @@ class Check(learner.Checkout):
         self.assertIn("nonsense;", said)
         self.assertIn("'nonsense' was not declared in this scope", said)
 
+    def test_a_missing_semicolon_is_at_the_end_of_its_line(self):
+        said = self.check("  unended = 1  // TODO\n\n  int next;\n")
+        self.assertIn("my/01_first_steps/alpha.cu:1: does not compile", said)
+        self.assertIn("a ; is missing at the end of this line", said)
+        said = self.check("  unended = 1;\n\n  int next;\n")
+        self.assertIn("my/01_first_steps/alpha.cu:3: does not compile", said)
+        self.assertIn("expected ',' or ';' before 'int'", said)
+
+    def test_an_empty_file(self):
+        said = self.check(" \n")
+        self.assertIn("the file is empty", said)
+        self.assertIn("Next: ./learn reset alpha puts the exercise back.", said)
+
+    def test_the_one_saved_last_is_named_where_another_is_checked(self):
+        self.learn("check", "beta", code=1)
+        self.edit("alpha", "solved")
+        os.utime(self.mine("alpha"), (time.time() + 60, time.time() + 60))
+        done = self.learn("check", code=1)
+        self.assertIn("This checks beta; of alpha, saved last, it is ./learn check alpha.", done.stderr)
+        self.assertNotIn("This checks", self.learn("check", "beta", code=1).stderr)
+        os.utime(self.mine("alpha"), (1, 1))
+        self.assertNotIn("This checks", self.learn("check", code=1).stderr)
+
     def test_a_program_that_ends_early_or_crashes_never_passes(self):
         self.assertIn("your code ended the program with exit code 3", self.check("ends_early solved"))
         self.assertIn("your code ended the program by SIGSEGV", self.check("crashes solved"))
@@ -159,6 +182,7 @@ class Check(learner.Checkout):
         self.assertNotIn("gamma", said)
 
     def test_bad_input(self):
+        self.assertIn("./learn check --all", self.learn("check", "all", code=2).stderr)
         self.assertIn("not both", self.learn("check", "--all", "alpha", code=2).stderr)
         self.assertIn("no NVIDIA GPU", self.learn("check", "--backend", "gpu", code=1).stderr)
         self.learn("check", "--json", "no/such/folder/out.json", code=2)

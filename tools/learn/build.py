@@ -120,8 +120,10 @@ def link_compile_commands(folder):
         pass  # an editor's comfort; no reason to stop
 
 
-def build(backend, machine, what, targets=(), testing=False):
-    """Configures if needed and builds the targets (all when none is named); `what` names them to the reader."""
+def build(backend, machine, what, targets=(), testing=False, patience=0.0):
+    """Configures if needed and builds the targets (all when none is named); `what` names them to the reader.
+
+    Nothing is said of what is over within `patience` seconds."""
     with lock(backend):
         configure(backend, machine, testing)
         command = ["cmake", "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
@@ -134,6 +136,7 @@ def build(backend, machine, what, targets=(), testing=False):
             env=environment(backend, machine),
             cwd=paths.ROOT,
             note_of=build_note,
+            patience=patience,
         )
 
 

@@ -70,11 +70,12 @@ def stop(process):
             continue
 
 
-def run(title, command, log, env=None, cwd=None, note_of=None, check=True):
+def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patience=0.0):
     """Runs `command` as a step and returns (exit code, output).
 
     `log` names the file in build/logs; `note_of(line)` turns a line of output into the note beside
-    the elapsed seconds, or returns None. With `check` a failure raises StepFailed.
+    the elapsed seconds, or returns None. With `check` a failure raises StepFailed. A step that is over
+    within `patience` seconds is not mentioned.
     """
     log_path, log_file = open_log(log)
     with log_file:
@@ -82,7 +83,7 @@ def run(title, command, log, env=None, cwd=None, note_of=None, check=True):
         log_file.flush()
         failure = None
         try:
-            with ui.Progress(title) as progress:
+            with ui.Progress(title, patience=patience) as progress:
                 code, output = _follow(command, env, cwd, log_file, progress, note_of)
                 if check and code != 0:
                     failure = StepFailed(title, code, output, log_path)

@@ -68,15 +68,20 @@ class Progress:
     """One step of long work.
 
     On a terminal: a single line that updates with the elapsed seconds. Elsewhere: plain lines, one
-    at the start, one a minute while it lasts, one at the end.
+    at the start, one a minute while it lasts, one at the end. With `patience`, nothing at all of what is
+    over within so many seconds. With `leaves` False the line on a terminal goes away in the end, and
+    elsewhere nothing is written.
     """
 
     HEARTBEAT = 60.0
 
-    def __init__(self, title, stream=None):
+    def __init__(self, title, stream=None, patience=0.0, leaves=True):
         self.title = title
         self.stream = stream or sys.stderr
         self.live = is_terminal(self.stream)
+        self.patience = patience
+        self.leaves = leaves
+        self.shown = False
         self.paint = palette(self.stream)
         self.note = ""
         self.began = time.monotonic()
@@ -86,19 +91,25 @@ class Progress:
         return time.monotonic() - self.began
 
     def __enter__(self):
+        self._show()
+        return self
+
+    def _show(self):
+        """Draws, or says that it has begun, once it has taken long enough to be worth it."""
+        if self.elapsed() < self.patience or not (self.live or self.leaves):
+            return
         if self.live:
             self._draw()
-        else:
+        elif not self.shown:
             self._write(f"{self.title} ...\n")
-        return self
+        self.shown = True
 
     def update(self, note=None):
         """Called often (several times a second); draws as often as sensible."""
         if note is not None:
             self.note = note
-        if self.live:
-            self._draw()
-        elif time.monotonic() - self.last_beat >= self.HEARTBEAT:
+        self._show()
+        if self.shown and not self.live and time.monotonic() - self.last_beat >= self.HEARTBEAT:
             self.last_beat = time.monotonic()
             self._write("  {}{}\n".format(duration(self.elapsed()), ", " + self.note if self.note else ""))
 
@@ -107,7 +118,14 @@ class Progress:
         word, colour = ("failed", "red") if kind else ("done", "green")
         if kind is KeyboardInterrupt:
             word, colour = "interrupted", "yellow"
-        if self.live:
+        if not self.shown:
+            if not (kind and self.leaves):
+                return False
+            if not self.live:
+                self._write(f"{self.title} ...\n")
+        if not self.leaves:
+            self._write("\r\x1b[K")
+        elif self.live:
             self._write(f"\r\x1b[K{self.title} {self.paint(colour, word)} ({took})\n")
         else:
             self._write(f"  {word} ({took})\n")

@@ -21,6 +21,12 @@
 namespace grader {
 namespace {
 
+#ifdef __SIMT__
+constexpr bool counted = true;  // and watched: who writes where is known
+#else
+constexpr bool counted = false;
+#endif
+
 std::vector<Array*>& arrays() {
   static std::vector<Array*> all;
   return all;
@@ -279,6 +285,7 @@ void Exercise::judge(const Values& values) {
               : index;
       json.value("place", place);
       if (!writer.empty()) json.value("writer", writer);
+      if (writer.empty() && !untouched && values.base && counted) json.value("unwritten", 1);
       json.value("expected", lab::format("%.9g", values.want[at]));
       json.value("got", untouched ? "never written" : lab::format("%.9g", values.got[at]));
       json.value("wrong", comparison.mismatches);

@@ -14,6 +14,8 @@ def main(arguments):
     backend = arguments.backend or "simulator"
     if arguments.all and arguments.words:
         raise UsageError("check takes exercises or --all, not both")
+    if arguments.words == ["all"]:
+        raise UsageError("all exercises: ./learn check --all")
     if backend == "gpu" and not Machine().gpus():
         raise LearnError("there is no NVIDIA GPU here; without --backend gpu the check runs on the simulator")
     wanted = (
@@ -56,12 +58,20 @@ def chosen(arguments, known):
     exercises = []
     for word in arguments.words:
         exercises += catalogue.of_chapter(word, known) or [catalogue.find(word, known)]
-    exercises = list({exercise.key: exercise for exercise in exercises}.values()) or [
-        record.current(known) or known[-1]
-    ]
+    exercises = list({exercise.key: exercise for exercise in exercises}.values())
+    if not exercises:
+        exercises = [record.current(known) or known[-1]]
+        note_other(exercises[0], known)
     if len(exercises) == 1:
         record.choose(exercises[0])
     return exercises
+
+
+def note_other(here, known):
+    """A word where the learner has saved another exercise than the one that is checked."""
+    other = workspace.saved_last(known)
+    if other is not None and other.key != here.key and workspace.saved(other) > record.changed():
+        ui.note(f"This checks {here.name}; of {other.name}, saved last, it is ./learn check {other.name}.")
 
 
 def check_all(exercises, backend, for_editors=False):
@@ -72,13 +82,23 @@ def check_all(exercises, backend, for_editors=False):
         running = [pool.submit(one, exercise, backend) for exercise in exercises]
         try:
             for exercise, future in zip(exercises, running):
-                outcome = future.result()
+                outcome = wait_for(future, exercise)
                 outcomes.append((exercise, outcome))
                 tell(exercise, outcome, paint, brief=len(exercises) > 1, for_editors=for_editors)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return outcomes
+
+
+def wait_for(future, exercise):
+    """Its result; on a terminal with a sign of life, which goes away in the end."""
+    with ui.Progress("Checking " + exercise.name, patience=0.3, leaves=False) as progress:
+        while True:
+            try:
+                return future.result(timeout=0.2)
+            except concurrent.futures.TimeoutError:
+                progress.update()
 
 
 def where(exercise, backend):
@@ -116,8 +136,8 @@ def tell(exercise, outcome, paint, brief=False, for_editors=False):
         ui.say(line)
     if not brief:
         ui.say()
-        step = report.next_step(exercise, outcome, now)
-        ui.say("  Next: " + step + ("" if step.endswith("?") else "."))
+        for line in report.next_step(exercise, outcome, now):
+            ui.say("  " + line)
     else:
         ui.say()
 

@@ -25,6 +25,9 @@ def main():
     for exercise in exercises:
         if records[exercise.key].has_changed(exercise):
             ui.say(f"The course has changed {exercise.name} since you passed it: ./learn check {exercise.name}")
+    here = record.current(exercises)
+    if here is not None and workspace.is_edited(here) and not records[here.key].is_done():
+        ui.say(f"You are at exercise {here.name} of chapter {here.number}: ./learn check")
     ui.say()
     step, why = next_step(known, runs, exercises, records)
     if step:

@@ -14,7 +14,7 @@ from learn.machine import Machine
 INCLUDES = [os.path.join(paths.ROOT, "common", part, "include") for part in ("grader", "lab")]
 LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 TARGETS = ("simtcc", "simt", "lab", "grader")
-SECONDS = 60  # that a check may run; a kernel that never ends is found long before
+SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
 STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
 
 
@@ -51,7 +51,10 @@ def prepare(backend):
     machine = Machine()
     install.ensure(machine, backend)
     targets = TARGETS if backend == "simulator" else ("lab", "grader")
-    build.build(backend, machine, "the checker", targets)
+    built = os.path.exists(os.path.join(paths.build_folder(backend), LIBRARIES[0]))
+    build.build(
+        backend, machine, "the checker" if built else "the checker (only the first time)", targets, patience=1.0
+    )
 
 
 def check(exercise, source, backend="simulator"):
@@ -62,6 +65,9 @@ def check(exercise, source, backend="simulator"):
     with build.lock(f"check-{exercise.number}-{exercise.name}"):
         program, events = os.path.join(folder, "check"), os.path.join(folder, "events")
         outcome = Outcome(backend)
+        if is_empty(source):
+            outcome.fail("empty", "the file is empty")
+            return outcome
         errors = compile_check(exercise.checker, source, program, backend)
         if errors is None:
             run_check([program, events], events, outcome)
@@ -69,6 +75,15 @@ def check(exercise, source, backend="simulator"):
             explain_errors(errors, source, outcome)
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def is_empty(source):
+    """Nothing is left of the learner's file but space."""
+    try:
+        with open(source, "rb") as file:
+            return not file.read().strip()
+    except OSError as error:
+        raise LearnError(f"cannot read {paths.shown(source)}: {error.strerror}")
 
 
 def compile_command(checker, source, program, backend="simulator"):
@@ -156,7 +171,9 @@ def read_events(file, outcome):
     return ended
 
 
-ERROR = re.compile(r"(?P<file>[^:\n]+)(?::(?P<line>\d+)(?::\d+)?|\((?P<nvcc>\d+)\)): (?:fatal )?error: (?P<message>.+)")
+ERROR = re.compile(
+    r"(?P<file>[^:\n]+)(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<nvcc>\d+)\)): (?:fatal )?error: (?P<message>.+)"
+)
 
 
 def explain_errors(text, source, outcome):
@@ -164,8 +181,13 @@ def explain_errors(text, source, outcome):
     found = [match for match in map(ERROR.match, text.splitlines()) if match]
     own = [match for match in found if os.path.realpath(match["file"]) == os.path.realpath(source)]
     if own:
-        line = int(own[0]["line"] or own[0]["nvcc"])
-        outcome.fail("compile", own[0]["message"].strip(), file=str(source), line=line, more=len(own) - 1)
+        line, message = int(own[0]["line"] or own[0]["nvcc"]), own[0]["message"].strip()
+        message = re.sub(r" \[-f\w+\]$", "", message)
+        semicolon = re.match(r"expected .*[‘'\"];[’'\"](?! at end)", message)
+        if semicolon:
+            before = ends_before(source, line, int(own[0]["column"] or 0))
+            line, message = before or line, "a ; is missing at the end of this line" if before else message
+        outcome.fail("compile", message, file=str(source), line=line, more=len(own) - 1)
         return
     missing = next((re.search(r"['‘](\w+)['’] was not declared", match["message"]) for match in found), None)
     if missing:
@@ -174,3 +196,19 @@ def explain_errors(text, source, outcome):
         return
     first = found[0]["message"] if found else steps.tail(text, 5)
     outcome.fail("compile", "the check does not compile with your file (keep the names and parameters): " + first)
+
+
+def ends_before(source, line, column):
+    """The line that a missing ; belongs to: that line, or the one before if the compiler stumbled over the line's first
+    word (`column` 0: it does not say); 0 where neither is so."""
+    with open(source, encoding="utf-8", errors="replace") as file:
+        lines = [re.sub(r"//.*", "", text).rstrip() for text in file]
+    if line > len(lines):
+        return 0
+    text = lines[line - 1]
+    if column > len(text):
+        return line  # g++ points behind the last word
+    if column and text[: column - 1].strip():
+        return 0
+    before = next((number for number in range(line - 1, 0, -1) if lines[number - 1].strip()), 0)
+    return before if before and lines[before - 1][-1] not in ";{}" else 0

@@ -1,5 +1,6 @@
 """The progress in the exercises, under "exercises" of learn.progress: what was passed, tried and hinted, and the last try."""
 
+import os
 import time
 
 from learn import progress
@@ -54,6 +55,14 @@ def first_open(exercises, after=None):
         if not records[exercise.key].is_done():
             return exercise
     return None
+
+
+def changed():
+    """When a command last kept something, in seconds; 0 before the first."""
+    try:
+        return os.stat(progress.FILE).st_mtime
+    except OSError:
+        return 0.0
 
 
 def choose(exercise):

@@ -7,6 +7,8 @@ from learn import paths, ui
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
+# Findings that end the kernel: what the results are then is no news.
+FATAL = ("out-of-bounds", "misaligned-access", "use-after-free", "device-access", "api-error", "hang")
 
 # The next step for a kind of failure. Bars and wrong results have their own, below.
 STEPS = {
@@ -19,8 +21,9 @@ STEPS = {
     "uninitialized-global": "who fills this memory before it is read: a kernel, a copy, a memset?",
     "misaligned-access": "a float4 needs an address that is a multiple of 16 bytes: when is it one?",
     "input-changed": "the input is only to be read; write where the task says",
-    "api-error": "look at the arguments of that call, and check its result with cudaGetLastError()",
-    "cuda-error": "look at the arguments of that call",
+    "api-error": "look at the arguments of that call: what does it want, and in which unit?",
+    "cuda-error": "look at the arguments of that call: what does it want, and in which unit?",
+    "empty": "./learn reset {name} puts the exercise back",
     "hang": "which condition ends the loop, and who makes it true?",
     "timeout": "which condition ends the loop, and who makes it true?",
     "crash": "host code followed a pointer that is not its own",
@@ -94,7 +97,8 @@ def facts(result):
 def failures(result, source, shown, paint):
     lines = []
     cases = list(dict.fromkeys(result.cases))
-    for failure in result.failures[:FEW]:
+    told, same = news(result.failures)
+    for failure in told[:FEW]:
         case = failure.get("case", "")
         lines.append("")
         if failure["kind"] == "compile":
@@ -103,24 +107,52 @@ def failures(result, source, shown, paint):
                 lines.append("    (and {} more; the first one often causes them)".format(failure["more"]))
             continue
         if failure["kind"] == "wrong-result" and "place" in failure:
-            lines.append("  {}: {} is wrong".format(paint("bold", case), failure["place"]))
-            lines.append("    expected  {}".format(failure["expected"]))
-            lines.append("    got       {}".format(failure["got"]))
-            if failure.get("writer"):
-                lines.append("    written by {}".format(failure["writer"]))
-            if failure["of"] > 1:
-                lines.append("    {} of {} elements are wrong".format(failure["wrong"], failure["of"]))
+            lines += wrong_element(failure, paint)
             continue
         label = "{}: ".format(paint("bold", case)) if case else ""
         if failure.get("line"):
             lines += located(failure, case + ": " + failure["kind"] if case else failure["kind"], source, shown, paint)
+            for other in same.get((failure["kind"], case), ())[:FEW]:
+                text = line_of(other["file"], other["line"])
+                lines.append("    and in line {}: {}".format(other["line"], paint("cyan", text)))
         else:
             lines.append("  " + ui.wrap(label + failure["message"], 4, WIDTH))
-    if len(result.failures) > FEW:
-        lines.append("    ... and %s findings more" % (len(result.failures) - FEW))
+    if len(told) > FEW:
+        lines.append("    ... and %s findings more" % (len(told) - FEW))
     failed = [failure.get("case") for failure in result.failures if failure.get("case")]
     if failed and failed[0] in cases and cases.index(failed[0]) > 0:
         lines += ["", "  Right so far: {}.".format(", ".join(cases[: cases.index(failed[0])]))]
+    return lines
+
+
+def news(all_failures):
+    """The failures that tell something of their own, and {(kind, case): further findings of that kind, in other lines}."""
+    told, same = [], {}
+    for failure in all_failures:
+        case = failure.get("case", "")
+        if failure["kind"] == "wrong-result" and any(f["kind"] in FATAL and f.get("case", "") == case for f in told):
+            continue
+        key = (failure["kind"], case)
+        if failure.get("line") and key in same:
+            same[key].append(failure)
+            continue
+        if failure.get("line"):
+            same[key] = []
+        told.append(failure)
+    return told, same
+
+
+def wrong_element(failure, paint):
+    got = re.sub("-?nan", "NaN", failure["got"])
+    lines = ["  {}: {} is wrong".format(paint("bold", failure["case"]), failure["place"])]
+    lines.append("    expected  {}".format(failure["expected"]))
+    lines.append(
+        "    got       {}".format(got + (", as before: no thread wrote it" if failure.get("unwritten") else ""))
+    )
+    if failure.get("writer"):
+        lines.append("    written by {}".format(failure["writer"]))
+    if failure["of"] > 1:
+        lines.append("    {} of {} elements are wrong".format(failure["wrong"], failure["of"]))
     return lines
 
 
@@ -136,13 +168,23 @@ def located(failure, title, source, shown, paint):
             lines.append("      " + paint("cyan", text))
     else:
         lines.append("  {}: {}".format(paint("bold", shown), title))
-    lines.append("    " + ui.wrap(first_sentences(failure["message"]), 4, WIDTH))
+    lines.append("    " + ui.wrap(first_sentences(failure["message"], failure.get("file")), 4, WIDTH))
     return lines
 
 
-def first_sentences(message):
-    """Without what repeats the place: `read of 4 bytes at FILE:4 in scale` stands beside the line already."""
-    return re.sub(r" at \S+:\d+(?= in )", "", message)
+def first_sentences(message, file=None):
+    """What happened, without the place, which stands above, and without the advice: the next step takes its turn."""
+    message = re.sub(r" at \S+:\d+(?= in | failed)", "", message)
+    message = re.sub(r"(?:, and the program never asked for it:| Usual cause:| \(SIMT_STEPS=).*", "", message)
+    if file:
+        message = re.sub(rf"\bat \S*\b{re.escape(os.path.basename(file))}:(\d+)", r"in line \1", message)
+    return message.strip()
+
+
+def usual_cause(message):
+    """The advice of a finding, as a sentence of its own."""
+    match = re.search(r"Usual cause: (.+)", message)
+    return "usual cause: " + match[1].rstrip(". ") if match else ""
 
 
 def line_of(file, number):
@@ -204,32 +246,65 @@ def number(value):
 
 
 def next_step(exercise, result, record):
-    """One sentence, for what went wrong first."""
+    """Lines: what to do or to ask next, and from the third try on where there is help."""
     name = exercise.name
     if result.passed:
-        return f"./learn solution {name} tells why it works and what else does; ./learn next goes on"
+        return [f"Next: ./learn solution {name} tells why it works and what else does; ./learn next goes on."]
+    step, help_ = question(result).format(name=name), ""
     if record.tries >= 3 and record.hints >= len(exercise.hints):
-        return f"./learn solution {name} --anyway shows the solution and why"
-    if record.tries >= 2 and record.hints < len(exercise.hints):
-        return f"./learn hint {name} shows hint {record.hints + 1} of {len(exercise.hints)}"
+        help_ = f"./learn solution {name} --anyway shows the solution and why"
+    elif (record.tries >= 2 or not step) and record.hints < len(exercise.hints):
+        help_ = f"./learn hint {name} shows hint {record.hints + 1} of {len(exercise.hints)}"
+    lines = ["Next: " + step + ("" if step.endswith("?") else ".")] if step else []
+    if help_:
+        lines.append(("Help: " if step else "Next: ") + help_ + ".")
+    return lines
+
+
+def question(result):
+    """What a learner should ask of what went wrong first; "" where only a hint helps."""
     if result.failures:
-        first = result.failures[0]
-        if first["kind"] in STEPS:
-            return STEPS[first["kind"]]
-        if first.get("got") == "never written":
-            return "which thread should write {}, and what keeps it from doing so?".format(first["place"])
-        if first["kind"] == "wrong-result":
-            return "compute by hand what the thread that writes {} reads".format(first.get("place", "it"))
+        return of_failure(result.failures[0])
     missed = [bar for bar in result.bars if not bar["holds"]]
-    if missed and missed[0].get("line"):
-        return "what do the lanes of one warp touch in line {} at the same time?".format(missed[0]["line"])
     if missed:
-        return "look at the launch: {} must be {} {}".format(
-            missed[0]["name"], missed[0]["relation"], number(missed[0]["bar"])
-        )
-    if any(not guess["answered"] for guess in result.predictions):
+        return of_bar(missed[0])
+    wrong = [guess for guess in result.predictions if not guess["holds"]]
+    if any(not guess["answered"] for guess in wrong):
         return "write a number for each question, then check again"
-    return f"./learn hint {name}"
+    if wrong:
+        return "take '{}' alone: what is it for one warp, and how many are there?".format(wrong[0]["question"])
+    return ""
+
+
+def of_failure(failure):
+    kind, message = failure["kind"], failure["message"]
+    if kind == "api-error" and "holds no thread" in message:
+        return "how many blocks does {} need, and what does the division give?".format(failure.get("case") or "this")
+    if kind == "uninitialized-shared" and "asynchronous" in message:
+        return "what must the copying thread wait for, and what all others, before the copy can be read?"
+    if kind in STEPS:
+        return STEPS[kind]
+    if kind == "wrong-result":
+        place = failure.get("place", "it")
+        if failure.get("got") == "never written" or failure.get("unwritten"):
+            return f"which thread should write {place}, and what keeps it from doing so?"
+        return f"compute by hand what the thread that writes {place} reads"
+    return usual_cause(message).replace("{", "{{").replace("}", "}}")
+
+
+def of_bar(bar):
+    name, line = bar["name"], bar.get("line")
+    if not line:
+        return "look at the launch: {} must be {} {}".format(name, bar["relation"], number(bar["bar"]))
+    if "requests" in name:
+        return f"how often does a warp come to line {line}, and how much does each lane move there at once?"
+    if "conflicts" in name or "wavefronts" in name:
+        return f"in which banks (number of the word, modulo 32) are the words of a warp's lanes in line {line}?"
+    if "divergent" in name:
+        return f"which lanes of one warp take the one side in line {line}, and which the other?"
+    if "lanes" in name:
+        return f"which lanes of a warp have nothing to do in line {line}, and why?"
+    return f"which addresses do the lanes of one warp touch in line {line} at the same time?"
 
 
 def listing(exercises, records, paint, here=None):

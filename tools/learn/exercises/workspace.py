@@ -30,6 +30,19 @@ def is_edited(exercise):
         return False
 
 
+def saved(exercise):
+    """When its file was saved, in seconds; 0 where there is none."""
+    try:
+        return os.stat(file_of(exercise)).st_mtime
+    except OSError:
+        return 0.0
+
+
+def saved_last(exercises):
+    """The exercise whose file was saved last, of those that are not blank; None if all are."""
+    return max(filter(is_edited, exercises), key=saved, default=None)
+
+
 def start(exercise):
     """Copies the exercise into my/, unless it is there; True if it was copied."""
     file = file_of(exercise)

@@ -1,0 +1,97 @@
+"""What a failed check says, from what the grader noted."""
+
+import sys
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from learn.exercises import checking, report  # noqa: E402
+from learn.ui import Palette  # noqa: E402
+
+FILE = "/course/my/03_tiles/second_barrier.cu"
+RACE = (
+    "write at my/03_tiles/second_barrier.cu:23 in product, block (0,0,0), thread (0,0,0) races with the read at "
+    "my/03_tiles/second_barrier.cu:26 by thread (15,0,0) of the same block: nothing orders the two. Usual cause: a "
+    "missing __syncthreads(), or within a warp __syncwarp()."
+)
+WRONG = {"kind": "wrong-result", "case": "n = 2", "place": "y[1]", "expected": "2", "got": "7", "wrong": 1, "of": 2}
+WRONG["message"] = "y[1]: expected 2, got 7"
+
+
+def finding(kind, line, message):
+    return {"kind": kind, "case": "n = 2", "file": FILE, "line": line, "message": message}
+
+
+class Report(unittest.TestCase):
+    def said(self, *failures, bars=(), tries=1, hints=0):
+        result = checking.Outcome()
+        result.cases, result.failures, result.bars = ["n = 1", "n = 2"], list(failures), list(bars)
+        exercise = SimpleNamespace(name="alpha", hints=["a", "b", "c"])
+        record = SimpleNamespace(tries=tries, hints=hints)
+        lines = report.outcome(exercise, FILE, result, {}, Palette(False))
+        return "\n".join(lines + report.next_step(exercise, result, record))
+
+    def test_a_second_finding_of_a_kind_is_a_line(self):
+        said = self.said(finding("shared-race", 23, RACE), finding("shared-race", 24, RACE))
+        self.assertEqual(" ".join(said.split()).count("races with the read in line 26 by thread (15,0,0)"), 1)
+        self.assertIn("and in line 24", said)
+        self.assertNotIn("Usual cause", said)
+        self.assertIn("Next: two threads touch the same word", said)
+
+    def test_what_follows_from_a_finding_is_not_said(self):
+        outside = finding(
+            "out-of-bounds", 16, "read of 4 bytes at a.cu:16 in add: just past the end. Usual cause: no guard."
+        )
+        self.assertNotIn("y[1]", self.said(outside, WRONG))
+        self.assertIn("y[1] is wrong", self.said(finding("shared-race", 23, RACE), WRONG))
+
+    def test_a_kind_without_a_question_has_its_usual_cause(self):
+        said = self.said(finding("new-kind", 3, "something. Usual cause: a {brace} too many."))
+        self.assertIn("Next: usual cause: a {brace} too many.", said)
+
+    def test_an_empty_grid(self):
+        said = self.said(
+            finding(
+                "api-error",
+                23,
+                "the launch of add at a.cu:23 failed and did nothing: a grid of (0,1,1) blocks holds no thread. Its "
+                "error is cudaErrorInvalidValue (invalid argument), and the program never asked for it: the results "
+                "are missing.",
+            ),
+            WRONG,
+        )
+        self.assertIn("the launch of add failed and did nothing", said)
+        self.assertNotIn("never asked", said)
+        self.assertIn("how many blocks does n = 2 need", said)
+
+    def test_an_element_that_nobody_wrote(self):
+        said = self.said(dict(WRONG, unwritten=1))
+        self.assertIn("got       7, as before: no thread wrote it", said)
+        self.assertIn("which thread should write y[1]", said)
+        self.assertIn("got       NaN", self.said(dict(WRONG, got="-nan")))
+
+    def test_each_kind_of_bar_has_its_question(self):
+        for name, words in (
+            ("sectors per load request", "which addresses"),
+            ("global load requests", "how often"),
+            ("bank conflicts", "in which banks"),
+            ("wavefronts per shared store request", "in which banks"),
+            ("divergent branches", "which lanes of one warp"),
+            ("active lanes per load request", "nothing to do"),
+        ):
+            bar = {"name": name, "case": "n = 2", "is": 8, "relation": "at most", "bar": 4, "holds": False}
+            self.assertIn(words, self.said(bars=[dict(bar, file=FILE, line=7, at_line=8)]))
+            self.assertIn("look at the launch", self.said(bars=[bar]))
+
+    def test_help_comes_beside_the_question(self):
+        self.assertNotIn("Help:", self.said(WRONG))
+        said = self.said(WRONG, tries=2)
+        self.assertIn("Next: compute by hand", said)
+        self.assertIn("Help: ./learn hint alpha shows hint 1 of 3.", said)
+        self.assertIn("Help: ./learn solution alpha --anyway", self.said(WRONG, tries=3, hints=3))
+
+
+if __name__ == "__main__":
+    unittest.main()
