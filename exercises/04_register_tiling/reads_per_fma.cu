@@ -1,12 +1,13 @@
 // # Reads for each multiply-add
 //
 // Kind: predict
-// Level: 4
+// Level: 5
 // Minutes: 8
 //
-// A thread computes a tile of TM x TN sums. In each step along K it reads TM elements of A and TN of B from shared memory into registers, and makes
-// TM x TN multiply-adds. The kernel below does that for 32 steps, with one warp. Count its shared load requests; an instruction that reads a `float4`
-// is one request, a `float` is one, too.
+// A thread computes a tile of TM x TN sums. In each step along K it reads TM elements of A and TN
+// of B from shared memory into registers, and makes TM x TN multiply-adds. The kernel below does
+// that for 32 steps, with one warp. Count its shared load requests; an instruction that reads a
+// `float4` is one request, a `float` is one, too.
 
 #include <cuda_runtime.h>
 
@@ -37,7 +38,8 @@ constexpr int kReads1x1 = -1;  // TODO
 constexpr int kReads4x1 = -1;  // TODO
 constexpr int kReads4x4 = -1;  // TODO
 constexpr int kReads8x8 = -1;  // TODO
-// Multiply-adds for each shared load request of scalars<8, 8>, counting the instructions of the warp.
+// Multiply-adds for each shared load request of scalars<8, 8>, counting a warp's instructions.
 constexpr int kFmasPerRead8x8 = -1;  // TODO
-// If scalars<8, 8> read float4 wherever it reads four neighbours (and its columns were neighbours): shared load requests.
+// If scalars<8, 8> read float4 wherever it reads four neighbours (and its columns were
+// neighbours): shared load requests.
 constexpr int kReads8x8Float4 = -1;  // TODO

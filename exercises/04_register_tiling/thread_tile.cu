@@ -1,13 +1,15 @@
 // # A thread's tile of sums
 //
 // Kind: repair
-// Level: 3
+// Level: 4
 // Minutes: 12
 //
-// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major; M and N multiples of 32, K a multiple of 8). A block of 8 x 8 threads computes 32 x 32 elements,
-// each thread 4 x 4 of them: thread (x, y) those of rows `y + 8 i` and columns `x + 8 j`.
+// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major; M and N multiples of 32, K a
+// multiple of 8). A block of 8 x 8 threads computes 32 x 32 elements, each thread 4 x 4 of them:
+// thread (x, y) those of rows `y + 8 i` and columns `x + 8 j`.
 //
-// It was written in a hurry. There are three mistakes: the simulator names one, and the result shows the others.
+// It was written in a hurry. There are three mistakes: the simulator names one, and the result
+// shows the others.
 
 #include <cuda_runtime.h>
 

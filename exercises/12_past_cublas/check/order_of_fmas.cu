@@ -1,0 +1,90 @@
+#include <utility>
+#include <vector>
+
+#include "grader/grader.h"
+#include EXERCISE
+
+// Row by row, for the time on a GPU.
+template <int ROWS, int COLS>
+__global__ void row_by_row(const float* a, const float* b, float* c, int steps) {
+  float sums[ROWS][COLS] = {};
+  for (int k = 0; k < steps; ++k) {
+    float a_now[ROWS], b_now[COLS];
+#pragma unroll
+    for (int row = 0; row < ROWS; ++row) a_now[row] = a[k * ROWS + row];
+#pragma unroll
+    for (int col = 0; col < COLS; ++col) b_now[col] = b[k * COLS + col];
+#pragma unroll
+    for (int i = 0; i < ROWS * COLS; ++i) {
+      sums[i / COLS][i % COLS] += a_now[i / COLS] * b_now[i % COLS];
+    }
+  }
+  float* mine = c + (blockIdx.x * blockDim.x + threadIdx.x) * ROWS * COLS;
+#pragma unroll
+  for (int i = 0; i < ROWS * COLS; ++i) mine[i] = sums[i / COLS][i % COLS];
+}
+
+template <int ROWS, int COLS>
+void check_shape(grader::Exercise& exercise) {
+  const auto fits = [](const auto& at) {
+    return at.row >= 0 && at.row < ROWS && at.col >= 0 && at.col < COLS;
+  };
+  std::vector<int> often(ROWS * COLS);
+  int reads = 0;
+  bool inside = true;
+  for (int i = 0; i < ROWS * COLS; ++i) {
+    const auto at = fma_at(i, ROWS, COLS);
+    inside = inside && fits(at);
+    if (!inside) break;
+    ++often[static_cast<std::size_t>(at.row * COLS + at.col)];
+    const auto before = fma_at(i > 0 ? i - 1 : 0, ROWS, COLS);
+    reads += 1 + (i == 0 || at.row != before.row) + (i == 0 || at.col != before.col);
+  }
+  const int steps = 5, threads = 64;
+  const grader::Input<float> a("a", lab::random_floats(steps * ROWS, 1));
+  const grader::Input<float> b("b", lab::random_floats(steps * COLS, 2));
+  grader::Output<float> c("c", threads * ROWS * COLS);
+  exercise.run(lab::format("%d x %d sums", ROWS, COLS), [&] {
+    if (inside) outer_products<ROWS, COLS><<<2, threads / 2>>>(a.data(), b.data(), c.data(), steps);
+  });
+  exercise.expect(inside, "outside",
+                  "fma_at() gives a row or a column that the tile does not have");
+  for (int i = 0; i < ROWS * COLS; ++i) {
+    exercise.expect(often[static_cast<std::size_t>(i)] == 1, "once",
+                    lab::format("row %d, column %d has its turn %d times in a step, not once",
+                                i / COLS, i % COLS, often[static_cast<std::size_t>(i)]));
+  }
+  exercise.compare(
+      c,
+      [&](std::size_t i) {
+        double sum = 0;
+        for (std::size_t k = 0; k < steps; ++k) {
+          sum += double{a[k * ROWS + i / COLS % ROWS]} * b[k * COLS + i % COLS];
+        }
+        return sum;
+      },
+      lab::tolerance_for_sum(steps, 0.25));
+  const int fewest = 2 * ROWS * COLS + 1;
+  exercise.expect(reads <= fewest, "operands",
+                  lab::format("a step of %d x %d sums reads %d operands, at most %d: there are "
+                              "multiply-adds that change both the row and the column",
+                              ROWS, COLS, reads, fewest));
+}
+
+void grade(grader::Exercise& exercise) {
+  check_shape<5, 1>(exercise);
+  check_shape<2, 3>(exercise);
+  check_shape<8, 8>(exercise);
+  // On a GPU: enough of it to be timed.
+  if (!lab::this_backend().times) return;
+  const int steps = 4096, blocks = 1024, threads = 128;
+  const grader::Input<float> a("a", lab::random_floats(steps * 8, 1));
+  const grader::Input<float> b("b", lab::random_floats(steps * 8, 2));
+  grader::Output<float> c("c", std::size_t{blocks} * threads * 64);
+  exercise.run("4096 steps", [&] {
+    outer_products<8, 8><<<blocks, threads>>>(a.data(), b.data(), c.data(), steps);
+  });
+  exercise.at_most_times(1.05, "the order row by row", [&] {
+    row_by_row<8, 8><<<blocks, threads>>>(a.data(), b.data(), c.data(), steps);
+  });
+}
