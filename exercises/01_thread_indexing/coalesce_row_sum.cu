@@ -4,11 +4,13 @@
 // Level: 5
 // Minutes: 20
 //
-// `row_sums` adds up each row of a row-major matrix: `sums[r]` is the sum of row r. It is right, and slow: one thread walks
-// along one row, so the 32 lanes of a warp read 32 rows at once, a whole row apart.
+// `row_sums` adds up each row of a row-major matrix: `sums[r]` is the sum of row r. It is right,
+// and slow: one thread walks along one row, so the 32 lanes of a warp read 32 rows at once, a whole
+// row apart.
 //
-// Make it read with at most 5 sectors per load request, for any shape. The result must stay right within rounding, and
-// `sums` holds no zeros when the function is called. You may change the kernel and the launch.
+// Make it read with at most 5 sectors per load request, for any shape. The result must stay right
+// within rounding, and `sums` holds no zeros when the function is called. You may change the kernel
+// and the launch.
 //
 // Bar: 5 sectors per load request, on 64 rows of 256 columns
 

@@ -4,10 +4,12 @@
 // Level: 4
 // Minutes: 6
 //
-// `square_all` takes an array on the host and returns the squares of its elements, computed on the device. The kernel is right. The host's
-// part is not: what comes back is not what was asked for, and one call is missing its bytes.
+// `square_all` takes an array on the host and returns the squares of its elements, computed on the
+// device. The kernel is right. The host's part is not: what comes back is not what was asked for,
+// and one call is missing its bytes.
 //
-// Repair `square_all`. It must leave `values` as it is, free what it allocates, and use one kernel launch.
+// Repair `square_all`. It must leave `values` as it is, free what it allocates, and use one kernel
+// launch.
 
 #include <cuda_runtime.h>
 

@@ -4,8 +4,9 @@
 // Level: 1
 // Minutes: 5
 //
-// `product` computes C = A B, where A is M x K, B is K x N and C is M x N, all of them row-major. It passed every test of its author, who tested with
-// square matrices alone: for M = N = K it is right.
+// `product` computes C = A B, where A is M x K, B is K x N and C is M x N, all of them row-major.
+// It passed every test of its author, who tested with square matrices alone: for M = N = K it is
+// right.
 //
 // Repair it. The launch covers C with blocks of 32 x 8 threads, x along the columns.
 

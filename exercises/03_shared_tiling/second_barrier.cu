@@ -4,8 +4,9 @@
 // Level: 3
 // Minutes: 8
 //
-// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with tiles of 16 x 16 in shared memory. It gives the right result in many runs, and now and then a wrong
-// one. M, N and K are multiples of 16.
+// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with tiles of 16 x 16 in
+// shared memory. It gives the right result in many runs, and now and then a wrong one. M, N and K
+// are multiples of 16.
 //
 // Find out which threads do not wait for which, and repair it.
 

@@ -4,8 +4,10 @@
 // Level: 5
 // Minutes: 10
 //
-// `product` computes C = A B with M = N = K = 128 in tiles of T x T, where T is 16 or 32, and one thread per element: blocks of T x T threads. A thread loads one element of each tile of A and B per
-// iteration, and reads 2 T elements of shared memory. First find the formula, then write the numbers; then it is counted.
+// `product` computes C = A B with M = N = K = 128 in tiles of T x T, where T is 16 or 32, and one
+// thread per element: blocks of T x T threads. A thread loads one element of each tile of A and B
+// per iteration, and reads 2 T elements of shared memory. First find the formula, then write the
+// numbers; then it is counted.
 
 #include <cuda_runtime.h>
 

@@ -4,10 +4,12 @@
 // Level: 1
 // Minutes: 10
 //
-// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) straight from global memory. A thread shall compute four elements of C: those of rows
-// `4 r` to `4 r + 3` in one column. So it can load an element of B once and use it four times, from a register.
+// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) straight from global memory.
+// A thread shall compute four elements of C: those of rows `4 r` to `4 r + 3` in one column. So it
+// can load an element of B once and use it four times, from a register.
 //
-// Complete the kernel. M is a multiple of 4; N and K are anything. Each thread adds up its four sums side by side in one loop along K.
+// Complete the kernel. M is a multiple of 4; N and K are anything. Each thread adds up its four
+// sums side by side in one loop along K.
 //
 // Bar: 10,240 global load requests at M = N = K = 64 (one thread per element makes 16,384)
 

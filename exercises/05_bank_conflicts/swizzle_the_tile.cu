@@ -4,8 +4,9 @@
 // Level: 4
 // Minutes: 15
 //
-// The transpose of `pad_the_tile` again, but shared memory is scarce: the launch gives the kernel 4,096 bytes, just 32 x 32 floats, and no word more. Find another place for each element of the tile, so that neither the rows that are
-// written nor the columns that are read have conflicts.
+// The transpose of `pad_the_tile` again, but shared memory is scarce: the launch gives the kernel
+// 4,096 bytes, just 32 x 32 floats, and no word more. Find another place for each element of the
+// tile, so that neither the rows that are written nor the columns that are read have conflicts.
 //
 // Bars at 64 x 64: no bank conflicts, 4 sectors per load request and per store request
 

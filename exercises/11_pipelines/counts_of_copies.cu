@@ -4,8 +4,10 @@
 // Level: 4
 // Minutes: 8
 //
-// Three kernels bring the same 4,096 bytes from global to shared memory, with one block of 256 threads: by way of registers, one float per load; with `cp.async` in pieces of 4 bytes; and with `cp.async` in pieces of 16 bytes. Write
-// down the counts; a warp instruction of `cp.async` counts as a load from global memory, and as no store to shared memory.
+// Three kernels bring the same 4,096 bytes from global to shared memory, with one block of 256
+// threads: by way of registers, one float per load; with `cp.async` in pieces of 4 bytes; and with
+// `cp.async` in pieces of 16 bytes. Write down the counts; a warp instruction of `cp.async` counts
+// as a load from global memory, and as no store to shared memory.
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>

@@ -4,10 +4,13 @@
 // Level: 3
 // Minutes: 12
 //
-// The same sums with `cp.async`: copies from global to shared memory that no register holds and no thread waits for, until it says so. `__pipeline_commit()` closes a group of copies;
-// `__pipeline_wait_prior(n)` waits until all groups but the last n have arrived, for the copies of the calling thread alone.
+// The same sums with `cp.async`: copies from global to shared memory that no register holds and no
+// thread waits for, until it says so. `__pipeline_commit()` closes a group of copies;
+// `__pipeline_wait_prior(n)` waits until all groups but the last n have arrived, for the copies of
+// the calling thread alone.
 //
-// Somebody took the wait out to make it faster. It has become faster. Repair it: the next slice must stay on its way while the current one is worked on.
+// Somebody took the wait out to make it faster. It has become faster. Repair it: the next slice
+// must stay on its way while the current one is worked on.
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>

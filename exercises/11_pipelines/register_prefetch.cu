@@ -4,11 +4,14 @@
 // Level: 1
 // Minutes: 12
 //
-// Each block of 128 threads goes through a row of `slices * 128` elements, slice by slice. It puts a slice into shared memory, and each thread adds the element of its right neighbour (the last thread that of
-// the first): `out[b * 128 + t]` is the sum over all slices of element `(t + 1) mod 128` of the slice. The load of a slice and the work on it wait for each other.
+// Each block of 128 threads goes through a row of `slices * 128` elements, slice by slice. It puts
+// a slice into shared memory, and each thread adds the element of its right neighbour (the last
+// thread that of the first): `out[b * 128 + t]` is the sum over all slices of element `(t + 1) mod
+// 128` of the slice. The load of a slice and the work on it wait for each other.
 //
-// Let the loads run ahead: while a slice is being worked on, each thread holds its element of the next one in the register `next`. Complete the kernel. It must read every element exactly
-// once, and nothing past the row.
+// Let the loads run ahead: while a slice is being worked on, each thread holds its element of the
+// next one in the register `next`. Complete the kernel. It must read every element exactly once,
+// and nothing past the row.
 
 #include <cuda_runtime.h>
 

@@ -4,10 +4,14 @@
 // Level: 3
 // Minutes: 15
 //
-// One producer warp fills a ring of two stages, one consumer warp uses them: `out[t]` is the sum over all slices of element 31 - t of the slice. For each stage there are two barriers: `full` completes a phase when the producer's 32 lanes have arrived,
-// `empty` when the consumer's 32 lanes have. Who waits names the parity of the phase: 0, 1, 0, ... The producer begins with the parity of the phase *before* the first, which counts as complete: both stages are empty.
+// One producer warp fills a ring of two stages, one consumer warp uses them: `out[t]` is the sum
+// over all slices of element 31 - t of the slice. For each stage there are two barriers: `full`
+// completes a phase when the producer's 32 lanes have arrived, `empty` when the consumer's 32 lanes
+// have. Who waits names the parity of the phase: 0, 1, 0, ... The producer begins with the parity
+// of the phase *before* the first, which counts as complete: both stages are empty.
 //
-// With one or two slices it works. With more it never ends. Repair it; a stage must not be overwritten while it may still be read.
+// With one or two slices it works. With more it never ends. Repair it; a stage must not be
+// overwritten while it may still be read.
 
 #include <cuda_runtime.h>
 

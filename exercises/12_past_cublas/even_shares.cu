@@ -4,10 +4,13 @@
 // Level: 1
 // Minutes: 8
 //
-// A product has `steps` steps of work: all tiles of C, each with all its steps along K. They are to be divided among `workers` blocks that stay on the GPU: worker w takes the steps from `first_step(w)` up to, but not including,
-// `first_step(w + 1)`, one after the other. The shares must cover every step once, in order, and differ by at most one.
+// A product has `steps` steps of work: all tiles of C, each with all its steps along K. They are to
+// be divided among `workers` blocks that stay on the GPU: worker w takes the steps from
+// `first_step(w)` up to, but not including, `first_step(w + 1)`, one after the other. The shares
+// must cover every step once, in order, and differ by at most one.
 //
-// Complete `first_step`. w runs from 0 to `workers`; `steps` may be smaller than `workers`, and as large as 2,000,000,000.
+// Complete `first_step`. w runs from 0 to `workers`; `steps` may be smaller than `workers`, and as
+// large as 2,000,000,000.
 
 #include <cuda_runtime.h>
 

@@ -4,12 +4,16 @@
 // Level: 4
 // Minutes: 20
 //
-// A GPU starts blocks in the order of their numbers, some 64 at a time here. C has `rows` x `cols` tiles, and block b computes tile `tile_of(b, rows, cols)`: x is its column, y its row. Blocks that run at the same time share what they read in L2:
-// the tiles of a row share a row of A, those of a column a column of B. Row after row, as below, 64 blocks of a grid that is 64 wide read 1 row of A and 64 columns of B.
+// A GPU starts blocks in the order of their numbers, some 64 at a time here. C has `rows` x `cols`
+// tiles, and block b computes tile `tile_of(b, rows, cols)`: x is its column, y its row. Blocks
+// that run at the same time share what they read in L2: the tiles of a row share a row of A, those
+// of a column a column of B. Row after row, as below, 64 blocks of a grid that is 64 wide read 1
+// row of A and 64 columns of B.
 //
 // Find a better order. Every tile must be computed once, for any number of rows and columns.
 //
-// Bar: for 64 x 64 tiles, each 64 blocks in a row (0 to 63, 64 to 127, ...) read at most 20 rows and columns together; now 65
+// Bar: for 64 x 64 tiles, each 64 blocks in a row (0 to 63, 64 to 127, ...) read at most 20 rows
+// and columns together; now 65
 
 #include <cuda_runtime.h>
 

@@ -4,8 +4,9 @@
 // Level: 3
 // Minutes: 6
 //
-// A warp of 32 threads reads floats (4 bytes each) from an array that begins on a 256-byte boundary. Each kernel below
-// makes one load request. How many sectors of 32 bytes does it touch? Write the numbers; then they are counted.
+// A warp of 32 threads reads floats (4 bytes each) from an array that begins on a 256-byte
+// boundary. Each kernel below makes one load request. How many sectors of 32 bytes does it touch?
+// Write the numbers; then they are counted.
 
 #include <cuda_runtime.h>
 

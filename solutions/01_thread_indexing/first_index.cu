@@ -4,8 +4,9 @@
 // Level: 1
 // Minutes: 2
 //
-// `twice` writes `y[i] = 2 * x[i]` for all `n` elements, one element per thread. The launch has enough threads:
-// `(n + 127) / 128` blocks of 128. Every thread of the grid must work on an element of its own.
+// `twice` writes `y[i] = 2 * x[i]` for all `n` elements, one element per thread. The launch has
+// enough threads: `(n + 127) / 128` blocks of 128. Every thread of the grid must work on an element
+// of its own.
 //
 // Replace the index. The guard below it is right as it stands.
 

@@ -4,10 +4,12 @@
 // Level: 2
 // Minutes: 4
 //
-// `add` computes `c[i] = a[i] + b[i]` for `n` elements. It gives the right sums for n = 256 and n = 4096. For n = 255 the
-// simulator reports an access past the end of `a`, and for n = 100 nothing is computed at all.
+// `add` computes `c[i] = a[i] + b[i]` for `n` elements. It gives the right sums for n = 256 and n =
+// 4096. For n = 255 the simulator reports an access past the end of `a`, and for n = 100 nothing is
+// computed at all.
 //
-// Repair the kernel and the launch: right for every n from 1 up, with blocks of 256 threads and no more blocks than needed.
+// Repair the kernel and the launch: right for every n from 1 up, with blocks of 256 threads and no
+// more blocks than needed.
 
 #include <cuda_runtime.h>
 

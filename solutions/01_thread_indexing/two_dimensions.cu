@@ -4,12 +4,12 @@
 // Level: 2
 // Minutes: 5
 //
-// `shift` adds to each element of a row-major matrix the number of its column: `out[r][c] = in[r][c] + c`. The matrix has
-// `rows` rows and `cols` columns, which differ, and neither is a multiple of the block's extents. A block is 32 threads wide (x) and
-// 8 high (y).
+// `shift` adds to each element of a row-major matrix the number of its column: `out[r][c] =
+// in[r][c] + c`. The matrix has `rows` rows and `cols` columns, which differ, and neither is a
+// multiple of the block's extents. A block is 32 threads wide (x) and 8 high (y).
 //
-// Fill in the indices, the guard and the grid. Neighbouring threads along x must get neighbouring columns, and the grid has no more
-// blocks than it needs.
+// Fill in the indices, the guard and the grid. Neighbouring threads along x must get neighbouring
+// columns, and the grid has no more blocks than it needs.
 //
 // Bar: 5 sectors per load request on 70 rows of 130 columns
 

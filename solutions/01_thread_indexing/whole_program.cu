@@ -4,8 +4,9 @@
 // Level: 6
 // Minutes: 15
 //
-// Complete the program: it adds two arrays, which the host fills, on the device, and prints the sum of all results: 2001000. The five steps of
-// every CUDA program are missing: allocate, copy in, launch, copy out, free. Use blocks of 256 threads, and one launch.
+// Complete the program: it adds two arrays, which the host fills, on the device, and prints the sum
+// of all results: 2001000. The five steps of every CUDA program are missing: allocate, copy in,
+// launch, copy out, free. Use blocks of 256 threads, and one launch.
 
 #include <cuda_runtime.h>
 

@@ -4,12 +4,14 @@
 // Level: 2
 // Minutes: 8
 //
-// GEMM is more than a product: `C = alpha A B + beta C`. A is M x K, B is K x N, C is M x N, all row-major. Two rules come with it:
+// GEMM is more than a product: `C = alpha A B + beta C`. A is M x K, B is K x N, C is M x N, all
+// row-major. Two rules come with it:
 //
 // - For beta = 0, C is written and never read: it may be uninitialized, or hold a NaN.
 // - Each element of C is written exactly once.
 //
-// Complete the kernel, which computes the plain product so far. The launch covers C with blocks of 32 x 8 threads, x along the columns.
+// Complete the kernel, which computes the plain product so far. The launch covers C with blocks of
+// 32 x 8 threads, x along the columns.
 
 #include <cuda_runtime.h>
 

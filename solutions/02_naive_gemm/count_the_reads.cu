@@ -4,10 +4,12 @@
 // Level: 3
 // Minutes: 8
 //
-// Two kernels compute C = A B with M = N = K = 64, one thread per element, in blocks of 32 x 8 threads. In `along_columns` the lanes of a warp have
-// neighbouring columns of C, in `along_rows` neighbouring rows. Write down what they read; then it is counted.
+// Two kernels compute C = A B with M = N = K = 64, one thread per element, in blocks of 32 x 8
+// threads. In `along_columns` the lanes of a warp have neighbouring columns of C, in `along_rows`
+// neighbouring rows. Write down what they read; then it is counted.
 //
-// A request is one load instruction of one warp. The compiler keeps the sum in a register and does not join loads.
+// A request is one load instruction of one warp. The compiler keeps the sum in a register and does
+// not join loads.
 
 #include <cuda_runtime.h>
 

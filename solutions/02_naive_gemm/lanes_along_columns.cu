@@ -4,10 +4,12 @@
 // Level: 4
 // Minutes: 10
 //
-// `product` computes C = A B (A: M x K, B: K x N, row-major), one thread per element, and is right. But `threadIdx.x` counts the rows of C: in each
-// iteration the lanes of a warp read 32 rows of A, and they write to 32 rows of C.
+// `product` computes C = A B (A: M x K, B: K x N, row-major), one thread per element, and is right.
+// But `threadIdx.x` counts the rows of C: in each iteration the lanes of a warp read 32 rows of A,
+// and they write to 32 rows of C.
 //
-// Let the lanes of a warp have neighbouring columns. You may change the kernel and the launch; the result must stay right for every shape.
+// Let the lanes of a warp have neighbouring columns. You may change the kernel and the launch; the
+// result must stay right for every shape.
 //
 // Bars: 3 sectors per load request and 4 sectors per store request, at M = N = K = 64
 

@@ -4,10 +4,13 @@
 // Level: 2
 // Minutes: 8
 //
-// `pair_sums` adds up the two halves of each block's 256 elements: `out[b * 128 + t] = x[b * 256 + t] + x[b * 256 + 128 + t]` for t below 128. n is a multiple
-// of 256. The lower half of the threads reads what the upper half has put into shared memory, and each half waits for the other at a barrier of its own.
+// `pair_sums` adds up the two halves of each block's 256 elements: `out[b * 128 + t] = x[b * 256 +
+// t] + x[b * 256 + 128 + t]` for t below 128. n is a multiple of 256. The lower half of the threads
+// reads what the upper half has put into shared memory, and each half waits for the other at a
+// barrier of its own.
 //
-// On most GPUs that happens to work. It is wrong all the same: all threads of a block must come to the same `__syncthreads()`. Repair it.
+// On most GPUs that happens to work. It is wrong all the same: all threads of a block must come to
+// the same `__syncthreads()`. Repair it.
 
 #include <cuda_runtime.h>
 

@@ -4,8 +4,9 @@
 // Level: 1
 // Minutes: 6
 //
-// `reverse` turns each piece of 256 elements around, in place: the first element of a piece changes places with its last, and so on. The last piece may be
-// shorter; it is turned around as it is. One block of 256 threads takes one piece.
+// `reverse` turns each piece of 256 elements around, in place: the first element of a piece changes
+// places with its last, and so on. The last piece may be shorter; it is turned around as it is. One
+// block of 256 threads takes one piece.
 //
 // The threads exchange their elements through `tile`. Complete the kernel.
 

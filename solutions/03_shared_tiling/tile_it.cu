@@ -4,12 +4,15 @@
 // Level: 6
 // Minutes: 25
 //
-// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with one thread per element. It reads every element of A and B from global memory
-// as often as it is used. Rewrite the kernel, and the launch if you like, so that each block fetches tiles into shared memory and uses each element 32 times.
+// `product` computes C = A B (A: M x K, B: K x N, C: M x N, row-major) with one thread per element.
+// It reads every element of A and B from global memory as often as it is used. Rewrite the kernel,
+// and the launch if you like, so that each block fetches tiles into shared memory and uses each
+// element 32 times.
 //
 // It must be right for every shape, without findings.
 //
-// Bars at M = N = K = 64: 512 global load requests (16,384 now), 4 sectors each, and no bank conflicts.
+// Bars at M = N = K = 64: 512 global load requests (16,384 now), 4 sectors each, and no bank
+// conflicts.
 
 #include <cuda_runtime.h>
 

@@ -4,10 +4,11 @@
 // Level: 4
 // Minutes: 12
 //
-// The tiled product of chapter 03, for extents that are no multiples of 16: C = A B, where A is M x K, B is K x N and C is M x N, row-major. Tiles at the edges
-// stick out of the matrices.
+// The tiled product of chapter 03, for extents that are no multiples of 16: C = A B, where A is M x
+// K, B is K x N and C is M x N, row-major. Tiles at the edges stick out of the matrices.
 //
-// Complete the kernel so that it is right for every M, N and K from 1 up. Threads without an element of C must still help to load the tiles, and come to every barrier.
+// Complete the kernel so that it is right for every M, N and K from 1 up. Threads without an
+// element of C must still help to load the tiles, and come to every barrier.
 
 #include <cuda_runtime.h>
 

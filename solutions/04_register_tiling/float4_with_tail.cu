@@ -4,12 +4,14 @@
 // Level: 2
 // Minutes: 12
 //
-// `twice` writes `y[i] = 2 * x[i]` for n elements, one at a time. Both arrays begin at a multiple of 16 bytes. Let each thread move a `float4` wherever four whole
-// elements are left; n need not be a multiple of 4, so up to three elements at the end go one by one.
+// `twice` writes `y[i] = 2 * x[i]` for n elements, one at a time. Both arrays begin at a multiple
+// of 16 bytes. Let each thread move a `float4` wherever four whole elements are left; n need not be
+// a multiple of 4, so up to three elements at the end go one by one.
 //
 // No access may be outside of the arrays, and each element is written once.
 //
-// Bars at n = 4096: 32 load requests and 32 store requests (128 of each now). At n = 4099 at most one more of each.
+// Bars at n = 4096: 32 load requests and 32 store requests (128 of each now). At n = 4099 at most
+// one more of each.
 
 #include <cuda_runtime.h>
 

@@ -4,8 +4,9 @@
 // Level: 2
 // Minutes: 5
 //
-// `transpose` turns a matrix of rows x cols floats into one of cols x rows, through a tile of 32 x 32 in shared memory, so that both sides of the copy are coalesced. It is right. But a warp reads a column of the tile,
-// and all 32 words of a column lie in one bank.
+// `transpose` turns a matrix of rows x cols floats into one of cols x rows, through a tile of 32 x
+// 32 in shared memory, so that both sides of the copy are coalesced. It is right. But a warp reads
+// a column of the tile, and all 32 words of a column lie in one bank.
 //
 // Let them lie in 32 different banks, with one small change.
 //

@@ -4,8 +4,8 @@
 // Level: 1
 // Minutes: 8
 //
-// One warp reads one float per lane from shared memory. Bank = (byte address / 4) mod 32; lanes that read the same word are served together. How many wavefronts does each
-// of these loads take?
+// One warp reads one float per lane from shared memory. Bank = (byte address / 4) mod 32; lanes
+// that read the same word are served together. How many wavefronts does each of these loads take?
 
 #include <cuda_runtime.h>
 

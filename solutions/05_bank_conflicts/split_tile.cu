@@ -4,10 +4,14 @@
 // Level: 6
 // Minutes: 20
 //
-// A warp stands as 4 x 8 threads over its part of C, and each thread needs 8 columns of B: 64 in all. `fragments` shows that read alone: per step along K, lane x (0 to 7) of each row of
-// lanes reads two `float4` of `b`, and adds them up. Lane x has columns 8 x to 8 x + 7, side by side, so eight lanes read every second `float4`: two lanes meet in each bank.
+// A warp stands as 4 x 8 threads over its part of C, and each thread needs 8 columns of B: 64 in
+// all. `fragments` shows that read alone: per step along K, lane x (0 to 7) of each row of lanes
+// reads two `float4` of `b`, and adds them up. Lane x has columns 8 x to 8 x + 7, side by side, so
+// eight lanes read every second `float4`: two lanes meet in each bank.
 //
-// Give the lanes other columns: each still has two groups of four and reads two `float4` per step; all 64 columns must be covered, and the sums must go to the right place. `sums[c]` is the sum of column c.
+// Give the lanes other columns: each still has two groups of four and reads two `float4` per step;
+// all 64 columns must be covered, and the sums must go to the right place. `sums[c]` is the sum of
+// column c.
 //
 // Bars: no bank conflicts, two shared load requests per step and warp
 

@@ -4,11 +4,14 @@
 // Level: 5
 // Minutes: 15
 //
-// A block of 32 x 8 threads (x, y) brings a tile of A, 32 rows by 32 columns, into shared memory transposed, and each warp then reads rows of the transposed tile as `float4`, as the kernels of the chapter do. `column_sums` adds up the columns of the
-// tile from there, to have something to show: `sums[c]` is the sum of column c.
+// A block of 32 x 8 threads (x, y) brings a tile of A, 32 rows by 32 columns, into shared memory
+// transposed, and each warp then reads rows of the transposed tile as `float4`, as the kernels of
+// the chapter do. `column_sums` adds up the columns of the tile from there, to have something to
+// show: `sums[c]` is the sum of column c.
 //
-// The rows are padded by one word. That takes away most conflicts of the stores, and breaks something else. Repair it with another padding: it must be right without findings,
-// and the stores may have at most 4 wavefronts per request.
+// The rows are padded by one word. That takes away most conflicts of the stores, and breaks
+// something else. Repair it with another padding: it must be right without findings, and the stores
+// may have at most 4 wavefronts per request.
 
 #include <cuda_runtime.h>
 

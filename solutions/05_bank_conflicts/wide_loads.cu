@@ -4,8 +4,10 @@
 // Level: 3
 // Minutes: 10
 //
-// A load of 8 bytes per lane (`float2`) goes through the banks in one phase for each half-warp, a load of 16 bytes (`float4`) in one for each quarter. Conflicts are counted within a phase, and the wavefronts of the phases
-// add up. How many wavefronts does each load take? The index is that of a `float2` or `float4`, so multiply by its size.
+// A load of 8 bytes per lane (`float2`) goes through the banks in one phase for each half-warp, a
+// load of 16 bytes (`float4`) in one for each quarter. Conflicts are counted within a phase, and
+// the wavefronts of the phases add up. How many wavefronts does each load take? The index is that
+// of a `float2` or `float4`, so multiply by its size.
 
 #include <cuda_runtime.h>
 

@@ -4,10 +4,12 @@
 // Level: 2
 // Minutes: 12
 //
-// The sums of `register_prefetch` again, now with two tiles in turn: while one is read, the other one is filled, and one barrier per iteration is enough. `out[b * 128 + t]` is the sum over all slices of
-// element `(t + 1) mod 128` of the slice.
+// The sums of `register_prefetch` again, now with two tiles in turn: while one is read, the other
+// one is filled, and one barrier per iteration is enough. `out[b * 128 + t]` is the sum over all
+// slices of element `(t + 1) mod 128` of the slice.
 //
-// The kernel below works for one slice. For two it races, and it reads past the end of the row. There are two mistakes; keep the one barrier per iteration.
+// The kernel below works for one slice. For two it races, and it reads past the end of the row.
+// There are two mistakes; keep the one barrier per iteration.
 
 #include <cuda_runtime.h>
 

@@ -4,8 +4,10 @@
 // Level: 2
 // Minutes: 6
 //
-// An H200 has 132 SMs. A kernel runs one block on each SM at a time, each block computes one tile of C, and all tiles take the same time. The blocks go in waves: 132 tiles, then the next 132. The kernel is over when its last wave is, however few
-// tiles that has. Round down where you are asked for per cent.
+// An H200 has 132 SMs. A kernel runs one block on each SM at a time, each block computes one tile
+// of C, and all tiles take the same time. The blocks go in waves: 132 tiles, then the next 132. The
+// kernel is over when its last wave is, however few tiles that has. Round down where you are asked
+// for per cent.
 
 #include <cuda_runtime.h>
 
