@@ -194,6 +194,34 @@ class Check(learner.Checkout):
         self.assertIn("task of Beta", done.stdout)
 
 
+class OnAGpu(learner.Checkout):
+    """The simulator first, then the GPU; a pass is one on both."""
+
+    def setUp(self):
+        super().setUp()
+        self.add_gpu()
+        self.tool("nvcc", learner.NVCC)
+        self.learn("start", code=0)
+
+    def check(self, text, code):
+        self.edit("alpha", text)
+        return self.learn("check", "alpha", "--backend", "gpu", code=code).stdout
+
+    def test_both(self):
+        self.assertIn("alpha: passed  (2 cases on the simulator and the GPU", self.check("solved", 0))
+
+    def test_what_the_simulator_finds_ends_it(self):
+        self.assertIn("alpha: not yet  (2 cases on the simulator,", self.check("slow", 1))
+
+    def test_what_the_gpu_finds(self):
+        self.assertIn("launches  0  (at most 0)  missed", self.check("late solved", 1))
+        self.assertNotIn("passed", self.progress()["exercises"]["01_first_steps/alpha"])
+
+    def test_without_it_the_gpu_is_not_asked(self):
+        self.edit("alpha", "late solved")
+        self.learn("check", "alpha", code=0)
+
+
 class GoingOn(learner.Checkout):
     def setUp(self):
         super().setUp()

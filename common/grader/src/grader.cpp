@@ -192,10 +192,9 @@ void Exercise::run(std::string what, std::function<void()> code) {
   try {
     lab::detail::ThrowInstead in_here;
     code_();
-    const cudaError_t error = cudaDeviceSynchronize();
-    printed_ = printed.text();
 #ifdef __SIMT__
-    static_cast<void>(error);
+    cudaDeviceSynchronize();
+    printed_ = printed.text();
     for (const simt::Finding& finding : simt::take_findings()) {
       failed_ = true;
       note("failure", [&](lab::JsonWriter& json) {
@@ -209,13 +208,22 @@ void Exercise::run(std::string what, std::function<void()> code) {
     }
     cudaGetLastError();
 #else
-    if (error != cudaSuccess) fail("cuda-error", lab::detail::describe(error));
+    cudaError_t error = cudaGetLastError();  // of a launch that could not be
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    printed_ = printed.text();
+    if (error != cudaSuccess) {
+      fail("cuda-error", lab::detail::describe(error));
+      throw Stop();  // after an error of a kernel nothing can be copied or looked at any more
+    }
 #endif
   } catch (const lab::Failure& failure) {
 #ifdef __SIMT__
     simt::take_findings();
 #endif
     fail("cuda-error", failure.what());
+#ifndef __SIMT__
+    throw Stop();
+#endif
   }
   if (const auto damage = lab::check_all_canaries()) fail("out-of-bounds", *damage);
   if (failed_) return;

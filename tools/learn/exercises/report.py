@@ -86,7 +86,7 @@ def line_with(file, text):
 
 
 def facts(result):
-    where = "on the GPU" if result.backend == "gpu" else "on the simulator"
+    where = "on the simulator and the GPU" if result.backend == "gpu" else "on the simulator"
     cases = list(dict.fromkeys(result.cases))
     if not cases:
         return "(not run)"
