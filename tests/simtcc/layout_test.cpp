@@ -73,6 +73,18 @@ TEST(Layout, LinesAndScopesGoAlong) {
       << moved;
 }
 
+// g++ numbers a source file where it first needs it. A block that goes elsewhere must not take the number along.
+TEST(Layout, AFileHasItsNumberAheadOfAllCode) {
+  const std::string moved = exits_behind_loops(
+      function(".L5:\n\tcall\ttest\n\tjne\t.L3\n\t.file 2 \"half.h\"\n\t.loc 2 1 "
+               "1\n\tcall\tfound\n\tjmp\t.L4\n"
+               ".L3:\n\t.loc 2 1 1\n\tcall\tnext\n\tjne\t.L5\n" +
+               kRest));
+  EXPECT_LT(moved.find(".file 2"), moved.find(".loc 2")) << moved;
+  EXPECT_EQ(moved.find(".file 2"), moved.rfind(".file 2")) << moved;
+  EXPECT_EQ(calls(moved), "test next found behind end");
+}
+
 TEST(Layout, TheStackIsDescribedAsBefore) {
   const std::string returns =
       ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tfound\n\t.cfi_remember_state\n\t.cfi_def_cfa 7, "

@@ -87,6 +87,10 @@ class Function {
     bool begun = false, has_code = false, restored = false;
     for (std::size_t i = 0; i < end; ++i) {
       const Line line = lines_[i];
+      if (line.starts_with("\t.file\t") || line.starts_with("\t.file ")) {
+        files_.emplace_back(line);
+        continue;
+      }
       const Line label = label_of(line);
       const bool is_target = targets.contains(label);
       if (!begun || (is_target && has_code)) {
@@ -259,7 +263,7 @@ class Function {
   }
 
   std::vector<std::string> written(unsigned& labels) {
-    std::vector<std::string> lines;
+    std::vector<std::string> lines = files_;
     std::map<unsigned, std::string>
         label;  // of the blocks that were fallen into, and are jumped to
     for (unsigned i = 0; i < order_.size(); ++i) {
@@ -285,6 +289,7 @@ class Function {
   std::vector<Block> blocks_;
   std::vector<unsigned> order_;
   std::vector<std::string> tail_;
+  std::vector<std::string> files_;  // numbers of source files: g++ gives one where it is first used
 };
 
 }  // namespace
