@@ -123,15 +123,16 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "  cuInit(0);\n"
         "  curandGenerateUniform(0, nullptr, 1);\n"
         "}\n");
-  expect_line("-c a.cu", 1,
-              "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
-              "a.cu:5: error: simt: inline PTX (asm) is not simulated\n"
-              "a.cu:9: error: simt: a kernel launch from device code (dynamic parallelism) is not "
-              "simulated\n"
-              "a.cu:12: error: simt: textures (cudaTextureObject_t) are not simulated\n"
-              "a.cu:14: error: simt: functions of the driver (cuInit) are not simulated\n"
-              "a.cu:15: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
-              "not simulated");
+  expect_line(
+      "-c a.cu", 1,
+      "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
+      "a.cu:5:3: error: simt: inline PTX (asm) is not simulated\n"
+      "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
+      "simulated\n"
+      "a.cu:12:1: error: simt: textures (cudaTextureObject_t) are not simulated\n"
+      "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
+      "a.cu:15:3: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
+      "not simulated");
   EXPECT_FALSE(exists("a.o"));
 }
 

@@ -89,24 +89,31 @@ struct Copied {
 };
 __global__ void takes_copied(int* out, Copied copied) { out[threadIdx.x] = copied.value; }
 
+__global__ void kernel_of_owner(int* out) { out[0] = 41; }
+template <int N>
+__global__ void numbered(int* out) {
+  out[0] = N;
+}
+__global__ void add_to(int* out, int value) { out[0] += value; }
+
+// Launches from member functions.
 struct Owner {
-  static __global__ void kernel(int* out) { out[0] = 41; }
-  template <int N>
-  static __global__ void numbered(int* out) {
-    out[0] = N;
-  }
   void run(int* out) {
-    kernel<<<1, 1>>>(out);
+    kernel_of_owner<<<1, 1>>>(out);
     this->kernel<<<1, 1>>>(out);
     offset = 1;
-    add<<<1, 1>>>(out, offset);
+    add_to<<<1, 1>>>(out, offset);
   }
   template <int N>
   void run_numbered(int* out) {
     numbered<N><<<1, 1>>>(out);
-    this->template numbered<N + 1><<<1, 1>>>(out + 1);
+    this->template pick<N + 1>()<<<1, 1>>>(out + 1);
   }
-  static __global__ void add(int* out, int value) { out[0] += value; }
+  template <int N>
+  auto pick() const {
+    return &numbered<N>;
+  }
+  void (*kernel)(int*) = kernel_of_owner;
   int offset = 0;
 };
 
@@ -285,7 +292,7 @@ TEST(Forms, Members) {
   EXPECT_EQ(out[1], 9);
   owner.kernel<<<1, 1>>>(out.data());
   EXPECT_EQ(out[0], 41);
-  Owner::numbered<3><<<1, 1>>>(out.data());
+  numbered<3><<<1, 1>>>(out.data());
   EXPECT_EQ(out[0], 3);
 }
 
@@ -559,7 +566,7 @@ TEST(SharedMemory, UnusedDynamicGivesNoWarning) {
 
 // ---- vectors
 
-constexpr float4 kRows[2] = {{1, 2, 3, 4}, make_float4(5, 6, 7, 8)};
+__device__ constexpr float4 kRows[2] = {{1, 2, 3, 4}, make_float4(5, 6, 7, 8)};
 constexpr int2 kEdge = make_int2(-1, 1);
 static_assert(kRows[1].z == 7 && kEdge.x + kEdge.y == 0);
 constexpr float2 both(float2 a, float2 b) {

@@ -28,10 +28,14 @@ std::string rewritten(const std::string& source) {
 }
 
 // The text of the only message for a faulty source.
+// (The column has tests of its own.)
 std::string complaint(const std::string& source) {
-  const Rewritten result = rewrite(source, "test.cu");
+  Rewritten result = rewrite(source, "test.cu");
   EXPECT_EQ(result.diagnostics.size(), 1u) << source;
-  return result.diagnostics.empty() ? "" : result.diagnostics[0].text();
+  if (result.diagnostics.empty()) return "";
+  EXPECT_GT(result.diagnostics[0].column, 0) << source;
+  result.diagnostics[0].column = 0;
+  return result.diagnostics[0].text();
 }
 
 // What `kernel<<<configuration>>>` turns into. `spelled` is the kernel where it stands, if on several
@@ -572,15 +576,20 @@ TEST(Dynamic, AtNamespaceScopeEachUserGetsItsOwn) {
 // ---- qualifiers and pragmas
 
 TEST(Qualifiers, BecomeAttributes) {
-  EXPECT_EQ(rewritten("__global__ void k();"), "__attribute__((noinline, used)) void k();");
+  EXPECT_EQ(rewritten("__global__ void k();"),
+            "__attribute__((noinline, used, no_instrument_function, tainted_args)) void k();");
   EXPECT_EQ(squeezed(rewritten("template <int N> __host__ __device__ inline int f();")),
-            "template <int N> inline int f();");
+            "template <int N> __attribute__((no_instrument_function, "
+            "no_profile_instrument_function)) inline "
+            "int f();");
   EXPECT_EQ(rewritten("__constant__ float c[4];"),
             "__attribute__((section(\"simt_constant\"))) float c[4];");
   EXPECT_EQ(rewritten("__device__ int n; __managed__ int m;"),
             " int n; __attribute__((section(\"simt_managed\"))) int m;");
+  EXPECT_EQ(squeezed(rewritten("auto l = [i] __device__ () mutable { ++i; };")),
+            "auto l = [i] () mutable __attribute__((no_instrument_function)) { ++i; };");
   EXPECT_EQ(rewritten("auto l = [=] __device__ (int i) { return i; };"),
-            "auto l = [=]  (int i) { return i; };");
+            "auto l = [=] __attribute__((no_instrument_function)) (int i) { return i; };");
 }
 
 TEST(Qualifiers, ConstConstantsKeepTheirOwnSection) {
@@ -654,7 +663,7 @@ TEST(KernelEntry, HoldsTheLaunchBounds) {
   expect_entry("template <int kN> __global__ void __launch_bounds__(F<kN, 2>::value, kN) k(int n)",
                bounded("::simt::detail::Parameter<decltype(n)>", "k<kN>", "F<kN, 2>::value"));
   EXPECT_EQ(rewritten("__global__ void __launch_bounds__(\n256) k();"),
-            "__attribute__((noinline, used)) void \n k();");
+            "__attribute__((noinline, used, no_instrument_function, tainted_args)) void \n k();");
 }
 
 // What has no name cannot be named.
@@ -677,8 +686,10 @@ TEST(LibraryFunctions, AreOthersInKernels) {
             std::string::npos)
       << text;
   expect_unchanged("void f() " + calls);
-  EXPECT_EQ(rewritten("__device__ void f() { a.free(p); my::malloc(4); int clock = 0; }"),
-            " void f() { a.free(p); my::malloc(4); int clock = 0; }");
+  EXPECT_EQ(
+      rewritten("__device__ void f() { a.free(p); my::malloc(4); int clock = 0; }"),
+      "__attribute__((no_instrument_function)) void f() { a.free(p); my::malloc(4); int clock = "
+      "0; }");
 }
 
 // ---- inline PTX that is known
@@ -799,9 +810,10 @@ TEST(NotSimulated, PtxInDeviceCode) {
 
 TEST(NotSimulated, OtherAsmStays) {
   expect_unchanged("void f() { asm volatile(\"pause\"); }\n");
-  EXPECT_EQ(rewritten("__device__ void f() { asm volatile(\"\" ::: \"memory\"); }\n"),
-            " void f() { asm volatile(\"\" ::: \"memory\"); }\n");
-  EXPECT_EQ(squeezed(rewritten("__host__ __device__ void f() { asm(\"nop\"); }\n")),
+  EXPECT_EQ(
+      rewritten("__device__ void f() { asm volatile(\"\" ::: \"memory\"); }\n"),
+      "__attribute__((no_instrument_function)) void f() { asm volatile(\"\" ::: \"memory\"); }\n");
+  EXPECT_EQ(squeezed(rewritten("__host__ void f() { asm(\"nop\"); }\n")),
             "void f() { asm(\"nop\"); }\n");
   expect_unchanged("extern int x asm(\"y\");\n");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 namespace simtcc::flags {
 
@@ -69,6 +70,13 @@ inline constexpr std::array kCudaMacros = {
 };
 /// The checked memcpy() & co. of the C library would stand in the way of those of `simt/bytes.h`.
 inline constexpr std::array kMacros = {"-D__SIMT__", "-U_FORTIFY_SOURCE"};
+
+/// Prints the functions as they were read, for tree_dump.h. The file's name follows.
+inline const std::string kDump = "-fdump-tree-lower-lineno-uid-asmname=";
+
+/// What g++ says has the form that compiler_messages.h reads. After the reader's flags.
+inline constexpr std::array kMessages = {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
+                                         "-fdiagnostics-column-unit=byte", "-fmessage-length=0"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
 #ifdef __x86_64__

@@ -1,5 +1,7 @@
 // simtcc: compiles CUDA C++ for the simulator. Preprocess, rewrite, compile, link.
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -12,11 +14,17 @@
 #include <system_error>
 #include <vector>
 
+#include "compiler_messages.h"
+#include "execution_spaces.h"
 #include "flags.h"
 #include "layout.h"
 #include "options.h"
+#include "origins.h"
 #include "process.h"
 #include "rewriter.h"
+#include "shared_memory.h"
+#include "token.h"
+#include "tree_dump.h"
 #include "unsupported.h"
 
 namespace simtcc {
@@ -25,9 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 
-template <class List>
-void append(Command& command, const List& more) {
-  command.insert(command.end(), std::begin(more), std::end(more));
+template <class Whole, class List>
+void append(Whole& whole, const List& more) {
+  whole.insert(whole.end(), std::begin(more), std::end(more));
 }
 
 class Driver {
@@ -148,30 +156,64 @@ class Driver {
     if (const int status = preprocess(command, temporary(i, ".errors"))) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
-    bool names_wide_type = false;
+    const std::string source =
+        options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
+    Rewritten result;
     if (!options_.dry_run) {
-      if (const int status = rewrite_file(preprocessed, input.path, rewritten, names_wide_type)) {
-        return status;
-      }
+      result = rewrite(source, input.path, include_.string());
+      if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }
     if (options_.print_rewritten) return 0;
 
     command = with_common(input);
     add_code_generation(command);
-    if (names_wide_type && !options_.fast) append(command, flags::kWide);
-    append(command, Command{"-x", "c++-cpp-output"});
-#ifdef __x86_64__
-    if (!options_.fast) {
-      const std::string assembly = temporary(i, ".s"), ordered = temporary(i, ".simt.s");
-      append(command, Command{"-S", rewritten, "-o", assembly});
-      if (const int status = step(command)) return status;
-      if (!options_.dry_run && !write_file(ordered, exits_behind_loops(read_file(assembly))))
-        return 1;
-      return step({options_.compiler, "-c", ordered, "-o", object});
+    if (result.names_wide_type && !options_.fast) append(command, flags::kWide);
+    const std::string dump = temporary(i, ".functions");
+    append(command, flags::kMessages);
+    append(command, Command{flags::kDump + dump, "-x", "c++-cpp-output"});
+    const std::string assembly = temporary(i, ".s");
+    append(command, Command{"-S", rewritten, "-o", assembly});
+    if (options_.dry_run) {
+      step(command);
+      return step({options_.compiler, "-c", assembly, "-o", object});
     }
+    Origins origins(source, input.path, result.edits);
+    if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
+      return status;
+    const std::string code = read_file(assembly);
+    if (const int status = refuse(read_file(dump), code, result, origins)) return status;
+#ifdef __x86_64__
+    if (!options_.fast && !write_file(assembly, exits_behind_loops(code))) return 1;
 #endif
-    append(command, Command{"-c", rewritten, "-o", object});
-    return step(command);
+    return step({options_.compiler, "-c", assembly, "-o", object});
+  }
+
+  // g++ speaks of a text that the reader has not written.
+  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins) const {
+    if (options_.verbose) std::cerr << shell_quoted(command) << '\n';
+    const int status = run_process(command, errors);
+    const std::string said = read_file(errors);
+    if (!said.empty()) {
+      const char* const no_colour = std::getenv("NO_COLOR");
+      const bool in_colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
+      std::cerr << readable(said, origins, include_.string(), in_colour);
+    }
+    return status == 0 ? 0 : 1;
+  }
+
+  // What nvcc refuses, of the functions as g++ has read them.
+  int refuse(const std::string& text, const std::string& assembly, const Rewritten& result,
+             Origins& origins) const {
+    const TreeDump dump(text);
+    std::vector<Diagnostic> found = check_execution_spaces(
+        dump, result.names, origins, include_.string(), options_.relaxed_constexpr);
+    append(found, check_shared_memory(assembly, dump, result.names, origins));
+    int status = 0;
+    for (const Diagnostic& diagnostic : found) {
+      std::cerr << diagnostic.text() << '\n';
+      if (!diagnostic.warning) status = 1;
+    }
+    return status;
   }
 
   // In place of "thrust/sort.h: No such file or directory" says that the library is not simulated.
@@ -208,12 +250,17 @@ class Driver {
     return !!out;
   }
 
-  int rewrite_file(const std::string& from, const std::string& source, const std::string& to,
-                   bool& names_wide_type) const {
-    const Rewritten result = rewrite(read_file(from), source);
-    names_wide_type = result.names_wide_type;
-    for (const Diagnostic& diagnostic : result.diagnostics) std::cerr << diagnostic.text() << '\n';
-    if (!result.diagnostics.empty()) return 1;
+  int write_rewritten(const Rewritten& result, const std::string& source, const std::string& file,
+                      const std::string& to) const {
+    if (!result.diagnostics.empty()) {
+      Origins origins(source, file, result.edits);
+      for (Diagnostic diagnostic : result.diagnostics) {
+        diagnostic.column =
+            origins.column_of_preprocessed(diagnostic.file, diagnostic.line, diagnostic.column);
+        std::cerr << diagnostic.text() << '\n';
+      }
+      return 1;
+    }
     if (options_.print_rewritten) {
       std::cout << result.text;
       return 0;
@@ -277,6 +324,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace simtcc
 
 int main(int argc, char** argv) {
+  setenv("LC_ALL", "C", 1);  // its messages are read in English
   // On an interrupt g++ ends, run_process() returns, and the temporary files go.
   std::signal(SIGINT, [](int) {});
   std::signal(SIGTERM, [](int) {});

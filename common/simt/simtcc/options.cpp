@@ -10,10 +10,8 @@ namespace simtcc {
 namespace {
 
 // Options of nvcc that only concern the GPU or nvcc itself. They may start with one dash or two.
-constexpr std::array<std::string_view, 28> kIgnoredFlags = {"expt-relaxed-constexpr",
-                                                            "expt-extended-lambda",
+constexpr std::array<std::string_view, 26> kIgnoredFlags = {"expt-extended-lambda",
                                                             "extended-lambda",
-                                                            "relaxed-constexpr",
                                                             "lineinfo",
                                                             "generate-line-info",
                                                             "G",
@@ -243,6 +241,10 @@ class Parser {
   bool nvcc(const std::string& argument) {
     const std::string_view name = without_dashes(argument);
     const std::string_view bare = name.substr(0, name.find('='));
+    if (name == "expt-relaxed-constexpr" || name == "relaxed-constexpr") {
+      options_.relaxed_constexpr = true;
+      return true;
+    }
     if (contains(kIgnoredFlags, name)) return true;
     if (contains(kIgnoredWithValue, bare)) {
       if (bare == name) next(argument);
@@ -433,8 +435,11 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
   -v, --dryrun       print the commands; with --dryrun do not run them
   --help, --version
 
-Options of nvcc that concern the GPU alone (-arch, -gencode, -lineinfo, --expt-relaxed-constexpr,
---use_fast_math, -rdc, -Xptxas, ...) are accepted and have no effect.
+  --expt-relaxed-constexpr
+                     kernels may call constexpr functions of the host, as with nvcc
+
+Options of nvcc that concern the GPU alone (-arch, -gencode, -lineinfo, --use_fast_math, -rdc,
+-Xptxas, ...) are accepted and have no effect.
 
 .cpp, .cc and .cxx files are host code: they are compiled as they are, instrumented like the rest.
 SIMT_HOME=DIR: take the headers from DIR/include and the library from DIR/lib/libsimt.a.

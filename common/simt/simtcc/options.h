@@ -26,7 +26,8 @@ struct Options {
   bool dry_run = false;
   bool help = false;
   bool version = false;
-  std::string compiler;  ///< -ccbin; empty: the default
+  bool relaxed_constexpr = false;  ///< --expt-relaxed-constexpr
+  std::string compiler;            ///< -ccbin; empty: the default
 
   std::vector<std::string> common;        ///< For the preprocessor and the compiler.
   std::vector<std::string> preprocess;    ///< For the preprocessor alone.

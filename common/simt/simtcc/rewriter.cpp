@@ -21,7 +21,7 @@ constexpr std::string_view kUntraced =
 
 // What CUDA's qualifiers are to g++. A kernel keeps a symbol of its own, by which reports name it.
 const std::map<std::string_view, std::string_view> kQualifiers = {
-    {"__global__", "__attribute__((noinline, used))"},
+    {"__global__", "__attribute__((noinline, used, no_instrument_function, tainted_args))"},
     {"__device__", ""},
     {"__host__", ""},
     {"__managed__", "__attribute__((section(\"simt_managed\")))"},
@@ -87,11 +87,20 @@ bool is_merging_atomic(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+// Where a function runs, in attributes of g++ that change nothing here and come out again where it prints what it
+// has made of the source: see execution_spaces.h.
+constexpr std::string_view kDeviceMark = "__attribute__((no_instrument_function))";
+constexpr std::string_view kBothMark =
+    "__attribute__((no_instrument_function, no_profile_instrument_function))";
+constexpr std::string_view kHostMark = "__attribute__((no_profile_instrument_function)) ";
+
 class Rewriter {
  public:
-  Rewriter(std::string_view source, std::string_view file)
+  Rewriter(std::string_view source, std::string_view file, std::string_view simulator)
       : source_(source), tokens_(tokenize(source, file)), list_(tokens_.list) {
-    scopes_.push_back({Scope::Kind::space, Side::host, 0, kNone});
+    for (const std::string& name : tokens_.files)
+      in_simulator_.push_back(!simulator.empty() && name.starts_with(simulator));
+    scopes_.push_back({Scope::Kind::space, Side::host, 0, kNone, {}, false});
   }
 
   Rewritten run() {
@@ -100,7 +109,10 @@ class Rewriter {
     for (at_ = 0; at_ < list_.size(); ++at_) visit(at_);
     for (const NamespaceShared& shared : namespace_shared_) use_namespace_shared(shared);
     for (const std::size_t atomic : atomics_) mark_same_address(atomic);
-    return {apply(), std::move(diagnostics_), names_wide_type()};
+    Rewritten result{apply(), std::move(diagnostics_), names_wide_type(), {}, {}};
+    result.edits = std::move(edits_);
+    result.names = std::move(names_);
+    return result;
   }
 
  private:
@@ -113,12 +125,8 @@ class Rewriter {
     Side side;
     int outer_parentheses;   // of the enclosing scope, kept while this one is open
     std::size_t outer_head;  // likewise
-  };
-
-  struct Edit {
-    std::size_t offset;
-    std::size_t length;
-    std::string text;
+    std::string_view name;   // of a class or a namespace
+    bool templated;          // of a template, or in one
   };
 
   struct FunctionBody {
@@ -190,7 +198,7 @@ class Rewriter {
   }
 
   void report(const Token& at, std::string message) {
-    Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message)};
+    Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message), column_of(at)};
     const auto same = [&diagnostic](const Diagnostic& other) {
       return other.file == diagnostic.file && other.line == diagnostic.line &&
              other.message == diagnostic.message;
@@ -198,6 +206,10 @@ class Rewriter {
     if (std::none_of(diagnostics_.begin(), diagnostics_.end(), same)) {
       diagnostics_.push_back(std::move(diagnostic));
     }
+  }
+  int column_of(const Token& at) const {
+    const std::size_t line = source_.rfind('\n', at.offset);
+    return static_cast<int>(line == std::string_view::npos ? at.offset + 1 : at.offset - line);
   }
   void report_unsupported(const Token& at, const std::string& what) {
     report(at, what + " not simulated");
@@ -235,6 +247,7 @@ class Rewriter {
     };
     if (next_word() != "pragma") return;
     const std::string_view kind = next_word();
+    if (kind == "hd_warning_disable" || kind == "nv_exec_check_disable") names_.unchecked = true;
     if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
         kind.starts_with("diag_") || kind == "hd_warning_disable") {
       replace(directive.offset, directive.text.size(), "");
@@ -344,7 +357,10 @@ class Rewriter {
       if (t.is("}")) return close_scope(i);
       if (t.is("(") || t.is("[")) ++parentheses_;
       if (t.is(")") || t.is("]")) parentheses_ = std::max(0, parentheses_ - 1);
-      if (t.is(";") && parentheses_ == 0) head_ = i + 1;
+      if (t.is(";") && parentheses_ == 0) {
+        if (!in_function()) note_host_variables(head_, i);
+        head_ = i + 1;
+      }
       if (is_launch_open(i)) visit_launch(i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
@@ -353,12 +369,15 @@ class Rewriter {
 
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(head_, i);
+    if (!in_function() && kind == Scope::Kind::block) note_host_variables(head_, i);
     if (kind == Scope::Kind::block && scopes_.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
       bodies_.push_back({head_, i, partner_[i]});
       register_kernel(head_, i);
     }
-    scopes_.push_back({kind, side, parentheses_, head_});
+    scopes_.push_back({kind, side, parentheses_, head_,
+                       kind == Scope::Kind::block ? std::string_view{} : scope_name(head_, i),
+                       scopes_.back().templated || is(head_, "template")});
     parentheses_ = 0;
     head_ = i + 1;
   }
@@ -426,6 +445,299 @@ class Rewriter {
   }
 
   bool in_function() const { return scopes_.back().kind == Scope::Kind::block; }
+
+  // ---- where functions run
+
+  // What the tokens [head, open) of a class or a namespace name it; of namespace a::b that is a.
+  std::string_view scope_name(std::size_t head, std::size_t open) const {
+    std::string_view name;
+    bool key = false;
+    for (std::size_t i = head; i < open; ++i) {
+      if (is(i, "template") && is(i + 1, "<")) {
+        const std::size_t end = skip_angles(i + 1);
+        if (end == kNone || end > open) return {};
+        i = end - 1;
+      } else if (is_identifier(i) && takes_attribute_parenthesis(list_[i].text)) {
+        i = skip_group(i + 1) - 1;
+      } else if (is_identifier(i) && is_class_key(list_[i].text)) {
+        key = true;
+      } else if (is(i, "namespace")) {
+        return is_identifier(i + 1) ? list_[i + 1].text : std::string_view{};
+      } else if (key && (is(i, "<") || is(i, ":"))) {
+        break;
+      } else if (key && is_identifier(i) && !is(i, "final")) {
+        name = list_[i].text;
+      }
+    }
+    return name;
+  }
+
+  // Seen from a specifier of a declaration at i: the parenthesis of the parameters if it declares a function, or kNone.
+  std::size_t parameters_of(std::size_t i) const {
+    while (i < list_.size()) {
+      const Token& t = list_[i];
+      if (t.is("operator")) {
+        if (is(i + 1, "(")) return is(i + 3, "(") ? i + 3 : kNone;
+        while (++i < list_.size() && !is(i, "(")) {
+          if (is(i, ";") || is(i, "{")) return kNone;
+        }
+        return i;
+      }
+      if (t.is("(")) {
+        const bool wrapped = is(i + 1, "*") || is(i + 1, "&") || is(i + 1, "&&");
+        if (wrapped) {  // (*pointer)(int) or (&function())[3]
+          const std::size_t end = skip_group(i);
+          while (++i < end && !is_identifier(i)) continue;
+          return is(i + 1, "(") ? i + 1 : kNone;
+        }
+        if (i + 1 < list_.size() && list_[i + 1].kind == TokenKind::number) return kNone;
+        return i > 0 && (is_identifier(i - 1) || is(i - 1, ">") || is(i - 1, "]")) ? i : kNone;
+      }
+      if (t.is_identifier() && takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+        i = skip_group(i + 1);
+      } else if (t.is("[") && is(i + 1, "[")) {
+        i = skip_group(i);
+      } else if (t.is("<")) {
+        i = skip_angles(i);
+        if (i == kNone) return kNone;
+      } else if (t.is_identifier() || t.is("::") || t.is("*") || t.is("&") || t.is("&&") ||
+                 t.is("~") || t.kind == TokenKind::string) {
+        ++i;
+      } else {
+        return kNone;
+      }
+    }
+    return kNone;
+  }
+
+  // The last part of the name in front of the parenthesis of the parameters.
+  std::string_view name_before(std::size_t parenthesis) const {
+    std::size_t i = parenthesis;
+    if (i > 0 && is(i - 1, ">")) {
+      i = angle_start(i - 1);
+      if (i == kNone) return {};
+    }
+    if (i == 0 || !is_identifier(i - 1)) return "operator";
+    return list_[i - 1].text;
+  }
+
+  // One past the specifiers among which token i stands may be a lambda's `{`: [] __device__ { ... }
+  bool marks_lambda(std::size_t i) const {
+    while (i > 0 && (is(i - 1, "__host__") || is(i - 1, "__device__") || is(i - 1, "mutable"))) --i;
+    return i > 0 && is(i - 1, "]");
+  }
+
+  bool is_defaulted(std::size_t parameters) const {
+    std::size_t i = skip_group(parameters);
+    while (is_identifier(i) || is(i, "&")) i = is(i + 1, "(") ? skip_group(i + 1) : i + 1;
+    return is(i, "=") && (is(i + 1, "default") || is(i + 1, "delete"));
+  }
+
+  // `__device__` and `__global__` become marks that g++ keeps with the function.
+  void mark_function(std::size_t i) {
+    const bool kernel = is(i, "__global__");
+    const bool lambda = marks_lambda(i);
+    const std::size_t parameters = parameters_of(i + 1);
+    if (parameters == kNone && !lambda) {
+      if (!kernel) note_variables(i + 1);
+      return replace_token(i, kernel ? std::string(kQualifiers.find("__global__")->second) : "");
+    }
+    // (The qualifier itself is a macro of a system header.)
+    const bool of_program = parameters != kNone && !list_[parameters].in_system_header;
+    if (kernel && !lambda && of_program) check_kernel(i, parameters);
+    if (!lambda && of_program) check_letters(parameters - 1);
+    bool host = false;
+    const std::size_t end = parameters == kNone ? i + 3 : parameters;
+    for (std::size_t j = declaration_start(i); j < end && j < list_.size(); ++j) {
+      if (is(j, "__host__")) host = true;
+    }
+    if (!lambda && of_program) {
+      (kernel ? names_.kernels
+       : host ? names_.both
+              : names_.device)
+          .insert(name_before(parameters));
+    }
+    if (kernel) return replace_token(i, std::string(kQualifiers.find("__global__")->second));
+    const bool defaulted = parameters != kNone && is_defaulted(parameters);
+    const std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
+    if (lambda && parameters != kNone) {
+      // Ahead of the parameters of one that is mutable, g++ loses the mark.
+      std::size_t j = skip_group(parameters);
+      const bool is_mutable = is(j, "mutable") || (is(j, "constexpr") && is(j + 1, "mutable"));
+      if (is_mutable) {
+        while (is(j + 1, "constexpr") || is(j + 1, "mutable") || is(j + 1, "noexcept")) ++j;
+        if (is(j, "noexcept") && is(j + 1, "(")) j = skip_group(j + 1) - 1;
+        insert_after(j, " " + mark + " ");
+        return replace_token(i, "");
+      }
+    }
+    replace_token(i, mark);
+  }
+
+  // nvcc takes no others in what it gives a name in device code.
+  void check_letters(std::size_t i) {
+    const std::string_view name = list_[i].text;
+    if (name.find('\\') == std::string_view::npos &&
+        std::all_of(name.begin(), name.end(), [](char c) { return !(c & 0x80); }))
+      return;
+    report(list_[i],
+           "the name of a function of the device cannot have letters beyond ASCII: rename it");
+  }
+
+  // What nvcc refuses of a kernel's declaration. \param parameters the parenthesis
+  void check_kernel(std::size_t i, std::size_t parameters) {
+    const std::string_view name = name_before(parameters);
+    const std::string kernel = "the kernel '" + std::string(name) + "'";
+    const std::size_t start = declaration_start(i);
+    bool is_friend = false, is_void = false, is_auto = false, has_template = false;
+    for (std::size_t j = start; j < parameters; ++j) {
+      if (is(j, "friend")) is_friend = true;
+      if (is(j, "auto")) is_auto = true;
+      if (is(j, "void") && !is(j + 1, "*")) is_void = true;
+      if (is(j, "__host__") || is(j, "__device__")) {
+        return report(list_[j], kernel + " cannot be " + std::string(list_[j].text) +
+                                    " as well: take that qualifier away");
+      }
+      if (is(j, "constexpr") || is(j, "consteval"))
+        return report(list_[j], kernel + " cannot be constexpr: take that word away");
+    }
+    for (std::size_t j = start; j-- > 0 && !is(j, ";") && !is(j, "}") && !is(j, "{");) {
+      if (is(j, "template")) has_template = true;
+    }
+    if (scopes_.back().kind == Scope::Kind::type && !is_friend) {
+      return report(list_[i], kernel +
+                                  " cannot be a member of a class: move it out of the class, "
+                                  "and hand it the object as a parameter");
+    }
+    const std::size_t close = partner_[parameters];
+    if (close == kNone) return;
+    if (!is_void && !is_auto) {
+      for (std::size_t j = start; j < parameters; ++j) {
+        if (is(j, "<") || is(j, "decltype") || is(j, "__attribute__")) break;
+        if (!is_identifier(j) || !is_builtin_type(list_[j].text)) continue;
+        return report(list_[j], kernel + " returns void: write 'void' in place of '" +
+                                    std::string(list_[j].text) +
+                                    "', and hand results over through memory");
+      }
+    }
+    if (is_auto && !is_void && !is(close + 1, "->"))
+      return report(list_[i], kernel + " returns void: write void in place of auto");
+    for (const auto& [from, to] : parts(parameters + 1, close)) {
+      if (to == from + 1 && is(from, "...")) {
+        return report(list_[from],
+                      kernel + " cannot take a variable number of arguments: name its parameters");
+      }
+      for (std::size_t j = from; j < to; ++j) {
+        if (is(j, "&")) reference_kernels_.insert(name);
+      }
+      if (has_template || has_pack(from, to)) continue;
+      for (std::size_t j = from; j < to; ++j) {
+        if (is_opening(j)) j = skip_group(j) - 1;
+        if (is(j, "<")) {
+          const std::size_t after = skip_angles(j);
+          if (after != kNone && after <= to) j = after - 1;
+        }
+        if (is(j, "&&")) {
+          report(list_[j], kernel +
+                               " cannot take a reference to a temporary of the host: pass the "
+                               "value");
+        }
+      }
+    }
+  }
+
+  // What `__constant__ float a, b[3];` declares: variables that kernels can use.
+  void note_variables(std::size_t i) {
+    while (i < list_.size() && !is(i, ";") && !is(i, "{") && !is(i, "}")) {
+      if (is(i, "<")) {
+        const std::size_t end = skip_angles(i);
+        i = end == kNone ? i + 1 : end;
+      } else if (is(i, "=")) {
+        while (i < list_.size() && !is(i, ",") && !is(i, ";"))
+          i = is_opening(i) ? skip_group(i) : i + 1;
+      } else if (is(i, "[") || (is(i, "(") && !is(i + 1, "*"))) {
+        i = skip_group(i);
+      } else {
+        if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
+                                 is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
+          names_.variables.insert(list_[i].text);
+        }
+        ++i;
+      }
+    }
+  }
+
+  // The same for variables of the host: what a declaration of a namespace or a class may name, the one or other member or
+  // function among them.
+  void note_host_variables(std::size_t head, std::size_t end) {
+    if (head >= end || list_[head].in_system_header) return;
+    for (std::size_t i = head; i < end; ++i) {
+      if (is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__") ||
+          is(i, "__global__") || is(i, "using") || is(i, "typedef"))
+        return;
+      if (is(i, "=")) break;
+    }
+    for (std::size_t i = head; i < end; ++i) {
+      if (is(i, "=") || is(i, "{")) {
+        while (i < end && !is(i, ",")) i = is_opening(i) ? skip_group(i) : i + 1;
+        continue;
+      }
+      if (is(i, "[")) i = skip_group(i) - 1;
+      if (is_identifier(i) && (i + 1 == end || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
+                               is(i + 1, ",") || is(i + 1, ")")))
+        names_.host_variables.insert(list_[i].text);
+    }
+  }
+
+  // A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.
+  void note_constexpr(std::size_t i) {
+    if (i > 0 && (is(i - 1, "if") || is(i - 1, ")"))) return;
+    const std::size_t start = declaration_start(i);
+    const std::size_t parameters = parameters_of(start);
+    if (parameters == kNone || parameters < i || in_function()) return;
+    for (std::size_t j = start; j < parameters; ++j) {
+      if (is(j, "__device__") || is(j, "=")) return;
+    }
+    const std::string_view name = name_before(parameters);
+    if (!list_[i].in_system_header) {
+      names_.constexprs.insert(name);
+      return;
+    }
+    const std::string_view owner =
+        scopes_.back().kind == Scope::Kind::type ? scopes_.back().name : "std";
+    std::string full = std::string(owner) + "::" + std::string(name);
+    for (std::size_t j = parameters; name == "operator" && j > start && !is(j - 1, name); --j)
+      full.insert(owner.size() + 10, list_[j - 1].text);
+    names_.library_constexprs.insert(std::move(full));
+  }
+
+  // A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise. One that the
+  // compiler makes is where it is needed.
+  void mark_special_member(std::size_t i) {
+    const Token& t = list_[i];
+    if (t.in_system_header || scopes_.back().name.empty()) return;
+    const bool named = t.text == scopes_.back().name && is(i + 1, "(");
+    const bool assigns = t.text == "operator" && is(i + 1, "=") && is(i + 2, "(");
+    if (!named && !assigns) return;
+    const std::size_t parameters = assigns ? i + 2 : i + 1;
+    if (is_defaulted(parameters)) return;
+    std::size_t start = head_;
+    while (start < i && !is(start, "friend")) {
+      if (is(start, "template") && is(start + 1, "<")) {
+        const std::size_t end = skip_angles(start + 1);
+        if (end == kNone || end > i) return;
+        start = end;
+      } else if (is(start, ":") || is(start + 1, ":")) {
+        ++start;  // public:
+      } else {
+        break;
+      }
+    }
+    for (std::size_t j = start; j < i; ++j) {
+      if (is(j, "__device__") || is(j, "friend") || is(j, "=") || is(j, "return")) return;
+    }
+    insert_before(start, std::string(kHostMark));
+  }
 
   // ---- kernels
 
@@ -508,7 +820,7 @@ class Rewriter {
         arguments.clear();
         for (const auto& [from, to] : parts(i + 2, end - 1)) {
           const std::size_t name = declared_name(from, to);
-          if (name == kNone) return;
+          if (name == kNone) return;  // cannot be named
           arguments += (arguments.empty() ? "" : ", ") + std::string(list_[name].text) +
                        (has_pack(from, to) ? "..." : "");
         }
@@ -529,6 +841,9 @@ class Rewriter {
       name = angle - 1;
     }
     if (!is_identifier(name)) return;
+    names_.kernel_places.push_back(
+        {std::string(list_[name].text), tokens_.files[static_cast<std::size_t>(list_[name].file)],
+         list_[name].line, column_of(list_[name]), list_[partner_[open]].line});
     std::string kernel_name = flat(name, parameters);
     if (!arguments.empty() && name + 1 == parameters) kernel_name += "<" + arguments + ">";
 
@@ -567,8 +882,20 @@ class Rewriter {
       return;
     }
     const std::string kernel = flat(start, open);
+    const auto values = parts(open + 3, close);
+    if (!has_pack(open, close) && (values.size() < 2 || values.size() > 4)) {
+      report(t, values.size() < 2
+                    ? "a launch takes the number of blocks and the number of threads of a block: "
+                      "write '" +
+                          kernel + "<<<blocks, threads>>>(...)'"
+                    : "a launch takes at most four values: " + kernel +
+                          "<<<blocks, threads, bytes of shared memory, stream>>>");
+      return;
+    }
     const std::string capture = in_function() ? "[&]" : "[]";
-    const std::string launcher = kernel.ends_with('>') ? "template_launcher(" : "launcher(";
+    const std::string launcher = (kernel.ends_with('>') ? "template_launcher" : "launcher") +
+                                 (reference_kernels_.empty() ? "" : variables_of_host(close + 3)) +
+                                 "(";
     insert_before(start, "::simt::" + launcher + in_quotes(kernel) + ", " + capture +
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
@@ -584,6 +911,31 @@ class Rewriter {
         replace_token(i, "nullptr");
       }
     }
+  }
+
+  // Which arguments of the launch are variables of the host, by name: no kernel can take these by reference. As template
+  // arguments of the launcher, or nothing.
+  std::string variables_of_host(std::size_t open) const {
+    if (partner_[open] == kNone || !in_function()) return "";
+    unsigned long long mask = 0;
+    const auto arguments = parts(open + 1, partner_[open]);
+    for (std::size_t k = 0; k < arguments.size() && k < 64; ++k) {
+      const auto [from, to] = arguments[k];
+      if (to == from + 1 && is_identifier(from) && !names_.variables.contains(list_[from].text) &&
+          !is_reference(list_[from].text, from)) {
+        mask |= 1ull << k;
+      }
+    }
+    return mask ? "<" + std::to_string(mask) + "ull>" : "";
+  }
+
+  // Does anything ahead of `end` in its function declare this name as a reference?
+  bool is_reference(std::string_view name, std::size_t end) const {
+    const FunctionBody* const body = body_at(end);
+    for (std::size_t j = end; body && j-- > body->head + 1;) {
+      if (is(j, name) && (is(j - 1, "&") || is(j - 1, "&&") || is(j - 1, "["))) return true;
+    }
+    return false;
   }
 
   // The first token of the `>>>` that ends the configuration which starts at `from`.
@@ -690,11 +1042,28 @@ class Rewriter {
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (handled_.contains(i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(i + 1);
+      if (t.text == "__device__" || t.text == "__global__") return mark_function(i);
+      if (t.text != "__host__") note_variables(i + 1);
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
+    if (t.text == "constexpr" || t.text == "consteval") note_constexpr(i);
+    if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
+      names_.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
+    if (!t.in_system_header && is(i + 1, "(") && !in_function() && parentheses_ == 0) {
+      bool marked = false;
+      for (std::size_t j = head_; j < i; ++j) marked |= is(j, "__device__") || is(j, "__global__");
+      if (!marked) names_.unmarked.insert(t.text);
+    }
+    if (t.in_system_header && is(i + 1, "(") && !in_function() && parentheses_ == 0) {
+      (in_simulator_[static_cast<std::size_t>(t.file)] ? names_.simulator
+       : scopes_.back().kind == Scope::Kind::type      ? names_.methods
+                                                       : names_.library)
+          .insert(t.text);
+    }
+    if (scopes_.back().kind == Scope::Kind::type && parentheses_ == 0) mark_special_member(i);
     if (t.text == "__launch_bounds__") {  // see register_kernel()
       remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
       return;
@@ -705,6 +1074,10 @@ class Rewriter {
       return replace_token(i, "__attribute__((noinline))");
     }
     if (t.text == "__shared__") return visit_shared(i);
+    if (scopes_.back().side != Side::host && in_function() && !t.in_system_header) {
+      if (!scopes_.back().templated) check_device_word(i);
+      note_constexpr_call(i);
+    }
     if (is_merging_atomic(t.text)) return visit_atomic(i);
     if (t.in_system_header && t.text.starts_with("__builtin_")) return;
     if (visit_library_function(i)) return;
@@ -713,6 +1086,68 @@ class Rewriter {
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
+    }
+  }
+
+  // A call of a constexpr function that g++ works out and nvcc refuses all the same: f(3), std::max(1, 2),
+  // std::numeric_limits<float>::max().
+  void note_constexpr_call(std::size_t i) {
+    std::size_t open = i + 1;
+    if (is(open, "<")) open = skip_angles(open);
+    if (open == kNone || !is(open, "(") || is(i - 1, ".") || is(i - 1, "->")) return;
+    const std::string_view name = list_[i].text;
+    std::string called;
+    if (is(i - 1, "::") && is(i - 2, "std")) {
+      called = "std::" + std::string(name);
+      if (!names_.library_constexprs.contains(called)) return;
+    } else if (is(i - 1, "::") && is(i - 2, ">")) {
+      const std::size_t angle = angle_start(i - 2);
+      if (angle == kNone || angle == 0 || !is(angle - 1, "numeric_limits")) return;
+      called = "std::numeric_limits::" + std::string(name);
+    } else if (names_.constexprs.contains(name) && !names_.device.contains(name) &&
+               !names_.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {
+      called = std::string(name);
+    } else {
+      return;
+    }
+    // not evaluated, or perhaps discarded
+    for (std::size_t j = i; j-- > head_;) {
+      if (is(j, "(") && j > 0 && skip_group(j) > i &&
+          (is(j - 1, "sizeof") || is(j - 1, "decltype") || is(j - 1, "noexcept") ||
+           is(j - 1, "alignof")))
+        return;
+    }
+    if (is_discardable(i)) return;
+    const FunctionBody* const body = body_at(i);
+    if (!body) return;
+    names_.constexpr_calls.push_back({tokens_.files[static_cast<std::size_t>(list_[i].file)],
+                                      list_[i].line, column_of(list_[i]), std::move(called),
+                                      list_[body->open].line, list_[body->close].line,
+                                      scopes_.back().templated, scopes_.back().side == Side::both});
+  }
+
+  // Does the token stand in what an `if constexpr` selects?
+  bool is_discardable(std::size_t i) const {
+    const FunctionBody* const body = body_at(i);
+    for (std::size_t j = body ? body->open : i; j < i; ++j) {
+      if (!is(j, "constexpr") || !is(j - 1, "if") || !is(j + 1, "(")) continue;
+      if (skip_group(j + 1) <= i) return true;
+    }
+    return false;
+  }
+
+  // Words of C++ that nvcc does not take in device code.
+  void check_device_word(std::size_t i) {
+    const Token& t = list_[i];
+    if (t.text == "throw") {
+      report(t, "device code cannot throw: write an error code to memory, or call __trap()");
+    } else if (t.text == "try") {
+      report(t, "device code has no exceptions: take the try block away");
+    } else if (t.text == "typeid" || t.text == "dynamic_cast") {
+      report(t,
+             "device code has no type information at run time: write a virtual function or a tag "
+             "in place of " +
+                 std::string(t.text));
     }
   }
 
@@ -1402,16 +1837,21 @@ class Rewriter {
   std::multimap<std::string_view, std::size_t> shared_names_;  // where each __shared__ one stands
   std::set<std::string_view> device_names_;  // of every __device__ variable so far
   std::vector<NamespaceShared> namespace_shared_;
+  std::set<std::string_view> reference_kernels_;  // those with a parameter that is a reference
+  Names names_;
+  std::vector<bool> in_simulator_;  // of each file
 };
 
 }  // namespace
 
 std::string Diagnostic::text() const {
-  return file + ":" + std::to_string(line) + ": error: simt: " + message;
+  const std::string place = file + ":" + std::to_string(line) + ":";
+  const std::string in_line = column ? std::to_string(column) + ":" : "";
+  return place + in_line + (warning ? " warning: simt: " : " error: simt: ") + message;
 }
 
-Rewritten rewrite(std::string_view source, std::string_view file) {
-  return Rewriter(source, file).run();
+Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator) {
+  return Rewriter(source, file, simulator).run();
 }
 
 }  // namespace simtcc

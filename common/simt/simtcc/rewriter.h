@@ -16,6 +16,8 @@
 /// What the simulator cannot run (PTX, textures, launches from the device, ...) becomes a diagnostic.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,20 +27,72 @@ namespace simtcc {
 struct Diagnostic {
   std::string file;
   int line = 0;
-  std::string message;  ///< "textures (tex2D) are not simulated"
+  std::string message;   ///< "textures (tex2D) are not simulated"
+  int column = 0;        ///< From 1, in bytes; 0 if it is not known.
+  bool warning = false;  ///< Said, and compiled all the same.
 
-  /// `file:line: error: simt: message`
+  /// `file:line:column: error: simt: message`
   std::string text() const;
+};
+
+/// A change to the text: `length` bytes at `offset` give way to `text`.
+struct Edit {
+  std::size_t offset;
+  std::size_t length;
+  std::string text;
+};
+
+/// A call in device code of a constexpr function of the host.
+struct ConstexprCall {
+  std::string file;
+  int line;
+  int column;  ///< in the preprocessed text
+  std::string name;
+  int first_line, last_line;  ///< of the function around it
+  bool templated;             ///< That function exists only where it is used.
+  bool on_both;               ///< It is `__host__ __device__`.
+};
+
+/// Where a kernel with a body has its name.
+struct KernelPlace {
+  std::string name;
+  std::string file;
+  int line;
+  int column;  ///< in the preprocessed text
+  int last_line;
+};
+
+/// Names (without their scopes) of the source's functions and variables, as its qualifiers have them. They point into the
+/// source.
+struct Names {
+  using Set = std::set<std::string_view>;
+  Set kernels;
+  Set device;                                ///< `__device__` functions
+  Set both;                                  ///< `__host__ __device__` functions
+  Set constexprs;                            ///< constexpr functions that no `__device__` marks
+  std::set<std::string> library_constexprs;  ///< those of libraries: `std::max`, `array::size`
+  Set unmarked;        ///< functions without a qualifier, of classes and of namespaces
+  Set variables;       ///< `__device__`, `__constant__`, `__managed__`
+  Set host_variables;  ///< of namespaces and classes (and what is declared like them)
+  Set library;         ///< functions of system headers
+  Set simulator;       ///< functions of the simulator's headers
+  Set cuda_std;        ///< what is named in cuda::std, which is std here; "" for all of it
+  Set methods;         ///< functions of their classes
+  std::vector<ConstexprCall> constexpr_calls;
+  std::vector<KernelPlace> kernel_places;
+  bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };
 
 struct Rewritten {
   std::string text;
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
   bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
+  std::vector<Edit> edits;       ///< What was changed, by offset.
+  Names names;
 };
 
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says
-/// otherwise. Pure: reads and writes nothing else.
-Rewritten rewrite(std::string_view source, std::string_view file);
+/// otherwise. `simulator` is the folder of the simulator's headers. Pure: reads and writes nothing else.
+Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {});
 
 }  // namespace simtcc

@@ -77,7 +77,7 @@ class Lexer {
       advance_to(end == std::string_view::npos ? text_.size() : end + 2);
     } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
       number();
-    } else if (starts_identifier(c)) {
+    } else if (starts_identifier(c) || is_universal_name(at_)) {
       identifier_or_prefixed_literal();
     } else if (c == '"') {
       add(TokenKind::string, quoted_end(at_));
@@ -116,9 +116,17 @@ class Lexer {
     add(TokenKind::number, end);
   }
 
+  // \u00e4, as the preprocessor prints letters beyond ASCII in some places
+  bool is_universal_name(std::size_t at) const {
+    return at + 5 < text_.size() && text_[at] == '\\' &&
+           (text_[at + 1] == 'u' || text_[at + 1] == 'U') &&
+           std::isxdigit(static_cast<unsigned char>(text_[at + 2]));
+  }
+
   void identifier_or_prefixed_literal() {
     std::size_t end = at_;
-    while (end < text_.size() && continues_identifier(text_[end])) ++end;
+    while (end < text_.size() && (continues_identifier(text_[end]) || is_universal_name(end)))
+      ++end;
     const std::string_view word = text_.substr(at_, end - at_);
     const char quote = end < text_.size() ? text_[end] : '\0';
     if (quote == '"' &&
@@ -160,8 +168,16 @@ class Lexer {
     const std::string_view rest = text_.substr(at_);
     for (const std::string_view candidate : kPunctuators) {
       if (!rest.starts_with(candidate)) continue;
-      // `foo<::bar>`: C++11 reads "<::" as "<" "::", and the alternative spellings are no concern here.
-      if (candidate == "<:" || candidate == ":>" || candidate == "<%" || candidate == "%>") break;
+      if (candidate == "<:" || candidate == ":>" || candidate == "<%" || candidate == "%>") {
+        // `foo<::bar>`: C++11 reads "<::" as "<" "::".
+        const bool global =
+            rest.starts_with("<::") && !rest.starts_with("<:::") && !rest.starts_with("<::>");
+        if (!global) {
+          out_.digraphs.push_back(at_);
+          return add(TokenKind::punctuator, at_ + 2);
+        }
+        break;
+      }
       return add(TokenKind::punctuator, at_ + candidate.size());
     }
     add(TokenKind::punctuator, at_ + 1);
@@ -225,5 +241,16 @@ class Lexer {
 }  // namespace
 
 Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(text, file).run(); }
+
+std::string without_digraphs(std::string text) {
+  const bool any = text.find("<:") != std::string::npos || text.find("<%") != std::string::npos;
+  if (!any) return text;
+  for (const std::size_t at : tokenize(text, "").digraphs) {
+    const char* const plain =
+        text[at] == '<' ? (text[at + 1] == ':' ? "[ " : "{ ") : (text[at] == ':' ? "] " : "} ");
+    text.replace(at, 2, plain);
+  }
+  return text;
+}
 
 }  // namespace simtcc

@@ -59,12 +59,16 @@ struct Tokens {
   std::vector<Token> list;
   std::vector<std::string> files;
   std::vector<Include> includes;
-  std::vector<Token> directives;  ///< In order; not part of `list`.
+  std::vector<Token> directives;      ///< In order; not part of `list`.
+  std::vector<std::size_t> digraphs;  ///< Where `<:`, `:>`, `<%` and `%>` stand.
 
   Place place(const Token& token) const { return {files[token.file], token.line}; }
 };
 
 /// Cuts `text` into tokens. Until a line marker says otherwise the text is line 1 of `file`.
 Tokens tokenize(std::string_view text, std::string_view file);
+
+/// The text with `[`, `]`, `{` and `}` (and a blank) in place of the digraphs that mean them.
+std::string without_digraphs(std::string text);
 
 }  // namespace simtcc

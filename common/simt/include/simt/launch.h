@@ -161,6 +161,22 @@ struct ParameterOf<T* __restrict__> {
 template <class T>
 using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
 
+/// What a parameter takes of the memory for parameters: a reference is a pointer.
+template <class P>
+using ThreadParameter = std::conditional_t<std::is_reference_v<P>, void*, P>;
+
+/// Do parameters of these types fit what nvcc has for a kernel's? (As of CUDA 12.1, from sm_70 on.)
+template <class... P>
+constexpr bool fits_parameters() {
+  std::size_t bytes = 0;
+  // A reference is a pointer.
+  ((bytes = (bytes + alignof(ThreadParameter<P>) - 1) / alignof(ThreadParameter<P>) *
+                alignof(ThreadParameter<P>) +
+            sizeof(ThreadParameter<P>)),
+   ...);
+  return bytes <= 32764;
+}
+
 /// A kernel as cudaLaunchKernel() knows it. simtcc names this class in the kernel's body, with its address:
 /// so every kernel, and every template that is used, is registered before main(). kMostThreads is of a block, from
 /// its `__launch_bounds__`.
@@ -168,6 +184,9 @@ template <auto kKernel, unsigned kMostThreads = 0>
 struct KernelEntry;
 template <class... P, void (*kKernel)(P...), unsigned kMostThreads>
 struct KernelEntry<kKernel, kMostThreads> {
+  static_assert(fits_parameters<P...>(),
+                "simt: a kernel's parameters take at most 32764 bytes: pass a pointer to device "
+                "memory in place of the data");
   static void launch(const Config& config, void** arguments) {
     launch_with(config, arguments, std::index_sequence_for<P...>());
   }
@@ -200,6 +219,15 @@ struct Probe {
 
 template <class... T>
 struct List {};
+
+/// Is one of these parameters a reference to what the launch names, a variable of the host? `names` has a bit for
+/// each argument.
+template <class... P>
+constexpr bool refers_to_host(unsigned long long names) {
+  bool refers = false;
+  ((refers |= (names & 1) && std::is_lvalue_reference_v<P>, names >>= 1), ...);
+  return refers;
+}
 
 /// Overloads for the first so many parameters: the kernel's default arguments supply the others.
 template <class Launcher, class Taken, class Rest>
@@ -303,6 +331,13 @@ template <class Function>
 struct IsOneFunction<Function, std::void_t<decltype(std::declval<const Function&>()(Probe{}))>>
     : std::true_type {};
 
+template <unsigned long long names, class... P>
+void check_references(void (*)(P...)) {
+  static_assert(!refers_to_host<P...>(names),
+                "simt: the kernel takes a reference to a variable of the host, which a GPU cannot "
+                "read: take the parameter by value, or as a pointer to device memory");
+}
+
 /// Initialises a reference to the block's dynamic shared memory, whatever its type.
 struct DynamicShared {
   template <class T>
@@ -329,21 +364,26 @@ inline constexpr bool can_be_shared =
 /// \param text the kernel as the source spells it
 /// \param probe the kernel's address, for a Probe; does not compile if the expression names several
 /// \param call calls the kernel with lvalues
-template <class Function, class Call>
+/// \tparam names a bit for each argument that is a variable of the host
+template <unsigned long long names = 0, class Function, class Call>
 auto launcher(const char* text, const Function& probe, const Call& call, const Config& config) {
   if constexpr (detail::IsOneFunction<Function>::value) {
-    return detail::function_launcher(text, config, probe(detail::Probe{}), call);
+    const auto function = probe(detail::Probe{});
+    detail::check_references<names>(function);
+    return detail::function_launcher(text, config, function, call);
   } else {
     return detail::OverloadLauncher<Call>{text, config, call};
   }
 }
 
 /// The same for a kernel with template arguments.
-template <class Function, class Call>
+template <unsigned long long names = 0, class Function, class Call>
 auto template_launcher(const char* text, const Function& probe, const Call& call,
                        const Config& config) {
   if constexpr (detail::IsOneFunction<Function>::value) {
-    return detail::template_launcher(text, config, probe(detail::Probe{}), call);
+    const auto function = probe(detail::Probe{});
+    detail::check_references<names>(function);
+    return detail::template_launcher(text, config, function, call);
   } else {
     return detail::OverloadLauncher<Call>{text, config, call};
   }

@@ -1,0 +1,326 @@
+#include "compiler_messages.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <regex>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace simtcc {
+namespace {
+
+struct Message {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string kind;  // error, warning, note, ...
+  std::string text;
+  int shown = 0;  // the column in the reader's file, where it is another one
+};
+
+// An error or a warning with all that belongs to it.
+struct Group {
+  std::vector<std::string> ahead;  // "In function ...", "In file included from ..."
+  std::vector<Message> required;   // "required from here", from the inside out
+  std::optional<Message> main;
+  std::vector<Message> notes;
+  std::vector<std::string> rest;  // lines of other kinds
+};
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t length = text.find('\n');
+    lines.emplace_back(text.substr(0, length));
+    text.remove_prefix(length == std::string_view::npos ? text.size() : length + 1);
+  }
+  return lines;
+}
+
+std::optional<Message> parse(const std::string& line) {
+  static const std::regex form(
+      R"(^(.+?):(\d+):(?:(\d+):)?( (error|warning|fatal error|note|sorry, unimplemented): (.*)|\s+(required .*|recursively required .*|in 'constexpr' expansion .*))$)");
+  std::smatch match;
+  if (!std::regex_match(line, match, form)) return {};
+  Message message{
+      match[1], std::stoi(match[2]), match[3].matched ? std::stoi(match[3]) : 0, match[5], match[6],
+      0};
+  if (!match[5].matched) {
+    message.kind = "required";
+    message.text = match[7];
+  }
+  return message;
+}
+
+std::vector<Group> groups_of(std::string_view said) {
+  std::vector<Group> groups(1);
+  std::vector<std::string> context;
+  for (const std::string& line : lines_of(said)) {
+    auto message = parse(line);
+    if (!message &&
+        (line.starts_with("In file included from") || line.starts_with("                 from ") ||
+         line.find(": In ") != std::string::npos || line.ends_with(": At global scope:"))) {
+      context.push_back(line);
+      continue;
+    }
+    if (message && message->kind != "note" && groups.back().main) groups.emplace_back();
+    Group& group = groups.back();
+    if (!group.main) group.ahead.insert(group.ahead.end(), context.begin(), context.end());
+    context.clear();  // of a note it says nothing new
+    if (!message) {
+      (group.main ? group.rest : group.ahead).push_back(line);
+    } else if (message->kind == "required") {
+      group.required.push_back(*message);
+    } else if (message->kind == "note") {
+      group.notes.push_back(*message);
+    } else {
+      group.main = message;
+    }
+  }
+  return groups;
+}
+
+class Reader {
+ public:
+  Reader(Origins& origins, const std::string& include, bool in_colour)
+      : origins_(origins), include_(include), in_colour_(in_colour) {}
+
+  std::string run(std::string_view said) {
+    for (Group& group : groups_of(said)) show(group);
+    if (deferred_) print(*deferred_);
+    return std::move(out_);
+  }
+
+ private:
+  bool in_simulator(const std::string& file) const { return file.starts_with(include_); }
+
+  static bool is_ours(const std::string& text) {
+    return text.find("simt::") != std::string::npos || text.find("simt_") != std::string::npos ||
+           text.find("<lambda(auto") != std::string::npos;
+  }
+
+  void show(Group& group) {
+    if (!group.main) {
+      for (const std::string& line : group.ahead) out_ += line + '\n';
+      for (const Message& note : group.notes) print(note);
+      return;
+    }
+    Message& main = *group.main;
+    // A fault in one of the simulator's templates is the reader's who uses it.
+    if (in_simulator(main.file)) {
+      const auto user =
+          std::find_if(group.required.begin(), group.required.end(),
+                       [&](const Message& message) { return !in_simulator(message.file); });
+      if (user != group.required.end()) {
+        main.file = user->file;
+        main.line = user->line;
+        main.column = user->column;
+      }
+    }
+    const bool one_sentence = reword(group);
+    // What follows from an error that has been told, in terms of what simtcc has made of the launch.
+    const bool follows = is_ours(main.text) ||
+                         main.text.find("check_references") != std::string::npos ||
+                         main.text.find("std::enable_if<false") != std::string::npos ||
+                         (main.text == "simt: a kernel returns void" && dropped_line_);
+    if (main.text.empty() || (follows && !said_.empty())) return;
+    if (!said_.insert({main.file, main.line, main.text}).second) return;
+    if (one_sentence) {
+      print(main);
+      return;
+    }
+    for (const std::string& line : group.ahead) {
+      const bool about_us = is_ours(line) || line.find(include_) != std::string::npos ||
+                            line.find("<command-line>") != std::string::npos;
+      if (!about_us) out_ += line + '\n';
+    }
+    for (const Message& message : group.required) {
+      const bool same = message.file == main.file && message.line == main.line;
+      if (!same && !in_simulator(message.file) && !is_ours(message.text)) print(message);
+    }
+    print(main);
+    for (const Message& note : group.notes) {
+      if (!in_simulator(note.file) && !is_ours(note.text)) print(note);
+    }
+    for (const std::string& line : group.rest) out_ += line + '\n';
+  }
+
+  // Puts what simtcc brought about into the reader's words. True if that says all.
+  bool reword(Group& group) {
+    Message& main = *group.main;
+    std::smatch match;
+    static const std::regex assertion(R"(static assertion failed: (simt: .*))");
+    if (std::regex_match(main.text, match, assertion)) {
+      main.text = std::string(match[1]);
+      return true;
+    }
+    static const std::regex launch(
+        R"(no match for call to '\(simt::detail::\w*Launcher<.*\) \((.*)\)')");
+    if (std::regex_match(main.text, match, launch)) {
+      const std::string kernel = kernel_launched(main);
+      main.text = misfit(group, kernel);
+      if (main.text.empty()) {  // the next error has the types
+        deferred_ = main;
+        deferred_->text = "simt: the arguments of the launch do not fit the kernel" + kernel;
+      }
+      return true;
+    }
+    static const std::regex conversion(
+        R"(invalid conversion from '(.*)' to '(.*)' \[-fpermissive\])");
+    if (deferred_ && std::regex_match(main.text, match, conversion)) {
+      main.text = "simt: this argument of the launch is '" + plain_type(match[1]) +
+                  "', and the kernel" + kernel_launched(*deferred_) + " takes '" +
+                  plain_type(match[2]) + "'";
+      deferred_.reset();
+      return true;
+    }
+    static const std::regex few(R"(too few arguments to function 'void (.*)\((.*)\)')");
+    if (std::regex_match(main.text, match, few) && is_launch(main.line, main.file)) {
+      kernel_launched(main);
+      main.text = "simt: the launch has too few arguments: the kernel is '" +
+                  std::string(match[1]) + "(" + std::string(match[2]) + ")'";
+      return true;
+    }
+    static const std::regex result(
+        R"(invalid 'static_cast' from type '(.*) \(\*\)\(.*\)' to type 'void \(\*\)\(.*)");
+    if (std::regex_match(main.text, match, result)) {
+      main.text = "simt: a kernel returns void: write '__global__ void' in place of '__global__ " +
+                  std::string(match[1]) + "', and hand results over through memory";
+      dropped_line_ = main.line;
+      return true;
+    }
+    if (main.text.starts_with("template argument 1 is invalid") && main.line == dropped_line_) {
+      main.text.clear();
+      return true;
+    }
+    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
+    if (std::regex_match(main.text, match, undeclared) && match[1] == "CUDA_CHECK") {
+      main.text =
+          "simt: 'CUDA_CHECK' is not declared: write #include \"lab/lab.h\" at the top, or a "
+          "macro of your own that looks at the returned cudaError_t";
+      return true;
+    }
+    if (main.text == "void value not ignored as it ought to be" &&
+        is_launch(main.line, main.file)) {
+      kernel_launched(main);
+      main.text = "simt: a launch has no value: hand results over through memory";
+      return true;
+    }
+    return false;
+  }
+
+  // The launches of a line, as the text that g++ saw has them.
+  bool is_launch(int line, const std::string& file) {
+    const std::string_view text = origins_.line_of(file, line);
+    return text.find("<<<") != std::string_view::npos ||
+           origins_.line_of(file, line - 1).find("<<<") != std::string_view::npos;
+  }
+
+  // " 'name'" of the launch that a message is about, or nothing. The message moves to the name.
+  std::string kernel_launched(Message& message) {
+    const std::string text(origins_.line_of(message.file, message.line));
+    const int column = origins_.column(message.file, message.line, message.column);
+    const std::size_t from = column > 0 ? static_cast<std::size_t>(column) - 1 : 0;
+    std::size_t begin = text.rfind("<<<", from);
+    if (begin == std::string::npos) begin = text.find("<<<", from);
+    if (begin == std::string::npos) return "";
+    const auto is_word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':' || (c & 0x80);
+    };
+    if (begin > 0 && text[begin - 1] == '>') begin = text.rfind('<', begin - 1);
+    if (begin == std::string::npos) return "";
+    const std::size_t end = begin;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    if (begin == end) return "";
+    message.shown = static_cast<int>(begin) + 1;
+    return " '" + text.substr(begin, end - begin) + "'";
+  }
+
+  // The arguments of a launch do not fit its kernel.
+  static std::string misfit(const Group& group, const std::string& kernel) {
+    static const std::regex conversion(
+        R"(\s*no known conversion for argument (\d+) from '(.*)' to '(.*)')");
+    static const std::regex count(R"(\s*candidate expects (\d+) arguments?, (\d+) provided)");
+    std::smatch match;
+    int takes = 0, has = -1;
+    for (const Message& note : group.notes) {
+      if (std::regex_match(note.text, match, conversion)) {
+        return "simt: argument " + std::string(match[1]) + " of the launch is '" +
+               plain_type(match[2]) + "', and the kernel" + kernel + " takes '" +
+               plain_type(match[3]) + "'";
+      }
+      if (std::regex_match(note.text, match, count)) {
+        takes = std::max(takes, std::stoi(match[1]));
+        has = std::stoi(match[2]);
+      }
+    }
+    const auto arguments = [](int n) {
+      return std::to_string(n) + (n == 1 ? " argument" : " arguments");
+    };
+    if (has < 0) return "";
+    return "simt: the launch has " + arguments(has) + ", and the kernel" + kernel + " takes " +
+           std::to_string(takes);
+  }
+
+  // A variable of type T is passed as T&; and what a library's name stands for says nothing here.
+  static std::string plain_type(std::string type) {
+    if (const std::size_t aka = type.find("' {aka '"); aka != std::string::npos)
+      type = type.substr(aka + 8);
+    while (!type.empty() && (type.back() == '&' || type.back() == '}' || type.back() == '\''))
+      type.pop_back();
+    return type;
+  }
+
+  void print(const Message& message) {
+    Message shown = message;
+    const int column =
+        message.column ? origins_.column(message.file, message.line, message.column) : 0;
+    if (column) shown.column = column;
+    if (message.shown) shown.column = message.shown;
+    const auto colour = [this](const char* code) {
+      return in_colour_ ? std::string("\033[") + code + "m" : std::string();
+    };
+    const std::string place = shown.file + ":" + std::to_string(shown.line) + ":" +
+                              (shown.column ? std::to_string(shown.column) + ":" : "");
+    out_ += colour("1") + place + colour("0") + " ";
+    if (shown.kind == "required") {
+      out_ += "  " + shown.text + '\n';
+      return;
+    }
+    const char* const code = shown.kind == "note"      ? "1;36"
+                             : shown.kind == "warning" ? "1;35"
+                                                       : "1;31";
+    out_ += colour(code) + shown.kind + ":" + colour("0") + " " + shown.text + '\n';
+    const std::string_view source = origins_.line_of(shown.file, shown.line);
+    if (source.empty() || shown.column < 1 || in_simulator(shown.file) ||
+        static_cast<std::size_t>(shown.column) > source.size() + 1)
+      return;
+    std::string number = std::to_string(shown.line);
+    number.insert(0, number.size() < 5 ? 5 - number.size() : 0, ' ');
+    out_ += number + " | " + std::string(source) + '\n';
+    std::string caret(source.substr(0, static_cast<std::size_t>(shown.column) - 1));
+    std::replace_if(
+        caret.begin(), caret.end(), [](char c) { return c != '\t'; }, ' ');
+    out_ +=
+        std::string(number.size(), ' ') + " | " + caret + colour(code) + "^" + colour("0") + '\n';
+  }
+
+  Origins& origins_;
+  const std::string& include_;
+  bool in_colour_;
+  int dropped_line_ = 0;
+  std::optional<Message> deferred_;  // said at the end if nothing says more
+  std::set<std::tuple<std::string, int, std::string>> said_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string readable(std::string_view said, Origins& origins, const std::string& include,
+                     bool in_colour) {
+  return Reader(origins, include, in_colour).run(said);
+}
+
+}  // namespace simtcc

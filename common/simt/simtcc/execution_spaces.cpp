@@ -1,0 +1,597 @@
+#include "execution_spaces.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "host_library.h"
+#include "tree_dump.h"
+
+namespace simtcc {
+namespace {
+
+using Text = std::string_view;
+
+enum class Space {
+  host,
+  device,
+  both,
+  kernel,
+  implied,   // made by the compiler, and where it is needed
+  anywhere,  // of the simulator, or one that nvcc lets kernels call
+};
+
+// A symbol as C++ spells it.
+std::string demangled(Text symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && name ? name.get() : std::string(symbol);
+}
+
+// The parts of `a::b<c::d>::e(f::g) const`: a, b, e. (`operator()` and its like are one.)
+std::vector<std::string> parts_of(Text name) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const Text rest = name.substr(i);
+    if (depth == 0 && rest.starts_with("operator") &&
+        (i + 8 >= name.size() ||
+         !(std::isalnum(static_cast<unsigned char>(name[i + 8])) || name[i + 8] == '_'))) {
+      std::size_t end = i + 8;
+      if (rest.substr(8).starts_with("()")) {
+        end += 2;
+      } else {
+        while (end < name.size() && name[end] != '(') ++end;
+      }
+      parts.back() = name.substr(i, end - i);
+      break;
+    }
+    if (depth == 0 && rest.starts_with("(anonymous namespace)")) {
+      parts.back() = "(anonymous namespace)";
+      i += Text("(anonymous namespace)").size() - 1;
+      continue;
+    }
+    const char c = name[i];
+    if (c == '<' && depth == 0 && rest.starts_with("<lambda")) parts.back() = "<lambda>";
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    if (depth == 0) {
+      if (rest.starts_with("::")) {
+        parts.emplace_back();
+        ++i;
+        continue;
+      }
+      if (c == ' ') {  // the type of the result stands in front of templates' names
+        parts.assign(1, "");
+        continue;
+      }
+      if (c == '[') break;  // [with T = int]
+      parts.back() += c;
+    }
+    if (c == '>' || c == ')' || c == '}') {
+      --depth;
+      // the parameters end the name, unless it is that of something in the function
+      if (c == ')' && depth == 0 && !name.substr(i + 1).starts_with("::") &&
+          !name.substr(i + 1).starts_with(" const::"))
+        break;
+      if (c == ')' && depth == 0 && name.substr(i + 1).starts_with(" const::")) i += 6;
+    }
+  }
+  return parts;
+}
+
+// A function as a message names it: without its parameters, std::string for what it stands for.
+std::string spelled(Text name) {
+  std::string text;
+  for (const std::string& part : parts_of(name)) {
+    if (part == "__cxx11" || part == "_V2" || part == "__detail" || part == "_GLIBCXX") continue;
+    text += (text.empty() ? "" : "::") + part;
+  }
+  const auto replace = [&text](Text from, Text to) {
+    const std::size_t at = text.find(from);
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+  };
+  replace("::basic_string", "::string");
+  replace("::basic_string", "::string");
+  replace("std::basic_ostream", "std::ostream");
+  return text;
+}
+
+bool is_special_member(const std::vector<std::string>& parts) {
+  if (parts.back() == "operator=") return true;
+  if (parts.size() < 2) return false;
+  const std::string& owner = parts[parts.size() - 2];
+  return !owner.empty() && (parts.back() == owner || parts.back() == "~" + owner);
+}
+
+// CUDA's functions for device code alone: __syncthreads, __shfl_sync, __expf, atomicAdd, ...
+bool is_device_builtin(Text name) {
+  if (name.starts_with("atomic")) return name.size() > 6 && std::isupper(name[6]);
+  return name.starts_with("__") && !name.starts_with("__builtin") && !is_for_both(name);
+}
+
+// f(int), but not the variable of it: f(int)::x
+bool is_signature(Text name) {
+  return name.ends_with(")") || name.ends_with(") const") || name.ends_with("]");
+}
+
+class Check {
+ public:
+  Check(const TreeDump& dump, const Names& names, Origins& origins, const std::string& include,
+        bool relaxed)
+      : dump_(dump), names_(names), origins_(origins), include_(include), relaxed_(relaxed) {}
+
+  std::vector<Diagnostic> run() {
+    for (const DumpedFunction& function : dump_.functions()) {
+      if (is_of_library(function)) continue;
+      if (function.signature.find("simt_kernelD.") != Text::npos) {
+        check_launched(function, false);
+      } else if (function.signature.find("simt_arguments") != Text::npos) {
+        check_launched(function, true);
+      } else {
+        check(function, space_of(function), function, nullptr);
+      }
+    }
+    if (!relaxed_) check_constexpr_calls();
+    std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return a.file == b.file && a.line < b.line;
+    });
+    return std::move(found_);
+  }
+
+ private:
+  // g++ has put the results of these calls in their places.
+  void check_constexpr_calls() {
+    for (const ConstexprCall& call : names_.constexpr_calls) {
+      if (call.on_both ||
+          (call.name.starts_with("std::") && is_library_for_both(call.name.substr(5))))
+        continue;
+      const DumpedFunction* around = nullptr;
+      for (const DumpedFunction& function : dump_.functions()) {
+        if (function.file != call.file || function.mentions.empty()) continue;
+        const int line = function.first_line;
+        if (line >= call.first_line && line <= call.last_line) around = &function;
+      }
+      if (!around && call.templated) continue;
+      if (!said_.insert({call.file, call.line}).second) continue;
+      const std::string where = around ? called_in(*around, space_of(*around)) : "device code";
+      const bool library = call.name.starts_with("std::");
+      const std::string cure = library ? cure_of(call.name) : "write __host__ __device__ before it";
+      found_.push_back(
+          {call.file, call.line,
+           (library ? "'" + call.name + "' is a constexpr function of the host and"
+                    : "the constexpr function '" + call.name + "' is one of the host and") +
+               " cannot be called in " + where + ": " + cure +
+               ", or compile with --expt-relaxed-constexpr",
+           origins_.column_of_preprocessed(call.file, call.line, call.column), false});
+    }
+  }
+
+  // ---- where a function runs
+
+  bool in_simulator(Text file) const { return !include_.empty() && file.starts_with(include_); }
+
+  bool is_of_library(const DumpedFunction& function) const {
+    return function.file.empty() || function.file.starts_with("/usr/") ||
+           in_simulator(function.file) || function.name.starts_with("std::") ||
+           function.name.starts_with("__gnu_cxx::") || function.name.starts_with("__static_init") ||
+           function.name.starts_with("_GLOBAL__");
+  }
+
+  Space space_of(const DumpedFunction& function) {
+    const auto [found, is_new] = spaces_.try_emplace(&function, Space::anywhere);
+    if (is_new) found->second = find_space(function);
+    return found->second;
+  }
+
+  Space find_space(const DumpedFunction& function) {
+    const Text marks = function.attributes;
+    const bool device = marks.find("no_instrument_function") != Text::npos;
+    const bool host = marks.find("no_profile_instrument_function") != Text::npos;
+    if (device && marks.find("tainted_args") != Text::npos) return Space::kernel;
+    if (device) return host ? Space::both : Space::device;
+    if (host) return Space::host;
+    const std::vector<std::string> parts = parts_of(function.name);
+    const bool lambda = parts.size() > 1 && parts[parts.size() - 2] == "<lambda>";
+    if (lambda) {
+      const DumpedFunction* const outer = dump_.function_around(function.symbol);
+      const Space space = outer ? space_of(*outer) : Space::host;
+      return space == Space::kernel ? Space::device : space;
+    }
+    if (parts[0] == "std" || parts[0] == "__gnu_cxx")
+      return library_space(parts, is_special_member(parts));
+    if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups")
+      return Space::anywhere;
+    if (in_simulator(function.file)) {
+      if (parts.size() == 1 && is_host_runtime(parts[0])) return Space::host;
+      return parts.size() == 1 && is_device_builtin(parts[0]) ? Space::device : Space::anywhere;
+    }
+    if (function.file.starts_with("/usr/")) {
+      const bool both =
+          parts.back().starts_with("operator") || is_c_function_for_both(parts.back());
+      return both ? Space::anywhere : Space::host;
+    }
+    if (is_special_member(parts)) return Space::implied;
+    if (parts.back() == "operator==" || parts.back() == "operator<=>") return Space::implied;
+    return is_constexpr_for_all(parts) ? Space::anywhere : Space::host;
+  }
+
+  // The functions of libraries are known with the class they belong to.
+  bool is_constexpr(const std::vector<std::string>& parts) const {
+    if (parts.back() == "hypot") return false;
+    if (parts[0] != "std") return names_.constexprs.contains(parts.back());
+    return names_.library_constexprs.contains(parts[parts.size() - 2] + "::" + parts.back());
+  }
+  bool is_constexpr_for_all(const std::vector<std::string>& parts) const {
+    return relaxed_ && is_constexpr(parts);
+  }
+
+  Space library_space(const std::vector<std::string>& parts, bool special) const {
+    const std::string& name = parts.back();
+    if (parts.size() == 2 && is_library_for_both(name)) return Space::anywhere;
+    if (!names_.cuda_std.empty()) {
+      static constexpr std::array<Text, 5> kHelpers = {"get", "tie", "make_tuple", "make_pair",
+                                                       "begin"};
+      if (names_.cuda_std.contains("") || is_one_of(name, kHelpers)) return Space::anywhere;
+      for (const std::string& part : parts) {
+        if (names_.cuda_std.contains(part)) return Space::anywhere;
+      }
+    }
+    if (parts.size() == 2 &&
+        (name.starts_with("operator new") || name.starts_with("operator delete")))
+      return Space::anywhere;
+    if (parts.size() > 2) {
+      const std::string& owner = parts[parts.size() - 2];
+      // (An allocator comes with what allocates.)
+      if (owner == "initializer_list" || owner == "nothrow_t" || owner == "align_val_t" ||
+          owner == "allocator" || owner == "__new_allocator")
+        return Space::anywhere;
+      // aggregates and empty classes, of which the compiler makes all that there is
+      if (special && (owner == "array" || owner.starts_with("integral_constant") ||
+                      owner.ends_with("_tag") || owner == "plus" || owner == "less"))
+        return Space::anywhere;
+    }
+    if (is_constexpr_for_all(parts)) return Space::anywhere;
+    return Space::host;
+  }
+
+  struct Target {
+    const DumpedFunction* body = nullptr;
+    Space space = Space::anywhere;
+    std::string name;  // as a message has it
+    bool library = false;
+  };
+
+  Target resolve(const Mention& mention) {
+    Target target;
+    target.body = dump_.find(mention);
+    if (target.body) {
+      target.space = space_of(*target.body);
+      target.name = spelled(target.body->name);
+      target.library = target.name.starts_with("std::") || target.body->file.starts_with("/usr/");
+      // nvcc has this of two numbers only
+      if (mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13)
+        target.space = Space::host;
+      return target;
+    }
+    const bool mangled = mention.name.starts_with("_Z");
+    const std::string full = mangled ? demangled(mention.name) : std::string(mention.name);
+    const std::vector<std::string> parts = parts_of(full);
+    const std::string& last = parts.back();
+    target.name = spelled(full);
+    if (parts[0] == "std" || parts[0] == "__gnu_cxx") {
+      target.library = true;
+      target.space = library_space(parts, is_special_member(parts));
+      if (mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13)
+        target.space = Space::host;
+    } else if (names_.unmarked.contains(last) &&
+               (names_.kernels.contains(last) || names_.both.contains(last) ||
+                names_.device.contains(last))) {
+      target.space = Space::anywhere;  // one name for two, and only one of them is meant
+    } else if (names_.kernels.contains(last)) {
+      target.space = Space::kernel;
+    } else if (names_.both.contains(last)) {
+      target.space = Space::both;
+    } else if (names_.device.contains(last)) {
+      target.space = Space::device;
+    } else if (parts.size() == 1 && is_host_runtime(last)) {
+      target.space = Space::host;
+    } else if (!mangled && (last.starts_with("operator") || last.starts_with("__ct_") ||
+                            last.starts_with("__dt_") || names_.methods.contains(last))) {
+      // of a class whose functions stand elsewhere
+      const Text owner = dump_.class_of(mention.argument);
+      const bool of_library = is_host_class(owner);
+      target.library = true;
+      target.name = "std::" + std::string(owner.starts_with("basic_") ? owner.substr(6) : owner);
+      target.space = of_library ? Space::host : Space::anywhere;
+      if (mention.argument == 0 && names_.methods.contains(last)) {  // std::chrono::...::now()
+        target.name = last;
+        target.space = Space::host;
+      }
+    } else if (is_c_function_for_both(last) || last.starts_with("cuda") ||
+               names_.simulator.contains(last)) {
+      target.space = Space::anywhere;
+    } else if (!mangled) {
+      target.library = names_.library.contains(last);
+      target.space = Space::host;
+    } else if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
+               last.starts_with("operator") || names_.library.contains(last)) {
+      target.space = Space::anywhere;
+    } else if (is_special_member(parts)) {
+      target.space = Space::implied;
+    } else {
+      target.space = Space::host;
+    }
+    return target;
+  }
+
+  // ---- what is wrong
+
+  // \param role where the function runs, which of one that the compiler made depends on who needs it
+  // \param blamed the function of the source, and \param at its call
+  void check(const DumpedFunction& function, Space role, const DumpedFunction& blamed,
+             const DumpPlace* at) {
+    if (role == Space::implied || role == Space::anywhere) return;
+    for (const Mention& mention : function.mentions) {
+      const DumpPlace& place = at ? *at : mention.place;
+      if (!at && (place.file.starts_with("/usr/") || in_simulator(place.file))) continue;
+      const bool is_function =
+          mention.is_call || dump_.find(mention) ||
+          (mention.name.starts_with("_Z") && is_signature(demangled(mention.name)));
+      if (is_function) {
+        check_function(mention, role, blamed, place);
+      } else {
+        check_variable(mention, role, blamed, place);
+      }
+    }
+  }
+
+  void check_function(const Mention& mention, Space role, const DumpedFunction& blamed,
+                      const DumpPlace& place) {
+    const Target target = resolve(mention);
+    const bool on_device = role == Space::device || role == Space::kernel;
+    if (target.space == Space::implied && target.body && on_device) {
+      if (implied_.insert(target.body).second) check(*target.body, Space::device, blamed, &place);
+    } else if (on_device && mention.name == "__cxa_guard_acquire") {
+      say(place,
+          "a static variable of device code cannot be initialised with a value that is "
+          "known only at run time: assign it in the first thread, or make it no static");
+    } else if (on_device && mention.name == "__cxa_throw") {
+      say(place, "device code cannot throw: write an error code to memory, or call __trap()");
+    } else if (on_device && target.space == Space::host) {
+      const std::vector<std::string> parts = parts_of(target.name);
+      say(place, host_call(target, mention, blamed), false,
+          mention.is_call ? Text{} : Text{parts.back()});
+    } else if (on_device && target.space == Space::kernel && mention.is_call) {
+      say(place, "the kernel '" + target.name +
+                     "' cannot be called by device code: write __device__ in place of __global__ "
+                     "if it is to be a function");
+    } else if (role == Space::both && target.space == Space::host && mention.is_call &&
+               !target.library && !names_.unchecked) {
+      say(place, host_call(target, mention, blamed), true);
+    } else if (role == Space::both && target.space == Space::device && mention.is_call &&
+               !is_template(blamed) && !is_guarded(place)) {
+      say(place,
+          device_call(target, "the __host__ __device__ function '" + spelled(blamed.name) + "'"));
+    } else if (role == Space::host && target.space == Space::device && mention.is_call) {
+      say(place, device_call(target, "host code"));
+    } else if ((role == Space::host || role == Space::both) && target.space == Space::kernel &&
+               mention.is_call) {
+      say(place, "the kernel '" + target.name + "' is called without a launch: write '" +
+                     target.name + "<<<blocks, threads>>>(...)'");
+    }
+  }
+
+  static bool is_template(const DumpedFunction& function) {
+    return function.name.find('<') != Text::npos;
+  }
+
+  static std::string called_in(const DumpedFunction& function, Space space) {
+    const std::string name = spelled(function.name);
+    if (name.find("<lambda>") != std::string::npos) return "device code";
+    const char* const kind = space == Space::kernel ? "the kernel"
+                             : space == Space::both ? "the __host__ __device__ function"
+                                                    : "the __device__ function";
+    return std::string(kind) + " '" + name + "'";
+  }
+
+  std::string host_call(const Target& target, const Mention& mention,
+                        const DumpedFunction& blamed) {
+    const std::string where = called_in(blamed, space_of(blamed));
+    const std::vector<std::string> parts = parts_of(target.name);
+    const bool constant = is_constexpr(parts);
+    const std::string verb = mention.is_call ? "called in " : "used in ";
+    if (target.library || is_host_runtime(parts.back())) {
+      const std::string cure = cure_of(target.name);
+      if (constant && !relaxed_) {
+        return "'" + target.name + "' is a constexpr function of the host and cannot be " + verb +
+               where + ": " + cure + ", or compile with --expt-relaxed-constexpr";
+      }
+      return "'" + target.name + "' is host code and cannot be " + verb + where + ": " + cure;
+    }
+    if (target.name.find("<lambda>") != std::string::npos) {
+      return "a lambda of the host cannot be called in " + where +
+             ": write '[=] __device__ (...)', and compile with --extended-lambda";
+    }
+    if (constant) {
+      return "the constexpr function '" + target.name + "' is one of the host and cannot be " +
+             verb + where +
+             ": write __host__ __device__ before it, or compile with --expt-relaxed-constexpr";
+    }
+    if (is_special_member(parts)) {
+      return "the host function '" + target.name + "' cannot be " + verb + where +
+             ": write __host__ __device__ before it, as before all that a class does on both sides";
+    }
+    return "the host function '" + target.name + "' cannot be " + verb + where +
+           ": write __device__ (or __host__ __device__) before it";
+  }
+
+  static std::string device_call(const Target& target, const std::string& where) {
+    if (!target.body || target.body->file.empty() || is_device_builtin(target.name)) {
+      return "'" + target.name + "' exists in device code only and cannot be called by " + where +
+             ": call it in a kernel or in a __device__ function";
+    }
+    if (target.name.find("<lambda>") != std::string::npos) {
+      return "a __device__ lambda cannot be called by " + where +
+             ": hand it to a kernel that calls it";
+    }
+    return "the __device__ function '" + target.name + "' cannot be called by " + where +
+           ": launch a kernel that calls it, or write __host__ __device__ before it";
+  }
+
+  void check_launched(const DumpedFunction& function, bool calls) {
+    for (const Mention& mention : function.mentions) {
+      if (calls != mention.is_call) continue;
+      if (!dump_.find(mention) && !mention.name.starts_with("_Z")) {
+        if (!names_.kernels.contains(mention.name) && !is_plain_function(mention)) continue;
+      }
+      const Target target = resolve(mention);
+      const bool of_simulator = parts_of(target.name)[0] == "simt";
+      if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)
+        continue;
+      if (target.name.find("<lambda>") != std::string::npos) {
+        say(mention.place,
+            "a lambda is no kernel and cannot be launched: write a kernel that "
+            "takes it as a parameter and calls it");
+      } else if (target.name.ends_with("operator()")) {
+        say(mention.place,
+            "an object is no kernel and cannot be launched: write a kernel that "
+            "takes it as a parameter and calls it");
+      } else if (target.space == Space::device || target.space == Space::both) {
+        say(mention.place, "the __device__ function '" + target.name +
+                               "' is no kernel and cannot be launched: write __global__ in place "
+                               "of __device__");
+      } else if (target.space == Space::host) {
+        say(mention.place, "the function '" + target.name +
+                               "' is no kernel and cannot be launched: write __global__ before it");
+      }
+    }
+  }
+
+  bool is_plain_function(const Mention& mention) const {
+    return mention.is_call && names_.device.contains(mention.name);
+  }
+
+  void check_variable(const Mention& mention, Space role, const DumpedFunction& blamed,
+                      const DumpPlace& place) {
+    if (dump_.is_local(mention.id) || mention.name.starts_with("_ZZ") ||
+        mention.name.starts_with("_ZT") || mention.name.starts_with("_ZG") ||
+        mention.name.starts_with("__") || !is_variable_name(mention.name)) {
+      return;
+    }
+    const std::string full =
+        mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
+    const std::vector<std::string> parts = parts_of(full);
+    if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
+        is_variable_for_both(parts.back()))
+      return;
+    const bool on_device = role == Space::device || role == Space::kernel ||
+                           (role == Space::both && is_reached(blamed) && !is_guarded(place));
+    const bool is_device = names_.variables.contains(parts.back());
+    const bool is_host = names_.host_variables.contains(parts.back());
+    const bool is_stream = is_c_stream(full) || (is_cpp_stream(full) && !is_host);
+    const std::string name = is_cpp_stream(full) && !is_host ? "std::" + full : spelled(full);
+    if (on_device && !is_device && (is_host || parts[0] == "std" || is_stream)) {
+      if (parts[0] == "std" || is_stream) {
+        say(place,
+            "'" + name + "' is host code and cannot be used in " +
+                called_in(blamed, space_of(blamed)) + ": " + cure_of(name),
+            false, parts.back());
+      } else {
+        say(place,
+            "the host's variable '" + name + "' cannot be used in " +
+                called_in(blamed, space_of(blamed)) +
+                ": pass its value as an argument, or declare it __device__ or __constant__",
+            false, parts.back());
+      }
+    }
+  }
+
+  // Does device code call this function, which is for both sides?
+  bool is_reached(const DumpedFunction& function) {
+    if (!has_reached_) {
+      has_reached_ = true;
+      std::vector<const DumpedFunction*> todo;
+      for (const DumpedFunction& candidate : dump_.functions()) {
+        const Space space = space_of(candidate);
+        if (space == Space::device || space == Space::kernel) todo.push_back(&candidate);
+      }
+      while (!todo.empty()) {
+        const DumpedFunction* const from = todo.back();
+        todo.pop_back();
+        for (const Mention& mention : from->mentions) {
+          const DumpedFunction* const to = dump_.find(mention);
+          if (!to) continue;
+          const Space space = space_of(*to);
+          if ((space == Space::both || space == Space::implied) && reached_.insert(to).second)
+            todo.push_back(to);
+        }
+      }
+    }
+    return reached_.contains(&function);
+  }
+
+  static bool is_variable_name(Text name) {
+    return !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_' ||
+                             (name[0] & 0x80));
+  }
+
+  // Does an #if of __CUDA_ARCH__ stand around the line? Then nvcc sees it in one of its two runs only.
+  bool is_guarded(const DumpPlace& place) {
+    const std::string file(place.file);
+    std::vector<bool> open;
+    for (int line = 1; line < place.line; ++line) {
+      Text text = origins_.line_of(file, line);
+      text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+      if (!text.starts_with('#')) continue;
+      text.remove_prefix(1);
+      text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+      const bool names_it = text.find("__CUDA_ARCH__") != Text::npos;
+      if (text.starts_with("if")) open.push_back(names_it);
+      if (text.starts_with("elif") && !open.empty()) open.back() = open.back() || names_it;
+      if (text.starts_with("endif") && !open.empty()) open.pop_back();
+    }
+    return std::find(open.begin(), open.end(), true) != open.end();
+  }
+
+  // Once for each line: what follows from it has the same cure.
+  void say(const DumpPlace& place, std::string message, bool warning = false, Text name = {}) {
+    if (place.line == 0) return;
+    Diagnostic diagnostic{std::string(place.file), place.line, std::move(message), 0, warning};
+    if (!said_.insert({diagnostic.file, diagnostic.line}).second) return;
+    diagnostic.column =
+        name.empty() ? origins_.column_of_call(diagnostic.file, place.line, place.column)
+                     : origins_.column_of_name(diagnostic.file, place.line, place.column, name);
+    found_.push_back(std::move(diagnostic));
+  }
+
+  const TreeDump& dump_;
+  const Names& names_;
+  Origins& origins_;
+  const std::string& include_;
+  bool relaxed_;
+  std::map<const DumpedFunction*, Space> spaces_;
+  std::set<const DumpedFunction*> implied_;
+  bool has_reached_ = false;
+  std::set<const DumpedFunction*> reached_;  // of those for both sides
+  std::set<std::pair<std::string, int>> said_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> check_execution_spaces(const TreeDump& dump, const Names& names,
+                                               Origins& origins, const std::string& include,
+                                               bool relaxed) {
+  return Check(dump, names, origins, include, relaxed).run();
+}
+
+}  // namespace simtcc

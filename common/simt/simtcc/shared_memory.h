@@ -1,0 +1,19 @@
+/// \file
+/// The static shared memory of a kernel, in sum. (simt/launch.h looks at each variable.)
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "origins.h"
+#include "rewriter.h"
+#include "tree_dump.h"
+
+namespace simtcc {
+
+/// The kernels whose static shared memory, that of the functions they call included, is more than nvcc lets a block have.
+/// \param assembly what g++ made of them: shared variables are thread-local there, with their sizes
+std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const TreeDump& dump,
+                                            const Names& names, Origins& origins);
+
+}  // namespace simtcc

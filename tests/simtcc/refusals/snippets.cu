@@ -1,0 +1,542 @@
+// What nvcc refuses, what it takes, and what simtcc says. test_refusals.py reads this file: each part begins with
+//   //- name: accepted            both compile it
+//   //- name: refused LINE:COLUMN the message of simtcc, without its prefix
+//   //- name: warned LINE:COLUMN  simtcc warns in these words, nvcc compiles it
+// `alone` in front of the colon: nvcc says so only where nothing else is wrong (in ptxas), so the part is compiled by itself. `ours`: the reason
+// why simtcc is stricter than nvcc 13 stands in the part. All other parts are compiled together, each in a namespace of
+// its own; lines are those of the part.
+
+//- host function in a kernel: refused 2:35 the host function 'half' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__global__ void k(int* p) { *p =  half(*p); }
+//- host function in a device function: refused 2:40 the host function 'half' cannot be called in the __device__ function 'quarter': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__device__ int quarter(int x) { return half(x) / 2; }
+//- host function where it is never called: refused 2:45 the host function 'half' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__global__ void k(int* p) { if (false) *p = half(3); }
+//- host function only measured: accepted
+int half(int x) { return x / 2; }
+__global__ void k(int* p) { *p = sizeof(half(3)); }
+//- host function in a discarded branch: accepted
+int half(int x) { return x / 2; }
+template <bool B> __global__ void k(int* p) { if constexpr (B) *p = half(3); else *p = 1; }
+void f() { k<false><<<1, 1>>>(nullptr); }
+//- host function in a chosen branch: refused 2:69 the host function 'half' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+template <bool B> __global__ void k(int* p) { if constexpr (B) *p = half(3); else *p = 1; }
+void f() { k<true><<<1, 1>>>(nullptr); }
+//- host function in a template that is used: refused 2:57 the host function 'half' cannot be called in the __device__ function 'd': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+template <class T> __device__ T d(T x) { return x + 1 + half(1); }
+__global__ void k(int* p) { *p = d(3); }
+//- host function in a template that is not used: accepted
+int half(int x) { return x / 2; }
+template <class T> __device__ T d(T x) { return half(x); }
+//- host function template in a kernel: refused 2:34 the host function 'same' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+template <class T> T same(T x) { return x; }
+__global__ void k(int* p) { *p = same<int>(3); }
+//- host member function in a kernel: refused 2:41 the host function 'S::get' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+struct S { int v; int get() const { return v; } };
+__global__ void k(int* p, S s) { *p = s.get(); }
+//- static host member function: refused 2:34 the host function 'S::get' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+struct S { static int get() { return 1; } };
+__global__ void k(int* p) { *p = S::get(); }
+//- device member function: accepted
+struct S { int v; __device__ int get() const { return v; } __host__ __device__ int both() { return v; } };
+__global__ void k(int* p, S s) { *p = s.get() + s.both(); }
+//- host operator in a kernel: refused 2:44 the host function 'operator+' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+struct V { int x; }; V operator+(V a, V b) { return {a.x + b.x}; }
+__global__ void k(int* p, V v) { *p = (v + v).x; }
+//- device operator in a kernel: accepted
+struct V { int x; }; __device__ V operator+(V a, V b) { return {a.x + b.x}; }
+__global__ void k(int* p, V v) { *p = (v + v).x; }
+//- host constructor in a kernel: refused 2:31 the host function 'S::S' cannot be called in the kernel 'k': write __host__ __device__ before it, as before all that a class does on both sides
+struct S { int v; S(int x) : v(x) {} };
+__global__ void k(int* p) { S s(3); *p = s.v; }
+//- device constructor in a kernel: accepted
+struct S { int v; __device__ S(int x) : v(x) {} };
+__global__ void k(int* p) { S s(3); *p = s.v; }
+//- constructor of the compiler: accepted
+struct S { int v = 4; }; struct T { S a, b; T() = default; };
+__global__ void k(int* p) { S s; T t; *p = s.v + t.a.v; T u = t; u = t; p[1] = u.b.v; }
+//- alone constructor of the compiler around one of the host: refused 2:31 the host function 'S::S' cannot be called in the kernel 'k': write __host__ __device__ before it, as before all that a class does on both sides
+struct S { int v; S() : v(3) {} }; struct T { S a; };
+__global__ void k(int* p) { T t; *p = t.a.v; }
+//- host destructor in a kernel: refused 2:47 the host function 'S::~S' cannot be called in the kernel 'k': write __host__ __device__ before it, as before all that a class does on both sides
+struct S { int v; ~S() { v = 0; } };
+__global__ void k(int* p) { S s{3}; *p = s.v; }
+//- host assignment in a kernel: refused 2:47 the host function 'S::operator=' cannot be called in the kernel 'k': write __host__ __device__ before it, as before all that a class does on both sides
+struct S { int v; S& operator=(const S& o) { v = o.v; return *this; } };
+__global__ void k(int* p) { S s{3}, t{4}; s = t; *p = s.v; }
+//- host conversion in a kernel: refused 2:43 the host function 'S::operator int' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+struct S { int v; operator int() const { return v; } };
+__global__ void k(int* p, S s) { *p = 1 + s; }
+//- lambda in a kernel: accepted
+__global__ void k(int* p) { auto l = [&](int x) { p[x] = 1; }; l(3); }
+//- lambda in a kernel that calls the host: refused 2:53 the host function 'half' cannot be called in device code: write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__global__ void k(int* p) { auto l = [&]() { return half(p[0]); }; *p = l(); }
+//- lambda in a lambda in a kernel: accepted
+__device__ int half(int x) { return x / 2; }
+__global__ void k(int* p) { auto l = [&](int x) { auto m = [=] { return half(x); }; return m(); }; *p = l(3); }
+//- device function called by a lambda of the host: refused 2:39 the __device__ function 'half' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+int f() { auto l = [](int x) { return half(x); }; return l(3); }
+//- lambdas of the device handed to a kernel: accepted
+template <class F> __global__ void k(int n, F f) { f(n); }
+void f(int* p, int a) {
+  k<<<1, 1>>>(3, [=] __device__(int i) { p[i] = a; });
+  k<<<1, 1>>>(3, [p, a] __device__(int i) mutable { p[i] += a; a++; });
+  k<<<1, 1>>>(3, [p, a] __device__(int i) mutable noexcept -> void { p[i] += a; a++; });
+  k<<<1, 1>>>(3, [=] __host__ __device__(int i) { auto inner = [](int j) { return 2 * j; }; p[i] = inner(i); });
+}
+//- function of a local class: refused 1:77 the host function 'k::L::f' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+__global__ void k(int* p) { struct L { int f() { return 3; } }; L l; *p = l.f(); }
+//- device function of a local class: accepted
+__global__ void k(int* p) { struct L { __device__ int f() { return 3; } }; L l; *p = l.f(); }
+//- address of a host function: refused 2:45 the host function 'half' cannot be used in the kernel 'k': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__global__ void k(int* p) { int (*f)(int) = half; *p = f(3); }
+//- address of a device function on the device: accepted
+__device__ int half(int x) { return x / 2; }
+__global__ void k(int* p) { int (*f)(int) = half; *p = f(3); }
+//- address of a device function on the host: accepted
+__device__ int half(int x) { return x / 2; }
+void* f() { return (void*)half; }
+//- host template that takes a function of the device: accepted
+__device__ int half(int x) { return x / 2; }
+template <int (*F)(int)> __global__ void k(int* p) { *p = F(*p); }
+void f() { k<half><<<1, 1>>>(nullptr); }
+//- functor of the device handed to a kernel: accepted
+struct F { __device__ int operator()(int x) const { return x; } };
+template <class G> __global__ void k(int* p, G g) { *p = g(3); }
+void f() { k<<<1, 1>>>(nullptr, F()); }
+//- functor of the host handed to a kernel: refused 2:59 the host function 'F::operator()' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+struct F { int operator()(int x) const { return x; } };
+template <class G> __global__ void k(int* p, G g) { *p =  g(3); }
+void f() { k<<<1, 1>>>(nullptr, F()); }
+//- extern host function: refused 2:34 the host function 'far' cannot be called in the kernel 'k': write __device__ (or __host__ __device__) before it
+int far(int x);
+__global__ void k(int* p) { *p = far(3); }
+//- device function defined later: accepted
+__device__ int late(int x);
+__global__ void k(int* p) { *p = late(3); }
+__device__ int late(int x) { return x; }
+//- recursion on the device: accepted
+__device__ int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
+__global__ void k(int* p) { *p = fact(5); }
+//- virtual function of the device: accepted
+struct A { __device__ virtual int f() { return 1; } }; struct B : A { __device__ int f() override { return 2; } };
+__global__ void k(int* p) { B b; A* a = &b; *p = a->f(); }
+
+//- device function on the host: refused 2:18 the __device__ function 'half' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+int f() { return half(3); }
+//- device function template on the host: refused 2:18 the __device__ function 'same' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+template <class T> __device__ T same(T x) { return x; }
+int f() { return same(3); }
+//- device member function on the host: refused 2:23 the __device__ function 'S::get' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+struct S { int v; __device__ int get() { return v; } };
+int f(S s) { return s.get(); }
+//- device constructor on the host: refused 2:13 the __device__ function 'S::S' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+struct S { int v; __device__ S(int x) : v(x) {} };
+int f() { S s(3); return s.v; }
+//- both sides: accepted
+__host__ __device__ int half(int x) { return x / 2; }
+int f() { return half(3); }
+__global__ void k(int* p) { *p = half(3); }
+//- a function for both sides calls one of the device: refused 2:47 the __device__ function 'half' cannot be called by the __host__ __device__ function 'd': launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+__host__ __device__ int d(int x) { return 1 + half(x); }
+//- the same where nvcc compiles for the device: accepted
+__device__ int half(int x) { return x / 2; }
+__host__ __device__ int d(int x) {
+#ifdef __CUDA_ARCH__
+  return half(x);
+#else
+  return x / 2;
+#endif
+}
+//- a template for both sides calls one of the device: accepted
+__device__ int half(int x) { return x / 2; }
+template <class T> __host__ __device__ T d(T x) { return half(x); }
+__global__ void k(int* p) { *p = d(3); }
+//- a function for both sides calls one of the host: warned 2:43 the host function 'half' cannot be called in the __host__ __device__ function 'd': write __device__ (or __host__ __device__) before it
+int half(int x) { return x / 2; }
+__host__ __device__ int d(int x) { return half(x); }
+//- barrier on the host: refused 1:12 '__syncthreads' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+void f() { __syncthreads(); }
+//- barrier on both sides: refused 1:32 '__syncthreads' exists in device code only and cannot be called by the __host__ __device__ function 'f': call it in a kernel or in a __device__ function
+__host__ __device__ void f() { __syncthreads(); }
+//- atomic on the host: refused 1:18 'atomicAdd' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+void f(int* p) { atomicAdd(p, 1); }
+//- fast mathematics on the host: refused 1:27 '__expf' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+float f(float x) { return __expf(x); }
+//- shuffle on the host: refused 1:27 '__shfl_sync' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+float f(float x) { return __shfl_sync(~0u, x, 1); }
+//- read-only load on the host: refused 1:34 '__ldg' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+float f(const float* p) { return __ldg(p); }
+//- bits counted on the host: refused 1:23 '__popc' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+int f(int x) { return __popc(x); }
+//- mathematics of CUDA on the host: accepted
+float f(float x) { return rsqrtf(x) + fminf(x, 1) + max(1, 2); }
+float4 g() { return make_float4(1, 2, 3, 4); }
+//- threadIdx on the host: accepted
+int f() { return threadIdx.x; }
+
+//- kernel called: refused 2:12 the kernel 'k' is called without a launch: write 'k<<<blocks, threads>>>(...)'
+__global__ void k(int* p) {}
+void f() { k(nullptr); }
+//- kernel called by a kernel: refused 2:34 the kernel 'k' cannot be called by device code: write __device__ in place of __global__ if it is to be a function
+__global__ void k(int* p) {}
+__global__ void parent(int* p) { k(p); }
+//- kernel template called: refused 2:12 the kernel 'k' is called without a launch: write 'k<<<blocks, threads>>>(...)'
+template <class T> __global__ void k(T* p) {}
+void f() { k<int>(nullptr); }
+//- plain function launched: refused 2:12 the function 'k' is no kernel and cannot be launched: write __global__ before it
+void k(int* p) {}
+void f() { k<<<1, 1>>>(nullptr); }
+//- plain function template launched: refused 2:12 the function 'k' is no kernel and cannot be launched: write __global__ before it
+template <class T> void k(T* p) {}
+void f() { k<int><<<1, 1>>>(nullptr); }
+//- device function launched: refused 2:12 the __device__ function 'k' is no kernel and cannot be launched: write __global__ in place of __device__
+__device__ void k(int* p) {}
+void f() { k<<<1, 1>>>(nullptr); }
+//- lambda launched: refused 1:39 a lambda is no kernel and cannot be launched: write a kernel that takes it as a parameter and calls it
+void f() { auto k = [](int* p) { };  k<<<1, 1>>>(nullptr); }
+//- functor launched: refused 2:18 an object is no kernel and cannot be launched: write a kernel that takes it as a parameter and calls it
+struct S { __device__ void operator()(int*) {} };
+void f() { S k; k<<<1, 1>>>(nullptr); }
+//- pointer to a kernel launched: accepted
+__global__ void k(int* p) {}
+void f() { void (*q)(int*) = k; q<<<1, 1>>>(nullptr); auto r = &k; r<<<1, 1>>>(nullptr); }
+//- kernel declared and launched: accepted
+__global__ void k(int* p);
+void f() { k<<<1, 1>>>(nullptr); }
+
+//- kernel with a value: refused 1:12 the kernel 'k' returns void: write 'void' in place of 'int', and hand results over through memory
+__global__ int k(int* p) { return 1; }
+//- kernel with a float4: refused 1:31 a kernel returns void: write '__global__ void' in place of '__global__ float4', and hand results over through memory
+__global__ float4 k(int* p) { return {}; }
+//- kernel with a pointer: refused 1:12 the kernel 'k' returns void: write 'void' in place of 'float', and hand results over through memory
+__global__ float* k(float* p) { return p; }
+//- kernel with auto: refused 1:12 the kernel 'k' returns void: write void in place of auto
+__global__ auto k(int* p) {}
+//- kernel with a reference to a temporary: refused 1:22 the kernel 'k' cannot take a reference to a temporary of the host: pass the value
+__global__ void k(int&& p) {}
+//- kernel with an ellipsis: refused 1:26 the kernel 'k' cannot take a variable number of arguments: name its parameters
+__global__ void k(int n, ...) {}
+//- kernel in a class: refused 1:23 the kernel 'k' cannot be a member of a class: move it out of the class, and hand it the object as a parameter
+struct S { __global__ void k(int* p) {} };
+//- static kernel in a class: refused 1:30 the kernel 'k' cannot be a member of a class: move it out of the class, and hand it the object as a parameter
+struct S { static __global__ void k(int* p) {} };
+//- kernel as a friend: accepted
+struct S { friend __global__ void k(S s); int v; };
+__global__ void k(S s) {}
+//- kernel and host: refused 1:21 the kernel 'k' cannot be __host__ as well: take that qualifier away
+__host__ __global__ void k(int* p) {}
+//- kernel and device: refused 1:23 the kernel 'k' cannot be __device__ as well: take that qualifier away
+__device__ __global__ void k(int* p) {}
+//- constexpr kernel: refused 1:12 the kernel 'k' cannot be constexpr: take that word away
+__global__ constexpr void k(int* p) {}
+//- kernel of C: accepted
+extern "C" __global__ void of_c(int* p) { *p = 1; }
+//- kernel with launch bounds: accepted
+__global__ void __launch_bounds__(256, 2) k(int* p) { *p = 1; }
+//- kernel with default arguments: accepted
+__global__ void k(int* p, int n = 3) { *p = n; }
+void f() { k<<<1, 1>>>(nullptr); }
+//- kernel with a parameter that is no plain data: accepted
+struct V { __host__ __device__ V(const V& o) : a(o.a) {} int a; };
+__global__ void k(V v) {}
+//- alone 32764 bytes of parameters: accepted
+struct B { char a[32764]; };
+__global__ void k(B b) {}
+//- alone 32768 bytes of parameters: refused 2:32 a kernel's parameters take at most 32764 bytes: pass a pointer to device memory in place of the data
+struct B { char a[32764]; };
+__global__ void k(B b, int n) {}
+//- ours reference to a variable of the host: refused 4:24 the kernel takes a reference to a variable of the host, which a GPU cannot read: take the parameter by value, or as a pointer to device memory
+// nvcc hands over the address, which a GPU cannot read.
+__global__ void k(int& n) { n = 1; }
+void f() {
+  int n = 3;  (void)n; k<<<1, 1>>>(n);
+}
+//- reference to managed memory: accepted
+__global__ void k(int& n) { n = 1; }
+void f(int* managed) { k<<<1, 1>>>(*managed); }
+
+//- launch with another type: refused 2:22 argument 1 of the launch is 'float*', and the kernel 'k' takes 'double*'
+__global__ void k(double* p) {}
+void f(float* p) {   k<<<1, 1>>>(p); }
+//- launch with too few arguments: refused 2:23 the launch has too few arguments: the kernel is 'k(double*, int)'
+__global__ void k(double* p, int n) {}
+void f(double* p) {   k<<<1, 1>>>(p); }
+//- launch with too many arguments: refused 2:21 the launch has 3 arguments, and the kernel 'k' takes 2
+__global__ void k(double* p, int n) {}
+void f(double* p) { k<<<1, 1>>>(p, 1, 2); }
+//- launch with an integer for a pointer: refused 2:24 this argument of the launch is 'int', and the kernel 'k' takes 'double*'
+__global__ void k(double* p) {}
+void f() { k<<<1, 1>>>(5); }
+//- launch with a pointer to constants: refused 2:38 this argument of the launch is 'const float*', and the kernel 'k' takes 'float*'
+__global__ void k(float* p) {}
+void f(const float* p) { k<<<1, 1>>>(p); }
+//- launch with values that convert: accepted
+__global__ void k(const double* p, float x, long n) {}
+void f(double* p) { k<<<1, 1>>>(p, 1, 'c'); k<<<1, 1>>>(nullptr, 2.5, 3u); }
+//- ours launch with one value: refused 4:14 a launch takes the number of blocks and the number of threads of a block: write 'k<<<blocks, threads>>>(...)'
+// nvcc 13 takes it; the versions before do not.
+__global__ void k(int* p) {}
+
+void f() {  k<<<1>>>(nullptr); }
+//- launch with five values: refused 2:14 a launch takes at most four values: k<<<blocks, threads, bytes of shared memory, stream>>>
+__global__ void k(int* p) {}
+void f() {  k<<<1, 1, 0, 0, 1>>>(nullptr); }
+//- launch with four values: accepted
+__global__ void k(int* p) {}
+void f() { k<<<dim3(1, 2), dim3(3), 16, 0>>>(nullptr); }
+//- launch with braces: accepted
+__global__ void k(int* p) {}
+void f() { k<<<{1, 2}, {3, 4, 5}>>>(nullptr); }
+//- value of a launch: refused 2:24 a launch has no value: hand results over through memory
+__global__ void k(int* p) {}
+int f() { return       k<<<1, 1>>>(nullptr); }
+
+//- variable of the host read: refused 2:34 the host's variable 'count' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+int count;
+__global__ void k(int* p) { *p = count; }
+//- variable of the host written: refused 2:29 the host's variable 'total' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+float total;
+__global__ void k(int* p) { total = 1; }
+//- array of the host: refused 2:36 the host's variable 'table' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+float table[4] = {1, 2, 3, 4};
+__global__ void k(float* p) { *p = table[threadIdx.x]; }
+//- constant of the host: accepted
+const int kSize = 5; const float kPi = 3.14f; constexpr double kE = 2.7; enum { kLimit = 7 };
+__global__ void k(float* p) { *p = kSize + kPi + kE + kLimit; }
+//- constant of the host by its address: refused 2:42 the host's variable 'kWidth' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+const int kWidth = 5;
+__global__ void k(const int** p) { *p = &kWidth; }
+//- array of constants of the host: refused 2:36 the host's variable 'kTaps' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+constexpr float kTaps[3] = {1, 2, 1};
+__global__ void k(float* p) { *p = kTaps[threadIdx.x]; }
+//- static member of the host: refused 2:37 the host's variable 'shared_by_all' cannot be used in the kernel 'k': pass its value as an argument, or declare it __device__ or __constant__
+struct S { static int shared_by_all; }; int S::shared_by_all;
+__global__ void k(int* p) { *p = S::shared_by_all; }
+//- constant member: accepted
+struct S { static constexpr int n = 4; static const int m = 5; };
+__global__ void k(int* p) { int a[S::n]; a[0] = S::m; *p = a[0]; }
+//- variables of the device: accepted
+__device__ int d_count; __constant__ float d_table[4]; __managed__ int d_managed; __device__ float *d_pointer;
+__global__ void k(float* p) { *p = d_count + d_table[1] + d_managed + *d_pointer; d_count = 3; }
+void f() { d_managed = 3; cudaMemcpyToSymbol(d_table, nullptr, 4); }
+//- extern variable of the device: accepted
+extern __device__ int d_far;
+__device__ int d_far = 4;
+__global__ void k(int* p) { *p = d_far; }
+//- variable of the host in a function for both sides: refused 2:43 the host's variable 'level' cannot be used in the __host__ __device__ function 'd': pass its value as an argument, or declare it __device__ or __constant__
+int level;
+__host__ __device__ int d(int x) { return level; }
+__global__ void k(int* p) { *p = d(3); }
+//- static variable of a kernel: accepted
+__global__ void k(int* p) { static int calls = 3; p[1] = calls++; }
+//- static variable with a value of run time: refused 1:48 a static variable of device code cannot be initialised with a value that is known only at run time: assign it in the first thread, or make it no static
+__global__ void k(int* p) { static int calls = p[0]; p[1] = calls; }
+
+//- std::vector made in a kernel: refused 1:46 'std::vector::vector' is host code and cannot be called in the kernel 'k': use an array, or pass a pointer to memory of cudaMalloc()
+__global__ void k(int* p) { std::vector<int> v; v.push_back(1); *p = v[0]; }
+//- std::vector as a parameter: refused 1:41 'std::vector::operator[]' is host code and cannot be called in the kernel 'k': use an array, or pass a pointer to memory of cudaMalloc()
+__global__ void k(std::vector<int> v) { v[0] = 1; }
+//- std::string in a kernel: refused 1:42 'std::string::string' is host code and cannot be called in the kernel 'k': use an array of char
+__global__ void k(char* p) { std::string s("abc"); p[0] = s[0]; }
+//- std::cout in a kernel: refused 1:34 'std::cout' is host code and cannot be used in the kernel 'k': use printf()
+__global__ void k(int* p) { std::cout << *p; }
+//- std::cout with a text: refused 1:34 'std::cout' is host code and cannot be used in the kernel 'k': use printf()
+__global__ void k(int* p) { std::cout << "p"; }
+//- puts: refused 1:29 'puts' is host code and cannot be called in the kernel 'k': use printf()
+__global__ void k(int* p) { puts("p"); }
+//- fprintf: refused 1:29 'stderr' is host code and cannot be used in the kernel 'k': use printf()
+__global__ void k(int* p) { fprintf(stderr, "p"); }
+//- snprintf: refused 1:30 'snprintf' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(char* p) { snprintf(p, 3, "%d", threadIdx.x); }
+//- throw: refused 1:44 device code cannot throw: write an error code to memory, or call __trap()
+__global__ void k(int* p) { if (p[0] == 0) throw 1; }
+//- throw on both sides: refused 1:50 device code cannot throw: write an error code to memory, or call __trap()
+__host__ __device__ void d(int* p) { if (p == 0) throw 1; }
+//- throw where the host compiles: accepted
+__host__ __device__ void d(int* p) {
+#ifndef __CUDA_ARCH__
+  if (p == 0) throw 1;
+#endif
+}
+//- try: refused 1:29 device code has no exceptions: take the try block away
+__global__ void k(int* p) { try { *p = 1; } catch (...) { *p = 2; } }
+//- throw in an unused template: accepted
+template <class T> __device__ int d(T x) { throw 1; }
+//- typeid: refused 1:42 device code has no type information at run time: write a virtual function or a tag in place of typeid
+__global__ void k(const char** p) { *p = typeid(int).name(); }
+//- dynamic_cast: refused 2:34 device code has no type information at run time: write a virtual function or a tag in place of dynamic_cast
+struct A { __device__ virtual void f() {} }; struct B : A {};
+__global__ void k(A* a) { B* b = dynamic_cast<B*>(a); b->f(); }
+//- exit: refused 1:29 'exit' is host code and cannot be called in the kernel 'k': use return, or __trap() to stop the grid
+__global__ void k(int* p) { exit(0); }
+//- abort: refused 1:29 'abort' is host code and cannot be called in the kernel 'k': use return, or __trap() to stop the grid
+__global__ void k(int* p) { abort(); }
+//- rand: refused 1:34 'rand' is host code and cannot be called in the kernel 'k': use curand_uniform() of <curand_kernel.h>
+__global__ void k(int* p) { *p = rand(); }
+//- time: refused 1:35 'time' is host code and cannot be called in the kernel 'k': use clock64()
+__global__ void k(long* p) { *p = time(nullptr); }
+//- chrono: refused 1:30 'now' is host code and cannot be called in the kernel 'k': use clock64()
+__global__ void k(long* p) { std::chrono::steady_clock::now(); }
+//- strlen: refused 1:34 'strlen' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(char* p) { *p= strlen(p); }
+//- strcmp: refused 1:35 'strcmp' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(char* p) { *p = strcmp(p, p + 1); }
+//- copies of memory: accepted
+__global__ void k(char* p) { memcpy(p, p + 8, 4); memset(p, 0, 3); }
+//- std::sort: refused 1:29 'std::sort' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(int* p) { std::sort(p, p + 3); }
+//- std::swap: refused 1:29 'std::swap' is host code and cannot be called in the kernel 'k': swap by way of a variable of your own
+__global__ void k(int* p) { std::swap(p[0], p[1]); }
+//- std::accumulate: refused 1:34 'std::accumulate' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(int* p) { *p = std::accumulate(p, p + 3, 0); }
+//- std::function: refused 1:52 'std::function::function' is host code and cannot be called in the kernel 'k': use a template parameter for what is called
+__global__ void k(int* p) {   std::function<int()> f; }
+//- std::unique_ptr: refused 1:38 'std::make_unique' is host code and cannot be called in the kernel 'k': use an array, or pass a pointer to memory of cudaMalloc()
+__global__ void k(int* p) { auto q = std::make_unique<int>(3); *p = *q; }
+//- std::to_string: refused 1:38 'std::to_string' is host code and cannot be called in the kernel 'k': use an array of char
+__global__ void k(int* p) { auto s = std::to_string(*p); }
+//- cudaMemcpy in a kernel: refused 1:29 'cudaMemcpy' is host code and cannot be called in the kernel 'k': call it on the host, before or after the launch
+__global__ void k(int* p) { cudaMemcpy(p, p, 4, cudaMemcpyDeviceToDevice); }
+//- cudaDeviceSynchronize in a kernel: refused 1:29 'cudaDeviceSynchronize' is host code and cannot be called in the kernel 'k': call it on the host, before or after the launch
+__global__ void k(int* p) { cudaDeviceSynchronize(); }
+//- sqrtl: refused 1:35 'sqrtl' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(float* p) { *p= sqrtl(*p); }
+//- std::riemann_zeta: refused 1:37 'std::riemann_zeta' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(double* p) { *p = std::riemann_zeta(*p); }
+//- std::hypot of three: refused 1:36 'std::hypot' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+__global__ void k(float* p) { *p = std::hypot(*p, *p, *p); }
+//- mathematics of std: accepted
+__global__ void k(float* p) { *p = std::sin(*p) + std::sqrt(*p) + std::abs(*p) + std::pow(*p, 2) + std::fma(*p, *p, *p) + std::isnan(*p) + std::hypot(*p, *p) + std::floor(*p); }
+//- mathematics of C: accepted
+__global__ void k(double* p) { *p = sin(*p) + sqrtf(*p) + fabs(*p) + pow(*p, 2) + erfinv(*p) + isinf(*p) + cyl_bessel_i0(*p) + j0(*p) + tgammaf(*p) + abs(-3); }
+//- what C has on the device: accepted
+__global__ void k(char* p) { printf("%p", p); void* q = malloc(4); free(q); assert(p); p[0] = clock(); }
+//- new and delete: accepted
+__global__ void k(int* p) { int* a = new int[4]; a[0] = 1; *p = a[0]; delete[] a; new (p) int(3); }
+//- std::move and std::forward: accepted
+template <class T> __device__ void d(T&& x) { int y = std::forward<T>(x); y = std::move(y); }
+__global__ void k(int* p) { d(*p); d(3); }
+//- std::initializer_list: accepted
+__device__ int d(std::initializer_list<int> l) { return *l.begin() + l.size(); }
+__global__ void k(int* p) { *p = d({1, 2, 3}); }
+//- types of std: accepted
+__global__ void k(int* p) { std::size_t n = std::is_same_v<int, int> ? 1 : 2; *p = n; std::array<int, 3> a{}; (void)a; }
+//- sizeof with std: accepted
+__global__ void k(int* p) { *p = sizeof(std::declval<int>()) + alignof(std::vector<int>); }
+
+//- constexpr function: refused 2:34 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { *p = twice(*p); }
+//- constexpr function of a constant: refused 2:34 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { *p = twice(4); }
+//- constexpr function for an array: refused 2:35 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { int a[twice(4)]; a[0] = 1; *p = a[0]; }
+//- constexpr function for shared memory: refused 2:46 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { __shared__ int a[twice(4)]; a[0] = 1; *p = a[0]; }
+//- constexpr function in a static assertion: refused 2:43 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { static_assert(twice(2) == 4, ""); *p = 1; }
+//- constexpr function template: refused 2:34 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+template <class T> constexpr T twice(T x) { return 2 * x; }
+__global__ void k(int* p) { *p = twice(4); }
+//- constexpr function in a template: refused 2:50 the constexpr function 'twice' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+template <class T> __global__ void k(T* p) { p = twice(4) + p; *p = 1; }
+void f() { k<int><<<1, 1>>>(nullptr); }
+//- constexpr function in an unused template: accepted
+constexpr int twice(int x) { return 2 * x; }
+template <class T> __global__ void k(T* p) { *p = twice(4); }
+//- constexpr function only measured: accepted
+constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { decltype(twice(3)) x = sizeof(twice(3)); *p = x; }
+//- constexpr function outside of kernels: accepted
+constexpr int twice(int x) { return 2 * x; }
+constexpr int kTwice = twice(4);
+__global__ void k(int* p) { *p = kTwice; }
+//- constexpr function for both sides: accepted
+__host__ __device__ constexpr int twice(int x) { return 2 * x; }
+__global__ void k(int* p) { constexpr int n = twice(4); *p = n + twice(*p); }
+//- constexpr function of the device on the host: refused 2:23 the __device__ function 'twice' cannot be called by host code: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ constexpr int twice(int x) { return 2 * x; }
+int f(int x) { return twice(x); }
+//- constexpr lambda in a kernel: accepted
+__global__ void k(int* p) { auto l = [](int x) constexpr { return x; }; *p = l(3); }
+//- constexpr member: refused 2:41 the constexpr function 'S::value' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+struct S { int v; constexpr int value() const { return v; } };
+__global__ void k(int* p, S s) { *p = s.value(); }
+//- std::max: refused 1:34 'std::max' is a constexpr function of the host and cannot be called in the kernel 'k': use max(), or compile with --expt-relaxed-constexpr
+__global__ void k(int* p) { *p = std::max(*p, 3); }
+//- std::min of constants: refused 1:34 'std::min' is a constexpr function of the host and cannot be called in the kernel 'k': use min(), or compile with --expt-relaxed-constexpr
+__global__ void k(int* p) { *p = std::min(4, 3); }
+//- std::numeric_limits: refused 1:66 'std::numeric_limits::max' is a constexpr function of the host and cannot be called in the kernel 'k': use a constant (FLT_MAX, INT_MAX) or cuda::std::numeric_limits, or compile with --expt-relaxed-constexpr
+__global__ void k(float* p) { *p =   std::numeric_limits<float>::max(); }
+//- std::array: refused 1:51 'std::array::operator[]' is a constexpr function of the host and cannot be called in the kernel 'k': use its namesake in cuda::std, or compile with --expt-relaxed-constexpr
+__global__ void k(int* p) { std::array<int, 3> a; a[0] = 1; *p = a[0]; }
+//- std::clamp: refused 1:34 'std::clamp' is a constexpr function of the host and cannot be called in the kernel 'k': use its namesake in cuda::std, or compile with --expt-relaxed-constexpr
+__global__ void k(int* p) { *p = std::clamp(*p, 1, 2); }
+//- a constexpr function on both sides: warned 2:43 the constexpr function 'twice' is one of the host and cannot be called in the __host__ __device__ function 'd': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int twice(int x) { return 2 * x; }
+__host__ __device__ int d(int x) { return twice(x); }
+
+//- alone shared arrays of 64 KB in sum: refused 1:17 the static __shared__ variables of the kernel 'k' take 64000 bytes, and a block has 49152: use less, or dynamic shared memory
+__global__ void k(float* p) {
+  __shared__ float a[8000], b[8000];
+  a[threadIdx.x] = *p; b[threadIdx.x] = a[3]; __syncthreads();
+  *p = b[threadIdx.x + 1] + a[threadIdx.x];
+}
+//- alone shared arrays of 64 KB by way of a function: refused 6:17 the static __shared__ variables of the kernel 'k' take 64000 bytes, and a block has 49152: use less, or dynamic shared memory
+__device__ float part(float* p) {
+  __shared__ float a[8000];
+  a[threadIdx.x] = *p; __syncthreads();
+  return a[threadIdx.x + 1];
+}
+__global__ void k(float* p) {
+  __shared__ float b[8000];
+  b[threadIdx.x] = part(p); __syncthreads();
+  *p = b[threadIdx.x + 1];
+}
+//- alone shared arrays of 48 KB in sum: accepted
+__global__ void k(float* p) {
+  __shared__ float a[6144], b[6144];
+  a[threadIdx.x] = *p; b[threadIdx.x] = a[3]; __syncthreads();
+  *p = b[threadIdx.x + 1] + a[threadIdx.x];
+}
+__global__ void l(float* p) {
+  __shared__ float a[12288];
+  a[threadIdx.x] = *p; __syncthreads();
+  *p = a[threadIdx.x + 1];
+}
+//- alone missing semicolon after a launch: refused 3:28 expected ';' before 'n'
+__global__ void k(int* p) {}
+void f(int n) {
+    k<<<1,     1>>>(nullptr)
+  n = 3;
+}
+//- alone unknown kernel: refused 1:12 'no_such_kernel_here' was not declared in this scope
+void f() { no_such_kernel_here<<<1, 1>>>(3); }
+//- alone CUDA_CHECK: refused 1:12 'CUDA_CHECK' is not declared: write #include "lab/lab.h" at the top, or a macro of your own that looks at the returned cudaError_t
+void f() { CUDA_CHECK(cudaDeviceSynchronize()); }
+//- alone digraphs: accepted
+%:define SIZE 4
+__global__ void k(int* p) <% int a<:SIZE:>; a<:0:> = 1; p<:0:> = a<:0:>; %>
+struct B <%%>; template <class T> struct W <% T t; %>;
+__global__ void l(int* p) <% extern __shared__ int s<::>; s<:0:> = 1; p<:0:> = s<:0:>; W<::B> w; (void)w; %>
+void f() <% k<<<1, 1>>>(nullptr); l<<<1, 1, 4>>>(nullptr); %>
+//- names in other scripts: accepted
+__device__ int size(int ñ) { int größe = ñ; return größe; }
+//- kernel with letters of other scripts: refused 1:17 the name of a function of the device cannot have letters beyond ASCII: rename it
+__global__ void größe(int* p) { *p = 3; }
