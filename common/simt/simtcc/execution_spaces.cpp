@@ -227,7 +227,11 @@ class Check {
   // The functions of libraries are known with the class they belong to.
   bool is_constexpr(const std::vector<std::string>& parts) const {
     if (parts.back() == "hypot") return false;
-    if (parts[0] != "std") return names_.constexprs.contains(parts.back());
+    if (parts[0] != "std") {
+      Text name = parts.back();
+      if (name.starts_with("operator\"\"")) name.remove_prefix(8);  // ""_km
+      return names_.constexprs.contains(name);
+    }
     return names_.library_constexprs.contains(parts[parts.size() - 2] + "::" + parts.back());
   }
   bool is_constexpr_for_all(const std::vector<std::string>& parts) const {
@@ -346,12 +350,21 @@ class Check {
       const bool is_function =
           mention.is_call || dump_.find(mention) ||
           (mention.name.starts_with("_Z") && is_signature(demangled(mention.name)));
-      if (is_function) {
+      if (is_function && !is_printf(mention)) {
         check_function(mention, role, blamed, place);
-      } else {
+      } else if (!is_function) {
         check_variable(mention, role, blamed, place);
       }
     }
+  }
+
+  // g++ reads printf("text\n") as puts("text"), and printf("%c", c) as putchar(c).
+  bool is_printf(const Mention& mention) const {
+    if (mention.name != "puts" && mention.name != "putchar") return false;
+    const std::string file(mention.place.file);
+    const int line = mention.place.line;
+    return origins_.function_called(file, line, mention.place.column) == "printf" ||
+           (origins_.names(file, line, "printf") && !origins_.names(file, line, mention.name));
   }
 
   void check_function(const Mention& mention, Space role, const DumpedFunction& blamed,

@@ -44,6 +44,13 @@ int Origins::column_of_name(const std::string& file, int line, int rewritten_col
   return found == tokens.end() || !is_name(*found) ? column_of_token(at) : in_file(*found);
 }
 
+bool Origins::names(const std::string& file, int line, std::string_view name) const {
+  const auto found = on_line_.find({file, line});
+  return found != on_line_.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](std::size_t i) { return tokens_.list[i].is(name); });
+}
+
 std::size_t Origins::token_at(const std::string& file, int line, int rewritten_column) const {
   const auto found = on_line_.find({file, line});
   if (found == on_line_.end()) return kNowhere;
@@ -77,7 +84,22 @@ int Origins::column_of_preprocessed(const std::string& file, int line, int colum
   return 0;
 }
 
+std::string_view Origins::function_called(const std::string& file, int line,
+                                          int rewritten_column) {
+  const std::size_t at = token_at(file, line, rewritten_column);
+  return at == kNowhere ? std::string_view{} : tokens_.list[name_called(at)].text;
+}
+
 int Origins::column_of_token(std::size_t at) {
+  const auto& list = tokens_.list;
+  std::size_t i = name_called(at);
+  if (i == at || !list[i].is_identifier()) return in_file(i);
+  while (i >= 2 && list[i - 1].is("::") && list[i - 2].is_identifier()) i -= 2;
+  return in_file(i);
+}
+
+// From the parenthesis of a call, where g++ often has its place, to the name: f(x), f<T>(x), a::f(x).
+std::size_t Origins::name_called(std::size_t at) const {
   const auto& list = tokens_.list;
   // S s(3): g++ has the constructor at the end
   if (list[at].is(")") || list[at].is("]")) {
@@ -88,25 +110,19 @@ int Origins::column_of_token(std::size_t at) {
       if (list[i].is(";") || list[i].is("{")) break;
     }
     if (list[i].is("(")) at = i;
-    if (list[i].is("[") && i > 0 && list[i - 1].is_identifier()) return in_file(i - 1);
+    if (list[i].is("[") && i > 0 && list[i - 1].is_identifier()) return i - 1;
   }
-  // f(x), f<T>(x), a::f(x): from the parenthesis to the name
-  if (list[at].is("(") && at > 0) {
-    std::size_t i = at - 1;
-    if (list[i].is(">")) {
-      for (int depth = 0; i > 0; --i) {
-        if (list[i].is(">")) ++depth;
-        if (list[i].is("<") && --depth == 0) break;
-        if (list[i].is(";") || list[i].is("{")) break;
-      }
-      if (list[i].is("<") && i > 0) --i;
+  if (!list[at].is("(") || at == 0) return at;
+  std::size_t i = at - 1;
+  if (list[i].is(">")) {
+    for (int depth = 0; i > 0; --i) {
+      if (list[i].is(">")) ++depth;
+      if (list[i].is("<") && --depth == 0) break;
+      if (list[i].is(";") || list[i].is("{")) break;
     }
-    if (list[i].is_identifier()) {
-      while (i >= 2 && list[i - 1].is("::") && list[i - 2].is_identifier()) i -= 2;
-      at = i;
-    }
+    if (list[i].is("<") && i > 0) --i;
   }
-  return in_file(at);
+  return list[i].is_identifier() ? i : at;
 }
 
 // The token's column in its file: the two are compared word for word, and a word that comes from a macro stands where the

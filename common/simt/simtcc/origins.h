@@ -33,6 +33,12 @@ class Origins {
   /// The same from a column of the preprocessed text.
   int column_of_preprocessed(const std::string& file, int line, int column);
 
+  /// The last part of the name of the function that is called there, as the preprocessed text has it.
+  std::string_view function_called(const std::string& file, int line, int rewritten_column);
+
+  /// Does the preprocessed text have this name on the line?
+  bool names(const std::string& file, int line, std::string_view name) const;
+
   /// A line of the reader's file, or nothing if there is none.
   std::string_view line_of(const std::string& file, int line);
 
@@ -40,6 +46,7 @@ class Origins {
   using Line = std::pair<std::string, int>;
   std::size_t token_at(const std::string& file, int line, int rewritten_column) const;
   int column_of_token(std::size_t token);
+  std::size_t name_called(std::size_t token) const;
   int in_file(std::size_t token);
   const std::vector<std::string>& lines_of(const std::string& file);
 

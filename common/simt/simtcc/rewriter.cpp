@@ -700,7 +700,8 @@ class Rewriter {
     }
     const std::string_view name = name_before(parameters);
     if (!list_[i].in_system_header) {
-      names_.constexprs.insert(name);
+      const bool literal = list_[parameters - 1].kind == TokenKind::string;  // operator""_km
+      names_.constexprs.insert(literal ? list_[parameters - 1].text : name);
       return;
     }
     const std::string_view owner =

@@ -355,6 +355,17 @@ __global__ void k(int* p) { std::cout << *p; }
 __global__ void k(int* p) { std::cout << "p"; }
 //- puts: refused 1:29 'puts' is host code and cannot be called in the kernel 'k': use printf()
 __global__ void k(int* p) { puts("p"); }
+//- a line of printf, which g++ reads as puts: accepted
+#define SAY(what) printf(what "\n")
+__global__ void k(const char* p) { printf("p\n"); printf("p"); printf("%s\n", p); printf("%c", *p); printf("\n"); std::printf("q\n"); SAY("r"); }
+//- puts beside printf: refused 1:44 'puts' is host code and cannot be called in the kernel 'k': use printf()
+__global__ void k(int* p) { printf("p\n"); puts("p"); }
+//- literal operator: refused 2:39 the constexpr function 'operator""_b' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr unsigned operator""_b(unsigned long long v) { return v; }
+__global__ void k(unsigned* p) { *p = 5_b; }
+//- literal operator for both: accepted
+__host__ __device__ constexpr unsigned operator""_b(unsigned long long v) { return v; }
+__global__ void k(unsigned* p) { *p = 5_b; }
 //- fprintf: refused 1:29 'stderr' is host code and cannot be used in the kernel 'k': use printf()
 __global__ void k(int* p) { fprintf(stderr, "p"); }
 //- snprintf: refused 1:30 'snprintf' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
