@@ -18,10 +18,13 @@
 #include <cuda/barrier>
 
 constexpr int kStages = 2;
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
 __global__ void ring_sums(const float* x, float* out, int slices) {
   __shared__ float stages[kStages][32];
-  __shared__ cuda::barrier<cuda::thread_scope_block> full[kStages], empty[kStages];
+  __shared__ __align__(16) char room[2][kStages * sizeof(Barrier)];  // shared: no constructors
+  Barrier* const full = reinterpret_cast<Barrier*>(room[0]);         // (kStages)
+  Barrier* const empty = reinterpret_cast<Barrier*>(room[1]);        // (kStages)
   if (threadIdx.x == 32) {
     init(&full[0], 32);
     init(&full[1], 32);
