@@ -147,6 +147,7 @@ class Check(learner.Checkout):
         self.assertEqual([row["passed"] for row in data["exercises"]], [True, False, False])
         self.assertEqual(data["exercises"][1]["failures"][0]["kind"], "out-of-bounds")
         root = ElementTree.parse(os.path.join(self.root, "out.xml")).getroot()
+        self.assert_junit(root)
         self.assertEqual(len(root.findall(".//testcase")), 3)
         self.assertEqual(len(root.findall(".//failure")), 2)
         with open(os.path.join(self.root, "out.md"), encoding="utf-8") as file:
@@ -155,6 +156,39 @@ class Check(learner.Checkout):
         self.assertIn("| 01 `beta` | fill in | not yet | out-of-bounds at n = 2 |", table)
         self.assertIn("| 02 `gamma` | fill in | not started |  |", table)
         self.assertFalse(os.path.exists(self.mine("gamma")), "check --all must not start exercises")
+
+    # What Jenkins, GitLab and GitHub's actions read: each element, its attributes (! must be there), its children.
+    JUNIT = {
+        "testsuites": ("name tests failures errors time", "testsuite"),
+        "testsuite": ("name! tests! failures errors time", "testcase"),
+        "testcase": ("name! classname! time", "failure"),
+        "failure": ("type message", ""),
+    }
+
+    def assert_junit(self, element):
+        attributes, children = self.JUNIT[element.tag]
+        needed = {name[:-1] for name in attributes.split() if name.endswith("!")}
+        self.assertLessEqual(needed, set(element.attrib))
+        self.assertLessEqual(set(element.attrib), set(attributes.replace("!", "").split()))
+        for name in {"tests", "failures", "errors", "time"} & set(element.attrib):
+            self.assertRegex(element.get(name), r"^\d+(\.\d+)?$" if name == "time" else r"^\d+$")
+        for tag in ("testcase", "failure"):
+            total = {"testcase": "tests", "failure": "failures"}[tag]
+            if total in element.attrib:
+                self.assertEqual(len(element.findall(".//" + tag)), int(element.get(total)))
+        for child in element:
+            self.assertIn(child.tag, children.split())
+            self.assert_junit(child)
+
+    def test_junit_that_is_none(self):
+        for text in (
+            "<testsuites><testcase name='a' classname='b'/></testsuites>",
+            "<testsuite name='a' tests='2'><testcase name='a' classname='b'/></testsuite>",
+            "<testcase name='a'/>",
+            "<testsuite name='a' tests='0' colour='red'/>",
+        ):
+            with self.assertRaises(AssertionError):
+                self.assert_junit(ElementTree.fromstring(text))
 
     def test_lines_for_editors(self):
         with open(os.path.join(learner.fake.ROOT, ".vscode", "tasks.json"), encoding="utf-8") as file:

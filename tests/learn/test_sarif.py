@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import unittest
 
 import fake
@@ -20,6 +21,100 @@ FINDING = {
     "address": 0,
     "allocation": "",
 }
+
+
+# What the schema of SARIF 2.1.0 says of the objects that we write, and no more properties than we write: of each
+# property what it holds ("[result]": a list of them), with ! those that have to be there.
+OBJECTS = {
+    "log": {"$schema": "uri", "version!": ["2.1.0"], "runs!": "[run]"},
+    "run": {
+        "tool!": "tool",
+        "originalUriBaseIds": "{folder}",
+        "columnKind": ["utf16CodeUnits", "unicodeCodePoints"],
+        "results": "[result]",
+    },
+    "tool": {"driver!": "component"},
+    "component": {"name!": "text", "rules": "[rule]"},
+    "rule": {"id!": "text", "shortDescription": "string"},
+    "string": {"text!": "text"},
+    "result": {
+        "ruleId": "text",
+        "ruleIndex": "index",
+        "level": ["none", "note", "warning", "error"],
+        "message!": "string",
+        "locations": "[location]",
+    },
+    "location": {"physicalLocation": "place"},
+    "place": {"artifactLocation!": "artifact", "region": "region"},
+    "artifact": {"uri!": "uri", "uriBaseId": "text"},
+    "folder": {"uri!": "uri"},
+    "region": {"startLine!": "line"},
+}
+PLAIN = {
+    "text": lambda value: isinstance(value, str) and value,
+    # RFC 3986: of ASCII, no blank, and % stands before two digits
+    "uri": lambda value: (
+        isinstance(value, str) and re.fullmatch(r"(?:[\w\-.~:/?#@!$&'()*+,;=]|%[0-9A-F]{2})+", value, re.A)
+    ),
+    "index": lambda value: type(value) is int and value >= 0,
+    "line": lambda value: type(value) is int and value >= 1,
+}
+
+
+def breaches(value, kind, where="log"):
+    """What of it the schema does not allow, in one line each."""
+    if isinstance(kind, list):
+        return [] if value in kind else [f"{where}: {value!r} is none of {kind}"]
+    if kind[0] == "[":
+        if not isinstance(value, list):
+            return [f"{where}: no list"]
+        return [b for i, one in enumerate(value) for b in breaches(one, kind[1:-1], f"{where}[{i}]")]
+    if not isinstance(value, dict) and (kind[0] == "{" or kind in OBJECTS):
+        return [f"{where}: no object"]
+    if kind[0] == "{":
+        return [b for key, one in value.items() for b in breaches(one, kind[1:-1], f"{where}.{key}")]
+    if kind in PLAIN:
+        return [] if PLAIN[kind](value) else [f"{where}: {value!r} is no {kind}"]
+    known = {name.rstrip("!"): of for name, of in OBJECTS[kind].items()}
+    found = [f"{where}: lacks {name[:-1]}" for name in OBJECTS[kind] if name.endswith("!") and name[:-1] not in value]
+    for name, one in value.items():
+        found += breaches(one, known[name], f"{where}.{name}") if name in known else [f"{where}: {name} is unknown"]
+    return found
+
+
+class Schema(test_trace.Made):
+    def log(self):
+        findings = [dict(FINDING, file=self.cu), dict(FINDING, kind="new-kind", file="", line=0)]
+        return json.loads(sarif.render({"launches": [self.launch(findings=findings)], "findings": []}))
+
+    def test_it_holds(self):
+        log = self.log()
+        self.assertEqual(breaches(log, "log"), [])
+        for base in log["runs"][0]["originalUriBaseIds"].values():
+            self.assertRegex(base["uri"], "^file:///.*/$")
+
+    def test_it_can_be_broken(self):
+        def spoil(change):
+            log = self.log()
+            change(log["runs"][0])
+            return breaches(log, "log")
+
+        result = "log.runs[0].results[0]"
+        for change, said in (
+            (lambda run: run.pop("tool"), "log.runs[0]: lacks tool"),
+            (lambda run: run.update(colour=1), "log.runs[0]: colour is unknown"),
+            (lambda run: run["results"][0].update(level="bad"), result + ".level: 'bad' is none of"),
+            (lambda run: run["results"][0].update(ruleIndex=-1), result + ".ruleIndex: -1 is no index"),
+            (lambda run: run["results"][0].update(message="x"), result + ".message: no object"),
+            (lambda run: run.update(results={}), "log.runs[0].results: no list"),
+            (lambda run: self.place(run)["region"].update(startLine=0), "startLine: 0 is no line"),
+            (lambda run: self.place(run)["artifactLocation"].update(uri="a b"), "uri: 'a b' is no uri"),
+        ):
+            self.assertIn(said, "\n".join(spoil(change)))
+
+    @staticmethod
+    def place(run):
+        return run["results"][0]["locations"][0]["physicalLocation"]
 
 
 class Sarif(test_trace.Made):

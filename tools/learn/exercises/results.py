@@ -23,12 +23,15 @@ def as_junit(outcomes):
         chapters.setdefault(exercise.chapter, []).append((exercise, outcome))
     failed = sum(not outcome.passed for _, outcome in outcomes)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites name="exercises" tests="{len(outcomes)}" failures="{failed}">')
+    seconds = sum(outcome.seconds for _, outcome in outcomes)
+    lines.append(
+        f'<testsuites name="exercises" tests="{len(outcomes)}" failures="{failed}" errors="0" time="{seconds:.2f}">'
+    )
     for chapter, rows in chapters.items():
         wrong = sum(not outcome.passed for _, outcome in rows)
         total = sum(outcome.seconds for _, outcome in rows)
         lines.append(
-            f'  <testsuite name={quoteattr(chapter)} tests="{len(rows)}" failures="{wrong}" time="{total:.2f}">'
+            f'  <testsuite name={quoteattr(chapter)} tests="{len(rows)}" failures="{wrong}" errors="0" time="{total:.2f}">'
         )
         for exercise, outcome in rows:
             head = f'    <testcase classname={quoteattr(chapter)} name={quoteattr(exercise.name)} time="{outcome.seconds:.2f}"'
@@ -39,7 +42,9 @@ def as_junit(outcomes):
             text = "\n".join(failure["message"] for failure in outcome.failures)
             lines.append(head + ">")
             lines.append(
-                "      <failure message={}>{}</failure>".format(attribute("; ".join(reasons)), escape(printable(text)))
+                "      <failure type={} message={}>{}</failure>".format(
+                    attribute(outcome.reasons()[0][0]), attribute("; ".join(reasons)), escape(printable(text))
+                )
             )
             lines.append("    </testcase>")
         lines.append("  </testsuite>")
