@@ -1,0 +1,113 @@
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "rules.h"
+#include "unit.h"
+
+namespace simtcc {
+namespace {
+
+class DeviceCode : private Rule {
+ public:
+  using Rule::Rule;
+
+  // A call of a constexpr function that g++ works out and nvcc refuses all the same: f(3), std::max(1, 2),
+  // std::numeric_limits<float>::max().
+  void note_constexpr_call(std::size_t i) {
+    std::size_t open = i + 1;
+    if (is(open, "<")) open = skip_angles(open);
+    if (open == kNone || !is(open, "(") || is(i - 1, ".") || is(i - 1, "->")) return;
+    const std::string_view name = list_[i].text;
+    std::string called;
+    if (is(i - 1, "::") && is(i - 2, "std")) {
+      called = "std::" + std::string(name);
+      if (!names_.library_constexprs.contains(called)) return;
+    } else if (is(i - 1, "::") && is(i - 2, ">")) {
+      const std::size_t angle = angle_start(i - 2);
+      if (angle == kNone || angle == 0 || !is(angle - 1, "numeric_limits")) return;
+      called = "std::numeric_limits::" + std::string(name);
+    } else if (names_.constexprs.contains(name) && !names_.device.contains(name) &&
+               !names_.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {
+      called = std::string(name);
+    } else {
+      return;
+    }
+    // not evaluated, or perhaps discarded
+    for (std::size_t j = i; j-- > head_;) {
+      if (is(j, "(") && j > 0 && skip_group(j) > i &&
+          (is(j - 1, "sizeof") || is(j - 1, "decltype") || is(j - 1, "noexcept") ||
+           is(j - 1, "alignof")))
+        return;
+    }
+    if (is_discardable(i)) return;
+    const FunctionBody* const body = body_at(i);
+    if (!body) return;
+    names_.constexpr_calls.push_back({tokens_.files[static_cast<std::size_t>(list_[i].file)],
+                                      list_[i].line, column_of(list_[i]), std::move(called),
+                                      list_[body->open].line, list_[body->close].line,
+                                      scopes_.back().templated, scopes_.back().side == Side::both});
+  }
+
+  // Words of C++ that nvcc does not take in device code.
+  void check_device_word(std::size_t i) {
+    const Token& t = list_[i];
+    if (t.text == "throw") {
+      report(t, "device code cannot throw: write an error code to memory, or call __trap()");
+    } else if (t.text == "try") {
+      report(t, "device code has no exceptions: take the try block away");
+    } else if (t.text == "typeid" || t.text == "dynamic_cast") {
+      report(t,
+             "device code has no type information at run time: write a virtual function or a tag "
+             "in place of " +
+                 std::string(t.text));
+    }
+  }
+
+  // Functions of C's library that are another one in a kernel.
+  bool visit_library_function(std::size_t i) {
+    static const std::map<std::string_view, std::string_view> names = {
+        {"clock", "::simt::detail::device_clock"},
+        {"malloc", "::simt::detail::device_malloc"},
+        {"free", "::simt::detail::device_free"},
+        {"__builtin_memcpy", "::memcpy"},  // those of simt/bytes.h
+        {"__builtin_memmove", "::memmove"},
+        {"__builtin_memset", "::memset"},
+    };
+    if (scopes_.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
+    if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is_identifier(i - 1))) {
+      if (!is_identifier(i - 1) || !is_statement_keyword(list_[i - 1].text)) return false;
+    }
+    const auto found = names.find(list_[i].text);
+    if (found == names.end()) return false;
+    if (i > 0 && is(i - 1, "::")) {  // ::malloc and std::malloc
+      const bool standard = i > 1 && is(i - 2, "std");
+      if (!standard && i > 1 && is_identifier(i - 2)) return false;
+      remove_tokens(standard ? i - 2 : i - 1, i);
+    }
+    replace_token(i, std::string(found->second));
+    return true;
+  }
+
+ private:
+  // Does the token stand in what an `if constexpr` selects?
+  bool is_discardable(std::size_t i) const {
+    const FunctionBody* const body = body_at(i);
+    for (std::size_t j = body ? body->open : i; j < i; ++j) {
+      if (!is(j, "constexpr") || !is(j - 1, "if") || !is(j + 1, "(")) continue;
+      if (skip_group(j + 1) <= i) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+void note_constexpr_call(Unit& unit, std::size_t i) { DeviceCode(unit).note_constexpr_call(i); }
+void check_device_word(Unit& unit, std::size_t i) { DeviceCode(unit).check_device_word(i); }
+bool rewrite_library_function(Unit& unit, std::size_t i) {
+  return DeviceCode(unit).visit_library_function(i);
+}
+
+}  // namespace simtcc

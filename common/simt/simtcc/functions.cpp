@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "rules.h"
+#include "unit.h"
+
+namespace simtcc {
+namespace {
+
+// Where a function runs, in attributes of g++ that change nothing here and come out again where it prints what it
+// has made of the source: see execution_spaces.h.
+constexpr std::string_view kDeviceMark = "__attribute__((no_instrument_function))";
+constexpr std::string_view kBothMark =
+    "__attribute__((no_instrument_function, no_profile_instrument_function))";
+constexpr std::string_view kHostMark = "__attribute__((no_profile_instrument_function)) ";
+
+class Functions : private Rule {
+ public:
+  using Rule::Rule;
+
+  // `__device__` and `__global__` become marks that g++ keeps with the function.
+  void mark_function(std::size_t i) {
+    const bool kernel = is(i, "__global__");
+    const bool lambda = marks_lambda(i);
+    const std::size_t parameters = parameters_of(i + 1);
+    if (parameters == kNone && !lambda) {
+      if (!kernel) note_variables(i + 1);
+      return replace_token(i, kernel ? std::string(kKernelMark) : "");
+    }
+    // (The qualifier itself is a macro of a system header.)
+    const bool of_program = parameters != kNone && !list_[parameters].in_system_header;
+    if (kernel && !lambda && of_program) check_kernel(unit_, i, parameters);
+    if (!lambda && of_program) check_letters(parameters - 1);
+    bool host = false;
+    const std::size_t end = parameters == kNone ? i + 3 : parameters;
+    for (std::size_t j = declaration_start(i); j < end && j < list_.size(); ++j) {
+      if (is(j, "__host__")) host = true;
+    }
+    if (!lambda && of_program) {
+      (kernel ? names_.kernels
+       : host ? names_.both
+              : names_.device)
+          .insert(name_before(parameters));
+    }
+    if (kernel) return replace_token(i, std::string(kKernelMark));
+    const bool defaulted = parameters != kNone && is_defaulted(parameters);
+    const std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
+    if (lambda && parameters != kNone) {
+      // Ahead of the parameters of one that is mutable, g++ loses the mark.
+      std::size_t j = skip_group(parameters);
+      const bool is_mutable = is(j, "mutable") || (is(j, "constexpr") && is(j + 1, "mutable"));
+      if (is_mutable) {
+        while (is(j + 1, "constexpr") || is(j + 1, "mutable") || is(j + 1, "noexcept")) ++j;
+        if (is(j, "noexcept") && is(j + 1, "(")) j = skip_group(j + 1) - 1;
+        insert_after(j, " " + mark + " ");
+        return replace_token(i, "");
+      }
+    }
+    replace_token(i, mark);
+  }
+
+  // What `__constant__ float a, b[3];` declares: variables that kernels can use.
+  void note_variables(std::size_t i) {
+    while (i < list_.size() && !is(i, ";") && !is(i, "{") && !is(i, "}")) {
+      if (is(i, "<")) {
+        const std::size_t end = skip_angles(i);
+        i = end == kNone ? i + 1 : end;
+      } else if (is(i, "=")) {
+        while (i < list_.size() && !is(i, ",") && !is(i, ";"))
+          i = is_opening(i) ? skip_group(i) : i + 1;
+      } else if (is(i, "[") || (is(i, "(") && !is(i + 1, "*"))) {
+        i = skip_group(i);
+      } else {
+        if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
+                                 is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
+          names_.variables.insert(list_[i].text);
+        }
+        ++i;
+      }
+    }
+  }
+
+  // The same for variables of the host: what a declaration of a namespace or a class may name, the one or other member or
+  // function among them.
+  void note_host_variables(std::size_t head, std::size_t end) {
+    if (head >= end || list_[head].in_system_header) return;
+    for (std::size_t i = head; i < end; ++i) {
+      if (is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__") ||
+          is(i, "__global__") || is(i, "using") || is(i, "typedef"))
+        return;
+      if (is(i, "=")) break;
+    }
+    for (std::size_t i = head; i < end; ++i) {
+      if (is(i, "=") || is(i, "{")) {
+        while (i < end && !is(i, ",")) i = is_opening(i) ? skip_group(i) : i + 1;
+        continue;
+      }
+      if (is(i, "[")) i = skip_group(i) - 1;
+      if (is_identifier(i) && (i + 1 == end || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
+                               is(i + 1, ",") || is(i + 1, ")")))
+        names_.host_variables.insert(list_[i].text);
+    }
+  }
+
+  // A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.
+  void note_constexpr(std::size_t i) {
+    if (i > 0 && (is(i - 1, "if") || is(i - 1, ")"))) return;
+    const std::size_t start = declaration_start(i);
+    const std::size_t parameters = parameters_of(start);
+    if (parameters == kNone || parameters < i || in_function()) return;
+    for (std::size_t j = start; j < parameters; ++j) {
+      if (is(j, "__device__") || is(j, "=")) return;
+    }
+    const std::string_view name = name_before(parameters);
+    if (!list_[i].in_system_header) {
+      const bool literal = list_[parameters - 1].kind == TokenKind::string;  // operator""_km
+      names_.constexprs.insert(literal ? list_[parameters - 1].text : name);
+      return;
+    }
+    const std::string_view owner =
+        scopes_.back().kind == Scope::Kind::type ? scopes_.back().name : "std";
+    std::string full = std::string(owner) + "::" + std::string(name);
+    for (std::size_t j = parameters; name == "operator" && j > start && !is(j - 1, name); --j)
+      full.insert(owner.size() + 10, list_[j - 1].text);
+    names_.library_constexprs.insert(std::move(full));
+  }
+
+  // A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise. One that the
+  // compiler makes is where it is needed.
+  void mark_special_member(std::size_t i) {
+    const Token& t = list_[i];
+    if (t.in_system_header || scopes_.back().name.empty()) return;
+    const bool named = t.text == scopes_.back().name && is(i + 1, "(");
+    const bool assigns = t.text == "operator" && is(i + 1, "=") && is(i + 2, "(");
+    if (!named && !assigns) return;
+    const std::size_t parameters = assigns ? i + 2 : i + 1;
+    if (is_defaulted(parameters)) return;
+    std::size_t start = head_;
+    while (start < i && !is(start, "friend")) {
+      if (is(start, "template") && is(start + 1, "<")) {
+        const std::size_t end = skip_angles(start + 1);
+        if (end == kNone || end > i) return;
+        start = end;
+      } else if (is(start, ":") || is(start + 1, ":")) {
+        ++start;  // public:
+      } else {
+        break;
+      }
+    }
+    for (std::size_t j = start; j < i; ++j) {
+      if (is(j, "__device__") || is(j, "friend") || is(j, "=") || is(j, "return")) return;
+    }
+    insert_before(start, std::string(kHostMark));
+  }
+
+ private:
+  // nvcc takes no others in what it gives a name in device code.
+  void check_letters(std::size_t i) {
+    const std::string_view name = list_[i].text;
+    if (name.find('\\') == std::string_view::npos &&
+        std::all_of(name.begin(), name.end(), [](char c) { return !(c & 0x80); }))
+      return;
+    report(list_[i],
+           "the name of a function of the device cannot have letters beyond ASCII: rename it");
+  }
+};
+
+}  // namespace
+
+void mark_function(Unit& unit, std::size_t i) { Functions(unit).mark_function(i); }
+void note_variables(Unit& unit, std::size_t i) { Functions(unit).note_variables(i); }
+void note_host_variables(Unit& unit, std::size_t head, std::size_t end) {
+  Functions(unit).note_host_variables(head, end);
+}
+void note_constexpr(Unit& unit, std::size_t i) { Functions(unit).note_constexpr(i); }
+void mark_special_member(Unit& unit, std::size_t i) { Functions(unit).mark_special_member(i); }
+
+}  // namespace simtcc

@@ -1,0 +1,72 @@
+/// \file
+/// The rules of the rewriter, by the file that has each. They are called at the token that they are about, in the order of
+/// the source, unless it says otherwise.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "unit.h"
+
+namespace simtcc {
+
+/// What `__global__` is to g++: a kernel keeps a symbol of its own, by which reports name it. The marks: execution_spaces.h.
+inline constexpr std::string_view kKernelMark =
+    "__attribute__((noinline, used, no_instrument_function, tainted_args))";
+
+// ---- functions.cpp: where functions run, and what they can name there
+
+/// `__device__` and `__global__` become marks that g++ keeps with the function.
+void mark_function(Unit& unit, std::size_t i);
+/// What `__constant__ float a, b[3];` declares from i on: variables that kernels can use.
+void note_variables(Unit& unit, std::size_t i);
+/// The same for variables of the host, in tokens [head, end) of a namespace or a class.
+void note_host_variables(Unit& unit, std::size_t head, std::size_t end);
+/// A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.
+void note_constexpr(Unit& unit, std::size_t i);
+/// A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise.
+void mark_special_member(Unit& unit, std::size_t i);
+
+// ---- kernels.cpp
+
+/// What nvcc refuses of a kernel's declaration. \param parameters their parenthesis
+void check_kernel(Unit& unit, std::size_t i, std::size_t parameters);
+/// A kernel whose declaration starts at `head` makes itself known in its body, for those who launch it by its address.
+void register_kernel(Unit& unit, std::size_t head, std::size_t open);
+
+// ---- launches.cpp
+
+/// `k<<<grid, block>>>(arguments)`; `open` is the first `<`.
+void rewrite_launch(Unit& unit, std::size_t open);
+
+// ---- shared_variables.cpp
+
+void rewrite_shared(Unit& unit, std::size_t i);
+/// At the end: functions that use the dynamic shared memory of a namespace get a declaration of their own.
+void use_namespace_shared(Unit& unit, const NamespaceShared& shared);
+
+// ---- device_code.cpp: names and words in functions of the device
+
+/// A call of a constexpr function that g++ works out and nvcc refuses all the same.
+void note_constexpr_call(Unit& unit, std::size_t i);
+/// Words of C++ that nvcc does not take in device code.
+void check_device_word(Unit& unit, std::size_t i);
+/// Functions of C's library that are another one in a kernel. \return is the token one?
+bool rewrite_library_function(Unit& unit, std::size_t i);
+
+// ---- atomics.cpp: of which the compiler or the hardware makes fewer
+
+/// The atomics that a warp can do with one lane's.
+bool is_merging_atomic(std::string_view name);
+void rewrite_atomic(Unit& unit, std::size_t i);
+/// What `__device__ int count, sums[8];` declares from i on.
+void note_device_variables(Unit& unit, std::size_t i);
+/// At the end, when all is known: `atomicAdd(count, 1)` whose address no thread of a warp can see differently.
+void mark_same_address(Unit& unit, std::size_t i);
+
+// ---- ptx.cpp
+
+/// `asm` in device code.
+void rewrite_asm(Unit& unit, std::size_t i);
+
+}  // namespace simtcc

@@ -1,0 +1,283 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules.h"
+#include "unit.h"
+
+namespace simtcc {
+namespace {
+
+class SharedVariables : private Rule {
+ public:
+  using Rule::Rule;
+
+  void visit_shared(std::size_t i) {
+    if (handled_.contains(i)) return;
+    const std::size_t start = declaration_start(i);
+    std::vector<std::size_t> attributes;  // first tokens of alignas(...) and [[...]]
+    bool is_extern = false;
+    const std::size_t declarators_at = parse_specifiers(start, attributes, is_extern);
+    std::vector<Declarator> declarators;
+    std::size_t end = kNone;
+    if (declarators_at != kNone) end = parse_declarators(declarators_at, declarators);
+    if (end == kNone) {
+      report(list_[i],
+             "cannot read this __shared__ declaration; write it as `__shared__ T name[N];`");
+      return;
+    }
+    const bool dynamic =
+        is_extern && std::any_of(declarators.begin(), declarators.end(),
+                                 [](const Declarator& d) { return d.unknown_bound; });
+    if (dynamic) {
+      declare_dynamic(start, declarators_at, declarators, end);
+    } else {
+      declare_static(start, declarators_at, attributes, declarators, end);
+    }
+  }
+
+  void use_namespace_shared(const NamespaceShared& shared) {
+    for (const FunctionBody& body : bodies_) {
+      if (body.open < shared.after) continue;
+      bool used = false, declared = false;
+      for (std::size_t i = body.head; i < body.close; ++i) {
+        if (!is(i, shared.name) || !is_identifier(i)) continue;
+        if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) continue;
+        if (declares(i, body)) declared = true;
+        if (i > body.open) used = true;
+      }
+      if (used && !declared) insert_after(body.open, " " + shared.declaration);
+    }
+  }
+
+ private:
+  struct Declarator {
+    std::size_t name;
+    std::size_t end;  // one past it: `,` or `;`
+    bool unknown_bound;
+  };
+
+  // Reads decl-specifiers from i on. Returns the first token of the declarators, or kNone.
+  std::size_t parse_specifiers(std::size_t i, std::vector<std::size_t>& attributes,
+                               bool& is_extern) {
+    bool type = false;
+    while (i < list_.size()) {
+      const Token& t = list_[i];
+      if (is(i, "[") && is(i + 1, "[")) {
+        attributes.push_back(i);
+        i = skip_group(i);
+      } else if (t.is("alignas") && is(i + 1, "(")) {
+        attributes.push_back(i);
+        i = skip_group(i + 1);
+      } else if (t.is_identifier() && takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+        if (!t.is("__attribute__") && !t.is("__attribute")) type = true;
+        i = skip_group(i + 1);
+        if (type && is(i, "::")) i = skip_name(i);
+      } else if (t.is_identifier() && is_specifier(t.text)) {
+        if (t.text == "extern") is_extern = true;
+        ++i;
+      } else if (t.is_identifier() && is_builtin_type(t.text)) {
+        type = true;
+        ++i;
+      } else if (t.is_identifier() && is_class_key(t.text)) {
+        type = true;
+        i = skip_class(i + 1);
+      } else if (!type && (t.is("::") || t.is_identifier())) {
+        type = true;
+        i = skip_name(i);
+      } else {
+        return type ? i : kNone;
+      }
+      if (i == kNone) return kNone;
+    }
+    return kNone;
+  }
+
+  // After struct, class, union or enum: attributes, a name, bases, a body.
+  std::size_t skip_class(std::size_t i) const {
+    while (i < list_.size()) {
+      if (is_identifier(i) && takes_attribute_parenthesis(list_[i].text) && is(i + 1, "(")) {
+        i = skip_group(i + 1);
+      } else if (is(i, "[") && is(i + 1, "[")) {
+        i = skip_group(i);
+      } else {
+        break;
+      }
+    }
+    if (is_identifier(i) || is(i, "::")) i = skip_name(i);
+    if (i == kNone) return kNone;
+    if (is(i, ":")) {
+      while (i < list_.size() && !is(i, "{") && !is(i, ";")) ++i;
+    }
+    return is(i, "{") ? skip_group(i) : i;
+  }
+
+  // Reads the declarators from i on. Returns the `;` that ends the declaration, or kNone.
+  std::size_t parse_declarators(std::size_t i, std::vector<Declarator>& out) {
+    while (true) {
+      Declarator declarator{kNone, kNone, false};
+      int parentheses = 0;
+      while (i < list_.size() && declarator.name == kNone) {
+        const Token& t = list_[i];
+        if (t.is("(")) {
+          ++parentheses;
+          ++i;
+        } else if (t.is("*") || t.is("&") || t.is("&&")) {
+          ++i;
+        } else if (t.is_identifier() && takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+          i = skip_group(i + 1);
+        } else if (t.is_identifier() && is_specifier(t.text)) {
+          ++i;
+        } else if (t.is_identifier()) {
+          declarator.name = i++;
+        } else {
+          return kNone;
+        }
+      }
+      for (; parentheses > 0 && is(i, ")"); --parentheses) ++i;
+      declarator.unknown_bound = is(i, "[") && is(i + 1, "]");
+      while (i < list_.size() && !is(i, ",") && !is(i, ";")) {
+        if (is(i, "=") || is(i, "{")) {
+          report(list_[declarator.name],
+                 "a __shared__ variable cannot have an initialiser: each block finds its shared "
+                 "memory "
+                 "uninitialised");
+          return list_.size();
+        }
+        if (is_opening(i)) {
+          i = skip_group(i);
+        } else if (is_closing(i)) {
+          return kNone;
+        } else {
+          ++i;
+        }
+      }
+      if (i >= list_.size() || declarator.name == kNone) return kNone;
+      declarator.end = i;
+      out.push_back(declarator);
+      if (is(i, ";")) return i;
+      ++i;
+    }
+  }
+
+  void declare_static(std::size_t start, std::size_t declarators_at,
+                      const std::vector<std::size_t>& attributes,
+                      const std::vector<Declarator>& declarators, std::size_t end) {
+    // g++ takes standard attributes only ahead of the specifiers.
+    std::string ahead;
+    for (const std::size_t attribute : attributes) {
+      const std::size_t attribute_end =
+          is(attribute, "[") ? skip_group(attribute) : skip_group(attribute + 1);
+      ahead += flat(attribute, attribute_end) + ' ';
+      remove_tokens(attribute, attribute_end);
+    }
+    insert_before(start, ahead + "static thread_local ");
+    drop_specifiers(start, declarators_at);
+    if (end >= list_.size()) return;
+    std::string checks;
+    for (const Declarator& declarator : declarators) {
+      shared_names_.emplace(list_[declarator.name].text, declarator.name);
+      // Else g++ guards the initialisation of types with a constructor, float4 for one, at each use.
+      insert_before(declarator.end, "{}");
+      const std::string name(list_[declarator.name].text);
+      checks +=
+          " static_assert(::simt::detail::fits_shared_memory<decltype(" + name +
+          ")>, \"simt: a block's static __shared__ memory holds at most 48 KiB (49152 bytes)\"); "
+          "static_assert(::simt::detail::can_be_shared<decltype(" +
+          name +
+          ")>, \"simt: a __shared__ variable must be of a type without a destructor, and with a "
+          "constructor that does nothing: shared memory is never initialised\");";
+    }
+    insert_after(end, checks);
+  }
+
+  void declare_dynamic(std::size_t start, std::size_t declarators_at,
+                       const std::vector<Declarator>& declarators, std::size_t end) {
+    if (!in_function()) {
+      declare_namespace_dynamic(start, declarators_at, declarators, end);
+      return;
+    }
+    insert_before(start, "[[maybe_unused]] ");
+    drop_specifiers(start, declarators_at);
+    drop_alignment(start, end);
+    for (const Declarator& declarator : declarators) {
+      const std::string name(list_[declarator.name].text);
+      replace_token(declarator.name, "(&" + name + ")");
+      insert_before(declarator.end, " = ::simt::detail::DynamicShared()");
+      local_dynamic_.insert(declarator.name);
+    }
+  }
+
+  // Takes out what says where the variable lives.
+  void drop_specifiers(std::size_t start, std::size_t end) {
+    for (std::size_t i = start; i < end; ++i) {
+      if (is(i, "{")) i = skip_group(i) - 1;
+      if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
+          is(i, "__device__")) {
+        replace_token(i, "");
+        handled_.insert(i);
+      }
+    }
+  }
+
+  // Takes out alignas(...) and __attribute__((...)): dynamic shared memory is aligned for everything.
+  void drop_alignment(std::size_t start, std::size_t end) {
+    for (std::size_t i = start; i < end; ++i) {
+      std::size_t group_end = kNone;
+      if (is(i, "{")) i = skip_group(i) - 1;
+      if (is(i, "[") && is(i + 1, "[")) group_end = skip_group(i);
+      if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
+        group_end = skip_group(i + 1);
+      }
+      if (group_end == kNone) continue;
+      remove_tokens(i, group_end);
+      i = group_end - 1;
+    }
+  }
+
+  // At namespace scope the declaration goes; functions that use the name get one of their own.
+  void declare_namespace_dynamic(std::size_t start, std::size_t declarators_at,
+                                 const std::vector<Declarator>& declarators, std::size_t end) {
+    std::string specifiers;
+    for (std::size_t i = start; i < declarators_at; ++i) append_kept(i, specifiers);
+    std::size_t from = declarators_at;
+    for (const Declarator& declarator : declarators) {
+      std::string text = "[[maybe_unused]] " + specifiers;
+      for (std::size_t i = from; i < declarator.end; ++i) {
+        if (i == declarator.name) {
+          text += "(&" + std::string(list_[i].text) + ")";
+        } else {
+          append_kept(i, text);
+        }
+      }
+      text += " = ::simt::detail::DynamicShared();";
+      namespace_shared_.push_back({list_[declarator.name].text, text, end});
+      from = declarator.end + 1;
+    }
+    remove_tokens(start, end + 1);
+    for (std::size_t i = start; i < end; ++i) handled_.insert(i);
+  }
+
+  // Appends token i to a declaration, unless it is a storage class or (then i moves on) an alignment.
+  void append_kept(std::size_t& i, std::string& text) const {
+    if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
+        is(i, "__device__")) {
+      return;
+    }
+    if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
+      i = skip_group(i + 1) - 1;
+      return;
+    }
+    text += std::string(list_[i].text) + ' ';
+  }
+};
+
+}  // namespace
+
+void rewrite_shared(Unit& unit, std::size_t i) { SharedVariables(unit).visit_shared(i); }
+void use_namespace_shared(Unit& unit, const NamespaceShared& shared) {
+  SharedVariables(unit).use_namespace_shared(shared);
+}
+
+}  // namespace simtcc

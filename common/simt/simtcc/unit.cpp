@@ -1,0 +1,47 @@
+#include "unit.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace simtcc {
+
+Unit::Unit(std::string_view text, std::string_view file, std::string_view simulator)
+    : tokens(tokenize(text, file)), partner(matched_brackets(tokens.list)), source(text) {
+  for (const std::string& name : tokens.files)
+    in_simulator.push_back(!simulator.empty() && name.starts_with(simulator));
+  scopes.push_back({Scope::Kind::space, Side::host, 0, kNone, {}, false});
+}
+
+void Rule::report(const Token& at, std::string message) {
+  Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message), column_of(at)};
+  const auto same = [&diagnostic](const Diagnostic& other) {
+    return other.file == diagnostic.file && other.line == diagnostic.line &&
+           other.message == diagnostic.message;
+  };
+  if (std::none_of(diagnostics_.begin(), diagnostics_.end(), same)) {
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+}
+
+int Rule::column_of(const Token& at) const {
+  const std::size_t line = source_.rfind('\n', at.offset);
+  return static_cast<int>(line == std::string_view::npos ? at.offset + 1 : at.offset - line);
+}
+
+const FunctionBody* Rule::body_at(std::size_t i) const {
+  const auto after =
+      std::upper_bound(bodies_.begin(), bodies_.end(), i,
+                       [](std::size_t at, const FunctionBody& body) { return at < body.open; });
+  if (after == bodies_.begin() || i > std::prev(after)->close) return nullptr;
+  return &*std::prev(after);
+}
+
+bool Rule::declares(std::size_t i, const FunctionBody& body) const {
+  if (local_dynamic_.contains(i)) return true;
+  if (i == 0) return false;
+  if (is_identifier(i - 1)) return !is_statement_keyword(list_[i - 1].text);
+  if (is(i - 1, ">")) return is(i + 1, ";") || is(i + 1, "[") || is(i + 1, ",") || is(i + 1, ")");
+  return i < body.open && (is(i - 1, "*") || is(i - 1, "&"));
+}
+
+}  // namespace simtcc

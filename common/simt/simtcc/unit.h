@@ -1,0 +1,138 @@
+/// \file
+/// What the rules of the rewriter share: the source on its way through them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rewriter.h"
+#include "syntax.h"
+#include "token.h"
+
+namespace simtcc {
+
+/// Where the code between a pair of braces runs.
+enum class Side { host, device, both };
+
+struct Scope {
+  enum class Kind { space, type, block };  // namespace or file; class; everything else
+  Kind kind;
+  Side side;
+  int outer_parentheses;   // of the enclosing scope, kept while this one is open
+  std::size_t outer_head;  // likewise
+  std::string_view name;   // of a class or a namespace
+  bool templated;          // of a template, or in one
+};
+
+struct FunctionBody {
+  std::size_t head;  // first token of the declaration
+  std::size_t open;  // its brace
+  std::size_t close;
+};
+
+/// extern __shared__ T name[]; outside of functions
+struct NamespaceShared {
+  std::string_view name;
+  std::string declaration;
+  std::size_t after;  // only functions that come later see it
+};
+
+/// One source: its text, what was changed and said, and what has been seen of it so far.
+struct Unit {
+  Unit(std::string_view source, std::string_view file, std::string_view simulator);
+
+  Tokens tokens;
+  std::vector<std::size_t> partner;  ///< of each bracket
+  std::string_view source;
+  std::vector<Edit> edits;
+  std::vector<Diagnostic> diagnostics;
+  Names names;
+  std::vector<bool> in_simulator;  ///< of each file
+  std::vector<Scope> scopes;       ///< those that are open
+  int parentheses = 0;             ///< open in the innermost scope
+  std::size_t head = 0;            ///< first token of the current declaration or statement
+  std::vector<FunctionBody> bodies;
+  std::set<std::size_t> handled;        ///< qualifiers that a rule has taken care of
+  std::set<std::size_t> local_dynamic;  ///< names that `extern __shared__` declares in functions
+  std::vector<NamespaceShared> namespace_shared;
+  std::multimap<std::string_view, std::size_t>
+      shared_names;                         ///< where each `__shared__` variable stands
+  std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
+  std::vector<std::size_t> atomics;         ///< calls that mark_same_address() looks at in the end
+  std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
+};
+
+/// What a rule is made of: the syntax to look at, the unit to change.
+class Rule : protected Syntax {
+ public:
+  explicit Rule(Unit& unit)
+      : Syntax(unit.tokens, unit.partner),
+        unit_(unit),
+        source_(unit.source),
+        edits_(unit.edits),
+        diagnostics_(unit.diagnostics),
+        names_(unit.names),
+        in_simulator_(unit.in_simulator),
+        scopes_(unit.scopes),
+        parentheses_(unit.parentheses),
+        head_(unit.head),
+        bodies_(unit.bodies),
+        handled_(unit.handled),
+        local_dynamic_(unit.local_dynamic),
+        namespace_shared_(unit.namespace_shared),
+        shared_names_(unit.shared_names),
+        device_names_(unit.device_names),
+        atomics_(unit.atomics),
+        reference_kernels_(unit.reference_kernels) {}
+
+ protected:
+  void replace(std::size_t offset, std::size_t length, std::string text) {
+    edits_.push_back({offset, length, std::move(text)});
+  }
+  void replace_token(std::size_t i, std::string text) {
+    replace(list_[i].offset, list_[i].text.size(), std::move(text));
+  }
+  void insert_before(std::size_t i, std::string text) {
+    replace(list_[i].offset, 0, std::move(text));
+  }
+  void insert_after(std::size_t i, std::string text) {
+    replace(list_[i].end(), 0, std::move(text));
+  }
+  void remove_tokens(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) replace_token(i, "");
+  }
+  void report(const Token& at, std::string message);
+  int column_of(const Token& at) const;
+  void report_unsupported(const Token& at, const std::string& what) {
+    report(at, what + " not simulated");
+  }
+  bool in_function() const { return scopes_.back().kind == Scope::Kind::block; }
+  /// The function whose body the token stands in, or nullptr.
+  const FunctionBody* body_at(std::size_t i) const;
+  /// Is the name at i declared there, as a parameter or a local variable?
+  bool declares(std::size_t i, const FunctionBody& body) const;
+
+  Unit& unit_;
+  std::string_view& source_;
+  std::vector<Edit>& edits_;
+  std::vector<Diagnostic>& diagnostics_;
+  Names& names_;
+  std::vector<bool>& in_simulator_;
+  std::vector<Scope>& scopes_;
+  int& parentheses_;
+  std::size_t& head_;
+  std::vector<FunctionBody>& bodies_;
+  std::set<std::size_t>& handled_;
+  std::set<std::size_t>& local_dynamic_;
+  std::vector<NamespaceShared>& namespace_shared_;
+  std::multimap<std::string_view, std::size_t>& shared_names_;
+  std::set<std::string_view>& device_names_;
+  std::vector<std::size_t>& atomics_;
+  std::set<std::string_view>& reference_kernels_;
+};
+
+}  // namespace simtcc
