@@ -1,6 +1,7 @@
 """Installing: what is missing comes through apt-get, or one line says what to type."""
 
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -60,6 +61,53 @@ class Setup(fake.Checkout):
         done = self.learn("run", "01", code=1)
         self.assertIn("has no apt-get", done.stderr)
         self.assertIn("g++", done.stderr)
+
+
+class Compilers(fake.Checkout):
+    """What CXX may name."""
+
+    def setUp(self):
+        super().setUp()
+        self.tool("g++-13", "#!/bin/sh\necho 13.2.0\n")
+        self.tool("ccache", '#!/bin/sh\nexec "$@"\n')
+        self.tool("clang++", "#!/bin/sh\necho 'clang: error: no input files'\nexit 1\n")
+        self.tool("cmake", fake.CMAKE.replace('"cmake $*"', '"cmake $* CXX=$CXX with=$CMAKE_CXX_COMPILER_LAUNCHER"'))
+
+    def configured(self, compiler):
+        """How CMake was called, and what the reader was told."""
+        shutil.rmtree(os.path.join(self.root, "build"), ignore_errors=True)
+        open(self.calls_file, "w", encoding="utf-8").close()
+        done = self.learn("run", "01", env={"CXX": compiler}, code=0)
+        self.assertEqual(self.calls("apt-get"), [])
+        return self.calls("--preset")[0], done.stderr
+
+    def test_a_gxx_with_its_options(self):
+        for named in ("g++", "g++-13", "g++ -m64", os.path.join(self.bin, "g++-13") + " -pipe"):
+            call, said = self.configured(named)
+            self.assertIn(f"CXX={named} with=", call)
+            self.assertNotIn("CXX", said)
+
+    def test_a_launcher_goes_where_cmake_wants_it(self):
+        call, said = self.configured("ccache g++-13 -m64")
+        self.assertTrue(call.endswith("CXX=g++-13 -m64 with=ccache"), call)
+        self.assertNotIn("CXX", said)
+
+    def test_no_gxx(self):
+        for named in ("clang++", "ccache clang++", "no-such-compiler", "g++ 'unbalanced"):
+            call, said = self.configured(named)
+            self.assertTrue(call.endswith("CXX=g++ with="), call)
+            if "g++ " not in named:
+                self.assertIn(f"learn: CXX is '{named}', which is no g++; taking g++", said)
+
+    def test_machines_without_a_simulator(self):
+        from learn import needs
+
+        self.assertEqual(needs.unsupported("Linux", "x86_64"), "")
+        for system, processor in (("Linux", "aarch64"), ("Darwin", "arm64"), ("Darwin", "x86_64")):
+            said = needs.unsupported(system, processor)
+            self.assertIn("the simulator runs on Linux on x86-64 alone", said)
+            self.assertIn(processor, said)
+            self.assertNotIn("\n", said)
 
 
 class WithoutRights(fake.Checkout):

@@ -65,10 +65,16 @@ def is_configured(folder):
 
 
 def environment(backend, machine):
-    """The environment of CMake: where nvcc is, if it is not on the PATH."""
+    """The environment of CMake: the g++ to call, and where nvcc is, if it is not on the PATH."""
+    import shlex
     import shutil
 
     env = dict(os.environ)
+    if env.get("CXX"):
+        launcher, words = machine.compiler()
+        env["CXX"] = " ".join(shlex.quote(word) for word in words)
+        if launcher:
+            env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)
     nvcc = machine.nvcc()
     if backend == "gpu" and nvcc and not shutil.which("nvcc"):
         env.setdefault("CUDACXX", nvcc)
@@ -96,6 +102,8 @@ def configure(backend, machine, testing):
         command += ["-G", "Ninja"]
     command.append("-DBUILD_TESTING=" + ("ON" if testing else "OFF"))
     command.append("-DPython3_EXECUTABLE=" + sys.executable)
+    if machine.ignored_compiler():
+        ui.note(f"learn: CXX is '{machine.ignored_compiler()}', which is no g++; taking g++")
     steps.run(
         f"Configuring the {backend} build",
         command,

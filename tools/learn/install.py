@@ -2,6 +2,7 @@
 
 import glob
 import os
+import platform
 import shutil
 import sys
 
@@ -22,6 +23,10 @@ def apt_command(lacking):
 
 def ensure(machine, *works):
     """Brings what these kinds of work need, or raises one line that says what is missing."""
+    if "simulator" in works or "test" in works:
+        refusal = needs.unsupported(platform.system(), platform.machine())
+        if refusal:
+            raise LearnError(refusal)
     lacking = needs.missing(machine, *works)
     if not lacking:
         return

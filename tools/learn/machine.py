@@ -4,6 +4,7 @@ import functools
 import glob
 import os
 import re
+import shlex
 import shutil
 
 from learn import paths, steps
@@ -29,6 +30,10 @@ def probe(method):
         return self.known[key]
 
     return remembered
+
+
+# What may stand ahead of the compiler in CXX.
+LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")
 
 
 class Machine:
@@ -63,14 +68,28 @@ class Machine:
 
         return f"{platform.system()} {platform.release()}"
 
+    @probe
     def compiler(self):
-        """The C++ compiler that CMake will take."""
-        return os.environ.get("CXX") or "g++"
+        """What CMake is to call: (launcher or "", words). CXX says so if it names a g++, as `ccache g++ -m64` does."""
+        try:
+            words = shlex.split(os.environ.get("CXX", ""))
+        except ValueError:
+            words = []
+        launcher = ""
+        if len(words) > 1 and os.path.basename(words[0]) in LAUNCHERS:
+            launcher = words.pop(0)
+        if words and steps.ask([*words, "-dumpfullversion"]):  # of g++ alone
+            return launcher, words
+        return "", ["g++"]
+
+    def ignored_compiler(self):
+        """CXX where it names no g++; else ""."""
+        named = os.environ.get("CXX", "")
+        return named if named.strip() and self.compiler()[1] == ["g++"] and "g++" not in named.split() else ""
 
     @probe
     def gxx_version(self):
-        text = steps.ask([self.compiler(), "-dumpfullversion"])
-        return first_version(text)
+        return first_version(steps.ask([*self.compiler()[1], "-dumpfullversion"]))
 
     @probe
     def version(self, program, argument="--version"):

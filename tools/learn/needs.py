@@ -1,6 +1,5 @@
 """What each kind of work needs, how to see whether it is there, and what it is called in Debian."""
 
-import platform
 import shutil
 
 from learn.machine import version_tuple
@@ -55,20 +54,13 @@ NO_SIMULATOR = "the simulator cannot be built"
 GXX = Need("g++ 12 or newer", "g++", lambda m: m.gxx_version(), NOTHING_BUILDS, OLDEST_GXX)
 CMAKE = Need("CMake 3.25 or newer", "cmake", lambda m: m.version("cmake"), NOTHING_BUILDS, OLDEST_CMAKE)
 GENERATOR = Need("Ninja or Make", "ninja-build", _generator, NOTHING_BUILDS)
-BOOST = Need(
-    "Boost.Context",
-    "libboost-context-dev",
-    _library("boost/context/fiber.hpp", "boost_context"),
-    NO_SIMULATOR,
-)
 LIBDW = Need("libdw", "libdw-dev", _library("elfutils/libdw.h", "dw"), NO_SIMULATOR)
 GTEST = Need("GoogleTest", "libgtest-dev", _library("gtest/gtest.h", "gtest"), "./learn test cannot run")
 DOXYGEN = Need("Doxygen", "doxygen", lambda m: m.version("doxygen"), "the site cannot be built")
 VENV = Need("Python's venv", "python3-venv", _venv, "the site cannot be built")
 
 HOST = [GXX, CMAKE, GENERATOR]
-# On x86-64 the simulator switches stacks itself.
-SIMULATOR = HOST + [LIBDW] + ([] if platform.machine() == "x86_64" else [BOOST])
+SIMULATOR = HOST + [LIBDW]
 WORK = {
     "gpu": HOST,
     "simulator": SIMULATOR,
@@ -81,6 +73,14 @@ WORK = {
         Need("zsh", "zsh", _on_path("zsh"), "the test of zsh completion is skipped"),
     ],
 }
+
+
+def unsupported(system, processor):
+    """Why the simulator cannot run on such a machine, in one line; "" if it can."""
+    if system == "Linux" and processor in ("x86_64", "AMD64"):
+        return ""
+    here = f"this machine is {system} on {processor}" if system != "Linux" else f"this machine has a {processor}"
+    return f"the simulator runs on Linux on x86-64 alone, under WSL too; {here}. With an NVIDIA GPU, nvcc and g++: --backend gpu"
 
 
 def missing(machine, *works):

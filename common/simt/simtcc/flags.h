@@ -79,10 +79,6 @@ inline constexpr std::array kMessages = {"-fno-diagnostics-show-caret", "-fdiagn
                                          "-fdiagnostics-column-unit=byte", "-fmessage-length=0"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
-#ifdef __x86_64__
 inline constexpr std::array kLink = {"-ldw", "-lpthread"};
-#else
-inline constexpr std::array kLink = {"-lboost_context", "-ldw", "-lpthread"};
-#endif
 
 }  // namespace simtcc::flags
