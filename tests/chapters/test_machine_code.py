@@ -10,7 +10,7 @@ from pathlib import Path
 from chapter import CUOBJDUMP, NVCC, ROOT
 
 from course import results, source
-from learn.recording import machine_code
+from sass import digest
 
 
 def release():
@@ -20,14 +20,14 @@ def release():
 
 def stale_rungs(main, recorded):
     """The kernels of a chapter whose machine code is not the recorded one: those that were recorded, in order."""
-    kernels = list(dict.fromkeys(map(machine_code.base_name, recorded["kernels"])))
+    kernels = list(dict.fromkeys(map(digest.base_name, recorded["kernels"])))
     sources = [
         file
         for file in (main, *source.other_files(main))
         if any(re.search(rf"\b{kernel}\b", file.read_text(encoding="utf-8")) for kernel in kernels)
     ]
-    today = machine_code.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
-    return machine_code.changed(recorded["kernels"], today, kernels)
+    today = digest.compiled(NVCC, CUOBJDUMP, sources, recorded["architecture"])
+    return digest.changed(recorded["kernels"], today, kernels)
 
 
 @unittest.skipUnless(NVCC and CUOBJDUMP, "nvcc or cuobjdump is not here")
@@ -55,15 +55,15 @@ template __global__ void edited<2>(float*);
         with tempfile.TemporaryDirectory() as name:
             main = Path(name) / "sample.cu"
             main.write_text(text)
-            recorded = {"kernels": machine_code.compiled(NVCC, CUOBJDUMP, [main], "90a"), "architecture": "90a"}
+            recorded = {"kernels": digest.compiled(NVCC, CUOBJDUMP, [main], "90a"), "architecture": "90a"}
             self.assertEqual(len(recorded["kernels"]), 3)
             main.write_text("// A comment moves every line.\n\n" + text)
             self.assertEqual(stale_rungs(main, recorded), [])
             main.write_text(text.replace("= N", "= N + 1"))
             self.assertEqual(stale_rungs(main, recorded), ["edited"])
             main.write_text("int broken(")
-            with self.assertRaises(machine_code.CompilerError):
-                machine_code.compiled(NVCC, CUOBJDUMP, [main], "90a")
+            with self.assertRaises(digest.CompilerError):
+                digest.compiled(NVCC, CUOBJDUMP, [main], "90a")
 
 
 if __name__ == "__main__":

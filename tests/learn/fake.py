@@ -178,7 +178,7 @@ class Checkout(unittest.TestCase):
         shutil.copy(os.path.join(ROOT, "learn"), self.root)
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(os.path.join(ROOT, "tools", "learn"), os.path.join(self.root, "tools", "learn"), ignore=ignore)
-        for package in ("course", "measure"):
+        for package in ("course", "measure", "sass"):
             shutil.copytree(
                 os.path.join(ROOT, "tools", package), os.path.join(self.root, "tools", package), ignore=ignore
             )

@@ -13,7 +13,8 @@ import unittest
 import fake
 
 from learn.commands.record import gpu_slug, not_permitted
-from learn.recording import counts, machine_code
+from learn.recording import counts
+from sass import digest
 
 PROGRAM = """\
 #!/bin/sh
@@ -178,16 +179,14 @@ class MachineCode(unittest.TestCase):
     TEXT = CUOBJDUMP.split("END'\n")[1].split("END\n")[0] if "END'\n" in CUOBJDUMP else ""
 
     def test_digests(self):
-        first = machine_code.digests(self.TEXT)
+        first = digest.digests(self.TEXT)
         self.assertEqual(list(first), ["_Z3onePf", "_ZN3lab4pickEPf"])
-        again = machine_code.digests(
-            "other words\n" + self.TEXT.replace("\t\t", "   ").replace("                   ", " ")
-        )
+        again = digest.digests("other words\n" + self.TEXT.replace("\t\t", "   ").replace("                   ", " "))
         self.assertEqual(first, again)
-        changed = machine_code.digests(self.TEXT.replace("0x000fe20000000800", "0x000fe20000000801"))
-        self.assertEqual(machine_code.changed(first, changed, ["one", "pick"]), ["one"])
-        self.assertEqual(machine_code.changed(first, {}, ["one", "other"]), ["one"])
-        self.assertEqual(machine_code.changed(first, first, ["one", "pick"]), [])
+        changed = digest.digests(self.TEXT.replace("0x000fe20000000800", "0x000fe20000000801"))
+        self.assertEqual(digest.changed(first, changed, ["one", "pick"]), ["one"])
+        self.assertEqual(digest.changed(first, {}, ["one", "other"]), ["one"])
+        self.assertEqual(digest.changed(first, first, ["one", "pick"]), [])
 
     def test_names(self):
         for mangled, name in (
@@ -196,10 +195,10 @@ class MachineCode(unittest.TestCase):
             ("_ZN12_GLOBAL__N_15tiledILj1EEEvPf", "tiled"),
             ("main", "main"),
         ):
-            self.assertEqual(machine_code.base_name(mangled), name)
+            self.assertEqual(digest.base_name(mangled), name)
         inner = "_GLOBAL__N__0123abcd_9_sample_cu_89abcdef_4567"
         one = f"_ZN{len(inner)}{inner}5tiledEv"
-        self.assertEqual(list(machine_code.digests(f"Function : {one}\n")), ["_ZN12_GLOBAL__N_15tiledEv"])
+        self.assertEqual(list(digest.digests(f"Function : {one}\n")), ["_ZN12_GLOBAL__N_15tiledEv"])
 
 
 KERNELS = """\

@@ -120,7 +120,7 @@ class Settings(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    PACKAGES = ("learn", "course")
+    PACKAGES = ("learn", "course", "sass")
 
     def sources(self):
         """(name, text) of every Python file of the runner and of what it shares with the site."""

@@ -12,6 +12,8 @@ from learn.errors import LearnError
 
 APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::http::Timeout=30"]
 REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
+# What disassembles machine code where the CUDA Toolkit was installed without it.
+DISASSEMBLERS = ("nvidia-cuda-nvdisasm==13.2.86", "nvidia-cuda-cuobjdump==13.2.86")
 
 
 def apt_command(lacking):
@@ -142,17 +144,8 @@ def ensure_venv(machine):
         if venv_is_ready():  # another learn made it while this one waited
             return venv_python()
         try:
-            if not venv_says(".python", python_stamp()):
-                shutil.rmtree(paths.VENV, ignore_errors=True)
-                steps.run("Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv")
-                write_stamp(".python", python_stamp())
-            steps.run(
-                "Installing the site's Python packages",
-                [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
-                + ["-r", REQUIREMENTS],
-                "pip",
-                note_of=pip_note,
-            )
+            make_venv()
+            pip("Installing the site's Python packages", "-r", REQUIREMENTS)
         except steps.StepFailed as failure:
             error = LearnError(
                 "missing: the site's Python packages (docs/requirements.txt); pip could not install them "
@@ -162,6 +155,32 @@ def ensure_venv(machine):
             raise error
         write_stamp(".requirements", packages_stamp())
     return venv_python()
+
+
+def make_venv():
+    """build/venv, empty, unless it is there for this Python."""
+    if not venv_says(".python", python_stamp()):
+        shutil.rmtree(paths.VENV, ignore_errors=True)
+        steps.run("Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv")
+        write_stamp(".python", python_stamp())
+
+
+def pip(title, *packages):
+    command = [venv_python(), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
+    steps.run(title, [*command, *packages], "pip", note_of=pip_note)
+
+
+def ensure_disassembler():
+    """nvdisasm and cuobjdump into build/venv."""
+    command = "pip install " + " ".join(DISASSEMBLERS)
+    with lock("venv"):
+        try:
+            make_venv()
+            pip("Installing the disassembler", *DISASSEMBLERS)
+        except steps.StepFailed as failure:
+            error = LearnError(f"missing: nvdisasm; pip could not install it (no network?). To install: {command}")
+            error.detail = failure.detail
+            raise error
 
 
 def pip_note(line):

@@ -11,6 +11,7 @@ COMMANDS = [
         [
             Option("--docs", "only what the site needs: doxygen and a Python virtual environment"),
             Option("--all", "also what only contributors need: gdb, chromium, clang-format, zsh"),
+            Option("--sass", "only the disassembler of machine code, where the CUDA Toolkit has none"),
         ],
     ),
     Command(
@@ -58,6 +59,25 @@ COMMANDS = [
         positional="CHAPTER|FILE.cu",
         complete="chapter-or-cu",
         rest="ARGS...",
+    ),
+    Command(
+        "sass",
+        "shows the machine code that nvcc makes of a chapter or of your own CUDA file; needs no GPU",
+        [
+            Option("--rung", "only this kernel", "NAME", repeat=True, complete="rung"),
+            Option("--arch", "default: that of this machine's GPU, else sm_90a", "sm_NN"),
+            Option("--threads", "occupancy for blocks of N threads; default: for four sizes", "N"),
+            Option("--diff", "what differs between two kernels", "NAME NAME", complete="rung"),
+            Option(
+                "--json",
+                "write all of it to FILE; without one, to standard output",
+                "FILE",
+                complete="file",
+                otherwise="-",
+            ),
+        ],
+        positional="CHAPTER|FILE.cu",
+        complete="chapter-or-cu",
     ),
     Command(
         "predict",

@@ -233,12 +233,12 @@ def as_chapter(subject):
     return chapters.find(subject, known)
 
 
-def check_source(file):
-    """UsageError unless `file` is a CUDA source that can be read."""
+def check_source(file, legal=NEITHER):
+    """UsageError unless `file` is a CUDA source that can be read; `legal` is what the command takes."""
     if os.path.isdir(file):
-        raise UsageError(f"{file} is a folder; {NEITHER}")
+        raise UsageError(f"{file} is a folder; {legal}")
     if not file.endswith(".cu"):
-        raise UsageError(f"{file} does not end in .cu; {NEITHER}")
+        raise UsageError(f"{file} does not end in .cu; {legal}")
     if not os.path.exists(file):
         folder = os.path.dirname(file) or "."
         try:

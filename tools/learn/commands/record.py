@@ -11,8 +11,9 @@ from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_gpu, forget
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
-from learn.recording import counts, machine_code
+from learn.recording import counts
 from learn.recording.timed import FAIL, OK, SKIP, Steps
+from sass import digest
 
 SECONDS = 540
 PARTS = ("run", "sanitize", "counts", "caches")
@@ -185,11 +186,7 @@ class Recorder:
         if sass:
             word, text = self.steps.run(f"machine code {chapter.key}", 90, [sass, "-sass", program], self.env)
             own = counts.kernels_of(chapter.folder)
-            found = {
-                name: digest
-                for name, digest in machine_code.digests(text).items()
-                if machine_code.base_name(name) in own
-            }
+            found = {name: code for name, code in digest.digests(text).items() if digest.base_name(name) in own}
             if word == OK:
                 version = steps.ask([self.machine.nvcc(), "--version"]) or ""
                 release = re.search(r"V[\d.]+", version)

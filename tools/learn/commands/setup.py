@@ -6,6 +6,8 @@ from learn.machine import Machine
 
 def main(arguments):
     machine = Machine()
+    if arguments.sass:
+        return disassembler(machine)
     works = ["docs"] if arguments.docs else ["simulator", "test", "docs"]
     if arguments.all:
         works = ["simulator", "test", "docs", "contributor"]
@@ -25,4 +27,14 @@ def main(arguments):
     elif not machine.nvcc():
         ui.say("There is a GPU but no nvcc: ./learn doctor says how to get the CUDA Toolkit.")
     ui.say("Next: ./learn run")
+    return 0
+
+
+def disassembler(machine):
+    from sass.tools import find
+
+    if not all(find(machine, name) for name in ("nvdisasm", "cuobjdump")):
+        install.ensure_disassembler()
+    ui.say("nvdisasm: " + (find(machine, "nvdisasm") or "not found after the installation"))
+    ui.say("Next: ./learn sass 01")
     return 0

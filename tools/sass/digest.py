@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 
-from learn import paths
+from sass import code
 
 FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 INSTRUCTION = re.compile(r"^\s*(/\*[0-9a-f]{4,}\*/.*?)\s*$", re.MULTILINE)
@@ -68,19 +68,7 @@ def compiled(nvcc, cuobjdump, sources, architecture):
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:
             cubin = os.path.join(folder, "kernels.cubin")
-            command = [
-                nvcc,
-                "-std=c++20",
-                "-O3",
-                "-DNDEBUG",
-                "-lineinfo",
-                f"-arch=sm_{architecture}",
-                "-cubin",
-                "-o",
-                cubin,
-            ]
-            command += [f"-I{os.path.join(paths.ROOT, 'common', 'lab', 'include')}", f"-I{os.path.dirname(source)}"]
-            command.append(str(source))
+            command = [nvcc, *code.options(f"sm_{architecture}", source), "-cubin", "-o", cubin, str(source)]
             for step in (command, [cuobjdump, "-sass", cubin]):
                 done = subprocess.run(step, capture_output=True, text=True)
                 if done.returncode != 0:

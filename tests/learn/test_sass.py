@@ -1,0 +1,322 @@
+"""./learn sass: what it reads in machine code, how it computes, what it prints and refuses."""
+
+import json
+import os
+import shutil
+import unittest
+
+import fake
+
+from learn.machine import Machine
+from sass import code, disassembly, flow, kinds, occupancy, report, tools
+
+MACHINE = Machine()
+HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))
+
+# Two kernels as nvdisasm -gi -c -hex prints them, most instructions taken out.
+NVDISASM = """\
+.text._Z4loopPf:
+	//## File "/k.cu", line 2
+        /*0000*/                   LDC R1, c[0x0][0x28] ;                      /* 0x00000a00ff017b82 */
+                                                                               /* 0x000fe20000000800 */
+	//## File "/v.h", line 7 inlined at "/u.h", line 5
+	//## File "/u.h", line 5 inlined at "/k.cu", line 3
+	//## File "/k.cu", line 3
+.L_x_0:
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR6][R2.64] ;   /* 0x0000000602047981 */
+                                                                               /* 0x000ee2000c1e9d00 */
+        /*0020*/               @P1 BRA `(.L_x_1) ;                             /* 0x0000000000241947 */
+                                                                               /* 0x000fea0003800000 */
+	//## File "/k.cu", line 4
+.L_x_2:
+        /*0030*/                   FFMA R8, R5.reuse, 1.5, R8 ;                /* 0x3fc0000005087823 */
+                                                                               /* 0x041fe20000000008 */
+        /*0040*/              @!P0 BRA `(.L_x_2) ;                             /* 0x0000000000241947 */
+                                                                               /* 0x000fea0003800000 */
+        /*0050*/              @!PT LDS RZ, [RZ] ;                              /* 0x0000000000241947 */
+                                                                               /* 0x000fea0003800000 */
+        /*0060*/                   BRA `(.L_x_0) ;                             /* 0x0000000000241947 */
+                                                                               /* 0x000fea0003800000 */
+.L_x_1:
+        /*0070*/                   EXIT ;                                      /* 0x000000000000794d */
+                                                                               /* 0x000fea0003800000 */
+.L_x_3:
+        /*0080*/                   BRA `(.L_x_3);                              /* 0xfffffffc00fc7947 */
+                                                                               /* 0x000fc0000383ffff */
+        /*0090*/                   NOP;                                        /* 0x0000000000007918 */
+                                                                               /* 0x000fc00000000000 */
+.text._Z3onePf:
+	//## File "/k.cu", line 9
+        /*0000*/                   EXIT ;                                      /* 0x000000000000794d */
+                                                                               /* 0x000fea0003800000 */
+"""
+
+CUOBJDUMP = """\
+		Function : _Z3onePf
+        /*0000*/                   STG.E.64 desc[UR4][R2.64], R4 ;  /* 0x0000000402007986 */
+                                                                    /* 0x000fe2000c101b04 */
+        /*0010*/              @!P0 BRA 0x0 ;                        /* 0x0000000000241947 */
+                                                                    /* 0x000fea0003800000 */
+        /*0020*/                   MOV R3, 0x10 ;                   /* 0x0000000000241947 */
+                                                                    /* 0x000fea0003800000 */
+"""
+
+SOURCE = """\
+#include <cuda_runtime.h>
+
+__global__ void scalar(float* b, const float* a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) b[i] = a[i];
+}
+
+template <int N>
+__global__ void vectors(float4* b, const float4* a, int n) {
+  for (int i = threadIdx.x; i < n; i += N) {
+    b[i] = a[i];
+  }
+}
+template __global__ void vectors<256>(float4*, const float4*, int);
+
+int main() {}
+"""
+
+
+class Disassembly(unittest.TestCase):
+    def setUp(self):
+        self.loop, self.one = disassembly.parse(NVDISASM)
+
+    def test_instructions(self):
+        load = self.loop.instructions[1]
+        self.assertEqual((load.address, load.opcode, load.modifiers), (0x10, "LDG", ["E", "128", "CONSTANT"]))
+        self.assertEqual(load.text, "LDG.E.128.CONSTANT R4, desc[UR6][R2.64]")
+        self.assertEqual([one.opcode for one in self.one.instructions], ["EXIT"])
+        self.assertEqual(self.loop.instructions[2].predicate, "@P1")
+
+    def test_lines_with_the_chain_of_inlined_calls(self):
+        load = self.loop.instructions[1]
+        self.assertEqual(load.places, (("/v.h", 7), ("/u.h", 5), ("/k.cu", 3)))
+        self.assertEqual((load.file, load.line), ("/k.cu", 3))
+        self.assertEqual(self.loop.instructions[3].places, (("/k.cu", 4),))
+        self.assertEqual(self.one.instructions[0].line, 9)
+
+    def test_targets_are_addresses(self):
+        self.assertEqual(
+            [one.target for one in self.loop.instructions if one.opcode == "BRA"], [0x70, 0x30, 0x10, 0x80]
+        )
+        self.assertEqual(self.loop.instructions[2].operands, "0x70")
+
+    def test_padding_is_left_out(self):
+        self.assertEqual(self.loop.live[-1].opcode, "EXIT")
+        self.assertEqual(len(self.loop.live), 8)
+
+    def test_cuobjdump_reads_the_same_way(self):
+        (one,) = disassembly.parse(CUOBJDUMP)
+        store, branch, move = one.instructions
+        self.assertEqual((one.symbol, store.name), ("_Z3onePf", "STG.E.64"))
+        self.assertEqual(branch.target, 0)
+        self.assertIsNone(move.target)  # its 0x10 is an operand
+
+    def test_control(self):
+        load, multiply = self.loop.instructions[1], self.loop.instructions[3]
+        self.assertEqual((load.control.stall, load.control.write_barrier), (1, 3))
+        self.assertEqual((multiply.control.waits, multiply.control.reuse), (1, 1))
+        self.assertEqual("reuse" in multiply.operands, multiply.control.reuse == 1)
+
+
+class Flow(unittest.TestCase):
+    def test_nested_loops(self):
+        loop, _ = disassembly.parse(NVDISASM)
+        outer, inner = flow.loops_of(loop)
+        self.assertEqual(
+            [(one.header, one.last, one.depth) for one in (outer, inner)], [(0x10, 0x60, 1), (0x30, 0x40, 2)]
+        )
+        self.assertEqual((outer.innermost, inner.innermost), (False, True))
+        self.assertIs(flow.inner_loop([outer, inner]), inner)
+
+    def test_a_loop_that_is_never_reached_is_none(self):
+        _, one = disassembly.parse(NVDISASM)
+        self.assertEqual(flow.loops_of(one), [])
+        self.assertIsNone(flow.inner_loop([]))
+
+    def test_a_predicate_among_the_operands_lets_it_go_on(self):
+        rows = ["@P0 EXIT", "BRA.U UP0, 0x40", "FADD R0, R0, R0", "BRA 0x0", "EXIT"]
+        made = [disassembly.instruction_of(16 * at, row) for at, row in enumerate(rows)]
+        made[1].target, made[3].target = 0x40, 0x0
+        firsts, successors = flow.blocks_of(made)
+        self.assertEqual(firsts, [0, 1, 2, 4])
+        self.assertEqual(successors, [[1], [2, 3], [0], []])
+
+
+class Kinds(unittest.TestCase):
+    def of(self, text):
+        return disassembly.instruction_of(0, text)
+
+    def test_widths(self):
+        for text, expected in (
+            ("LDG.E R0, [R2]", ("global", "load", 32)),
+            ("LDG.E.128.CONSTANT.SYS R4, [R4]", ("global", "load", 128)),
+            ("LDG.E.ENL2.256 R4, R8, desc[UR4][R4.64]", ("global", "load", 256)),
+            ("STG.E.U8 [R2], R0", ("global", "store", 8)),
+            ("LDS.64 R0, [R2]", ("shared", "load", 64)),
+            ("LDSM.16.M88.4 R0, [R2]", ("shared", "load", 128)),
+            ("LDGSTS.E.BYPASS.128 [R2], [R4.64]", ("global to shared", "copy", 128)),
+            ("UBLKCP.S.G [UR4], [UR6], UR8", ("global to shared", "bulk copy", 0)),
+            ("STL [R1], R0", ("local", "store", 32)),
+            ("FFMA R0, R0, R0, R0", None),
+        ):
+            self.assertEqual(kinds.memory(self.of(text)), expected, text)
+
+    def test_kinds(self):
+        for text, expected in (
+            ("FFMA R0, R1, R2, R3", "FP32"),
+            ("IMAD.MOV.U32 R0, RZ, RZ, R1", "move"),
+            ("IMAD.WIDE R0, R1, 0x4, R2", "integer"),
+            ("UIADD3 UR4, UR4, 0x4, URZ", "uniform"),
+            ("ULDC.64 UR4, c[0x0][0x208]", "constant"),
+            ("HGMMA.64x64x16.F32 R24, gdesc[UR4], R24", "tensor"),
+            ("NEVERSEEN R0", "other"),
+        ):
+            self.assertEqual(kinds.kind(self.of(text)), expected, text)
+
+    def test_what_is_never_carried_out_is_not_counted(self):
+        loop, _ = disassembly.parse(NVDISASM)
+        self.assertEqual(kinds.accesses(loop.live), {("global", "load", 128): 1})
+        self.assertNotIn("LDS", kinds.histogram(loop.live))
+        self.assertAlmostEqual(kinds.share(loop.live, "FFMA"), 1 / 7)
+
+
+class Occupancy(unittest.TestCase):
+    def test_each_bound(self):
+        for arguments, expected in (
+            (("sm_90a", 256, 32), (8, 64, "threads")),
+            (("sm_90a", 256, 128), (2, 16, "registers")),
+            (("sm_90a", 32, 32), (32, 32, "blocks")),
+            (("sm_90a", 128, 32, 48 << 10), (4, 16, "shared memory")),
+            (("sm_75", 256, 64), (4, 32, "threads")),
+            (("sm_86", 1024, 32), (1, 32, "threads")),
+            (("sm_120", 512, 128), (1, 16, "registers")),
+            (("sm_80", 96, 168), (4, 12, "registers")),
+            (("sm_80", 288, 200), (0, 0, "registers")),  # nine warps count as twelve
+        ):
+            found = occupancy.occupancy(*arguments)
+            self.assertEqual((found.blocks, found.warps, found.by), expected, arguments)
+
+    def test_an_architecture_without_figures(self):
+        self.assertIsNone(occupancy.occupancy("sm_88", 256, 32))
+        self.assertIn("no figures", report.occupancy_in_words("sm_88", code.Resources()))
+
+    def test_a_block_that_does_not_fit(self):
+        self.assertEqual(occupancy.occupancy("sm_90a", 1024, 128).blocks, 0)
+
+
+class Report(unittest.TestCase):
+    PTXAS = """\
+ptxas info    : Compiling entry function '_Z4loopPf' for 'sm_90a'
+ptxas info    : Function properties for _Z4loopPf
+    16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 16 bytes cumulative stack size, 1024 bytes smem
+ptxas info    : Function properties for _Z6helperv
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+"""
+
+    def test_resources(self):
+        found = code.resources(self.PTXAS)
+        self.assertEqual(list(found), ["_Z4loopPf"])
+        self.assertEqual(
+            vars(found["_Z4loopPf"]), dict(registers=40, stack=16, spill_stores=8, spill_loads=12, shared=1024)
+        )
+        self.assertIn("8 bytes of spill stores, 12 of spill loads", report.resources_in_words(found["_Z4loopPf"]))
+
+    def test_names(self):
+        for name, short in (
+            ("void lab::pick<int, (Kind)2>(float*, int)", "lab::pick<int, (Kind)2>"),
+            ("one(float*)", "one"),
+            ("void (anonymous namespace)::one<2>(float*)", "one<2>"),
+        ):
+            self.assertEqual(code.without_parameters(name), short)
+        self.assertEqual(code.plain("lab::pick<int>"), "pick")
+
+
+class Command(fake.Checkout):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("my.cu", SOURCE)
+
+    def test_bad_input(self):
+        for words, part in (
+            ((), "sass takes one chapter or one file"),
+            (("01", "02"), "sass takes one chapter or one file"),
+            (("nothing.cu",), "there is no file nothing.cu"),
+            (("docs",), "unknown chapter"),
+            (("docs/requirements.txt",), "does not end in .cu; sass takes"),
+            (("01", "--rung", "oen"), "did you mean one?"),
+            (("01", "--diff", "one"), "--diff takes two kernels"),
+            (("01", "--diff", "one", "two", "--rung", "one"), "--diff compares two kernels"),
+            (("01", "--threads", "2000"), "legal is the number of threads"),
+            (
+                (
+                    "01",
+                    "--json=chapters/01_first_steps/first_steps.cu",
+                ),
+                "that is the source",
+            ),
+        ):
+            self.assertIn(part, self.refused("sass", *words), words)
+
+    def test_what_is_missing_is_said_in_one_line(self):
+        done = self.learn("sass", "my.cu", code=1)
+        self.assertEqual(done.stderr.splitlines(), ["learn: " + tools.NO_NVCC])
+        self.add_gpu()
+        done = self.learn("sass", "my.cu", code=1)
+        self.assertEqual(done.stderr.splitlines(), ["learn: " + tools.NO_DISASSEMBLER])
+
+
+@unittest.skipUnless(HERE, "nvcc or nvdisasm is not here")
+class Compiled(fake.Checkout):
+    """With the real compiler."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("my.cu", SOURCE)
+        folder = os.path.dirname(tools.find(MACHINE, "nvdisasm"))
+        self.env = {"CUDACXX": MACHINE.nvcc(), "PATH": os.pathsep.join([os.environ["PATH"], folder])}
+
+    def sass(self, *words, code=0):
+        return self.learn("sass", *words, env=self.env, code=code)
+
+    def test_from_source_to_report(self):
+        done = self.sass("my.cu", "--arch", "sm_90a")
+        self.assertIn("Kernel scalar  (sm_90a, nvcc V", done.stdout)
+        self.assertIn("Kernel vectors<256>", done.stdout)
+        self.assertRegex(done.stdout, r"memory: global loads \d+ x 128 bits; global stores \d+ x 128 bits")
+        self.assertIn("memory: global loads 1 x 32 bits; global stores 1 x 32 bits", done.stdout)
+        self.assertIn("   11 |     b[i] = a[i];", done.stdout)
+        self.assertRegex(done.stdout, r"\|> [0-9a-f]{4} ")
+        one = self.sass("my.cu", "--rung", "vectors", "--arch", "sm_90a")
+        self.assertNotIn("Kernel scalar", one.stdout)
+        # The second time nothing was compiled; an edit of the source is seen.
+        (kept,) = os.listdir(os.path.join(self.root, "build", "sass"))
+        stamp = os.stat(os.path.join(self.root, "build", "sass", kept)).st_mtime_ns
+        self.write("my.cu", SOURCE.replace("b[i] = a[i];\n  }", "b[i].x = a[i].x;\n  }"))
+        edited = self.sass("my.cu", "--arch", "sm_90a", "--json")
+        self.assertNotEqual(os.stat(os.path.join(self.root, "build", "sass", kept)).st_mtime_ns, stamp)
+        data = json.loads(edited.stdout)
+        vectors = next(kernel for kernel in data["kernels"] if kernel["name"] == "vectors<256>")
+        self.assertEqual({row["bits"] for row in vectors["accesses"]}, {32})
+        self.assertEqual(sum(vectors["opcodes"].values()), sum(vectors["kinds"].values()))
+        compared = self.sass("my.cu", "--diff", "scalar", "vectors", "--arch", "sm_90a")
+        self.assertIn("scalar -> vectors<256>", compared.stdout)
+
+    def test_refused(self):
+        self.assertIn("legal is sm_75", self.sass("my.cu", "--arch", "sm_35", code=2).stderr)
+        self.assertIn("has no kernel vector", self.sass("my.cu", "--rung", "vector", code=2).stderr)
+        self.write("bad.cu", "int broken(")
+        done = self.sass("bad.cu", code=1)
+        self.assertIn("bad.cu does not compile for sm_90a", done.stderr.splitlines()[-1])
+        shutil.rmtree(os.path.join(self.root, "build"))
+        self.write("empty.cu", "int main() {}\n")
+        self.assertIn("empty.cu has no kernel", self.sass("empty.cu", code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
