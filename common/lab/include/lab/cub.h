@@ -1,0 +1,38 @@
+/// \file
+/// CUB, the library of the CUDA Toolkit for scans, reductions and their like, as the peer of chapters. Where a build has
+/// no CUB (the simulator never has), each of these returns an empty function, and the chapter says
+/// `chapter.skip_peer(name, lab::why_no_cub)`.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace lab {
+
+/// \addtogroup lab
+/// @{
+
+/// Work of CUB whose temporary memory is there already: launches it in a stream and does not wait. A call may be
+/// captured in a graph.
+using CubLaunch = std::function<void(cudaStream_t)>;
+
+/// Why a peer is missing whose `CubLaunch` is empty.
+inline constexpr const char* why_no_cub = "needs a GPU and CUB 3.0, which comes with CUDA 13.0";
+
+/// *out = the sum of n floats, by `cub::DeviceReduce::Sum`.
+CubLaunch cub_sum(float* out, const float* in, std::size_t n);
+/// The same for ints.
+CubLaunch cub_sum(int* out, const int* in, std::size_t n);
+
+/// *value = the largest of n floats, *index = the lowest index that has it, by `cub::DeviceReduce::ArgMax`.
+CubLaunch cub_arg_max(float* value, std::int64_t* index, const float* in, std::size_t n);
+
+/// bins[b] = how many of n bytes are b, for b from 0 to 255, by `cub::DeviceHistogram::HistogramEven`.
+CubLaunch cub_histogram(int* bins, const std::uint8_t* in, std::size_t n);
+
+/// @}
+
+}  // namespace lab
