@@ -1,0 +1,1413 @@
+// # Chapter 07: Reductions
+//
+// Question: Every thread has a part of the answer, and the answer is one number. How do they agree on it?
+// Builds on: 06_transpose
+// Kind: map
+// Size gpu: 268435456
+// Size simulator: 32775
+// Run: ./learn run 07
+//   ./learn run 07 --rung on_cpu               a loop on one core of the host
+//   ./learn run 07 --rung interleaved_modulo   a tree; every second thread adds, then every fourth, ...
+//   ./learn run 07 --rung wrong_modulo         tid % s where tid % (2 * s) is meant [raises shared-race]
+//   ./learn run 07 --rung interleaved_strided  the same tree; the first threads add
+//   ./learn run 07 --rung sequential           the halves of the array are added to each other
+//   ./learn run 07 --rung first_add            two elements for each thread, added before the tree
+//   ./learn run 07 --rung past_the_end         n taken for a multiple of the block [raises out-of-bounds]
+//   ./learn run 07 --rung racy_warp            the last warp without any synchronization [raises shared-race]
+//   ./learn run 07 --rung last_warp            the last warp with __syncwarp
+//   ./learn run 07 --rung unrolled             no loop left: one kernel for each size of block
+//   ./learn run 07 --rung grid_stride          many elements for each thread, as many threads as run at a time
+//   ./learn run 07 --rung shuffled             lanes read each other's registers
+//   ./learn run 07 --rung vectors              16-byte loads, several of them in flight
+//   ./learn run 07 --rung single_pass          the last block adds the blocks' sums: one kernel
+//   ./learn run 07 --rung small_sums           a hundred small sums, one after the other [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 07 --rung integers             one instruction adds up a warp, an atomic the rest
+//   ./learn run 07 --rung fold                 any associative operator, in the order of the elements
+//   ./learn run 07 --rung arg_max              the index of the largest element, by keys of 64 bits
+//   ./learn run 07 --rung histogram_global     256 counters in global memory
+//   ./learn run 07 --rung histogram_shared     counters in shared memory, in one copy or several
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <cuda/atomic>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lab/cub.h"
+#include "lab/lab.h"
+
+using std::size_t;
+
+// In a map, as in the chapters before, no thread needs what another one computes. A {term}`reduction` is the
+// opposite: it makes one value of all elements, such as their sum, their maximum, or the place of the maximum. The
+// norm of a vector, the loss of a neural network and the brightness of a picture are reductions. The arithmetic is
+// next to nothing. What is hard is that thousands of threads have to put their results together, and that each way to
+// do so has its own mistakes.
+//
+// After this chapter you can write a reduction that is as fast as the memory, for any operator that allows it. You
+// know why the kernels that most tutorials show are slow, and which of them are wrong on today's hardware.
+//
+// Counts are for 32,775 floats, the simulator's default: 2^15 elements, and 7 that are left over. On a GPU the
+// default is 2^28 floats, 1 GiB. The peer is CUB, the library of the CUDA Toolkit for such work.
+//= 32,775 floats: 2 ** 15 + 7
+
+constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
+constexpr unsigned ALL = 0xffffffff;  ///< the mask of all 32 lanes
+constexpr unsigned FULL = 2048;       ///< threads that an SM holds
+
+// ## 1. The loop to beat
+//
+// On one core, a sum is a loop. Each addition needs the result of the one before, so it is also a chain: the loop
+// takes as many additions' time as there are elements.
+//
+//? float_loop: The 2^28 floats of this chapter lie between -1 and 1 and add up to about 67 million. What does the loop
+//?   return if its accumulator is a float?
+//? choices: 67 million, off by a few hundred | 64 million | 17 million
+//? answer: "17 million"
+
+/// Adds up n numbers, one after the other.
+///
+/// Launch: no kernel.
+double on_cpu(const float* in, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += in[i];
+  return sum;
+}
+
+// With a float it gets stuck at 2^24, or 16.8 million. A float has 24 significant bits, so that from 2^24 on
+// neighbouring floats are 2 apart. Whatever is smaller than 1 is rounded away, and the sum never grows again. Hence
+// the `double`.
+//= 16.8 million: 2 ** 24 / 1e6
+//
+// Keep this in mind for the rest of the chapter. A GPU adds in another order: thousands of short sums first, then the
+// sums of these. The parts of a sum stay about as large as each other, so that little is rounded away. With floats,
+// the parallel sum is not only faster than the loop but also more accurate.
+//
+// ## 2. A tree
+//
+// Any order of additions will do (as far as rounding allows), and one of them has many independent additions: a tree.
+// Eight elements take three steps instead of seven:
+//
+// ```text
+// element    0   1   2   3   4   5   6   7
+//            |  /    |  /    |  /    |  /
+// s = 1      0       2       4       6        four additions at a time
+//            |     /         |     /
+// s = 2      0               4                two
+//            |            /
+// s = 4      0                                one
+// ```
+//
+// In general n elements take log2(n) steps. Within a block, threads exchange values through shared memory, with a
+// barrier after each step. Between the blocks of a launch there is no barrier. So a block writes its sum to memory,
+// and the next launch adds up the sums of the blocks, until one block is left. For 2^28 elements and blocks of 256
+// these are four launches.
+//= four launches: -(-28 // 8)
+//
+// The kernels of this chapter up to section 6 are those of a well-known presentation of 2007. Each repairs one fault
+// of the kernel before. The first one follows the picture: in the step with distance s, the threads whose number is a
+// multiple of 2s add.
+//
+//? modulo_warps: A block of 256 threads is 8 warps, and there are 8 steps. How many additions do the warps of a block
+//?   execute in all steps together? A warp that adds for a single lane counts as much as one that adds for all.
+//? answer: (count("interleaved_modulo", "shared_load_requests") / 130 - 1) / 2
+//? unit: additions
+//? near: 10 %
+
+/// out[b] = the sum of the elements of block b, as many as it has threads.
+///
+/// @param out  one float for each block; written
+/// @param in   n floats
+/// @param n    any number
+///
+/// Launch: blocks of a power of two of threads, one thread per element, a float of shared memory per thread.
+/// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, as are the six that follow.
+__global__ void interleaved_modulo(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + t;
+  sums[t] = i < n ? in[i] : 0;
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    if (t % (2 * s) == 0) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// From s = 1 to s = 16 the number of threads that add falls from 128 to 8, but they are spread over all 8 warps, and
+// each warp executes the addition if only one of its lanes takes part. Then follow 4, 2 and 1 warps: 47 additions of
+// a warp, where 12 would be enough for the 255 sums of the block. The operator `%` costs extra, as the divisor is not
+// known to the compiler.
+//= 47 additions of a warp, where 12 would be enough for the 255: ((count("interleaved_modulo",
+//=   "shared_load_requests") / 130 - 1) / 2, 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1, 128 + 64 + 32 + 16 + 8 + 4 + 2 + 1)
+//
+// Three details are easy to get wrong. A thread behind the end of the array contributes 0, the {term}`identity` of
+// the addition, and takes part in every barrier. The block has to be a power of two, or the tree misses elements. And
+// the condition is `t % (2 * s)`. With `t % s`, too many threads add:
+
+/// `interleaved_modulo` with a mistake: t % s.
+///
+/// Launch: as `interleaved_modulo`.
+__global__ void wrong_modulo(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + t;
+  sums[t] = i < n ? in[i] : 0;
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    if (t % s == 0 && t + s < blockDim.x) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// In the step s = 1 all threads add. Thread 0 reads `sums[1]` while thread 1 writes to it, and whether the old or the
+// new value is read depends on which warp comes first. Such a {term}`race` can give the right result for years. The
+// simulator reports it in the first run.
+//
+// ## 3. Which threads add
+//
+// The same additions, by other threads: let the *first* threads do them, thread t the pair that begins at element 2 s
+// t. As soon as half of the threads are idle, they are whole warps, and a warp without work costs nothing.
+//
+//? strided_banks: In the step s = 16, the first 8 threads add, and thread t reads element 32 t. How many wavefronts
+//?   does this load take?
+//? choices: 1 | 2 | 4 | 8
+//? answer: "8"
+
+/// The same sums as `interleaved_modulo`; thread t of those that are needed adds pair t.
+///
+/// Launch: as `interleaved_modulo`.
+__global__ void interleaved_strided(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + t;
+  sums[t] = i < n ? in[i] : 0;
+  __syncthreads();
+
+  for (unsigned s = 1; s < blockDim.x; s *= 2) {
+    const unsigned left = 2 * s * t;
+    if (left < blockDim.x) sums[left] += sums[left + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// **Counted.** A block issues 25 loads from shared memory instead of 95. But elements 0, 32, 64, ... all lie in bank
+// 0, so that this load takes 8 wavefronts for its 8 lanes. The stride 2s is a power of two in every step, which is
+// the worst that a stride can be (chapter 05). In sum the 25 loads take 95 wavefronts: exactly what was saved is lost
+// again.
+//= 25 loads from shared memory instead of 95: (count("interleaved_strided", "shared_load_requests") / 130,
+//=   count("interleaved_modulo", "shared_load_requests") / 130)
+//= 25 loads take 95 wavefronts: (count("interleaved_strided", "shared_load_requests") / 130,
+//=   count("interleaved_strided", "shared_load_wavefronts") / 130)
+//
+// **So:** both the threads and the elements should be neighbours. Nothing forces us to add elements that are
+// neighbours in the array. Add the two halves of the array to each other, then the halves of what is left:
+//
+// ```text
+// element    0   1   2   3   4   5   6   7
+// s = 4      0+4 1+5 2+6 3+7                  threads 0 to 3
+// s = 2      +2  +3                           threads 0 and 1
+// s = 1      +1                               thread 0
+// ```
+//
+//? sequential_conflicts: How many bank conflicts does this kernel have?
+//? answer: count("sequential", "shared_load_bank_conflicts") + count("sequential", "shared_store_bank_conflicts")
+//? near: exact
+
+/// The same; element t and its counterpart in the other half are added.
+///
+/// Launch: as `interleaved_modulo`.
+__global__ void sequential(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + t;
+  sums[t] = i < n ? in[i] : 0;
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// Thread t reads the words t and t + s: consecutive lanes, consecutive banks, no conflict in any step. The 25 loads
+// take 25 wavefronts. The order of the additions has changed for the first time: the operator must be **commutative**
+// as well as **associative**. Addition is. Section 11 has an operator that is not.
+//= 25 loads take 25: (count("sequential", "shared_load_requests") / 130, count("sequential",
+//=   "shared_load_wavefronts") / 130)
+//
+// ## 4. Threads that only load
+//
+// Half of the threads of `sequential` load an element, store it, and never add anything. Let each thread load two
+// elements and add them right away. The same tree now serves twice as many elements, and there are half as many
+// blocks.
+
+/// out[b] = the sum of the elements of block b, twice as many as it has threads.
+///
+/// Launch: blocks of a power of two of threads, one thread for two elements, a float of shared memory per thread.
+__global__ void first_add(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * (2 * blockDim.x) + t;
+  const float low = i < n ? in[i] : 0, high = i + blockDim.x < n ? in[i + blockDim.x] : 0;
+  sums[t] = low + high;
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// Each of the two loads has a guard of its own, because the end of the array may lie between them. The kernel without
+// guards is right for every power of two, the size of most examples. There are two ways to do without: to pad the
+// array with zeros, which means to copy it, or to ask that n is a multiple, which nobody's n is.
+
+/// `first_add` with a mistake: it takes n for a multiple of the elements of a block.
+///
+/// Launch: as `first_add`.
+__global__ void past_the_end(float* out, const float* in, size_t) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * (2 * blockDim.x) + t;
+  sums[t] = in[i] + in[i + blockDim.x];
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// The 7 elements that are left over belong to block 64, which reads 505 more. On a GPU that often goes unnoticed:
+// memory is allocated in larger pieces, and what lies behind the array may be zero.
+//= 505 more: 65 * 512 - (2 ** 15 + 7)
+//
+// ## 5. The last warp
+//
+// From s = 32 on, a single warp is left, and still the block waits at a barrier after each step.
+//
+//? idle_lanes: In the five steps from s = 16 to s = 1 that warp executes five additions. What part of its lanes is
+//?   active, on average?
+//? choices: a half | a third | a fifth | a tenth
+//? answer: "a fifth"
+//
+// The five steps have 16, 8, 4, 2 and 1 active lanes, 31 of 160. A warp that adds with all lanes takes no longer,
+// even if most of the sums are never used. So the last steps need neither a condition nor a barrier of the block. In
+// 2007 the lanes of a warp executed every instruction together, and the last steps were written without any
+// synchronization. The word `volatile` kept the compiler from holding the values in registers:
+//= 31 of 160: (16 + 8 + 4 + 2 + 1, 5 * 32)
+
+/// `first_add`, its last warp as it was written in 2007: a mistake today.
+///
+/// Launch: as `first_add`, at least 64 threads.
+__global__ void racy_warp(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * (2 * blockDim.x) + t;
+  const float low = i < n ? in[i] : 0, high = i + blockDim.x < n ? in[i + blockDim.x] : 0;
+  sums[t] = low + high;
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 32; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t < 32) {
+    volatile float* const warp = sums;
+    warp[t] = warp[t] + warp[t + 32];
+    warp[t] = warp[t] + warp[t + 16];
+    warp[t] = warp[t] + warp[t + 8];
+    warp[t] = warp[t] + warp[t + 4];
+    warp[t] = warp[t] + warp[t + 2];
+    warp[t] = warp[t] + warp[t + 1];
+  }
+  if (t == 0) out[blockIdx.x] = sums[0];
+}
+
+// Since Volta (2017) each lane has its own program counter, and the compiler may let lanes run one after the other.
+// Lane 0 may read `warp[16]` after lane 16 has written its next value there. The kernel was correct on the hardware
+// that it was written for, and it is still copied today.
+//
+// The repair takes two things. `__syncwarp()` is a barrier for the lanes of a warp: all arrive, and see what the
+// others have written. And a read and a write of the same word need a barrier between them, so each step has two: one
+// after all lanes have read, one after all have written.
+
+/// Adds up 64 floats with the 32 lanes of a warp; the sum is in sums[0] and is what lane 0 returns.
+__device__ float last_warp_sum(float* sums, unsigned lane) {
+  float sum = sums[lane];
+#pragma unroll
+  for (unsigned s = 32; s > 0; s /= 2) {
+    sum += sums[lane + s];
+    __syncwarp();  // all lanes have read
+    sums[lane] = sum;
+    __syncwarp();  // all lanes have written
+  }
+  return sum;
+}
+
+/// The sums of `first_add`; below 64 elements only one warp is left, and it needs no barrier of the block.
+///
+/// Launch: as `first_add`, at least 64 threads.
+__global__ void last_warp(float* out, const float* in, size_t n) {
+  extern __shared__ float sums[];  // (blockDim.x)
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * (2 * blockDim.x) + t;
+  const float low = i < n ? in[i] : 0, high = i + blockDim.x < n ? in[i + blockDim.x] : 0;
+  sums[t] = low + high;
+  __syncthreads();
+
+  for (unsigned s = blockDim.x / 2; s > 32; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  if (t < 32) {
+    const float sum = last_warp_sum(sums, t);
+    if (t == 0) out[blockIdx.x] = sum;
+  }
+}
+
+// ## 6. More work for each thread
+//
+// What is left of the loop is overhead: a counter, a comparison, a jump. If the size of the block is known to the
+// compiler, it unrolls the loop. The size becomes a template parameter, and the host chooses with a `switch` over the
+// sizes that exist. This is the sixth kernel of the classic series:
+
+/// Adds up an array in shared memory that the block's THREADS threads have just written, without a loop at run time.
+/// Thread 0 gets the sum.
+template <unsigned THREADS>
+__device__ float unrolled_tree(float* sums, unsigned t) {
+  __syncthreads();
+#pragma unroll
+  for (unsigned s = THREADS / 2; s > 32; s /= 2) {
+    if (t < s) sums[t] += sums[t + s];
+    __syncthreads();
+  }
+  return t < 32 ? last_warp_sum(sums, t) : 0;
+}
+
+/// The sums of `first_add`, for blocks of THREADS.
+///
+/// Launch: blocks of THREADS, a power of two from 64, one thread for two elements.
+template <unsigned THREADS>
+__global__ void unrolled(float* out, const float* in, size_t n) {
+  __shared__ float sums[THREADS];
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * (2 * THREADS) + t;
+  const float low = i < n ? in[i] : 0, high = i + THREADS < n ? in[i + THREADS] : 0;
+  sums[t] = low + high;
+  const float sum = unrolled_tree<THREADS>(sums, t);
+  if (t == 0) out[blockIdx.x] = sum;
+}
+
+// The sixth kernel still spends a tree of 8 steps on 512 elements. The seventh asks how many threads there should be
+// at all. With P processors, a sum of n elements takes n / P steps in which each processor adds up its own share, and
+// log2(P) steps to combine P sums. The first part is perfect work: every thread adds in every step. The tree is the
+// part in which most threads wait. So the tree should be used rarely, once for a long sum.
+//
+//? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
+//?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
+//? choices: 8 | 23 | 64 | 128
+//? answer: "23"
+//
+// 15 additions in each thread and 8 steps of the tree: 23 instead of 128. The more elements a thread has, the less
+// the tree matters. A {term}`grid-stride loop` gives each thread as many as necessary, with a grid that just fills
+// the GPU: 2048 threads for each SM. A second launch with one block adds up what that leaves. However large the array
+// is, these are two launches.
+
+/// out[b] = the sum of all elements that block b meets on its way through the array.
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void grid_stride(float* out, const float* in, size_t n) {
+  __shared__ float sums[BLOCK];
+  const unsigned t = threadIdx.x;
+  float sum = 0;
+  for (size_t i = size_t{blockIdx.x} * BLOCK + t; i < n; i += size_t{gridDim.x} * BLOCK) {
+    sum += in[i];
+  }
+  sums[t] = sum;
+  sum = unrolled_tree<BLOCK>(sums, t);
+  if (t == 0) out[blockIdx.x] = sum;
+}
+
+// ## 7. Registers instead of shared memory
+//
+// Within a warp, lanes can read each other's registers. `__shfl_xor_sync(mask, value, d)` gives lane l the `value` of
+// lane l ^ d. The lanes of the mask execute it together, so it synchronizes them, and there is no memory that a race
+// could be about. With d = 16, 8, 4, 2, 1 all lanes end up with the sum of the warp.
+//
+// The warps of a block exchange their sums through shared memory: one store each, one barrier, and the first warp
+// adds them up in the same way.
+//
+//? shuffle_stores: How many words does a block of 256 threads now store to shared memory?
+//? answer: count("shuffled", "shared_store_active_lanes") / 65
+//? unit: words
+//? near: exact
+
+/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+__device__ float warp_sum(float value) {
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(ALL, value, distance);
+  }
+  return value;
+}
+
+/// The sum of a value over the THREADS threads of a block; the threads of the first warp get it. All threads call it,
+/// with a barrier between two calls.
+template <unsigned THREADS>
+__device__ float block_sum(float value) {
+  __shared__ float sums[THREADS / 32];  // (warp)
+  const unsigned t = threadIdx.x;
+  value = warp_sum(value);
+  if (t % 32 == 0) sums[t / 32] = value;
+  __syncthreads();
+  if (t >= 32) return 0;
+  return warp_sum(t < THREADS / 32 ? sums[t] : 0);
+}
+
+/// The sums of `grid_stride`, with one barrier.
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void shuffled(float* out, const float* in, size_t n) {
+  float sum = 0;
+  for (size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += size_t{gridDim.x} * BLOCK) {
+    sum += in[i];
+  }
+  sum = block_sum<BLOCK>(sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// Eight words, one for each warp. One warp loads them, where the tree of `grid_stride` has 19 loads, and there is one
+// barrier instead of three. Every lane of the warp has to reach the shuffle. In `block_sum` whole warps return, and
+// the threads of the first warp beyond the number of sums contribute the identity. A shuffle within `if (t < n)`
+// would be a mistake: the mask names 32 lanes, and some do not come.
+//= 19 loads: count("grid_stride", "shared_load_requests") / 65
+//
+// For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
+// elements.
+//
+// ## 8. Bytes in flight
+//
+// What remains is the loop over the elements, and its limit is the memory: at the peak of 4.9 TB/s, reading 1 GiB
+// takes 0.22 ms. By {term}`Little's law <Little’s law>` the bandwidth is the number of bytes in flight over the
+// latency. A thread of `shuffled` asks for 4 bytes, and can ask for the next 4 only as far as the compiler has
+// unrolled the loop.
+//= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
+//= 0.22 ms: 2 ** 30 / (6144 * 3201e6 * 2 / 8) * 1e3
+//
+// As in chapter 06, the remedy is to load 16 bytes at a time, and several times before the first value is used. The
+// accumulators are independent, too: with a single one, each addition would wait for the one before. `__ldcs` says
+// that the data is read only once, so that L2 evicts it first.
+//
+// Some numbers: at a latency of 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132 SMs. 2048 threads
+// with 4 bytes each make 8 KB, with four loads of 16 bytes 131 KB. The latency rises with the load, and threads also
+// have other things to do than to load, so a multiple of the 26 KB is none too much.
+//= 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132: (700, 6144 * 3201e6 * 2 / 8 / 1e12,
+//=   700e-9 * 6144 * 3201e6 * 2 / 8 / 1e6, 700e-9 * 6144 * 3201e6 * 2 / 8 / 132 / 1e3, 132)
+//= 8 KB, with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
+//
+//? vector_requests: How many times as many load requests does `shuffled` make as `vectors` with four loads?
+//? answer: count("shuffled", "global_load_requests") / count("vectors/loads=4", "global_load_requests")
+//? unit: times
+//? near: 5 %
+
+/// The sum of the elements of one thread: LOADS float4 of each tile that its block takes, a grid's length apart, and
+/// one of up to three floats at the end of the array.
+template <unsigned THREADS, unsigned LOADS>
+__device__ float thread_sum(const float* in, size_t n) {
+  constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
+  const float4* const quads = reinterpret_cast<const float4*>(in);
+  const auto sum_of = [](float4 quad) { return (quad.x + quad.y) + (quad.z + quad.w); };
+  const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
+  size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
+  float sums[4] = {};
+
+#pragma unroll 1  // the compiler shall not add loads of its own
+  for (; i + (LOADS - 1) * THREADS < whole; i += step) {
+    float4 quad[LOADS];
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) quad[u] = __ldcs(quads + i + u * THREADS);
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) sums[u % 4] += sum_of(quad[u]);
+  }
+
+  // The last tile may be cut, and the last float4, too.
+#pragma unroll 1
+  for (; i < whole; i += THREADS) sums[0] += sum_of(quads[i]);
+  if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// out[b] = the sum of all elements that block b meets on its way through the array.
+///
+/// @tparam LOADS  16-byte loads of a thread that are in flight at a time
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    vectors(float* out, const float* in, size_t n) {
+  const float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n));
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// Four times as many: each request of `vectors` moves 16 sectors instead of 4. The last tile of the array may be cut
+// anywhere, even within a `float4`. The loop handles complete tiles only, and the two statements behind it handle the
+// rest, with a guard for each access.
+//= 16 sectors: round(count("vectors/loads=4", "global_load_sectors") / count("vectors/loads=4",
+//=   "global_load_requests"))
+//= 4.: round(count("shuffled", "global_load_sectors") / count("shuffled", "global_load_requests"))
+//
+// A thread may ask for eight float4, which take 32 registers. If 2048 threads are to fit on an SM, a thread has 32 in
+// all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that: four blocks of
+// 512.
+//
+// ## 9. One kernel
+//
+// Two launches are one too many. The second one reads a few hundred floats, and takes as long as a launch takes. Can
+// the blocks of the first agree on the sum by themselves?
+//
+// The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
+// block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block
+// needs `__threadfence()`:
+//
+//? two_stores: A block stores its sum, then sets a flag, without a fence in between. Another block sees the flag. What
+//?   may it read as the sum?
+//? choices: always the new sum | the old contents of that word | an error is raised
+//? answer: "the old contents of that word"
+//
+// The order in which stores of one thread become visible to others is not the order of the program, unless a fence
+// says so. A fence waits until the first store is visible everywhere, and that takes about as long as an access to
+// L2. The atomics of all blocks go to one address and queue up there.
+//
+// Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible.
+// Whoever sees the flag in its upper half has the value in the lower one. The last block of the grid waits for the
+// words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
+
+/// A value of 32 bits and, above it, the flag that says that it is there; 0 while it is not.
+using Word = unsigned long long;
+using AtomicWord = cuda::atomic_ref<Word, cuda::thread_scope_device>;
+
+/// Puts a value and its flag into a word, for other blocks.
+__device__ void publish(Word* word, float value) {
+  AtomicWord(*word).store(Word{1} << 32 | __float_as_uint(value), cuda::memory_order_relaxed);
+}
+
+/// Waits for a word that another block publishes, and empties it for the next launch.
+__device__ Word take(Word* word) {
+  AtomicWord shared(*word);
+  Word seen = 0;
+  while ((seen = shared.load(cuda::memory_order_relaxed)) == 0) {
+  }
+  shared.store(0, cuda::memory_order_relaxed);
+  return seen;
+}
+
+// `cuda::atomic_ref` makes these accesses atomic, so that they go to L2, where all SMs meet, and not to the L1 of one
+// of them. *Relaxed* says that they order nothing else; there is nothing else to order.
+
+/// *out = the sum of n floats.
+///
+/// @param words  one for each block, 0 before the launch and after it
+///
+/// Launch: blocks of THREADS, no more than run at a time.
+/// Requires: in is aligned to 16 bytes.
+/// Source: the word that holds flag and value is that of D. Merrill and M. Garland, "Single-pass Parallel Prefix Scan
+/// with Decoupled Look-back", NVIDIA, 2016.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    single_pass(float* out, Word* words, const float* in, size_t n) {
+  const float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n));
+  const unsigned last = gridDim.x - 1;
+  if (blockIdx.x != last) {
+    if (threadIdx.x == 0) publish(words + blockIdx.x, sum);
+    return;
+  }
+
+  // The last block waits for the others and adds up their sums, always in the same order.
+  float total = threadIdx.x == 0 ? sum : 0;
+  for (unsigned b = threadIdx.x; b < last; b += THREADS) {
+    total += __uint_as_float(static_cast<unsigned>(take(words + b)));
+  }
+  __syncthreads();  // the first block_sum has been read
+  total = block_sum<THREADS>(total);
+  if (threadIdx.x == 0) *out = total;
+}
+
+// A block that waits for another must be sure that the other gets to run. Here all blocks of the grid fit on the GPU
+// at the same time: four of 512 threads for each SM, or as many as `cudaOccupancyMaxActiveBlocksPerMultiprocessor`
+// says. With a larger grid, a waiting block could occupy the place of the one that it waits for. Chapter 08 has more
+// on this.
+//
+// The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
+// a little from run to run.
+//
+// ### Small sums
+//
+// For 2^20 floats the loop is over in about a microsecond, and most of the time goes to the launch itself. Often many
+// such launches follow each other in a stream. Then each waits until the one in front has ended completely, and the
+// GPU is empty for a moment. {term}`Programmatic dependent launch <programmatic dependent launch>` (from Hopper on)
+// lets the next kernel begin while the one in front still runs. It may set itself up, and calls
+// `cudaGridDependencySynchronize()` before it touches what the other one writes. `small_sums`, in
+// `reductions_sm90.cu`, uses the time before that call to ask L2 for its input, which nobody writes. Its hundred
+// launches are recorded in a CUDA graph, so that the host does not set the pace.
+//
+// ### One number for the host
+//
+// The host needs the result, to print it or to decide on it. `cudaMemcpy` of 4 bytes from the device first waits for
+// all kernels in front of it, and then takes several microseconds by itself, as long as reading tens of megabytes on
+// the device. So ask rarely. Leave the number on the device if only the next kernel needs it. If the host must have
+// it, let the kernel's last thread write to {term}`pinned memory` that the device sees, and wait for the stream once,
+// for everything.
+//
+// ## 10. Order
+//
+// Floats are not associative: (a + b) + c and a + (b + c) are rounded differently. Each kernel so far adds in an
+// order that depends only on n and on the launch. Its result is **reproducible**, bit for bit, on the same GPU.
+//
+// Most sums in the wild look different: each block ends with `atomicAdd(out, sum)`. One kernel, no words, no waiting.
+//
+//? atomic_order: A kernel ends each block with atomicAdd, and is run ten times on the same data. For which type may
+//?   the ten results differ?
+//? choices: int | float | both | neither
+//? answer: "float"
+//
+// The atomics arrive in the order in which the blocks end, which changes from run to run. A sum of ints does not
+// depend on the order, even if it overflows, as it is exact modulo 2^32. A sum of floats does. A test that compares
+// bit for bit then fails once a month; an optimizer that amplifies small differences gives another result every time.
+//
+// Ints are also easier in a warp: `__reduce_add_sync` (from Ampere on) replaces the five shuffles and additions by a
+// single instruction. It exists for ints of 32 bits only, as sum, minimum, maximum, and, or, xor.
+
+/// *out += the sum of n ints, modulo 2^32.
+///
+/// Launch: blocks of BLOCK, any number of them.
+/// Requires: in is aligned to 16 bytes.
+__global__ void integers(unsigned* out, const int* in, size_t n) {
+  const int4* const quads = reinterpret_cast<const int4*>(in);
+  const size_t thread = size_t{blockIdx.x} * BLOCK + threadIdx.x;
+  const size_t threads = size_t{gridDim.x} * BLOCK;
+  unsigned sum = thread < n % 4 ? static_cast<unsigned>(in[n / 4 * 4 + thread]) : 0;
+#pragma unroll 4
+  for (size_t i = thread; i < n / 4; i += threads) {
+    const int4 quad = quads[i];
+    sum += static_cast<unsigned>(quad.x) + static_cast<unsigned>(quad.y) +
+           static_cast<unsigned>(quad.z) + static_cast<unsigned>(quad.w);
+  }
+
+  __shared__ unsigned sums[BLOCK / 32];  // (warp)
+  sum = __reduce_add_sync(ALL, sum);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  sum = __reduce_add_sync(ALL, threadIdx.x < BLOCK / 32 ? sums[threadIdx.x] : 0u);
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
+
+// The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs into its contract.
+//
+// ## 11. Any operator
+//
+// None of this is special to sums. A {term}`fold` with the operator f needs an identity, and f has to be associative:
+// f(f(a, b), c) = f(a, f(b, c)). Maximum, minimum, product, `and`, `or`, greatest common divisor, the union of
+// bounding boxes, and the product of matrices are associative.
+//
+//? property: Matrix products are associative, but not commutative. Which of our kernels could multiply n matrices, in
+//?   the order of the array?
+//? choices: interleaved_strided, with passes | sequential, with passes | grid_stride
+//? answer: "interleaved_strided, with passes"
+//
+// Only the tree of neighbours combines neighbours alone. The others bring elements together that are far apart, and
+// for that the operator has to commute.
+//
+// `fold` below keeps the order: each warp takes a run of consecutive elements, each lane four of them, and the lanes
+// are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right. Cooperative groups,
+// `cooperative_groups.h`, give names to these things: `tiled_partition<32>` is the warp, its `thread_rank()` the
+// lane, and its `shfl_down` moves any struct. (For operators that commute, `cooperative_groups::reduce(warp, value,
+// op)` is the whole tree.)
+//
+// As an example that notices every wrong order, `Checksum` computes h = 31 h + element over all elements, a hash as
+// it is used for strings. That looks like a chain. But a step is an affine function of h, and the composition of
+// affine functions is an affine function, so that functions are what we fold.
+
+/// The largest of some ints.
+struct Largest {
+  using Value = int;
+  __host__ __device__ static Value identity() { return INT_MIN; }
+  __host__ __device__ static Value of(int element) { return element; }
+  __host__ __device__ static Value combine(Value left, Value right) { return max(left, right); }
+};
+
+/// The function x -> factor x + summand, modulo 2^32.
+struct Affine {
+  unsigned factor, summand;
+};
+
+/// The checksum h = 31 h + element, for one element after the other: a chain of functions, applied to 0.
+struct Checksum {
+  using Value = Affine;
+  __host__ __device__ static Value identity() { return {1, 0}; }
+  __host__ __device__ static Value of(int element) { return {31, static_cast<unsigned>(element)}; }
+  __host__ __device__ static Value of(Value value) { return value; }
+  /// First left, then right: r(l(x)).
+  __host__ __device__ static Value combine(Value left, Value right) {
+    return {left.factor * right.factor, right.factor * left.summand + right.summand};
+  }
+};
+
+/// out[b] = the elements of block b, a run of the array, combined from left to right.
+///
+/// @tparam Op       an associative operator on its `Value`, which need not commute, as `Checksum` above
+/// @tparam Element  int, or what a block has left
+///
+/// Launch: blocks of BLOCK, any number of them. A second launch with one block combines their results.
+/// Requires: in is aligned to 16 bytes.
+template <class Op, class Element>
+__global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
+  using Value = typename Op::Value;
+  constexpr unsigned EACH = 4, ROW = 32 * EACH;  // elements of a lane, of a warp, at a time
+  __shared__ Value values[BLOCK / 32];           // (warp)
+  const auto warp =
+      cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+
+  // Each warp has a run of rows of its own.
+  const size_t warps = size_t{gridDim.x} * (BLOCK / 32);
+  const size_t index = size_t{blockIdx.x} * (BLOCK / 32) + threadIdx.x / 32;
+  const size_t run = ((n + ROW - 1) / ROW + warps - 1) / warps * ROW;
+  const size_t end = min(n, (index + 1) * run);
+  Value total = Op::identity();  // of this warp; that of lane 0 is right
+  for (size_t row = index * run; row < end; row += ROW) {
+    const size_t i = row + EACH * warp.thread_rank();
+    Value value = Op::identity();
+    if (std::is_same_v<Element, int> && i + EACH <= n) {  // one load of 16 bytes
+      const int4 quad = *reinterpret_cast<const int4*>(in + i);
+      value = Op::combine(Op::combine(Op::of(quad.x), Op::of(quad.y)),
+                          Op::combine(Op::of(quad.z), Op::of(quad.w)));
+    } else {
+      for (size_t j = i; j < min(i + EACH, n); ++j) value = Op::combine(value, Op::of(in[j]));
+    }
+
+    // A lane combines its value with that of a lane to the right, so the order stays.
+#pragma unroll
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+      value = Op::combine(value, warp.shfl_down(value, distance));
+    }
+    total = Op::combine(total, value);
+  }
+
+  if (warp.thread_rank() == 0) values[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (unsigned w = 1; w < BLOCK / 32; ++w) total = Op::combine(total, values[w]);
+  out[blockIdx.x] = total;
+}
+
+// A sum, too, often begins with a function of the elements. `Op::of` is its place: with x^2 it is the square of a
+// norm, with x y of two arrays a **dot product**, which one of the exercises asks for.
+//
+// ## 12. Where is the maximum?
+//
+// `arg_max` wants the index, not the value. The operator acts on pairs of value and index, and takes the larger
+// value. The question that every implementation has to answer is what happens to equal values. If it takes either,
+// the operator is no longer commutative, and the result depends on the launch. The lowest index is the usual choice.
+//
+// A thread sees its own elements in rising order, so `>` keeps the first one, at the cost of one comparison. To
+// combine threads, the pair is packed into a word of 64 bits that can be compared as a whole: the value in the upper
+// half, as an integer with the same order, and the *complement* of the index in the lower.
+//
+//? ties: Elements 3 and 7 both have the largest value. Which of the two has the larger key?
+//? choices: that of element 3 | that of element 7 | neither
+//? answer: "that of element 3"
+//
+// The complement of a smaller index is larger, so element 3 wins. The key is never 0, so that it serves as its own
+// flag when the blocks publish it: the same scheme as in `single_pass`, with another operator. Floats are ordered by
+// sign and magnitude while ints are not, and `key_of` mends that. It also makes one zero of -0 and +0, which compare
+// as equal.
+
+constexpr unsigned NONE = 0xffffffff;  ///< the index that no element has
+
+/// A value and an index in one word: of two words, that with the larger value is larger; where the values are equal,
+/// that with the lower index. It is never 0.
+__device__ Word key_of(float value, unsigned index) {
+  const unsigned bits = __float_as_uint(value + 0.0f);  // -0 becomes +0
+  // Negative floats are ordered the other way round, and below the others.
+  const unsigned ordered = bits >> 31 ? ~bits : bits | 0x80000000;
+  return Word{ordered} << 32 | ~index;
+}
+
+/// The largest of a key over the lanes of a warp; every lane gets it.
+__device__ Word warp_max(Word key) {
+#pragma unroll
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    key = max(key, __shfl_xor_sync(ALL, key, distance));
+  }
+  return key;
+}
+
+/// *out = the lowest index of the largest of n floats; NONE where n is 0.
+///
+/// @param words  one for each block, 0 before the launch and after it
+///
+/// Launch: blocks of THREADS, no more than run at a time.
+/// Requires: n < 2^32; in is aligned to 16 bytes; no NaN.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS)
+    arg_max(unsigned* out, Word* words, const float* in, unsigned n) {
+  constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
+  const float4* const quads = reinterpret_cast<const float4*>(in);
+  const unsigned whole = n / 4, step = gridDim.x * TILE;
+  unsigned i = blockIdx.x * TILE + threadIdx.x;
+  float best = -INFINITY;
+  unsigned where = i < whole ? 4 * i : NONE;
+  // A thread's indices rise, so that > keeps the first of equal elements.
+  const auto compare = [&](float value, unsigned index) {
+    if (value > best) best = value, where = index;
+  };
+  const auto compare4 = [&](float4 quad, unsigned index) {
+    compare(quad.x, index), compare(quad.y, index + 1);
+    compare(quad.z, index + 2), compare(quad.w, index + 3);
+  };
+
+  for (; i + (LOADS - 1) * THREADS < whole; i += step) {
+    float4 quad[LOADS];
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) quad[u] = __ldg(quads + i + u * THREADS);
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) compare4(quad[u], 4 * (i + u * THREADS));
+  }
+  for (; i < whole; i += THREADS) compare4(quads[i], 4 * i);
+  if (blockIdx.x == 0 && threadIdx.x < n % 4) {
+    const unsigned index = 4 * whole + threadIdx.x;
+    if (where == NONE) where = index;
+    compare(in[index], index);
+  }
+
+  // From here on, keys: of the warp, of the block, of the grid.
+  __shared__ Word keys[THREADS / 32];  // (warp)
+  Word key = warp_max(key_of(best, where));
+  if (threadIdx.x % 32 == 0) keys[threadIdx.x / 32] = key;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  key = warp_max(threadIdx.x < THREADS / 32 ? keys[threadIdx.x] : 0);
+  const unsigned last = gridDim.x - 1;
+  if (blockIdx.x != last) {
+    if (threadIdx.x == 0) {
+      AtomicWord(words[blockIdx.x]).store(key, cuda::memory_order_relaxed);
+    }
+    return;
+  }
+  for (unsigned b = threadIdx.x; b < last; b += 32) key = max(key, take(words + b));
+  key = warp_max(key);
+  if (threadIdx.x == 0) *out = ~static_cast<unsigned>(key);
+}
+
+// The rung has two inputs. In the second, only 16 values occur, so that thousands of elements share the maximum.
+//
+// ## 13. Many results: the histogram
+//
+// A histogram counts how often each value occurs, here for n bytes: 256 sums at once. Which of them an element
+// belongs to is known only when it has been loaded. So it has to be an {term}`atomic operation`, and all depends on
+// how many threads want the same counter at the same time.
+//
+// The obvious kernel has its counters in global memory.
+
+/// bins[b] += how many of n bytes are b.
+///
+/// @param bins  256 counters
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t n) {
+  const size_t threads = size_t{gridDim.x} * BLOCK;
+  for (size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x; i < n; i += threads) {
+    atomicAdd(bins + in[i], 1u);
+  }
+}
+
+// Every byte is an atomic in L2. All SMs send theirs to the same 1 KiB of memory, where each counter takes one
+// addition after the other.
+//
+// Give each block its own counters, in shared memory, and add them to the global ones once, at the end. This is
+// called {term}`privatization`. Threads of the same block still meet, in two ways. If two lanes of a warp have
+// *different* bytes whose counters lie in the same bank, that is a bank conflict. If they have the *same* byte, they
+// want the same word.
+//
+//? equal_bytes: All bytes are equal, and a block has one copy of the counters. How many wavefronts does an atomic
+//?   request of a warp take?
+//? answer: count("histogram_shared/copies=1,input=equal", "shared_atomic_wavefronts") /
+//?   count("histogram_shared/copies=1,input=equal", "shared_atomic_requests")
+//? unit: wavefronts
+//? near: exact
+//
+// Just one. The hardware adds up lanes of a warp that increment the same word before it touches the word; in the
+// machine code the instruction is `ATOMS.POPC.INC`, and POPC stands for counting bits. Random bytes are worse: they
+// take 3.1 wavefronts, because the 32 lanes fall into 32 banks at random, and some bank always gets three or four.
+//= 3.1: count("histogram_shared/copies=1,input=random", "shared_atomic_wavefronts") /
+//=   count("histogram_shared/copies=1,input=random", "shared_atomic_requests")
+//
+// More copies keep lanes apart. With 32 of them, and the copies of a counter side by side, lane l owns bank l:
+// whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
+//= 32 KiB: 256 * 32 * 4 / 1024
+//
+//? copies_wavefronts: And with 32 copies and random bytes?
+//? answer: count("histogram_shared/copies=32,input=random", "shared_atomic_wavefronts") /
+//?   count("histogram_shared/copies=32,input=random", "shared_atomic_requests")
+//? unit: wavefronts
+//? near: exact
+
+/// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS, unsigned COPIES>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    histogram_shared(unsigned* bins, const std::uint8_t* in, size_t n) {
+  __shared__ unsigned counts[256][COPIES];  // (byte, copy)
+  const uint4* const vectors = reinterpret_cast<const uint4*>(in);
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < 256 * COPIES; i += THREADS) counts[i / COPIES][i % COPIES] = 0;
+  __syncthreads();
+
+  unsigned* const mine = &counts[0][t % COPIES];
+  const size_t whole = n / 16, step = size_t{gridDim.x} * THREADS * LOADS;
+  for (size_t i = size_t{blockIdx.x} * THREADS * LOADS + t; i < whole; i += step) {
+    uint4 vector[LOADS];
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) {
+      if (i + u * THREADS < whole) vector[u] = __ldcs(vectors + i + u * THREADS);
+    }
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) {
+      if (i + u * THREADS >= whole) continue;
+      const unsigned words[4] = {vector[u].x, vector[u].y, vector[u].z, vector[u].w};
+#pragma unroll
+      for (unsigned b = 0; b < 16; ++b) {
+        atomicAdd(mine + (words[b / 4] >> b % 4 * 8 & 0xff) * COPIES, 1u);
+      }
+    }
+  }
+  if (blockIdx.x == 0 && t < n % 16) atomicAdd(mine + in[16 * whole + t] * COPIES, 1u);
+  __syncthreads();  // all of the block's bytes are counted
+
+  // Thread b adds up the copies of counter b; each begins with another copy, hence another bank.
+  for (unsigned b = t; b < 256; b += THREADS) {
+    unsigned sum = 0;
+#pragma unroll 4
+    for (unsigned c = 0; c < COPIES; ++c) sum += counts[b][(b + c) % COPIES];
+    if (sum > 0) atomicAdd(bins + b, sum);
+  }
+}
+
+// One wavefront for each request, for every input: the time no longer depends on the data. Each thread counts 32
+// bytes that it has loaded with two 128-bit loads, so the clearing and the final sum of the counters are spread over
+// many bytes. The final sum has its own trap: thread b adds up the 32 copies of counter b, which lie in 32 banks, but
+// its neighbour's begin in the same bank. Each thread therefore starts with another copy.
+//
+// One copy for each *warp* instead of each lane is the form that most texts show. An exercise compares the two.
+
+// [hide] The launches, the peers, and what the checks expect
+namespace {
+
+/// A kernel that leaves one sum for each block.
+using SumKernel = void (*)(float* out, const float* in, size_t n);
+
+/// Blocks of a grid that has `tiles` to do and of which `per_sm` run on an SM: at least one.
+unsigned blocks_for(size_t tiles, unsigned per_sm) {
+  static const auto sms =
+      static_cast<size_t>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  return static_cast<unsigned>(std::clamp<size_t>(tiles, 1, sms * per_sm));
+}
+
+/// Blocks of a kernel that an SM holds at the same time, at most `wanted`.
+template <class Kernel>
+unsigned resident(Kernel kernel, unsigned threads, unsigned wanted) {
+  int blocks = 0;
+  CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
+  return std::min(static_cast<unsigned>(blocks), wanted);
+}
+
+/// The problem of the sums: n floats, their sum, and memory for what blocks leave.
+struct Sums {
+  explicit Sums(lab::Chapter& chapter)
+      : chapter(chapter),
+        n(chapter.extents<1>()[0]),
+        in(n, "in"),
+        out(1, "out"),
+        partial(n / 64 + 4096, "partial"),
+        words(4096, "words"),
+        values(lab::random_floats(n, chapter.seed())) {
+    in.upload(values);
+    words.zero();
+    sum = std::accumulate(values.begin(), values.end(), 0.0);
+    add_peer();
+  }
+
+  /// CUB, for all sums of floats.
+  void add_peer() {
+    const lab::CubLaunch cub = lab::cub_sum(cub_out.data(), in.data(), n);
+    if (!cub) return chapter.skip_peer("CUB", lab::why_no_cub);
+    chapter.peer({.name = "CUB",
+                  .launch = [cub] { cub(nullptr); },
+                  .bytes = bytes(),
+                  .verify = [this] { return verify(cub_out.download()); },
+                  .outputs = {&cub_out}});
+  }
+
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+
+  /// Whether this is the sum. The longest chain of additions: those of a thread and of the tree.
+  lab::Comparison verify(const std::vector<float>& got) const {
+    const size_t terms = std::max<size_t>(n, 1), depth = terms / 32768 + 64;
+    return lab::compare(got, std::vector<double>{sum}, lab::tolerance_for_sum(terms, 0.5, depth));
+  }
+
+  void add(std::string_view name, std::string_view variant, const std::function<void()>& launch) {
+    chapter.add({.name = std::string(name),
+                 .launch = launch,
+                 .verify = [this] { return verify(out.download()); },
+                 .bytes = bytes(),
+                 .peer = "CUB",
+                 .limit = lab::Limit::copy,
+                 .variant = std::string(variant),
+                 .outputs = {&out, &partial}});
+  }
+
+  /// Launches a kernel on the elements, on the sums that its blocks leave, and so on, until one block is left.
+  /// @param per_block  elements that a block adds up
+  void in_passes(SumKernel kernel, unsigned threads, size_t per_block) {
+    const float* from = in.data();
+    float *to = partial.data(), *other = partial.data() + lab::ceil_div(n, per_block);
+    for (size_t left = n;; std::swap(to, other)) {
+      const size_t blocks = std::max<size_t>(lab::ceil_div(left, per_block), 1);
+      kernel<<<static_cast<unsigned>(blocks), threads, threads * sizeof(float)>>>(
+          blocks == 1 ? out.data() : to, from, left);
+      if (blocks == 1) return;
+      from = to, left = blocks;
+    }
+  }
+
+  /// Launches a kernel that takes any number of blocks: a grid that fills the GPU, and one block for what that leaves.
+  /// @param tile  elements that a block takes at a time
+  void in_two_passes(SumKernel kernel, unsigned threads, size_t tile) {
+    const unsigned blocks = blocks_for(lab::ceil_div(n, tile), FULL / threads);
+    kernel<<<blocks, threads>>>(blocks == 1 ? out.data() : partial.data(), in.data(), n);
+    if (blocks > 1) kernel<<<1, threads>>>(out.data(), partial.data(), blocks);
+  }
+
+  lab::Chapter& chapter;
+  const size_t n;
+  lab::DeviceBuffer<float> in, out, partial;
+  lab::DeviceBuffer<float> cub_out{1, "CUB's sum"};
+  lab::DeviceBuffer<Word> words;
+  std::vector<float> values;
+  double sum = 0;
+};
+
+void add_sums(Sums& sums) {
+  lab::Chapter& chapter = sums.chapter;
+  const auto on_host = std::make_shared<double>();
+  chapter.add({.name = "on_cpu",
+               .prepare = [=] { *on_host = std::nan(""); },
+               .launch = [=, &sums] { *on_host = on_cpu(sums.values.data(), sums.n); },
+               .verify = [=, &sums] { return sums.verify({static_cast<float>(*on_host)}); },
+               .bytes = sums.bytes(),
+               .peer = "CUB",
+               .clock = lab::Clock::host});
+
+  const auto passes = [&](std::string_view name, SumKernel kernel, unsigned each) {
+    sums.add(name, "", [=, &sums] { sums.in_passes(kernel, BLOCK, each * BLOCK); });
+  };
+  const auto wrong = [&](std::string_view name, SumKernel kernel, unsigned each) {
+    chapter.demonstrate(name, [=, &sums] { sums.in_passes(kernel, BLOCK, each * BLOCK); },
+                        {&sums.out, &sums.partial});
+  };
+  passes("interleaved_modulo", interleaved_modulo, 1);
+  wrong("wrong_modulo", wrong_modulo, 1);
+  passes("interleaved_strided", interleaved_strided, 1);
+  passes("sequential", sequential, 1);
+  passes("first_add", first_add, 2);
+  wrong("past_the_end", past_the_end, 2);
+  wrong("racy_warp", racy_warp, 2);
+  passes("last_warp", last_warp, 2);
+
+  // The host's switch over the sizes of a block.
+  chapter.sweep("unrolled", "block", {64u, 128u, 256u, 512u, 1024u}, [&](unsigned block) {
+    const SumKernel kernel = block == 64    ? unrolled<64>
+                             : block == 128 ? unrolled<128>
+                             : block == 256 ? unrolled<256>
+                             : block == 512 ? unrolled<512>
+                                            : unrolled<1024>;
+    return lab::Rung{.launch = [=, &sums] { sums.in_passes(kernel, block, 2 * block); },
+                     .verify = [&sums] { return sums.verify(sums.out.download()); },
+                     .bytes = sums.bytes(),
+                     .peer = "CUB",
+                     .limit = lab::Limit::copy,
+                     .outputs = {&sums.out, &sums.partial}};
+  });
+
+  sums.add("grid_stride", "", [&] { sums.in_two_passes(grid_stride, BLOCK, BLOCK); });
+  sums.add("shuffled", "", [&] { sums.in_two_passes(shuffled, BLOCK, BLOCK); });
+  sums.add("vectors", "loads=1", [&] { sums.in_two_passes(vectors<512, 1>, 512, 4 * 512); });
+  sums.add("vectors", "loads=2", [&] { sums.in_two_passes(vectors<512, 2>, 512, 4 * 1024); });
+  sums.add("vectors", "loads=4", [&] { sums.in_two_passes(vectors<512, 4>, 512, 4 * 2048); });
+  sums.add("vectors", "loads=8", [&] { sums.in_two_passes(vectors<512, 8>, 512, 4 * 4096); });
+  sums.add("single_pass", "", [&] {
+    const auto kernel = single_pass<512, 8>;
+    const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
+    kernel<<<blocks, 512>>>(sums.out.data(), sums.words.data(), sums.in.data(), sums.n);
+  });
+}
+
+/// The folds of ints, and arg-max.
+struct Folds {
+  Folds(lab::Chapter& chapter, Sums& sums)
+      : chapter(chapter),
+        n(sums.n),
+        values(lab::random_ints(n, chapter.seed())),
+        in(values, "ints") {
+    add_integers();
+    add_fold<Largest>("largest");
+    add_fold<Checksum>("checksum");
+
+    // Many equal elements, of which the largest is not the first.
+    for (size_t i = 0; i < n; ++i) {
+      ties.push_back(std::floor(8 * sums.values[i]));
+    }
+    d_ties.upload(ties);
+    add_arg_max("input=random", sums.in, sums.values, sums.words);
+    add_arg_max("input=ties", d_ties, ties, sums.words);
+  }
+
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+
+  void add_integers() {
+    unsigned sum = 0;  // it may overflow, and wraps around then
+    for (const int value : values) sum += static_cast<unsigned>(value);
+    const lab::CubLaunch cub = lab::cub_sum(cub_out.data(), in.data(), n);
+    if (cub) {
+      chapter.peer({.name = "CUB of ints",
+                    .launch = [cub] { cub(nullptr); },
+                    .bytes = bytes(),
+                    .verify =
+                        [=, this] {
+                          return lab::compare(cub_out.download(),
+                                              std::vector<int>{static_cast<int>(sum)});
+                        },
+                    .outputs = {&cub_out}});
+    } else {
+      chapter.skip_peer("CUB of ints", lab::why_no_cub);
+    }
+    chapter.add(
+        {.name = "integers",
+         .launch =
+             [this] {
+               CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
+               const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
+               integers<<<blocks, BLOCK>>>(out.data(), in.data(), n);
+             },
+         .verify = [=, this] { return lab::compare(out.download(), std::vector<unsigned>{sum}); },
+         .bytes = bytes(),
+         .peer = "CUB of ints",
+         .limit = lab::Limit::copy,
+         .outputs = {&out}});
+  }
+
+  template <class Op>
+  void add_fold(const std::string& op) {
+    using Value = typename Op::Value;
+    constexpr size_t words = sizeof(Value) / sizeof(unsigned);
+    const auto result = std::make_shared<lab::DeviceBuffer<Value>>(1, "the fold");
+    const auto partial =
+        std::make_shared<lab::DeviceBuffer<Value>>(4096, "the folds of the blocks");
+    Value folded = Op::identity();
+    for (const int value : values) folded = Op::combine(folded, Op::of(value));
+    const auto bits = [](const Value& value) {
+      std::vector<unsigned> all(words);
+      std::memcpy(all.data(), &value, sizeof(Value));
+      return all;
+    };
+    const std::vector<unsigned> want = bits(folded);
+    chapter.add({.name = "fold",
+                 .launch =
+                     [=, this] {
+                       const unsigned blocks =
+                           blocks_for(lab::ceil_div(n, 4 * BLOCK), FULL / BLOCK);
+                       fold<Op><<<blocks, BLOCK>>>(partial->data(), in.data(), n);
+                       const Value* const of_blocks = partial->data();
+                       fold<Op><<<1, BLOCK>>>(result->data(), of_blocks, blocks);
+                     },
+                 .verify = [=] { return lab::compare(bits(result->download()[0]), want); },
+                 .bytes = bytes(),
+                 .limit = lab::Limit::copy,
+                 .variant = "op=" + op,
+                 .outputs = {result.get(), partial.get()}});
+  }
+
+  void add_arg_max(const std::string& variant, const lab::DeviceBuffer<float>& from,
+                   const std::vector<float>& of, lab::DeviceBuffer<Word>& words) {
+    const auto first = static_cast<unsigned>(std::max_element(of.begin(), of.end()) - of.begin());
+    const unsigned want = n == 0 ? NONE : first;
+    const std::string peer = "CUB's arg-max, " + variant;
+    const lab::CubLaunch cub = lab::cub_arg_max(cub_value.data(), cub_index.data(), from.data(), n);
+    if (cub) {
+      chapter.peer({.name = peer,
+                    .launch = [cub] { cub(nullptr); },
+                    .bytes = bytes(),
+                    .verify =
+                        [=, this] {
+                          return lab::compare(cub_index.download(),
+                                              std::vector<std::int64_t>{want});
+                        },
+                    .outputs = {&cub_index}});
+    } else {
+      chapter.skip_peer(peer, lab::why_no_cub);
+    }
+    chapter.add(
+        {.name = "arg_max",
+         .launch =
+             [=, this, &from, &words] {
+               const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 1);
+               arg_max<1024, 4><<<blocks, 1024>>>(index.data(), words.data(), from.data(),
+                                                  static_cast<unsigned>(n));
+             },
+         .verify = [=,
+                    this] { return lab::compare(index.download(), std::vector<unsigned>{want}); },
+         .bytes = bytes(),
+         .peer = peer,
+         .limit = lab::Limit::copy,
+         .variant = variant,
+         .outputs = {&index}});
+  }
+
+  lab::Chapter& chapter;
+  const size_t n;
+  const std::vector<int> values;
+  lab::DeviceBuffer<int> in;
+  lab::DeviceBuffer<unsigned> out{1, "out"};
+  lab::DeviceBuffer<int> cub_out{1, "CUB's sum of ints"};
+  std::vector<float> ties;
+  lab::DeviceBuffer<float> d_ties{n, "ties"};
+  lab::DeviceBuffer<unsigned> index{1, "index"};
+  lab::DeviceBuffer<std::int64_t> cub_index{1, "CUB's index"};
+  lab::DeviceBuffer<float> cub_value{1, "CUB's largest"};
+};
+
+/// The histograms of n bytes, each input a variant.
+struct Histograms {
+  using Kernel = void (*)(unsigned* bins, const std::uint8_t* in, size_t n);
+  /// A kernel and what it is called; empty where the rung has no variants but the input.
+  struct Launch {
+    std::string_view rung, label;
+    Kernel kernel;
+    unsigned threads;
+    size_t tile;      // bytes that a block takes at a time
+    unsigned per_sm;  // blocks
+  };
+
+  Histograms(lab::Chapter& chapter, size_t n) : chapter(chapter), n(n) {
+    const std::vector<std::uint8_t> random = lab::random_values<std::uint8_t>(n, chapter.seed());
+    std::vector<std::uint8_t> skewed = random;  // seven of eight are 7
+    for (std::uint8_t& byte : skewed) byte = byte % 8 != 0 ? 7 : byte;
+    add_input("random", random);
+    add_input("skewed", skewed);
+    add_input("equal", std::vector<std::uint8_t>(n, 7));
+  }
+
+  void add_input(const std::string& input, const std::vector<std::uint8_t>& bytes) {
+    const auto in = std::make_shared<lab::DeviceBuffer<std::uint8_t>>(bytes, input + " bytes");
+    std::vector<unsigned> want(256);
+    for (const std::uint8_t byte : bytes) ++want[byte];
+
+    const std::string peer = "CUB's histogram, " + input;
+    if (const lab::CubLaunch cub = lab::cub_histogram(cub_bins.data(), in->data(), n)) {
+      chapter.peer({.name = peer,
+                    .launch = [cub, in] { cub(nullptr); },
+                    .bytes = static_cast<double>(n),
+                    .verify = [=, this] { return lab::compare(cub_bins.download(), want); },
+                    .outputs = {&cub_bins}});
+    } else {
+      chapter.skip_peer(peer, lab::why_no_cub);
+    }
+    for (const Launch& one : {
+             Launch{"histogram_global", "", histogram_global, BLOCK, BLOCK, 8},
+             Launch{"histogram_shared", "copies=1,", histogram_shared<512, 2, 1>, 512, 16384, 4},
+             Launch{"histogram_shared", "copies=8,", histogram_shared<512, 2, 8>, 512, 16384, 4},
+             Launch{"histogram_shared", "copies=32,", histogram_shared<512, 2, 32>, 512, 16384, 4},
+         }) {
+      chapter.add({.name = std::string(one.rung),
+                   .launch =
+                       [=, this] {
+                         CUDA_CHECK(cudaMemsetAsync(bins.data(), 0, bins.size_bytes()));
+                         const unsigned blocks = blocks_for(lab::ceil_div(n, one.tile), one.per_sm);
+                         one.kernel<<<blocks, one.threads>>>(bins.data(), in->data(), n);
+                       },
+                   .verify = [=, this] { return lab::compare(bins.download(), want); },
+                   .bytes = static_cast<double>(n),
+                   .peer = peer,
+                   .limit = lab::Limit::copy,
+                   .variant = std::string(one.label) + "input=" + input,
+                   .outputs = {&bins}});
+    }
+  }
+
+  lab::Chapter& chapter;
+  const size_t n;
+  lab::DeviceBuffer<unsigned> bins{256, "bins"};
+  lab::DeviceBuffer<int> cub_bins{256, "CUB's bins"};
+};
+
+}  // namespace
+// [/hide]
+
+int main(int argc, char** argv) {
+  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
+  chapter.require(chapter.extents<1>()[0] < NONE,
+                  "n: at most 4294967294, arg_max has indices of 32 bits");
+  Sums sums(chapter);
+  add_sums(sums);
+  Folds folds(chapter, sums);
+  Histograms histograms(chapter, sums.n);
+  return chapter.run();
+}
+
+// ## What to remember
+//
+// - A reduction reads every element once. If it takes longer than reading takes, something else is wrong.
+// - Let each thread add up many elements first. Trees and barriers come once per block.
+// - Neighbouring threads, neighbouring words: no divergence, no bank conflicts.
+// - Within a warp use shuffles, or `__reduce_add_sync` for ints. Code that relies on lanes running in lock-step is a
+//   race.
+// - Every load has its own guard; who has no element contributes the identity.
+// - Flag and value in one word need no fence. Who waits must be sure that the other one runs.
+// - Floats: fix the order if the result has to be reproducible; `atomicAdd` does not.
+// - Privatize what many threads update.
+//
+// ## Possibilities for extension
+//
+// 1. Sum up `double` and `__half`. What should the accumulator of `__half` be, and how wide a load?
+// 2. Compute mean and variance in one pass. Which triple has an associative operator (Chan, Golub and LeVeque, 1979)?
+// 3. Reduce each row of a matrix. From which length of a row on is a block better than a warp?
+// 4. Fold the ints with a greatest common divisor. What is its identity, and may a thread stop early?
+// 5. A histogram of 16-bit values has 65,536 counters, 256 KiB. Where do they go?

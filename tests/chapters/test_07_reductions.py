@@ -1,0 +1,152 @@
+"""Chapter 07, run as a reader runs it: what its text says of counts, any length and input, and kernels with a mistake."""
+
+import unittest
+
+from chapter import Chapter, Mutant, Run
+
+CHAPTER = Chapter("07_reductions")
+TREES = ("interleaved_modulo", "interleaved_strided", "sequential", "first_add", "last_warp", "unrolled")
+
+
+def only(*rungs):
+    return [argument for rung in rungs for argument in ("--rung", rung)]
+
+
+class Counts(unittest.TestCase):
+    """Formulas hold at lengths of which the text says nothing."""
+
+    def test_the_trees_of_a_block(self):
+        run = CHAPTER.run("--size", "5000", *only(*TREES))
+        self.assertEqual(run.code, 0, run.explain())
+        for rung, each, loads, wavefronts in (
+            ("interleaved_modulo", 256, 95, 95),
+            ("interleaved_strided", 256, 25, 95),
+            ("sequential", 256, 25, 25),
+            ("first_add", 512, 25, 25),
+            ("last_warp", 512, 19, 19),  # six additions of which one operand is in a register
+        ):
+            counts = run.row(rung)["counts"]
+            blocks = -(-5000 // each) + 1  # and the one of the second launch
+            with self.subTest(rung):
+                self.assertEqual(counts["shared_load_requests"], loads * blocks)
+                self.assertEqual(counts["shared_load_wavefronts"], wavefronts * blocks)
+                self.assertEqual(counts["global_store_requests"], blocks)
+
+    def test_nothing_is_loaded_twice(self):
+        n = 40961
+        run = CHAPTER.run("--size", str(n), *only("vectors", "integers", "histogram_shared"))
+        self.assertEqual(run.code, 0, run.explain())
+        for row in run.rows:
+            size = 1 if row["rung"] == "histogram_shared" else 4
+            sectors = -(-n * size // 32)
+            with self.subTest(row["rung"], variant=row.get("variant")):
+                self.assertLessEqual(sectors, row["counts"]["global_load_sectors"])
+                self.assertLess(row["counts"]["global_load_sectors"], sectors + 64)
+
+    def test_lanes_with_banks_of_their_own_never_meet(self):
+        run = CHAPTER.run(*only("histogram_shared"))
+        for entry in ("random", "skewed", "equal"):
+            one, several = (
+                run.row("histogram_shared", f"copies={copies},input={entry}")["counts"] for copies in (1, 32)
+            )
+            self.assertEqual(several["shared_atomic_wavefronts"], several["shared_atomic_requests"])
+            self.assertEqual(one["shared_atomic_wavefronts"] > one["shared_atomic_requests"], entry != "equal", entry)
+
+
+class Lengths(unittest.TestCase):
+    def test_all_cases(self):
+        run = CHAPTER.run("--cases", "all")
+        self.assertEqual(run.code, 0, run.explain())
+
+    def test_many_blocks(self):
+        for size in ((1 << 20) - 1, (1 << 20) + 7):
+            run = Run(CHAPTER.fast, "--size", str(size))
+            self.assertEqual(run.code, 0, run.explain())
+
+    def test_more_elements_than_an_index_of_32_bits(self):
+        run = CHAPTER.run("--size", str(1 << 32), results=False)
+        self.assertEqual(run.code, 2, run.explain())
+        self.assertEqual(run.err.count("\n"), 1, run.err)
+
+    def test_no_element_and_inputs_that_are_not_random(self):
+        # The chapter itself, its input chosen by the seed.
+        inputs = [
+            "-1.0f",
+            "i % 2 != 0 ? 1.0f : -1.0f",
+            "-1e-5f * i",
+            "1e-5f * i",
+            "-INFINITY",
+            "i % 3 != 0 ? 0.0f : -0.0f",
+        ]
+        chosen = "".join(f"chapter.seed() == {seed} ? {value} : " for seed, value in enumerate(inputs, start=2))
+        fill = f"[&] {{ std::vector<float> v(n); for (size_t i = 0; i < n; ++i) v[i] = {chosen} 0.5f; return v; }}()"
+        changes = [
+            ("Sums", "n(chapter.extents<1>()[0])", "n(chapter.seed() == 1 ? 0 : chapter.extents<1>()[0])"),
+            ("Sums", "values(lab::random_floats(n, chapter.seed()))", f"values({fill})"),
+        ]
+        with Mutant(CHAPTER, changes) as program:
+            for seed in range(1, len(inputs) + 2):
+                for size in ("1025", "70001"):
+                    with self.subTest(seed=seed, size=size):
+                        run = program.run("--seed", str(seed), "--size", size)
+                        self.assertEqual(run.code, 0, run.explain())
+
+
+# (rung, text, what it becomes): each gives a wrong result at the default length.
+MUTANTS = [
+    ("on_cpu", "i < n; ++i", "i + 9 < n; ++i"),
+    ("interleaved_modulo", "i < n ? in[i] : 0", "i + 1 < n ? in[i] : 0"),
+    ("interleaved_strided", "left < blockDim.x", "left + s < blockDim.x - 1"),
+    ("sequential", "s > 0; s /= 2", "s > 1; s /= 2"),
+    ("first_add", "sums[t] = low + high", "sums[t] = low"),
+    ("last_warp", "s > 32; s /= 2", "s > 64; s /= 2"),
+    ("unrolled", "* (2 * THREADS)", "* THREADS"),
+    ("grid_stride", "gridDim.x} * BLOCK", "gridDim.x} * BLOCK + 1"),
+    ("shuffled", "sum = block_sum<BLOCK>(sum)", "sum = warp_sum(sum)"),
+    ("vectors", "thread_sum<THREADS, LOADS>(in, n)", "thread_sum<THREADS, LOADS>(in, n / 4 * 4)"),
+    ("single_pass", "threadIdx.x == 0 ? sum : 0", "threadIdx.x > THREADS ? sum : 0"),
+    ("integers", "thread < n % 4", "thread + 1 < n % 4"),
+    (
+        "fold",
+        "Op::combine(value, warp.shfl_down(value, distance))",
+        "Op::combine(warp.shfl_down(value, distance), value)",
+    ),
+    ("arg_max", "value > best", "value >= best"),  # right, but for equal elements
+    ("histogram_global", "i < n; i += threads", "i + 1 < n; i += threads"),
+    ("histogram_shared", "t < n % 16", "t < n % 4"),
+]
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mistake_is_noticed(self):
+        with Mutant(CHAPTER, MUTANTS) as program:
+            run = program.run()
+        self.assertEqual(run.code, 1, run.explain())
+        for rung, _, mistake in MUTANTS:
+            with self.subTest(rung=rung, mistake=mistake):
+                self.assertIn("FAIL", {row["status"] for row in run.rows if row["rung"] == rung}, run.explain())
+
+    def test_what_only_the_simulator_notices(self):
+        changes = [
+            ("last_warp_sum", "    __syncwarp();  // all lanes have read\n", ""),
+            ("block_sum", "  __syncthreads();\n", ""),
+            ("single_pass", "  __syncthreads();  // the first block_sum has been read\n", ""),
+            ("vectors", "thread_sum<THREADS, LOADS>(in, n)", "thread_sum<THREADS, LOADS>(in, n + 4)"),
+            # And the other way round: demonstrations that make no mistake.
+            ("wrong_modulo", "t % s == 0", "t % (2 * s) == 0"),
+            ("past_the_end", "in[i] + in[i + blockDim.x]", "in[i % 100] + in[i % 50]"),
+        ]
+        with Mutant(CHAPTER, changes, traced=True) as program:
+            run = program.run(*only("last_warp", "shuffled", "single_pass", "vectors", "wrong_modulo", "past_the_end"))
+        self.assertEqual(run.code, 1, run.explain())
+        text = " ".join(run.out.split())
+        for rung, finding in (("last_warp", "shared-race"), ("shuffled", "shared-race"), ("vectors", "out-of-bounds")):
+            reasons = " ".join(row["reason"] for row in run.rows if row["rung"] == rung)
+            self.assertIn(finding, reasons, rung)
+        self.assertIn("raised nothing", text)
+        for rung in ("wrong_modulo", "past_the_end", "single_pass"):
+            self.assertNotEqual(run.row(rung)["status"], "PASS", rung)
+
+
+if __name__ == "__main__":
+    unittest.main()
