@@ -85,6 +85,12 @@ class Report(unittest.TestCase):
             self.assertIn(words, self.said(bars=[dict(bar, file=FILE, line=7, at_line=8)]))
             self.assertIn("look at the launch", self.said(bars=[bar]))
 
+    def test_answers_that_need_no_run(self):
+        result = checking.Outcome()
+        self.assertEqual(report.facts(result), "(not run)")
+        result.predictions = [{}, {}]
+        self.assertEqual(report.facts(result), "(2 answers)")
+
     def test_help_comes_beside_the_question(self):
         self.assertNotIn("Help:", self.said(WRONG))
         said = self.said(WRONG, tries=2)

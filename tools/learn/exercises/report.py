@@ -89,7 +89,8 @@ def facts(result):
     where = "on the simulator and the GPU" if result.backend == "gpu" else "on the simulator"
     cases = list(dict.fromkeys(result.cases))
     if not cases:
-        return "(not run)"
+        answers = len(result.predictions)
+        return f"({answers} answer{'' if answers == 1 else 's'})" if answers else "(not run)"
     count = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
     return f"({count} {where}, {ui.duration(result.seconds)})"
 
