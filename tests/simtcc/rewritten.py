@@ -32,7 +32,8 @@ def first_difference(old, new):
     lines = zip(old.split(b"\n"), new.split(b"\n"))
     for number, (before, after) in enumerate(lines, 1):
         if before != after:
-            return "line %d\n  - %s\n  + %s" % (number, before.decode("utf-8", "replace"), after.decode("utf-8", "replace"))
+            old, new = before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
+            return f"line {number}\n  - {old}\n  + {new}"
     return "one is longer"
 
 
@@ -54,12 +55,12 @@ def main():
             if options.what == "store":
                 kept.write_bytes(text)
             elif not kept.exists():
-                print("%s: not stored" % source)
+                print(f"{source}: not stored")
             elif kept.read_bytes() != text:
                 different += 1
-                print("%s: %s" % (source, first_difference(kept.read_bytes(), text)))
+                print(f"{source}: {first_difference(kept.read_bytes(), text)}")
     if options.what == "compare":
-        print("%d files, %d different" % (len(sources), different))
+        print(f"{len(sources)} files, {different} different")
     return 1 if different else 0
 
 

@@ -12,16 +12,26 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SNIPPETS = os.path.join(HERE, "refusals", "snippets.cu")
 
-INCLUDES = """algorithm array cassert chrono cmath cstdio cstdlib cstring ctime functional initializer_list iostream
-iterator limits memory new numeric string type_traits typeinfo utility vector""".split()
-PRELUDE = "".join("#include <%s>\n" % name for name in INCLUDES)
+# fmt: off
+INCLUDES = [
+    "algorithm", "array", "cassert", "chrono", "cmath", "cstdio", "cstdlib", "cstring", "ctime", "functional",
+    "initializer_list", "iostream", "iterator", "limits", "memory", "new", "numeric", "string", "type_traits",
+    "typeinfo", "utility", "vector",
+]
+# fmt: on
+PRELUDE = "".join(f"#include <{name}>\n" for name in INCLUDES)
 
-HEAD = re.compile(r"^//- (?P<alone>alone )?(?P<ours>ours )?(?P<name>[^\n]*?): (?P<what>accepted|refused|warned)"
-                  r"(?: (?P<line>\d+):(?P<column>\d+) (?P<message>.*))?$")
+HEAD = re.compile(
+    r"^//- (?P<alone>alone )?(?P<ours>ours )?(?P<name>[^\n]*?): (?P<what>accepted|refused|warned)"
+    r"(?: (?P<line>\d+):(?P<column>\d+) (?P<message>.*))?$"
+)
 # How nvcc's front end, ptxas and simtcc name a place.
 NVCC = re.compile(r"^(?P<file>[^\s(]+)\(\d+\): (?P<kind>[Ee]rror|warning)", re.MULTILINE)
-OURS = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>error|warning): (?:simt: )?"
-                  r"(?P<message>.*)$", re.MULTILINE)
+OURS = re.compile(
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>error|warning): (?:simt: )?"
+    r"(?P<message>.*)$",
+    re.MULTILINE,
+)
 
 
 class Snippet:
@@ -32,11 +42,11 @@ class Snippet:
         self.place = (int(head["line"]), int(head["column"])) if head["line"] else None
         self.message = head["message"]
         self.refused_by_nvcc = self.what == "refused" and not self.ours
-        self.file = "snippet_%d.cu" % index
+        self.file = f"snippet_{index}.cu"
 
     def in_namespace(self):
         """Its lines and columns stay: the namespace opens on the line before."""
-        return 'namespace s%d {\n#line 1 "%s"\n%s\n}\n' % (self.index, self.file, self.text)
+        return f'namespace s{self.index} {{\n#line 1 "{self.file}"\n{self.text}\n}}\n'
 
 
 def read():
@@ -50,7 +60,7 @@ def read():
         for line in source.read().split("\n"):
             match = HEAD.match(line)
             if line.startswith("//- ") and not match:
-                raise SystemExit("%s: cannot read '%s'" % (SNIPPETS, line))
+                raise SystemExit(f"{SNIPPETS}: cannot read '{line}'")
             if match:
                 end()
                 head, lines = match, []
@@ -62,8 +72,15 @@ def read():
 
 def output_of(command, folder):
     environment = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1")
-    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          encoding="utf-8", errors="replace")
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
     return done.returncode, done.stdout
 
 
@@ -78,7 +95,7 @@ class Test:
         self.failures = []
 
     def fail(self, snippet, text):
-        self.failures.append("%s: %s" % (snippet.name, text))
+        self.failures.append(f"{snippet.name}: {text}")
 
     # ---- simtcc
 
@@ -115,9 +132,11 @@ class Test:
             return
         wanted = errors if snippet.what == "refused" else warnings
         if snippet.what == "warned" and errors:
-            return self.fail(snippet, "simtcc refuses it: " + errors[0][0])
+            self.fail(snippet, "simtcc refuses it: " + errors[0][0])
+            return
         if not wanted:
-            return self.fail(snippet, "simtcc says nothing")
+            self.fail(snippet, "simtcc says nothing")
+            return
         if len(wanted) > 1:
             self.fail(snippet, "simtcc says more than one sentence: " + "; ".join(match[0] for match in wanted))
         match = wanted[0]
@@ -125,7 +144,7 @@ class Test:
         # names without the namespace that this test has put around them
         message = re.sub(r"\bs\d+::", "", match["message"])
         if place != snippet.place or message != snippet.message:
-            self.fail(snippet, "simtcc says %d:%d %s" % (place[0], place[1], message))
+            self.fail(snippet, f"simtcc says {place[0]}:{place[1]} {message}")
 
     def run_ours(self, snippets):
         together = [snippet for snippet in snippets if not snippet.alone]
@@ -137,7 +156,7 @@ class Test:
                 status, output = self.run_simtcc(snippet.file, snippet.text + "\n")
                 self.check_messages(snippet, list(OURS.finditer(output)))
                 if (status != 0) != (snippet.what == "refused"):
-                    self.fail(snippet, "simtcc ends with %d" % status)
+                    self.fail(snippet, f"simtcc ends with {status}")
 
     # ---- nvcc
 
@@ -180,7 +199,7 @@ def main():
     snippets = read()
     names = [snippet.name for snippet in snippets]
     assert len(names) == len(set(names)), "two parts have one name"
-    assert len(snippets) >= 150, "%d parts only" % len(snippets)
+    assert len(snippets) >= 150, f"{len(snippets)} parts only"
     with tempfile.TemporaryDirectory() as folder:
         for snippet in snippets:  # simtcc looks for its columns there
             write(folder, snippet.file, snippet.text + "\n")
@@ -190,7 +209,8 @@ def main():
             test.run_theirs(snippets)
     for failure in test.failures:
         print("FAIL " + failure)
-    print("%d parts, %d failures, %s" % (len(snippets), len(test.failures), "nvcc, too" if nvcc else "without nvcc"))
+    how = "nvcc, too" if nvcc else "without nvcc"
+    print(f"{len(snippets)} parts, {len(test.failures)} failures, {how}")
     return 1 if test.failures else 0
 
 
