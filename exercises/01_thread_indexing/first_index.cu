@@ -9,6 +9,8 @@
 // of its own.
 //
 // Replace the index. The guard below it is right as it stands.
+//
+// Bar: 4 sectors per load request and per store request, for n = 4096
 
 #include <cuda_runtime.h>
 

@@ -9,7 +9,7 @@
 // thread (x, y) those of rows `y + 8 i` and columns `x + 8 j`.
 //
 // It was written in a hurry. There are three mistakes: the simulator names one, and the result
-// shows the others.
+// shows the others. There are as many load requests as now.
 
 #include <cuda_runtime.h>
 

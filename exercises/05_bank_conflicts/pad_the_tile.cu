@@ -10,7 +10,8 @@
 //
 // Let them lie in 32 different banks, with one small change.
 //
-// Bars at 64 x 64: no bank conflicts, 4 sectors per load request and per store request
+// Bars at 64 x 64: no bank conflicts, 4 sectors per load request and per store request, 128 shared
+// load requests as now
 
 #include <cuda_runtime.h>
 

@@ -11,7 +11,7 @@
 // of the phase *before* the first, which counts as complete: both stages are empty.
 //
 // With one or two slices it works. With more it never ends. Repair it; a stage must not be
-// overwritten while it may still be read.
+// overwritten while it may still be read, and each slice is loaded once.
 
 #include <cuda_runtime.h>
 

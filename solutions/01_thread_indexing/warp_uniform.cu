@@ -13,7 +13,7 @@
 // of one kind. The number of rows is always a multiple of 16. The launch stays: `rows / 16` blocks
 // of 256 threads, 16 rows a block.
 //
-// Bars: 0 divergent branches, 32 active lanes per load request, at 64 rows
+// Bars: 0 divergent branches, 32 active lanes and at most 4 sectors per load request, at 64 rows
 
 #include <cuda_runtime.h>
 

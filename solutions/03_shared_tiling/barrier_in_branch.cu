@@ -10,7 +10,7 @@
 // barrier of its own.
 //
 // On most GPUs that happens to work. It is wrong all the same: all threads of a block must come to
-// the same `__syncthreads()`. Repair it.
+// the same `__syncthreads()`. Repair it; the halves still meet in shared memory.
 
 #include <cuda_runtime.h>
 

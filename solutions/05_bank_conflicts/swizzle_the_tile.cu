@@ -8,7 +8,8 @@
 // 4,096 bytes, just 32 x 32 floats, and no word more. Find another place for each element of the
 // tile, so that neither the rows that are written nor the columns that are read have conflicts.
 //
-// Bars at 64 x 64: no bank conflicts, 4 sectors per load request and per store request
+// Bars at 64 x 64: no bank conflicts, 4 sectors per load request and per store request, 128 shared
+// load requests as now
 
 #include <cuda_runtime.h>
 

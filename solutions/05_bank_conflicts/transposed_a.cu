@@ -11,7 +11,8 @@
 //
 // The rows are padded by one word. That takes away most conflicts of the stores, and breaks
 // something else. Repair it with another padding: it must be right without findings, and the stores
-// may have at most 4 wavefronts per request.
+// may have at most 4 wavefronts per request. The sums still come from 8 loads of `float4`, with 4
+// wavefronts each.
 
 #include <cuda_runtime.h>
 

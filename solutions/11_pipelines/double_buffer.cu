@@ -9,7 +9,7 @@
 // slices of element `(t + 1) mod 128` of the slice.
 //
 // The kernel below works for one slice. For two it races, and it reads past the end of the row.
-// There are two mistakes; keep the one barrier per iteration.
+// There are two mistakes; keep the one barrier per iteration, and read and store each element once.
 
 #include <cuda_runtime.h>
 

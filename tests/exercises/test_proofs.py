@@ -29,6 +29,11 @@ class Proofs(unittest.TestCase):
         names = [exercise.name for exercise in exercises]
         self.assertEqual(len(names), len(set(names)), "two exercises have one name")
 
+    def test_the_task_fits_into_100_columns(self):
+        for exercise in course.all_exercises(prove.ROOT):
+            wide = [line for line in exercise.header.split("\n") if len(line) > 100]
+            self.assertEqual(wide, [], exercise.key)
+
     def test_a_proof_can_fail(self):
         exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
         # the blank passes, the solution fails, a mutant fails for another reason, an equivalent is none
