@@ -33,6 +33,18 @@ CubLaunch cub_arg_max(float* value, std::int64_t* index, const float* in, std::s
 /// bins[b] = how many of n bytes are b, for b from 0 to 255, by `cub::DeviceHistogram::HistogramEven`.
 CubLaunch cub_histogram(int* bins, const std::uint8_t* in, std::size_t n);
 
+/// The exclusive sums of n elements, by `cub::DeviceScan::ExclusiveSum`.
+/// \param n less than 2^32
+CubLaunch cub_exclusive_sum(unsigned* out, const unsigned* in, std::size_t n);
+
+/// The inclusive sums of n elements over each run of equal keys, by `cub::DeviceScan::InclusiveSumByKey`.
+/// \param n less than 2^32
+CubLaunch cub_sum_by_key(unsigned* out, const unsigned* keys, const unsigned* in, std::size_t n);
+
+/// All i with in[i] == in[i + 1], ascending, and how many there are, by `cub::DeviceSelect::If` over a counting iterator.
+/// \param n at least 1, less than 2^32
+CubLaunch cub_select_repeats(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
+
 /// @}
 
 }  // namespace lab
