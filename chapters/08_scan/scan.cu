@@ -1,0 +1,1323 @@
+// # Chapter 08: Scan
+//
+// Question: Each output of a prefix sum needs the one before it. How can thousands of threads compute it at once?
+// Builds on: 05_bank_conflicts
+// Kind: map
+// Size gpu: 268435456
+// Size simulator: 50021
+// Sizes measured: 268435456 16777216 1048576 1048583
+// Run: ./learn run 08
+//   ./learn run 08 --rung hillis_steele_launches  a launch for each step, over the whole array
+//   ./learn run 08 --rung blelloch_launches       up a tree and down again, a launch for each level
+//   ./learn run 08 --rung hillis_steele           the steps in shared memory: a block scans its own 1024 elements
+//   ./learn run 08 --rung one_row                 reads and writes the same row in one step [raises shared-race]
+//   ./learn run 08 --rung blelloch                the tree in shared memory, without and with padding
+//   ./learn run 08 --rung warp_scan               a warp scans 32 elements in registers
+//   ./learn run 08 --rung block_scan              threads, warps, block: a tile of 4096 elements
+//   ./learn run 08 --rung three_kernels           tiles, then their sums, then the tiles again
+//   ./learn run 08 --rung chained                 one kernel: each tile waits for the one before it
+//   ./learn run 08 --rung later_first             blocks that wait for blocks with higher numbers [raises hang]
+//   ./learn run 08 --rung look_back               one kernel: each tile looks at all that came before it
+//   ./learn run 08 --rung torn_word               a flag beside its value instead of with it [raises global-race]
+//   ./learn run 08 --rung look_ahead              warps with roles of their own [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung segmented               many scans in one array, told apart by flags
+//   ./learn run 08 --rung segmented_ahead         the same with warps of different roles [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung sparse_times_vector     a sparse matrix times a vector, by rows and by segments
+//   ./learn run 08 --rung compact                 keeps the elements that pass a test, in their order
+//   ./learn run 08 --rung repeats_in_steps        all i with a[i] == a[i + 1]: flags, scan, scatter
+//   ./learn run 08 --rung repeats_in_one          the same in one kernel
+//   ./learn run 08 --rung repeats_ahead           and with warps of different roles [needs gpu, sm_90a, cuda 12.9]
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/lab.h"
+#include "scan.h"
+
+using std::size_t;
+
+// A **scan**, or prefix sum, replaces each element of a sequence by the sum of the elements up to it. The
+// {term}`inclusive scan` counts the element itself, the {term}`exclusive scan` stops before it:
+//
+//     in         3   1   7   0   4   1   6   3
+//     inclusive  3   4  11  11  15  16  22  25
+//     exclusive  0   3   4  11  11  15  16  22
+//
+// Each is the other one shifted by a place. Any associative operator with an identity will do in place of the
+// sum: products, maxima, and the pairs of section 8.
+//
+// Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
+// array are to be kept. Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the
+// number of elements kept before each one: its place in the output. With that, every thread can write without
+// asking any other. Sorting, compaction, sparse matrices and histograms are built on it.
+//
+//? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. To which place goes the element with index 6?
+//? choices: place 2 | place 3 | place 6
+//? answer: "place 3"
+//
+// Three elements before it are kept. They take the places 0 to 2.
+//
+// A loop on a CPU needs n - 1 additions, each of which waits for the one before. This chapter shows how to
+// break that chain, first within a block, then across the GPU, until the scan takes about as long as a copy.
+//
+// Counts are for 50,021 elements, the simulator's default. Elements are `unsigned`, so that sums are taken
+// modulo 2^32 and every order of additions gives the same result. All rungs compute exclusive scans unless they
+// say otherwise.
+
+constexpr unsigned ALL = 0xFFFFFFFF;  ///< the mask of a whole warp
+constexpr unsigned RUN = 1024;        ///< elements that a block scans in section 2
+
+// ## 1. Steps and work
+//
+// ### One step, one launch
+//
+// Let every element add its left neighbour, at distance 1. Each now holds the sum of two elements. Let each add
+// what stands at distance 2: sums of four. After the distances 1, 2, 4, ... up to n, each element holds the sum
+// of all elements up to it. This is the scan of Hillis and Steele. Within a step all additions are independent.
+
+/// One step: out[i] = in[i] + in[i - d], or in[i] where there is no such element.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+/// Requires: out and in do not overlap.
+__global__ void add_left(unsigned* out, const unsigned* in, size_t n, size_t d) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i < d ? in[i] : in[i] + in[i - d];
+}
+
+/// The inclusive scan of n elements, by a launch for each step.
+///
+/// @param spare  n more elements: the steps write into out and spare in turn
+void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigned* spare) {
+  unsigned steps = 0;
+  for (size_t d = 1; d < n; d *= 2) ++steps;
+  // The last step has to write to out.
+  unsigned* to = steps % 2 == 1 ? out : spare;
+  if (steps == 0) CUDA_CHECK(cudaMemcpyAsync(out, in, n * 4, cudaMemcpyDeviceToDevice));
+  for (size_t d = 1; d < n; d *= 2) {
+    add_left<<<blocks_for(n, 256), 256>>>(to, in, n, d);
+    in = to;
+    to = to == out ? spare : out;
+  }
+}
+
+// Why two arrays? In one, a thread could read its left neighbour after that neighbour has been changed in the
+// same step. A launch waits for the one before it, but the blocks of one launch run in any order.
+//
+//? launches: How many launches do 50,021 elements need?
+//? answer: count("hillis_steele_launches", "global_store_active_lanes") / 50021
+//? unit: launches
+//? near: exact
+//
+//? work: And how many additions, as a multiple of the n - 1 of a loop?
+//? answer: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
+//?   "global_store_active_lanes")) / 50020
+//? unit: times as many
+//? near: 15 %
+//
+// 16, since 2^15 < 50,021 <= 2^16. Each of them reads and writes all elements. The **steps** have become few,
+// log n instead of n, but the **work** has grown to about n log n additions: 14.7 times that of the loop. For a
+// memory-bound problem the bytes count most, and they have grown in the same way: a scan has to move 8 bytes
+// for each element, and the 28 steps for 2^28 elements move 224 bytes.
+//= 16: count("hillis_steele_launches", "global_store_active_lanes") / 50021
+//= 14.7 times: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
+//=   "global_store_active_lanes")) / 50020
+//= 224 bytes: 28 * 8
+//
+// ### Up a tree and down again
+//
+// Blelloch's scan does less work. Its **up-sweep** is a reduction: pairs are added, then pairs of pairs, and
+// each sum takes the place of its right element. The last element ends as the total. The **down-sweep** puts 0
+// there and goes back down. At each node it hands its value to its left child, and its value plus the left
+// child's old sum to the right one:
+//
+//     in           3   1   7   0   4   1   6   3
+//     up, 1        3   4   7   7   4   5   6   9
+//     up, 2        3   4   7  11   4   5   6  14
+//     up, 4        3   4   7  11   4   5   6  25
+//     down, 4      3   4   7   0   4   5   6  11
+//     down, 2      3   0   7   4   4  11   6  16
+//     down, 1      0   3   4  11  11  15  16  22
+
+/// One level of the up-sweep: the right element of each pair, d apart, becomes the sum of both.
+///
+/// Launch: one thread for each of the p / (2 d) pairs, in blocks of one dimension.
+/// Requires: p and d are powers of two, d < p.
+__global__ void up_sweep(unsigned* tree, size_t p, size_t d) {
+  const size_t pair = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (pair >= p / (2 * d)) return;
+  const size_t right = (pair + 1) * 2 * d - 1;
+  tree[right] += tree[right - d];
+}
+
+/// One level of the down-sweep: left becomes right, right becomes the sum of both.
+///
+/// Launch, Requires: as `up_sweep`.
+__global__ void down_sweep(unsigned* tree, size_t p, size_t d) {
+  const size_t pair = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (pair >= p / (2 * d)) return;
+  const size_t right = (pair + 1) * 2 * d - 1;
+  const unsigned left = tree[right - d], sum = tree[right];
+  tree[right - d] = sum;
+  tree[right] = left + sum;
+}
+
+/// The exclusive scan of n elements, by a launch for each level.
+///
+/// @param tree  elements in a number that is a power of two, n at least: zeros take the places from n on
+void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tree) {
+  const size_t p = std::bit_ceil(n);
+  CUDA_CHECK(cudaMemcpyAsync(tree, in, n * 4, cudaMemcpyDeviceToDevice));
+  CUDA_CHECK(cudaMemsetAsync(tree + n, 0, (p - n) * 4));
+  for (size_t d = 1; d < p; d *= 2) {
+    up_sweep<<<blocks_for(p / (2 * d), 256), 256>>>(tree, p, d);
+  }
+  CUDA_CHECK(cudaMemsetAsync(tree + p - 1, 0, 4));
+  for (size_t d = p / 2; d > 0; d /= 2) {
+    down_sweep<<<blocks_for(p / (2 * d), 256), 256>>>(tree, p, d);
+  }
+  CUDA_CHECK(cudaMemcpyAsync(out, tree, n * 4, cudaMemcpyDeviceToDevice));
+}
+
+//? additions: For p elements, p a power of two, each sweep makes p - 1 additions. How many does
+//?   `blelloch_launches` make for 50,021 elements, as a multiple of the n - 1 of a loop?
+//? answer: (count("blelloch_launches", "global_store_active_lanes", "up_sweep") + count("blelloch_launches",
+//?   "global_store_active_lanes", "down_sweep") / 2) / 50020
+//? unit: times as many
+//? near: 10 %
+//
+// 2.6, and it would be 2 without the padding to 2^16 elements. That is 5.6 times fewer than Hillis and
+// Steele's, and within a constant factor of the loop's: the algorithm is *work-efficient*. Its price is twice
+// the steps, 32 launches instead of 16.
+//= 2.6: 2 * 65535 / 50020
+//= 5.6 times: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
+//=   "global_store_active_lanes")) / (2 * 65535)
+//= 32 launches: 2 * 16
+//
+// The bytes do not fall as the additions do. At distance d, neighbouring lanes touch elements that are 2d
+// apart. From d = 4 on, every element of a warp lies in a sector of its own (chapter 06), of which 4 bytes in
+// 32 are used. And both kernels wait for a launch after each step, even at the top of the tree, where a single
+// thread has work to do.
+//
+// **So:** the steps belong into a block, where a barrier costs less than a launch and the data can stay in
+// shared memory.
+//
+// ## 2. The same in a block
+//
+// From here to section 4, each block scans a part of its own, as if it were alone. Putting the parts together
+// is the subject of section 4.
+
+/// The inclusive scan of each run of RUN elements; the last one may be shorter.
+///
+/// Launch: blocks of RUN threads, one for each run.
+/// Source of the idea: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", 1986.
+__global__ void __launch_bounds__(RUN) hillis_steele(unsigned* out, const unsigned* in, size_t n) {
+  __shared__ unsigned sums[2][RUN];
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * RUN + t;
+
+  unsigned now = 0;  // the row that holds the sums
+  sums[now][t] = i < n ? in[i] : 0;
+  for (unsigned d = 1; d < RUN; d *= 2) {
+    __syncthreads();  // the row is complete, and the other one may be overwritten
+    sums[1 - now][t] = t < d ? sums[now][t] : sums[now][t] + sums[now][t - d];
+    now = 1 - now;
+  }
+  if (i < n) out[i] = sums[now][t];
+}
+
+// Two rows take the part of the two arrays. One barrier for each step is enough: nobody can write into a row
+// before all threads have passed the barrier that follows its last reads. With a single row the same loop is
+// wrong.
+
+/// `hillis_steele` with one row: a mistake on purpose.
+///
+/// Launch: as `hillis_steele`.
+__global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in, size_t n) {
+  __shared__ unsigned sums[RUN];
+  const unsigned t = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * RUN + t;
+
+  sums[t] = i < n ? in[i] : 0;
+  for (unsigned d = 1; d < RUN; d *= 2) {
+    __syncthreads();
+    if (t >= d) sums[t] += sums[t - d];  // another warp may have written there in this step
+  }
+  if (i < n) out[i] = sums[t];
+}
+
+// Blelloch's tree needs no second row, because a thread touches only its own pair. It needs half as many
+// threads, too.
+
+/// The exclusive scan of each run of RUN elements; the last one may be shorter.
+///
+/// @tparam PAD  unused words behind every 32 words of shared memory
+///
+/// Launch: blocks of RUN / 2 threads, one for each run.
+/// Source of the idea: G. E. Blelloch, "Prefix Sums and Their Applications", 1990; of the padding: M. Harris,
+/// S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, 2007.
+template <unsigned PAD>
+__global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigned* in, size_t n) {
+  __shared__ unsigned tree[RUN + PAD * (RUN / 32)];
+  const auto at = [](unsigned i) { return i + PAD * (i / 32); };
+  const unsigned t = threadIdx.x;
+  const size_t first = size_t{blockIdx.x} * RUN;
+
+  for (unsigned i = t; i < RUN; i += RUN / 2) tree[at(i)] = first + i < n ? in[first + i] : 0;
+  for (unsigned d = 1; d < RUN; d *= 2) {
+    __syncthreads();  // the level below is complete
+    if (t < RUN / (2 * d)) {
+      const unsigned right = (t + 1) * 2 * d - 1;
+      tree[at(right)] += tree[at(right - d)];
+    }
+  }
+  if (t == 0) tree[at(RUN - 1)] = 0;  // the same thread wrote it last
+  for (unsigned d = RUN / 2; d > 0; d /= 2) {
+    __syncthreads();  // the level above is complete
+    if (t < RUN / (2 * d)) {
+      const unsigned right = (t + 1) * 2 * d - 1;
+      const unsigned left = tree[at(right - d)], sum = tree[at(right)];
+      tree[at(right - d)] = sum;
+      tree[at(right)] = left + sum;
+    }
+  }
+  __syncthreads();
+  for (unsigned i = t; i < RUN; i += RUN / 2) {
+    if (first + i < n) out[first + i] = tree[at(i)];
+  }
+}
+
+//? instructions: For 1024 elements, `hillis_steele` makes 9,217 additions and `blelloch` 2,046: 4.5 times
+//?   fewer. How many times fewer load requests does it make to shared memory?
+//? answer: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
+//? unit: times fewer
+//? near: 20 %
+//
+//? worst: At distance 16, the 32 lanes of the first warp of `blelloch` with pad=0 have a pair each. How many
+//?   wavefronts does the load of the right elements take?
+//? choices: 1 | 2 | 16 | 32
+//? answer: "32"
+//
+//? padding: How many wavefronts do all loads of `blelloch` with pad=0 take, as a multiple of those with pad=1?
+//? answer: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
+//?   "shared_load_wavefronts")
+//? unit: times as many
+//? near: factor 1.5
+//
+// **Idle lanes.** Additions are not what the hardware executes. It executes warp instructions, and one with a
+// single active lane costs as much as one with 32. From d = 32 on, less than a warp of `blelloch` has work, and
+// the other 15 warps come only for the barriers. The tree also needs more accesses for each addition: the
+// down-sweep exchanges values. What remains of the factor of 4.5 is 3.5.
+//= 4.5: 9217 / 2046
+//= 3.5: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
+//
+// **Bank conflicts.** At distance d, neighbouring lanes are 2d words apart: a 2-way conflict at d = 1, 4-way at
+// d = 2, and at d = 16 the 32 lanes want 32 words of the same bank. The loads of `blelloch` take 1.3 times the
+// wavefronts of those of `hillis_steele`, whose lanes read consecutive words.
+//= 1.3 times: count("blelloch/pad=0", "shared_load_wavefronts") / count("hillis_steele",
+//=   "shared_load_wavefronts")
+//
+// The remedy is that of chapter 05, for addresses instead of rows: one unused word behind every 32. Element i
+// goes to word i + i / 32. Words at a distance of 32 then lie in neighbouring banks. No conflict is left, and
+// the loads of pad=0 take 4.5 times as many wavefronts.
+//= 4.5 times: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
+//=   "shared_load_wavefronts")
+//
+// **Barriers.** Blelloch's scan passes 21 barriers, Hillis and Steele's 10. Between two of them a thread has an
+// addition and a few accesses that depend on each other, so each step costs the latency of shared memory and of
+// the barrier, however little work it has.
+//
+// **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
+// and the best scan of a block is neither of the two.
+//
+// ## 3. Few steps, and no idle lanes
+//
+// ### Two processors
+//
+// How would two people scan 16 numbers? Not along a tree. Each takes half, and scans it from left to right:
+//
+//     in       3  1  7  0  4  1  6  3  |  2  5  1  1  8  0  2  4
+//     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
+//     added                            | 27 32 33 34 42 42 44 48
+//
+// Then the second adds the first one's total, 25. With P processors, each scans n / P elements, the P totals
+// are scanned, and each processor adds what precedes it: 2 n/P + log P steps and 2n additions. For P far below
+// n nobody idles, and only the middle part has to be communicated. Each level of a GPU can use this: a
+// **thread** scans a few elements in registers, a **warp** scans the totals of its threads, a **block** those
+// of its warps, the **grid** those of its blocks.
+//
+// ### A warp
+//
+// 32 totals are few enough for Hillis and Steele's steps. In a warp these need neither shared memory nor a
+// barrier: `__shfl_up_sync` hands each lane the register of the lane d places below. All lanes read before any
+// of them goes on, so a second row is not needed.
+//
+//? below: What does `__shfl_up_sync(ALL, v, 4)` return in lane 2, which has no lane 4 places below?
+//? choices: 0 | its own v | the v of lane 30
+//? answer: "its own v"
+
+/// The inclusive scan over the lanes of a warp.
+__device__ unsigned scan_warp(unsigned v) {
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const unsigned left = __shfl_up_sync(ALL, v, d);
+    if (lane >= d) v += left;
+  }
+  return v;
+}
+
+/// The exclusive scan of each run of 32 elements; the last one may be shorter.
+///
+/// Launch: one thread per element, in blocks of whole warps.
+__global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned v = i < n ? in[i] : 0;  // a lane without an element takes part, too
+  const unsigned inclusive = scan_warp(v);
+  if (i < n) out[i] = inclusive - v;
+}
+
+// It returns the lane's own value, which is why the addition needs its condition; without it, every low lane
+// would double its value again and again. Note that no lane may leave before the shuffles: the mask names all
+// 32.
+//
+// ### A block
+//
+// A tile of 4096 elements is divided by 8 warps. A warp takes 512 consecutive ones as 4 rows of 128. In each
+// row a lane loads four consecutive elements with one 128-bit access, so that a request is coalesced. The lane
+// scans its four, the warp scans the lanes' totals, and goes on to the next row with what it has so far. The
+// rows' shuffles are independent of each other and overlap.
+
+constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
+constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
+constexpr unsigned TILE = THREADS * 4 * ROWS;            ///< elements of a block
+
+/// Where the rows of this thread begin in a tile: its quad of row r is at this place + 128 r.
+__device__ size_t first_quad(size_t tile) {
+  return tile * TILE + threadIdx.x / 32 * (128 * ROWS) + threadIdx.x % 32 * 4;
+}
+
+/// Scans the part of a tile that a warp holds. Called by all lanes.
+///
+/// @param x       in: the quads of this lane. out: inclusive scans, each of its quad alone
+/// @param before  out: the sum of all that precedes each quad in the warp's part
+/// @return the sum of the part
+__device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
+  unsigned total = 0;
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    x[r].y += x[r].x, x[r].z += x[r].y, x[r].w += x[r].z;
+    const unsigned inclusive = scan_warp(x[r].w);
+    before[r] = total + inclusive - x[r].w;
+    total += __shfl_sync(ALL, inclusive, 31);
+  }
+  return total;
+}
+
+/// The sums of the warps before this one, and of all. Called by all threads of a block; passes one barrier.
+///
+/// @param total   the sum of this warp's part
+/// @param shared  WARPS words of shared memory
+/// @param of_all  out: the sum of the block
+__device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& of_all) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane == 0) shared[warp] = total;
+  __syncthreads();  // all totals are there
+  // Every warp scans them for itself: that costs no further barrier.
+  const unsigned v = lane < WARPS ? shared[lane] : 0, inclusive = scan_warp(v);
+  of_all = __shfl_sync(ALL, inclusive, 31);
+  return __shfl_sync(ALL, inclusive - v, warp);
+}
+
+/// Loads the quads of this thread.
+__device__ void load_tile(uint4 (&x)[ROWS], const unsigned* in, size_t at, size_t n) {
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) x[r] = load_quad(in, at + r * 128, n);
+}
+
+/// Stores the exclusive scan: what `scan_rows` left, and `offset` for all that precedes the warp's part.
+__device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[ROWS],
+                           const unsigned (&before)[ROWS], unsigned offset) {
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const unsigned e = offset + before[r];
+    store_quad(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
+  }
+}
+
+/// The exclusive scan of each tile; the last one may be shorter.
+///
+/// @param start  what each tile starts with, one element per tile; null: 0
+/// @param sums   out: the sum of each tile; null: not wanted
+///
+/// Launch: blocks of THREADS threads, one for each tile of TILE elements.
+/// Requires: out and in are aligned to 16 bytes.
+__global__ void __launch_bounds__(THREADS)
+    block_scan(unsigned* out, const unsigned* in, size_t n, const unsigned* start, unsigned* sums) {
+  __shared__ unsigned of_warps[WARPS];
+  const size_t at = first_quad(blockIdx.x);
+  uint4 x[ROWS];
+  unsigned before[ROWS], total;
+  load_tile(x, in, at, n);
+  unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+  if (start != nullptr) offset += start[blockIdx.x];
+  store_tile(out, at, n, x, before, offset);
+  if (sums != nullptr && threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+// `block_scan` passes one barrier for 4096 elements, where `hillis_steele` passes 10 for 1024. Shared memory
+// holds 8 words. In the whole grid of 13 blocks there are 104 requests to store to it, and no bank conflicts.
+//= 104 requests: count("block_scan", "shared_store_requests")
+//
+// ## 4. Across blocks: three kernels
+//
+// What a block lacks is the sum of all tiles before its own. Two ways lead there, each with three launches:
+//
+// - **Scan first:** scan all tiles and keep their sums; scan the sums; add to each tile what precedes it.
+// - **Reduce first:** sum all tiles; scan the sums; scan the tiles, starting with what precedes each.
+//
+//? scan_first: How many bytes does the first way move for each element, by sectors that its kernels load and
+//?   store? (For the sums of tiles it moves next to nothing.)
+//? answer: 32 * (count("three_kernels/scan first", "global_load_sectors") + count("three_kernels/scan first",
+//?   "global_store_sectors")) / 50021
+//? unit: bytes per element
+//? near: 5 %
+//
+//? reduce_first: And the second?
+//? answer: 32 * (count("three_kernels/reduce first", "global_load_sectors") + count("three_kernels/reduce
+//?   first", "global_store_sectors")) / 50021
+//? unit: bytes per element
+//? near: 5 %
+
+/// The exclusive scan of a few elements, in place.
+///
+/// Launch: one block of THREADS threads.
+/// Requires: sums is aligned to 16 bytes.
+__global__ void __launch_bounds__(THREADS) scan_sums(unsigned* sums, size_t count) {
+  __shared__ unsigned of_warps[WARPS];
+  unsigned carry = 0;
+  for (size_t tile = 0; tile * TILE < count; ++tile) {
+    const size_t at = first_quad(tile);
+    uint4 x[ROWS];
+    unsigned before[ROWS], total;
+    load_tile(x, sums, at, count);
+    const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+    store_tile(sums, at, count, x, before, carry + offset);
+    carry += total;
+    __syncthreads();  // of_warps may be overwritten
+  }
+}
+
+/// sums[tile] = the sum of each tile.
+///
+/// Launch, Requires: as `block_scan`.
+__global__ void __launch_bounds__(THREADS) sum_tiles(unsigned* sums, const unsigned* in, size_t n) {
+  __shared__ unsigned of_warps[WARPS];
+  uint4 x[ROWS];
+  load_tile(x, in, first_quad(blockIdx.x), n);
+  unsigned sum = 0, total;
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) sum += (x[r].x + x[r].y) + (x[r].z + x[r].w);
+  scan_warps(__shfl_sync(ALL, scan_warp(sum), 31), of_warps, total);
+  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+/// Adds start[tile] to all elements of each tile.
+///
+/// Launch, Requires: as `block_scan`.
+__global__ void __launch_bounds__(THREADS)
+    add_start(unsigned* out, size_t n, const unsigned* start) {
+  const size_t at = first_quad(blockIdx.x);
+  const unsigned add = start[blockIdx.x];
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const uint4 x = load_quad(out, at + r * 128, n);
+    store_quad(out, at + r * 128, n, {x.x + add, x.y + add, x.z + add, x.w + add});
+  }
+}
+
+/// The exclusive scan of n elements in three launches.
+///
+/// @param sums  an element for each tile
+void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, bool reduce_first) {
+  const unsigned tiles = blocks_for(n, TILE);
+  if (reduce_first) {
+    sum_tiles<<<tiles, THREADS>>>(sums, in, n);
+    scan_sums<<<1, THREADS>>>(sums, tiles);
+    block_scan<<<tiles, THREADS>>>(out, in, n, sums, nullptr);
+  } else {
+    block_scan<<<tiles, THREADS>>>(out, in, n, nullptr, sums);
+    scan_sums<<<1, THREADS>>>(sums, tiles);
+    add_start<<<tiles, THREADS>>>(out, n, sums);
+  }
+}
+
+// Scan first reads and writes everything twice, 16 bytes. Reduce first reads twice and writes once, 12 bytes. A
+// scan has to read each element once and write it once, 8 bytes, and if it is memory-bound, that is what
+// decides. Reduce first can reach at most two thirds of the rate of a copy.
+//= 16 bytes: 32 * (count("three_kernels/scan first", "global_load_sectors") + count("three_kernels/scan first",
+//=   "global_store_sectors")) / 50021
+//= 12 bytes: 32 * (count("three_kernels/reduce first", "global_load_sectors") + count("three_kernels/reduce
+//=   first", "global_store_sectors")) / 50021
+//= two thirds: 8 / 12
+//
+// **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
+// registers. It needs something from other blocks of the same launch.
+//
+// ## 5. One kernel, one after the other
+//
+// The plain way is a chain. Each block scans its tile, waits until the block before it has published the sum of
+// everything up to its end, adds the sum of its own tile, and publishes that. Three details decide whether this
+// works at all.
+//
+// **The flag.** A block must see that a sum is there, and it must not see the flag before the sum. One way is a
+// fence between two stores. A simpler one is to publish both with a single store: a word of 64 bits, the flag
+// in its upper half and the value in its lower half. Aligned accesses of 8 bytes are never torn.
+//
+// **The load.** A loop that waits must load again each time. `volatile` says so to the compiler, and on the GPU
+// such a load goes to L2, where all SMs see the same.
+//
+// **The order.** A block may wait only for blocks that are running or done. CUDA does not say in which order
+// blocks start, and a block that has started keeps its SM until it ends. If all SMs are full of blocks that
+// wait for one that has not started, the kernel never ends.
+//
+//? numbers: So each block takes the number of its tile from a counter in global memory, with an atomic
+//?   addition, when it starts. What does that guarantee?
+//? choices: tiles finish in order | blocks with lower tiles have started | blocks run in order of blockIdx.x
+//? answer: "blocks with lower tiles have started"
+
+using Word = unsigned long long;  ///< flag << 32 | value; 0: not yet published
+constexpr Word SUM = 1ull << 32;  ///< the value is the sum of this tile
+constexpr Word PREFIX =
+    2ull << 32;  ///< the value is the sum of everything up to the end of this tile
+constexpr Word FLAGS = 0xFFFFFFFF00000000;
+
+/// Reads what another block publishes: one access, made each time that it is called.
+__device__ Word read_word(const Word* word) { return *const_cast<const volatile Word*>(word); }
+
+/// Publishes flag and value with one access.
+__device__ void publish(Word* word, Word flag, unsigned value) {
+  *const_cast<volatile Word*>(word) = flag | value;
+}
+
+/// The number of the tile that this block is to take. Called by all threads of a block.
+__device__ unsigned take_tile(Word* state) {
+  __shared__ unsigned tile;
+  if (threadIdx.x == 0) tile = static_cast<unsigned>(atomicAdd(state, 1ull));
+  __syncthreads();
+  return tile;
+}
+
+/// Zeros for the counter and the words of the tiles of n elements.
+void clear(Word* state, size_t n, unsigned tile) {
+  CUDA_CHECK(cudaMemsetAsync(state, 0, (blocks_for(n, tile) + size_t{1}) * sizeof(Word)));
+}
+
+/// The exclusive scan of n elements; each tile waits for the one before it.
+///
+/// @param state  zeros: the counter of tiles, then a word for each tile
+///
+/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Requires: out and in are aligned to 16 bytes.
+__global__ void __launch_bounds__(THREADS)
+    chained(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  __shared__ unsigned of_warps[WARPS], prefix;
+  const unsigned tile = take_tile(state);
+  Word* const words = state + 1;
+  const size_t at = first_quad(tile);
+  uint4 x[ROWS];
+  unsigned before[ROWS], total;
+  load_tile(x, in, at, n);
+  const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+
+  if (threadIdx.x == 0) {
+    Word left = PREFIX;  // of nothing: 0
+    if (tile > 0) {
+      do left = read_word(&words[tile - 1]);
+      while ((left & FLAGS) == 0);
+    }
+    prefix = static_cast<unsigned>(left);
+    publish(&words[tile], PREFIX, prefix + total);
+  }
+  __syncthreads();  // prefix is there
+  store_tile(out, at, n, x, before, prefix + offset);
+}
+
+// Whoever has tile 7 took it after somebody took tile 6, and that block is running. So the block with the
+// lowest number among those that run waits for nobody, and ends. Then the next one does: the kernel makes
+// progress in any order of blocks. (The counter guarantees only that blocks *start* in order. They may finish
+// in another.)
+//
+// What if a block relies on `blockIdx.x` instead? Usually blocks start in ascending order, and it works for
+// years. To see what CUDA permits, let the tiles be numbered from the other end:
+
+/// A chain of blocks in which each waits for one with a higher number: a mistake on purpose.
+///
+/// Launch: blocks of 32 threads.
+__global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
+  const unsigned tile = gridDim.x - 1 - blockIdx.x;  // not taken from a counter
+  const unsigned sum = __shfl_sync(ALL, scan_warp(in[tile * 32 + threadIdx.x]), 31);
+  if (threadIdx.x != 0) return;
+  Word left = PREFIX;
+  if (tile > 0) {
+    do left = read_word(&words[tile - 1]);
+    while ((left & FLAGS) == 0);
+  }
+  publish(&words[tile], PREFIX, static_cast<unsigned>(left) + sum);
+  out[tile] = static_cast<unsigned>(left);
+}
+
+// The blocks that start first wait for blocks that get no SM. On a GPU this program hangs as soon as its grid
+// is larger than what fits at once, and passes every test with a smaller one.
+//
+//? chain: A chain of 2^28 elements has 65,536 tiles. Suppose that it takes 0.7 microseconds until a tile sees
+//?   what the one before it has published. How many milliseconds does the chain take at least?
+//? choices: about 0.5 | about 5 | about 50
+//? answer: "about 0.5" if 65536 * 0.7e-3 < 1 else "about 5" if 65536 * 0.7e-3 < 10 else "about 50"
+//
+// About 46 ms, where a copy of as many bytes takes half a millisecond. All loads and scans overlap with the
+// waiting of other blocks; the chain itself does not. Its length is what has to be cut.
+//= 46 ms: 65536 * 0.7e-3
+//
+// ## 6. Look back
+//
+// A block that waits for its predecessor waits for more than it needs. The *sum* of a tile is known as soon as
+// the tile has been loaded, without waiting for anybody. So a block publishes twice: first its sum, later the
+// prefix. Those behind it can already use the sum. A block that wants the sum of everything before its tile
+// walks back: as long as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled
+// look-back`.
+//
+// A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
+// published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with
+// the next 32.
+
+/// The sum of everything before `tile`. Called by all lanes of one warp.
+///
+/// @tparam WIDTH  how many words are read at a time, 32 at most
+template <unsigned WIDTH>
+__device__ unsigned sum_before(const Word* words, unsigned tile) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned sum = 0;
+  for (unsigned end = tile; end > 0; end -= min(WIDTH, end)) {
+    const bool reads = lane < WIDTH && lane < end;
+    Word word = SUM;  // of 0: for the lanes that have no word to read
+    do {
+      if (reads) word = read_word(&words[end - 1 - lane]);
+    } while (__any_sync(ALL, (word & FLAGS) == 0));
+
+    const unsigned prefixes = __ballot_sync(ALL, (word & FLAGS) == PREFIX);
+    const unsigned nearest = prefixes != 0 ? __ffs(static_cast<int>(prefixes)) - 1 : 31;
+    const unsigned v = lane <= nearest ? static_cast<unsigned>(word) : 0;
+    sum += __shfl_sync(ALL, scan_warp(v), 31);
+    if (prefixes != 0) break;
+  }
+  return sum;
+}
+
+/// Publishes the sum of a tile, finds what precedes it, and publishes its prefix. Called by all threads of a
+/// block.
+///
+/// @param sum  of this tile
+/// @return the sum of everything before it
+template <unsigned WIDTH>
+__device__ unsigned find_prefix(Word* words, unsigned tile, unsigned sum) {
+  __shared__ unsigned prefix;
+  if (threadIdx.x < 32) {
+    if (threadIdx.x == 0) publish(&words[tile], tile == 0 ? PREFIX : SUM, sum);
+    const unsigned before = sum_before<WIDTH>(words, tile);
+    if (threadIdx.x == 0) {
+      if (tile > 0) publish(&words[tile], PREFIX, before + sum);
+      prefix = before;
+    }
+  }
+  __syncthreads();  // prefix is there
+  return prefix;
+}
+
+/// The exclusive scan of n elements in one pass.
+///
+/// @tparam WIDTH  how many predecessors a block looks at together
+/// @param state   zeros: the counter of tiles, then a word for each tile
+///
+/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Requires: out and in are aligned to 16 bytes.
+/// Source of the idea: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+/// NVIDIA, 2016.
+template <unsigned WIDTH>
+__global__ void __launch_bounds__(THREADS)
+    look_back(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  __shared__ unsigned of_warps[WARPS];
+  const unsigned tile = take_tile(state);
+  const size_t at = first_quad(tile);
+  uint4 x[ROWS];
+  unsigned before[ROWS], total;
+  load_tile(x, in, at, n);
+  const unsigned offset = scan_warps(scan_rows(x, before), of_warps, total);
+  const unsigned prefix = find_prefix<WIDTH>(state + 1, tile, total);
+  store_tile(out, at, n, x, before, prefix + offset);
+}
+
+// Suppose that 1056 blocks run at the same time, 8 on each of 132 SMs, that all have published sums, and none a
+// prefix yet. One lane would need 1056 loads to see them all (the variant `width=1`), one after the other, each
+// with the latency of L2. A warp needs 33, and mostly fewer: prefixes follow close behind.
+//= 1056: 8 * 132
+//= 33: 8 * 132 / 32
+//
+// Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096. What
+// remains to be paid is the clearing of the words before each launch.
+//
+// ### The flag and its value
+//
+// Why not keep the sums as plain `unsigned`, in an array beside the flags? That takes half the bytes. Here is
+// that version, as short as it can be:
+
+/// Every block publishes a sum, and the next one adds it to its own: a mistake on purpose.
+///
+/// Launch: blocks of 32 threads.
+__global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, unsigned* flags) {
+  const unsigned tile = blockIdx.x;
+  const unsigned sum = __shfl_sync(ALL, scan_warp(in[tile * 32 + threadIdx.x]), 31);
+  if (threadIdx.x != 0) return;
+  sums[tile] = sum;
+  *const_cast<volatile unsigned*>(&flags[tile]) = 1;  // nothing orders the two stores
+
+  if (tile == 0) return;
+  while (*const_cast<volatile unsigned*>(&flags[tile - 1]) == 0) {
+  }
+  out[tile] = sum + sums[tile - 1];
+}
+
+// Nothing says that another SM sees these two stores in the order of the source. It may see the flag and read
+// the old sum. `__threadfence()` between the stores, and another one between the two loads, would mend it, at
+// the price of waiting for the first store to arrive. A word that has flag *and* value needs neither.
+//
+// ## 7. Look ahead
+//
+// A block of `look_back` loads, waits, then stores. While it waits, it has nothing in flight. Other blocks on
+// the same SM fill the gap in part, but all have the same phases. `look_ahead` (in `scan_sm90.cu`) separates
+// them. There is one block for each SM, which stays and works through many tiles, and its warps have different
+// roles (chapter 12's {term}`warp specialization`):
+//
+// | warps | role |
+// |--:|---|
+// | 1 | takes tile numbers and asks for bulk copies into a ring of six tiles of 32 KiB |
+// | 4 | sum each tile as soon as it has arrived |
+// | 1 | publishes these sums |
+// | 1 | looks back |
+// | 8 | scan the tile, wait for its prefix, and store |
+//
+// So up to 192 KiB per SM are on their way or in work, sums are published long before the tile is scanned, and
+// the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
+// each stage and each role connects them.
+//
+// The look-back becomes simpler, too. The block knows the prefix of the tile that it had before; only the tiles
+// between that one and the new one are missing, about as many as there are blocks. So it needs nobody's
+// prefixes. A warp reads 128 sums at a time, four for each lane, and goes on once all are there.
+//
+// Two more details make it fast for small arrays. The words need no clearing: the upper half of a word is an
+// **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
+// ticket of the next tile is drawn before the current one is loaded, so that nobody waits for the atomic.
+//
+// ## 8. Many scans in one array
+//
+// A {term}`segmented scan` scans many sequences that lie one behind the other. A flag marks the **head** of
+// each, the element where the sum starts anew:
+//
+//     in         3   1   7   0   4   1   6   3
+//     heads      1   0   0   1   0   1   0   0
+//     inclusive  3   4  11   0   4   1   7  10
+//
+// To start a scan for each segment would be a bad plan: a segment may have one element or a hundred million.
+// Instead, choose another operator. Take pairs (sum, head): the sum since the last head, and whether there was
+// one. Two neighbouring pieces make
+//
+//     (a, f) + (b, g)  =  (g ? b : a + b,  f or g)
+//
+// This operator is associative, so every scan of this chapter can use it. And it costs the look-back nothing:
+
+/// A piece of a segmented array: the sum since its last head, and whether it has one.
+struct Piece {
+  unsigned sum;
+  bool head;
+};
+
+/// Two neighbouring pieces as one.
+__device__ Piece join(Piece left, Piece right) {
+  return {right.head ? right.sum : left.sum + right.sum, left.head || right.head};
+}
+
+constexpr unsigned SEGMENT_TILE = THREADS * 4;  ///< elements of a block of `segmented`
+
+/// The inclusive segmented scan of n elements in one pass.
+///
+/// @param heads  a byte for each element: not 0 where a segment begins
+/// @param state  zeros: the counter of tiles, then a word for each tile
+///
+/// Launch: blocks of THREADS threads, as many as there are tiles of SEGMENT_TILE elements.
+/// Requires: out and in are aligned to 16 bytes, heads to 4.
+__global__ void __launch_bounds__(THREADS)
+    segmented(unsigned* out, const unsigned* in, const unsigned char* heads, size_t n,
+              Word* state) {
+  __shared__ Piece of_warps[WARPS];
+  __shared__ unsigned prefix;
+  const unsigned tile = take_tile(state), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Word* const words = state + 1;
+  const size_t at = size_t{tile} * SEGMENT_TILE + threadIdx.x * 4;
+  const uint4 quad = load_quad(in, at, n);
+  uchar4 head{};
+  if (at + 4 <= n) {
+    head = *reinterpret_cast<const uchar4*>(heads + at);
+  } else if (at < n) {
+    head.x = heads[at];
+    if (at + 1 < n) head.y = heads[at + 1];
+    if (at + 2 < n) head.z = heads[at + 2];
+  }
+
+  // The thread, then the warp, then the block: as in block_scan, with join() in place of the sum.
+  Piece x[4] = {
+      {quad.x, head.x != 0}, {quad.y, head.y != 0}, {quad.z, head.z != 0}, {quad.w, head.w != 0}};
+#pragma unroll
+  for (unsigned j = 1; j < 4; ++j) x[j] = join(x[j - 1], x[j]);
+  Piece inclusive = x[3];
+#pragma unroll
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const Piece left{__shfl_up_sync(ALL, inclusive.sum, d),
+                     __shfl_up_sync(ALL, int{inclusive.head}, d) != 0};
+    if (lane >= d) inclusive = join(left, inclusive);
+  }
+  if (lane == 31) of_warps[warp] = inclusive;
+  Piece before{__shfl_up_sync(ALL, inclusive.sum, 1),
+               __shfl_up_sync(ALL, int{inclusive.head}, 1) != 0};
+  if (lane == 0) before = {0, false};
+  __syncthreads();  // of_warps is complete
+  Piece total{0, false}, warps_before{0, false};
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) {
+    if (w == warp) warps_before = total;
+    total = join(total, of_warps[w]);
+  }
+  before = join(warps_before, before);
+
+  if (warp == 0) {
+    const bool done = tile == 0 || total.head;  // what comes before does not matter
+    if (lane == 0) publish(&words[tile], done ? PREFIX : SUM, total.sum);
+    const unsigned sum = sum_before<32>(words, tile);
+    if (lane == 0) {
+      prefix = sum;
+      if (!done) publish(&words[tile], PREFIX, sum + total.sum);
+    }
+  }
+  __syncthreads();  // prefix is there
+
+  before = join({prefix, false}, before);
+#pragma unroll
+  for (unsigned j = 0; j < 4; ++j) x[j] = join(before, x[j]);
+  store_quad(out, at, n, {x[0].sum, x[1].sum, x[2].sum, x[3].sum});
+}
+
+//? heads: A tile holds a head. Does it have to look back before it can publish its prefix?
+//? choices: yes, always | no, never | only if the head is not its first element
+//? answer: "no, never"
+//
+// What leaves the tile on its right is the sum since its last head, whatever came before. So its first word is
+// already a prefix, and `sum_before` of all later tiles stops there. Short segments make the look-back shorter,
+// one long segment makes it that of a plain scan. The time does not depend on how long the segments are, and
+// that is what makes the segmented scan useful.
+//
+// `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
+// then a segment begins where a key differs from the one before it, as in CUB's scan by key.
+//
+// ### A sparse matrix times a vector
+//
+// A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows
+// one behind the other, the column of each value, and for each row where it starts. The product with a vector x
+// has, in row r, the sum of value times x(column) over that row. One thread for each row is the obvious kernel.
+
+/// y[r] = the sum of row r of a matrix times x, one thread per row.
+///
+/// @param starts   where each row begins in values and columns, and where the last one ends: rows + 1 of them
+/// @param columns  of each value
+///
+/// Launch: one thread per row, in blocks of one dimension.
+__global__ void multiply_rows(unsigned* y, const unsigned* starts, const unsigned* columns,
+                              const unsigned* values, const unsigned* x, unsigned rows) {
+  const unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  unsigned sum = 0;
+  for (unsigned k = starts[r]; k < starts[r + 1]; ++k) sum += values[k] * x[columns[k]];
+  y[r] = sum;
+}
+
+// The rows of the matrix here have up to 7 values, but one in 64 has 512: skewed, as graphs of the web and of
+// roads are.
+//
+//? lanes: In the loads of `multiply_rows`, how many of the 32 lanes are active on average?
+//? answer: count("sparse_times_vector/by rows", "global_load_active_lanes") / count("sparse_times_vector/by
+//?   rows", "global_load_requests")
+//? unit: lanes
+//? near: factor 1.5
+//
+// A warp runs until its longest row is done, and most of the time a single lane has work: 1.5 lanes on average.
+// And lanes read from different rows, so that nothing is coalesced.
+//= 1.5 lanes: count("sparse_times_vector/by rows", "global_load_active_lanes") / count("sparse_times_vector/by
+//=   rows", "global_load_requests")
+//
+// With a segmented scan, the work is divided by values, not by rows. All products are formed first, one thread
+// for each, and scanned with a head at the start of each row. The last element of each row is its sum.
+
+/// products[k] = values[k] * x[columns[k]].
+///
+/// Launch: one thread per value, in blocks of one dimension.
+__global__ void multiply_values(unsigned* products, const unsigned* columns, const unsigned* values,
+                                const unsigned* x, size_t n) {
+  const size_t k = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (k < n) products[k] = values[k] * x[columns[k]];
+}
+
+/// Marks the first value of each row that has any. heads has to be 0 everywhere.
+///
+/// Launch: one thread per row, in blocks of one dimension.
+__global__ void mark_rows(unsigned char* heads, const unsigned* starts, unsigned rows) {
+  const unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows && starts[r] < starts[r + 1]) heads[starts[r]] = 1;
+}
+
+/// y[r] = the last element of each row; 0 for an empty one.
+///
+/// Launch: one thread per row, in blocks of one dimension.
+__global__ void gather_ends(unsigned* y, const unsigned* scanned, const unsigned* starts,
+                            unsigned rows) {
+  const unsigned r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows) y[r] = starts[r] < starts[r + 1] ? scanned[starts[r + 1] - 1] : 0;
+}
+
+/// y = A x by a segmented scan over all values of A.
+///
+/// @param heads, products  an element for each value; overwritten
+void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
+                         unsigned char* heads, unsigned* products, Word* state) {
+  const unsigned row_blocks = blocks_for(a.rows, 256);
+  CUDA_CHECK(cudaMemsetAsync(heads, 0, a.n));
+  mark_rows<<<row_blocks, 256>>>(heads, a.starts, a.rows);
+  multiply_values<<<blocks_for(a.n, 256), 256>>>(products, a.columns, a.values, x, a.n);
+  clear(state, a.n, SEGMENT_TILE);
+  segmented<<<blocks_for(a.n, SEGMENT_TILE), THREADS>>>(products, products, heads, a.n, state);
+  gather_ends<<<row_blocks, 256>>>(y, products, a.starts, a.rows);
+}
+
+// In `multiply_values` all 32 lanes are active, however long the rows are. It moves more bytes: the products go
+// to memory and back. Fusing the multiplication with the scan would save that.
+//
+// ## 9. Where does my result go?
+//
+// {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order. The
+// beginning of this chapter said how: flags, an exclusive scan of the flags, and each kept element goes to the
+// place that the scan gives it. In one kernel with look-back, the flags never go to memory.
+
+/// 1 for an element that is kept, 0 for the others.
+__device__ unsigned keeps(unsigned value, size_t i, size_t n) {
+  return i < n && value % 2 == 0 ? 1 : 0;
+}
+
+/// Keeps the even elements: out has them in their order, *size is how many there are.
+///
+/// @param state  zeros: the counter of tiles, then a word for each tile
+///
+/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Requires: in is aligned to 16 bytes.
+__global__ void __launch_bounds__(THREADS)
+    compact(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
+  __shared__ unsigned of_warps[WARPS];
+  const unsigned tile = take_tile(state);
+  const size_t at = first_quad(tile);
+  uint4 x[ROWS], flags[ROWS];
+  unsigned before[ROWS], total;
+  load_tile(x, in, at, n);
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const size_t i = at + r * 128;
+    flags[r] = {keeps(x[r].x, i, n), keeps(x[r].y, i + 1, n), keeps(x[r].z, i + 2, n),
+                keeps(x[r].w, i + 3, n)};
+  }
+  const unsigned offset = scan_warps(scan_rows(flags, before), of_warps, total);
+  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
+  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const size_t i = at + r * 128;
+    unsigned place = prefix + offset + before[r];
+    if (keeps(x[r].x, i, n)) out[place++] = x[r].x;
+    if (keeps(x[r].y, i + 1, n)) out[place++] = x[r].y;
+    if (keeps(x[r].z, i + 2, n)) out[place++] = x[r].z;
+    if (keeps(x[r].w, i + 3, n)) out[place++] = x[r].w;
+  }
+}
+
+// The number of kept elements is the sum of everything, known to the block with the last tile. One thread
+// writes it. A version in which *every* thread writes what it takes for the size is a well-known mistake: it
+// passes whenever the right one happens to write last.
+//
+// ### Repeats
+//
+// `find_repeats` is a classic assignment: list all i for which a[i] == a[i + 1]. The output depends on the
+// data, in size and in place. First in steps: a kernel that writes the flags, an exclusive scan, a kernel that
+// scatters.
+
+/// flags[i] = 1 where element i has a successor that equals it, else 0.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void mark_repeats(unsigned* flags, const unsigned* in, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) flags[i] = i + 1 < n && in[i] == in[i + 1] ? 1 : 0;
+}
+
+/// out[places[i]] = i where flags[i] is set; *size is how many there are.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void scatter_repeats(unsigned* out, unsigned* size, const unsigned* flags,
+                                const unsigned* places, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (flags[i] != 0) out[places[i]] = static_cast<unsigned>(i);
+  if (i == n - 1) *size = places[i] + flags[i];
+}
+
+/// All i with in[i] == in[i + 1], ascending, and how many there are.
+///
+/// @param flags, places  an element for each element of in; overwritten
+void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t n, unsigned* flags,
+                      unsigned* places, Word* state) {
+  CUDA_CHECK(cudaMemsetAsync(size, 0, 4));  // for n = 0, where no thread does it
+  mark_repeats<<<blocks_for(n, 256), 256>>>(flags, in, n);
+  clear(state, n, TILE);
+  look_back<32><<<blocks_for(n, TILE), THREADS>>>(places, flags, n, state);
+  scatter_repeats<<<blocks_for(n, 256), 256>>>(out, size, flags, places, n);
+}
+
+// The comparison with i + 1 and the guard belong together. The last element has no successor, so a guard of `i
+// < n` alone reads past the end; and there it may find an equal value and write one repeat too many.
+//
+//? repeat_bytes: With few repeats, how many bytes does `repeats_in_steps` move for each element? Count reads
+//?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
+//? choices: 12 | 16 | 20
+//? answer: "20"
+
+/// The same in one pass.
+///
+/// @param state  zeros: the counter of tiles, then a word for each tile
+///
+/// Launch: blocks of THREADS threads, as many as there are tiles.
+/// Requires: in is aligned to 16 bytes; n < 2^32.
+__global__ void __launch_bounds__(THREADS)
+    repeats_in_one(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
+  __shared__ unsigned of_warps[WARPS];
+  const unsigned tile = take_tile(state);
+  const size_t at = first_quad(tile);
+  uint4 x[ROWS], flags[ROWS];
+  unsigned before[ROWS], total;
+  load_tile(x, in, at, n);
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const size_t i = at + r * 128;
+    unsigned next = __shfl_down_sync(ALL, x[r].x, 1);  // the first element of the lane to the right
+    if (threadIdx.x % 32 == 31 && i + 4 < n) next = in[i + 4];
+    flags[r] = {i + 1 < n && x[r].x == x[r].y, i + 2 < n && x[r].y == x[r].z,
+                i + 3 < n && x[r].z == x[r].w, i + 4 < n && x[r].w == next};
+    x[r] = flags[r];
+  }
+  const unsigned offset = scan_warps(scan_rows(flags, before), of_warps, total);
+  const unsigned prefix = find_prefix<32>(state + 1, tile, total);
+  if (tile == gridDim.x - 1 && threadIdx.x == 0) *size = prefix + total;
+
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) {
+    const unsigned i = static_cast<unsigned>(at) + r * 128;
+    unsigned place = prefix + offset + before[r];
+    if (x[r].x) out[place++] = i;
+    if (x[r].y) out[place++] = i + 1;
+    if (x[r].z) out[place++] = i + 2;
+    if (x[r].w) out[place++] = i + 3;
+  }
+}
+
+// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
+// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
+//= 20: 4 + 4 + 8 + 4
+//
+// If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
+//= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
+//
+// `repeats_ahead` divides the work among warps as `look_ahead` does. Its first warps leave no flags behind but
+// masks, 32 comparisons in a word, in a ring of their own. So the stage of the tile is free again before the
+// look-back has begun.
+//
+// ## 10. Scatter with addition (second reading)
+//
+// A **gather** reads from places that an index array names, out[i] = in[index[i]]. A **scatter** writes there,
+// out[index[i]] = in[i]. A scatter that *adds* is the hard one: two threads may have the same index. With
+// atomic additions it is a line of code, and where indices repeat often, they queue at the same address
+// (chapter 07's histogram).
+//
+// Without atomics it takes three steps. Sort the pairs (index, value) by index. Now equal indices are
+// neighbours: a segmented scan with a head where the index changes adds up each run. The last element of each
+// run holds its sum, and is scattered; nobody else has that index. This is `sparse_times_vector` again: rows
+// are runs of equal index, which somebody has already sorted.
+//
+// It costs a sort, so it pays if the same indices are used many times, if the order of the additions must be
+// the same in every run (floats), or if the operator has no atomic.
+
+namespace {
+
+/// Registers the scans of section 1 to 3, of the whole array or of its runs.
+void add_first_scans(Scans& scans) {
+  const size_t n = scans.n;
+  if (scans.wants({"hillis_steele_launches", "blelloch_launches"})) {
+    unsigned* const spare = scans.scratch(std::bit_ceil(n));
+    scans.add("hillis_steele_launches", "", true, [=](unsigned* out, const unsigned* in) {
+      hillis_steele_launches(out, in, n, spare);
+    });
+    scans.add("blelloch_launches", "", false,
+              [=](unsigned* out, const unsigned* in) { blelloch_launches(out, in, n, spare); });
+  }
+  const unsigned runs = blocks_for(n, RUN);
+  scans.add_runs("hillis_steele", "", RUN, true, [=](unsigned* out, const unsigned* in) {
+    hillis_steele<<<runs, RUN>>>(out, in, n);
+  });
+  scans.demonstrate("one_row",
+                    [=](unsigned* out, const unsigned* in) { one_row<<<runs, RUN>>>(out, in, n); });
+  scans.add_runs("blelloch", "pad=0", RUN, false, [=](unsigned* out, const unsigned* in) {
+    blelloch<0><<<runs, RUN / 2>>>(out, in, n);
+  });
+  scans.add_runs("blelloch", "pad=1", RUN, false, [=](unsigned* out, const unsigned* in) {
+    blelloch<1><<<runs, RUN / 2>>>(out, in, n);
+  });
+  scans.add_runs("warp_scan", "", 32, false, [=](unsigned* out, const unsigned* in) {
+    warp_scan<<<blocks_for(n, 256), 256>>>(out, in, n);
+  });
+  scans.add_runs("block_scan", "", TILE, false, [=](unsigned* out, const unsigned* in) {
+    block_scan<<<blocks_for(n, TILE), THREADS>>>(out, in, n, nullptr, nullptr);
+  });
+}
+
+/// Registers the scans across blocks, and what goes wrong with them.
+void add_scans(Scans& scans, Word* state) {
+  const size_t n = scans.n;
+  const unsigned tiles = blocks_for(n, TILE);
+  unsigned* const sums = scans.scratch(tiles);
+  for (const bool reduce_first : {false, true}) {
+    scans.add(
+        "three_kernels", reduce_first ? "reduce first" : "scan first", false,
+        [=](unsigned* out, const unsigned* in) { three_kernels(out, in, n, sums, reduce_first); });
+  }
+  scans.add("chained", "", false, [=](unsigned* out, const unsigned* in) {
+    clear(state, n, TILE);
+    chained<<<tiles, THREADS>>>(out, in, n, state);
+  });
+  scans.add("look_back", "width=1", false, [=](unsigned* out, const unsigned* in) {
+    clear(state, n, TILE);
+    look_back<1><<<tiles, THREADS>>>(out, in, n, state);
+  });
+  scans.add("look_back", "width=32", false, [=](unsigned* out, const unsigned* in) {
+    clear(state, n, TILE);
+    look_back<32><<<tiles, THREADS>>>(out, in, n, state);
+  });
+
+  // Demonstrations have blocks of one warp, and more blocks than any machine runs at once.
+  constexpr unsigned BLOCKS = 4096;
+  const auto ones =
+      std::make_shared<lab::DeviceBuffer<unsigned>>(std::vector<unsigned>(BLOCKS * 32, 1), "ones");
+  const auto words = std::make_shared<lab::DeviceBuffer<Word>>(BLOCKS, "words");
+  unsigned* const results = scans.scratch(BLOCKS);
+  scans.demonstrate("later_first", [=](unsigned*, const unsigned*) {
+    words->zero();
+    later_first<<<BLOCKS, 32>>>(results, ones->data(), words->data());
+  });
+  scans.demonstrate("torn_word", [=](unsigned*, const unsigned*) {
+    words->zero();
+    unsigned* const flags = reinterpret_cast<unsigned*>(words->data());
+    torn_word<<<64, 32>>>(results, ones->data(), flags + BLOCKS, flags);
+  });
+}
+
+/// Registers what scans are good for.
+void add_uses(Scans& scans, Word* state) {
+  const size_t n = scans.n;
+  const unsigned tiles = blocks_for(n, TILE);
+  scans.add_segmented(
+      "segmented", false, [=](unsigned* out, const unsigned* in, const Segments& segments) {
+        clear(state, n, SEGMENT_TILE);
+        segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(out, in, segments.heads, n, state);
+      });
+  scans.add_sparse("sparse_times_vector", "by rows",
+                   [](unsigned* y, const SparseMatrix& a, const unsigned* x) {
+                     multiply_rows<<<blocks_for(a.rows, 256), 256>>>(y, a.starts, a.columns,
+                                                                     a.values, x, a.rows);
+                   });
+  if (scans.wants({"sparse_times_vector"})) {
+    const auto heads = std::make_shared<lab::DeviceBuffer<unsigned char>>(n, "heads");
+    unsigned* const products = scans.scratch(n);
+    scans.add_sparse("sparse_times_vector", "segmented",
+                     [=](unsigned* y, const SparseMatrix& a, const unsigned* x) {
+                       sparse_times_vector(y, a, x, heads->data(), products, state);
+                     });
+  }
+  scans.add_compaction("compact", [=](unsigned* out, unsigned* size, const unsigned* in) {
+    clear(state, n, TILE);
+    compact<<<tiles, THREADS>>>(out, size, in, n, state);
+  });
+  if (scans.wants({"repeats_in_steps"})) {
+    unsigned* const flags = scans.scratch(n);
+    unsigned* const places = scans.scratch(n);
+    scans.add_repeats("repeats_in_steps", [=](unsigned* out, unsigned* size, const unsigned* in) {
+      repeats_in_steps(out, size, in, n, flags, places, state);
+    });
+  }
+  scans.add_repeats("repeats_in_one", [=](unsigned* out, unsigned* size, const unsigned* in) {
+    clear(state, n, TILE);
+    repeats_in_one<<<tiles, THREADS>>>(out, size, in, n, state);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
+  const auto [n] = chapter.extents<1>();
+  chapter.require(n < size_t{1} << 32, "fewer than 2^32: an index is 32 bits wide");
+  Scans scans(chapter, n);
+  lab::DeviceBuffer<Word> state(blocks_for(n, SEGMENT_TILE) + 1, "state");
+  add_first_scans(scans);
+  add_scans(scans, state.data());
+  add_uses(scans, state.data());
+  return chapter.run();
+}
+
+// ## What to remember
+//
+// - A scan tells each thread where its result goes.
+// - Count steps, work, idle lanes and bytes. A work-efficient algorithm may still be the slower one.
+// - Threads scan in registers, warps by shuffles, blocks in one barrier. Each level scans the totals of the one
+//   below.
+// - Three kernels move 12 or 16 bytes for each element, one kernel 8.
+// - Blocks may wait for each other only if the ones that are waited for have started: take tile numbers from a
+//   counter.
+// - Publish a flag and its value with one store.
+// - Publish what you know early: sums first, prefixes later.
+// - Other operators give other algorithms: pairs with a flag give segments.
+//
+// ## Possibilities for extension
+//
+// 1. Write `look_back` for `float`. Is the result the same in each run? What would it take?
+// 2. Scan rows of 1000 elements each, a million of them. Which rung do you start from?
+// 3. Split: elements that pass a test go to the front, all others behind them, both in their order. With 32
+//    splits, one for each bit, you have a radix sort.
+// 4. Fuse `multiply_values` into `segmented`. How many bytes does that save?
+// 5. Find the longest run of equal elements with a segmented scan and a reduction.
