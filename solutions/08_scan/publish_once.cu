@@ -1,0 +1,37 @@
+// # Publish once
+//
+// Kind: repair
+// Level: 2
+// Minutes: 12
+//
+// `chain` computes tile_start[t], the sum of all elements before tile t, for tiles of 32 elements;
+// each block of 32 threads has one tile. A block waits until the block of the tile before has
+// published the sum of everything up to its end. The counter, `sums` and `ready` are zeros at
+// first.
+//
+// It has two mistakes. One makes it hang if blocks start in another order than one would think:
+// here, the block with the highest number starts first. The other lets a block see a flag and not
+// yet the sum. Repair both. How blocks are launched must stay as it is.
+
+#include <cuda_runtime.h>
+
+__global__ void chain(int* tile_start, const int* in, unsigned* counter, int* sums, int* ready) {
+  __shared__ int taken;
+  if (threadIdx.x == 0) taken = static_cast<int>(atomicAdd(counter, 1u));
+  __syncthreads();
+  const int tile = taken;
+  const int sum = __reduce_add_sync(0xFFFFFFFF, in[tile * 32 + threadIdx.x]);
+  if (threadIdx.x != 0) return;
+
+  int before = 0;
+  if (tile > 0) {
+    while (*static_cast<volatile int*>(&ready[tile - 1]) == 0) {
+    }
+    __threadfence();
+    before = sums[tile - 1];
+  }
+  tile_start[tile] = before;
+  sums[tile] = before + sum;
+  __threadfence();
+  *static_cast<volatile int*>(&ready[tile]) = 1;
+}
