@@ -251,7 +251,7 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 
 // Thread t reads the words t and t + s: consecutive lanes, consecutive banks, no conflict in any step. The 25 loads
 // take 25 wavefronts. The order of the additions has changed for the first time: the operator must be **commutative**
-// as well as **associative**. Addition is. Section 11 has an operator that is not.
+// as well as **associative**. Addition is both (for floats, up to rounding). Section 11 has an operator that is not.
 //= 25 loads take 25: (count("sequential", "shared_load_requests") / 130, count("sequential",
 //=   "shared_load_wavefronts") / 130)
 //
@@ -280,8 +280,9 @@ __global__ void first_add(float* out, const float* in, size_t n) {
 }
 
 // Each of the two loads has a guard of its own, because the end of the array may lie between them. The kernel without
-// guards is right for every power of two, the size of most examples. There are two ways to do without: to pad the
-// array with zeros, which means to copy it, or to ask that n is a multiple, which nobody's n is.
+// guards is right for every power of two from 512 on, the sizes of most examples. There are two ways to do without:
+// to pad the array with zeros, which means to copy it, or to demand that n is a multiple of a block's elements, which
+// it rarely is.
 
 /// `first_add` with a mistake: it takes n for a multiple of the elements of a block.
 ///
@@ -522,8 +523,8 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // that the data is read only once, so that L2 evicts it first.
 //
 // Some numbers: at a latency of 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132 SMs. 2048 threads
-// with 4 bytes each make 8 KB, with four loads of 16 bytes 131 KB. The latency rises with the load, and threads also
-// have other things to do than to load, so a multiple of the 26 KB is none too much.
+// with 4 bytes each make 8 KB, with four loads of 16 bytes 131 KB. The latency rises with the load, and at any time
+// some threads add instead of loading, so it takes a multiple of the 26 KB.
 //= 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132: (700, 6144 * 3201e6 * 2 / 8 / 1e12,
 //=   700e-9 * 6144 * 3201e6 * 2 / 8 / 1e6, 700e-9 * 6144 * 3201e6 * 2 / 8 / 132 / 1e3, 132)
 //= 8 KB, with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
@@ -726,7 +727,7 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 
-// The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs into its contract.
+// The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs in its contract.
 //
 // ## 11. Any operator
 //
@@ -962,7 +963,8 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //
 // Just one. The hardware adds up lanes of a warp that increment the same word before it touches the word; in the
 // machine code the instruction is `ATOMS.POPC.INC`, and POPC stands for counting bits. Random bytes are worse: they
-// take 3.1 wavefronts, because the 32 lanes fall into 32 banks at random, and some bank always gets three or four.
+// take 3.1 wavefronts, because the 32 lanes fall into 32 banks at random, and the fullest bank usually gets three of
+// them.
 //= 3.1: count("histogram_shared/copies=1,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=1,input=random", "shared_atomic_requests")
 //
@@ -1019,12 +1021,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   }
 }
 
-// One wavefront for each request, for every input: the time no longer depends on the data. Each thread counts 32
+// One wavefront for each request, for every input: the count no longer depends on the data. Each thread counts 32
 // bytes that it has loaded with two 128-bit loads, so the clearing and the final sum of the counters are spread over
 // many bytes. The final sum has its own trap: thread b adds up the 32 copies of counter b, which lie in 32 banks, but
 // its neighbour's begin in the same bank. Each thread therefore starts with another copy.
 //
-// One copy for each *warp* instead of each lane is the form that most texts show. An exercise compares the two.
+// One copy for each *warp* instead of each lane is the form that most texts show. An exercise asks for it.
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
