@@ -30,9 +30,22 @@ void endless_recursion(bool fixed) {
   recurse<<<1, 32>>>(lengths.data(), out.data(), fixed ? 1 : 0);
 }
 
+// 200 KB of a thread's own: much, but legal.
+__global__ void shuffle(int* out, int n) {
+  int own[50000];
+  for (int i = 0; i < n; ++i) own[i * 499 % 50000] = i + threadIdx.x;
+  out[threadIdx.x] = own[threadIdx.x * 499 % 50000];
+}
+
+void large_array(bool) {
+  OnDevice<int> out(32);
+  shuffle<<<1, 32>>>(out.data(), 100);
+}
+
 }  // namespace
 
 const std::vector<Planted> kThreads = {
     {"division_by_zero", "division-by-zero", division_by_zero, false},
     {"endless_recursion", "stack-overflow", endless_recursion, false},
+    {"large_array", "none", large_array, false},
 };

@@ -84,10 +84,11 @@ class Block {
     for (size_t i = 0; i < words.size(); ++i) address[i] = reinterpret_cast<uint64_t>(words[i]);
     const uint32_t lanes = words.size() == 32 ? kAll : (1u << words.size()) - 1;
     uint32_t fresh = 0;
+    bool again = false;
     Outcome outcome;
-    outcome.left = kind == Touch::atomic
-                       ? lanes
-                       : check.touch_briefly(address.data(), lanes, sizeof(int), kind, pc, fresh);
+    outcome.left = kind == Touch::atomic ? lanes
+                                         : check.touch_briefly(address.data(), lanes, sizeof(int),
+                                                               kind, pc, fresh, again);
     for (unsigned i = 0; i < 32; ++i) {
       if (!(outcome.left >> i & 1)) continue;
       Note clash[2];
@@ -390,26 +391,27 @@ TEST_F(Notes, SayWhatHasBeenWritten) {
     GlobalCheck check;
     check.begin_block(0);
     uint32_t fresh = lanes;
-    check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh);
+    bool again = false;
+    check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh, again);
     EXPECT_EQ(fresh, lanes);
     // A store of the even lanes: then the others read what nobody has written.
     fresh = lanes & 0x55555555;
     if (fresh) {
       const uint32_t even = fresh;
-      check.touch_briefly(address.data(), even, size, Touch::write, 2, fresh);
+      check.touch_briefly(address.data(), even, size, Touch::write, 2, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = even;
-      check.touch_briefly(address.data(), even, size, Touch::read, 1, fresh);
+      check.touch_briefly(address.data(), even, size, Touch::read, 1, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = lanes;
-      check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh);
+      check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh, again);
       if (step == 32) {  // each has a sector to itself
         EXPECT_EQ(fresh, lanes & ~even);
       }
       EXPECT_EQ(~fresh & lanes & ~even, 0u);
     }
     fresh = lanes;
-    check.touch_briefly(address.data(), lanes, size, Touch::write, 2, fresh);
+    check.touch_briefly(address.data(), lanes, size, Touch::write, 2, fresh, again);
     EXPECT_EQ(fresh, 0u);
     for (uint64_t line = 0; line < 4096; line += 64) {
       uint64_t expected = 0;

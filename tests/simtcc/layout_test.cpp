@@ -42,6 +42,14 @@ TEST(Layout, WhatLeavesALoopGoesBehindIt) {
                      kRest));
 }
 
+TEST(Layout, AJumpToItselfIsTraced) {
+  const std::string loop = "\tjge\t.L2\n.L3:\n\t.loc 1 4 2\n", rest = "\tjmp\t.L3\n.L2:\n\tret\n";
+  EXPECT_EQ(exits_behind_loops(function(loop + rest)),
+            function(loop + "\tandq\t$-16, %rsp\n\tcall\t__sanitizer_cov_trace_pc@PLT\n" + rest));
+  const std::string no_loop = ".L3:\n\tcall\tnext\n\tjmp\t.L3\n";
+  EXPECT_EQ(exits_behind_loops(function(no_loop)), function(no_loop));
+}
+
 TEST(Layout, WhatComesBackStays) {
   const std::string if_else =
       ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tyes\n\tjmp\t.L4\n"

@@ -292,6 +292,27 @@ class Function {
   std::vector<std::string> files_;  // numbers of source files: g++ gives one where it is first used
 };
 
+// Of `while (i < n) { s += a[i]; }` g++ leaves a jump to itself: such a loop does nothing that anybody sees, and never
+// ends. It gets the call that every other block begins with, so that it is noticed. Nobody needs the stack pointer
+// any more, which the call wants to be a multiple of 16.
+std::vector<Line> with_endless_loops_traced(const std::vector<Line>& lines) {
+  std::vector<Line> result;
+  result.reserve(lines.size());
+  std::set<Line> here;  // the labels ahead of which there has been no instruction since
+  for (const Line line : lines) {
+    if (const Line label = label_of(line); !label.empty()) here.insert(label);
+    if (is_instruction(line)) {
+      if (word(line) == "jmp" && here.contains(target_of(line))) {
+        result.push_back("\tandq\t$-16, %rsp");
+        result.push_back("\tcall\t__sanitizer_cov_trace_pc@PLT");
+      }
+      here.clear();
+    }
+    result.push_back(line);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string exits_behind_loops(std::string_view assembly) {
@@ -301,6 +322,7 @@ std::string exits_behind_loops(std::string_view assembly) {
   std::vector<Line> function;
   std::string end;  // of the function that is being read; empty outside
   const auto flush = [&] {
+    function = with_endless_loops_traced(function);
     const auto moved = Function(function).reordered(labels);
     if (moved) {
       for (const std::string& line : *moved) result.append(line).push_back('\n');

@@ -490,6 +490,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                               static_cast<unsigned>(fault.other_block / extent.x % extent.y),
                               static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
       f.kind = "global-race";
+      if (fault.same_block) {
+        f.message =
+            access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+            other.text() + " by thread " + text(fault.other_thread) +
+            " of the same block: both touch the same bytes of " + f.allocation +
+            ", and nothing orders the two. Usual cause: threads that share an element which "
+            "each was to have for itself: give each its own index (blockIdx.x * blockDim.x "
+            "+ threadIdx.x), add with atomicAdd(), or part the phases by a __syncthreads().";
+        break;
+      }
       f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
                   " at " + other.text() + " by block " + text(other_block) +
                   ": both touch the same bytes of " + f.allocation +

@@ -61,19 +61,42 @@ __thread unsigned uncounted = 0;
 // A thread that calls a function with less than this left has used up its stack: the rest is the simulator's.
 constexpr uint64_t kStackReserve = 32 * 1024;
 
-uint64_t stack_bytes() {
-  static const uint64_t bytes = [] {
-    const char* text = std::getenv("SIMT_STACK");
-    const uint64_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
-    // A thread has up to 512 KiB of local memory; what the simulator does on its stack comes on top.
-    constexpr uint64_t kDefault = 640 * 1024;
-    return asked >= 2 * kStackReserve ? (asked + kPage - 1) / kPage * kPage : kDefault;
-  }();
-  return bytes;
+// The bytes of a stack, and of the addresses that it takes up: a power of two, and the stack begins at a multiple of it.
+struct StackSize {
+  uint64_t bytes, span;
+};
+StackSize stack_of(uint64_t bytes) {
+  const uint64_t whole = (bytes + kPage - 1) / kPage * kPage;
+  return {whole, std::bit_ceil(whole)};
+}
+uint64_t asked_stack_bytes() {
+  const char* text = std::getenv("SIMT_STACK");
+  const uint64_t asked = text ? std::strtoull(text, nullptr, 10) : 0;
+  return asked >= 2 * kStackReserve ? asked : 0;
 }
 
-// Of the addresses that a stack takes up: a power of two, and the stack begins at a multiple of it.
-uint64_t stack_span() { return std::bit_ceil(stack_bytes()); }
+// Those of this launch. Close together the stacks of a block cost the CPU fewer entries of its page tables.
+constexpr uint64_t kSmallStack = 128 * 1024;
+// A thread has up to 512 KiB of local memory; what the simulator does on its stack comes on top.
+constexpr uint64_t kLargeStack = 576 * 1024;
+bool has_large_stacks = false;
+StackSize stacks = stack_of(asked_stack_bytes() ? asked_stack_bytes() : kSmallStack);
+uint64_t stack_bytes() { return stacks.bytes; }
+uint64_t stack_span() { return stacks.span; }
+
+// The frame of a function, as far as its first instructions tell: those of the subtraction from the stack pointer.
+uint64_t frame_of(uint64_t function) {
+  constexpr unsigned kNear = 64;
+  const auto* code = reinterpret_cast<const unsigned char*>(function);
+  for (unsigned at = 0; function && at < kNear; ++at) {
+    if (code[at] == 0xc3) break;
+    if (code[at] != 0x48 || code[at + 1] != 0x81 || code[at + 2] != 0xec) continue;
+    uint32_t bytes;
+    std::memcpy(&bytes, code + at + 3, sizeof(bytes));
+    return bytes;
+  }
+  return 0;
+}
 
 struct Segments {
   uint64_t first = ~uint64_t{0};  // of the program
@@ -127,6 +150,13 @@ uint64_t value_at(uint64_t address, unsigned size) {
 }
 
 }  // namespace
+
+void choose_stacks(uint64_t kernel) {
+  if (asked_stack_bytes()) return;
+  const uint64_t frame = frame_of(kernel);
+  has_large_stacks = frame > kSmallStack / 2 && frame < kLargeStack;
+  stacks = stack_of(has_large_stacks ? kLargeStack : kSmallStack);
+}
 
 Worker* current_worker() { return running; }
 uint64_t program_base() { return segments().first; }
@@ -303,16 +333,16 @@ void Worker::rebuild(Fiber& fiber) {
 // Nobody needs any more what runs on the fiber: it begins anew.
 [[gnu::always_inline]] inline void Worker::free_fiber(Fiber& fiber) {
   if constexpr (!kContextsLast) rebuild(fiber);
-  free_fibers_[free_count_++] = &fiber;
+  pool_->free_fibers[pool_->free_count++] = &fiber;
 }
 
 [[gnu::always_inline]] inline Fiber* Worker::take_fiber() {
-  return free_count_ ? free_fibers_[--free_count_] : make_fiber();
+  return pool_->free_count ? pool_->free_fibers[--pool_->free_count] : make_fiber();
 }
 
 Fiber* Worker::make_fiber() {
   const uint64_t span = stack_span();
-  if (!stacks_left_) {
+  if (!pool_->stacks_left) {
     // One more than is asked for, so that they can begin at a multiple of their size: see is_on_stack().
     constexpr uint64_t kStacks = 32;
     void* map = mmap(nullptr, (kStacks + 1) * span, PROT_READ | PROT_WRITE,
@@ -324,17 +354,17 @@ Fiber* Worker::make_fiber() {
     const auto begin = reinterpret_cast<uint64_t>(map);
     const uint64_t before = (begin + span - 1) / span * span - begin;
     if (before) munmap(map, before);
-    next_stack_ = static_cast<char*>(map) + before;
-    munmap(next_stack_ + kStacks * span, span - before);
-    stacks_left_ = kStacks;
+    pool_->next_stack = static_cast<char*>(map) + before;
+    munmap(pool_->next_stack + kStacks * span, span - before);
+    pool_->stacks_left = kStacks;
   }
-  --stacks_left_;
-  char* const stack = next_stack_ + span - stack_bytes();
-  mprotect(next_stack_, span - stack_bytes() + kPage, PROT_NONE);  // the guard
-  next_stack_ += span;
+  --pool_->stacks_left;
+  char* const stack = pool_->next_stack + span - stack_bytes();
+  mprotect(pool_->next_stack, span - stack_bytes() + kPage, PROT_NONE);  // the guard
+  pool_->next_stack += span;
   auto* fiber = ::new (std::malloc(sizeof(Fiber))) Fiber;  // here `new` would be the device's
   fiber->stack = stack;
-  fiber->color = fiber_count_++;
+  fiber->color = pool_->fiber_count++;
   rebuild(*fiber);
   return fiber;
 }
@@ -1026,6 +1056,7 @@ bool Worker::resolve_collectives(Warp& warp) {
 
 void Worker::begin_block(const Grid& grid, uint3 block_index) {
   grid_ = &grid;
+  pool_ = &pools_[has_large_stacks];
   block_index_ = block_index;
   aborted_ = false;
   grid_wait_ = false;
@@ -1033,6 +1064,8 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
   races.begin_block();
+  thread_races.begin_block();
+  thread_order_.begin_block();
   extras.begin_block();
   global.begin_block(linear_block(grid.grid, block_index));
   unsettled_.clear();
@@ -1377,6 +1410,7 @@ bool Worker::open_barrier() {
   }
   if (grid_wait_ && !pass_grid_barrier()) return false;
   races.next_interval();
+  thread_races.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
@@ -1551,7 +1585,8 @@ void Worker::count_access(Warp& warp, uint32_t group) {
   if (grid_->checks_blocks) {
     // In one sector, then, since check_global() has passed them.
     const bool are_words = size == 4 || size == 8 || (size == 16 && global_span.bits % 16 == 0);
-    check_blocks(warp, global, size, are_words, what, pc);
+    const bool again = check_blocks(warp, global, size, are_words, what, pc);
+    check_threads(warp, global, global_span, size, what, pc, again);
   }
   offer(global, false);
   if (what == Stop::atomic) global = atomic_lanes(warp, global);
@@ -1706,6 +1741,13 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned
                     : !warp.doubtful && races.list_store(rows, block_lane, pc_offset, warp.order);
   }
   if (!is_listed) races.begin_each();
+  if (atomic || warp.is_volatile[std::countr_zero(lanes)]) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+      const unsigned self = block_lane + static_cast<unsigned>(std::countr_zero(rest));
+      if (what != Stop::store) thread_order_.acquire(self);
+      if (write) thread_order_.release(self);
+    }
+  }
 
   for (uint32_t rest = is_listed ? 0 : lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -1756,7 +1798,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned
       const bool raced = races.access(word, bytes, block_lane + static_cast<unsigned>(lane), write,
                                       atomic, pc_offset, warp.order, race);
       if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
-      if (!raced) [[likely]]
+      if (!raced || thread_order_.is_ordered(race.other_thread, race.other_time,
+                                             block_lane + static_cast<unsigned>(lane))) [[likely]]
         continue;
       const uint64_t other_pc = race.other_pc + program_base();
       const uint3 other_thread =
@@ -1769,6 +1812,8 @@ void Worker::count_shared(Warp& warp, uint32_t lanes, const Span& span, unsigned
           conflicts_.push_back({.lane = static_cast<uint8_t>(lane),
                                 .other_lane = other,
                                 .same_instruction = race.same_instruction,
+                                .is_global = false,
+                                .size = static_cast<uint8_t>(size),
                                 .address = address,
                                 .before = value_at(address, size),
                                 .pc = pc,
@@ -1847,6 +1892,20 @@ void Worker::settle_captures(Warp& warp) {
     const uint64_t other =
         conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
     if (warp.captured[conflict.lane] == other) continue;
+    if (conflict.is_global) {
+      BlockRace race;
+      race.fault = fault_at(Fault::Kind::global_race, warp, conflict.lane);
+      race.fault.address = conflict.address;
+      race.fault.size = conflict.size;
+      race.fault.pc = conflict.pc;
+      race.fault.other_pc = conflict.other_pc;
+      race.fault.store = race.fault.other_store = race.fault.same_block = true;
+      race.fault.atomic = false;
+      race.fault.other_thread = conflict.other_thread;
+      race.varies = true;
+      add_block_race(race);
+      continue;
+    }
     Fault fault = shared_fault_at(Fault::Kind::shared_race, warp, conflict.lane, conflict.address);
     fault.pc = conflict.pc;
     fault.other_pc = conflict.other_pc;
@@ -2069,8 +2128,9 @@ bool Worker::is_partly_written(uint64_t address, uint64_t size) const {
   return some && !all;
 }
 
-// Other blocks that touch the same bytes, and memory that nobody has written.
-void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop what,
+// Other blocks that touch the same bytes, and memory that nobody has written. False if the block comes to none of them again,
+// in a way that could race: see touch_briefly().
+bool Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop what,
                           uint64_t pc) {
   const bool is_volatile = what != Stop::atomic && warp.is_volatile[std::countr_zero(lanes)];
   const bool reads_flag = what == Stop::atomic || (is_volatile && what == Stop::load);
@@ -2078,13 +2138,14 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
                      : what == Stop::atomic || is_volatile ? Touch::atomic
                                                            : Touch::write;
   const auto pc_offset = static_cast<uint32_t>(pc - program_base());
+  bool again = true;
   if (what != Stop::load) begin_stores();
   if (are_words && what != Stop::atomic && !is_volatile) [[likely]] {
     uint32_t unwritten = fresh_;
-    lanes = global.touch_briefly(warp.address, lanes, size, kind, pc_offset, unwritten);
+    lanes = global.touch_briefly(warp.address, lanes, size, kind, pc_offset, unwritten, again);
     if (unwritten) check_written(warp, unwritten, size, what, pc);
     if (!lanes) [[likely]]
-      return;
+      return again;
   } else if (fresh_) {
     check_written(warp, fresh_, size, what, pc);
   }
@@ -2100,6 +2161,91 @@ void Worker::check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_wo
         report_clash(warp, lanes, kind, pc, clash[half], line + 32 * half, first, last);
     }
   });
+  return again;
+}
+
+// Other threads of the block that touch the same bytes.
+void Worker::check_threads(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop what,
+                           uint64_t pc, bool again) {
+  const int first = std::countr_zero(lanes);
+  const bool is_volatile = what != Stop::atomic && warp.is_volatile[first];
+  const unsigned thread = static_cast<unsigned>(warp.index) * kLanes;
+  if (what == Stop::atomic || is_volatile) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+      const unsigned self = thread + static_cast<unsigned>(std::countr_zero(rest));
+      if (what != Stop::store) thread_order_.acquire(self);
+      if (what != Stop::load) thread_order_.release(self);
+    }
+    if (what == Stop::load) return;
+  }
+  const Range* range = global_range(span.low, size);
+  if (!range || span.high + size > range->end || warp.is_padded[first]) return;
+  const Touch kind = what == Stop::load                    ? Touch::read
+                     : what == Stop::atomic || is_volatile ? Touch::atomic
+                                                           : Touch::write;
+  const GlobalRequest request{
+      warp.address, lanes, kind, size, static_cast<uint32_t>(pc - program_base()),
+      thread,       span,  again};
+  if (thread_races.note(range->begin, request, warp.order)) [[unlikely]]
+    check_each_thread(warp, request);
+  ++warp.order.now;
+}
+
+// Word by word.
+void Worker::check_each_thread(Warp& warp, const GlobalRequest& request) {
+  const bool is_store = request.kind == Touch::write;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const unsigned self = request.thread + static_cast<unsigned>(lane), size = request.size;
+    const uint64_t address = request.address[lane];
+    const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
+    bool told = false;
+    for (unsigned done = 0; done < size; done += 4) {
+      Race race;
+      const bool raced = thread_races.access(address + done, bytes, self, request.kind, request.pc,
+                                             warp.order, race);
+      if (!raced || told || thread_order_.is_ordered(race.other_thread, race.other_time, self))
+          [[likely]]
+        continue;
+      told = true;
+      const uint64_t pc = request.pc + program_base(), other_pc = race.other_pc + program_base();
+      const uint3 other_thread =
+          warps_[race.other_thread / kLanes]->thread[race.other_thread % kLanes];
+      if (race.same_instruction || (race.both_write && is_store)) {
+        if (conflicts_.size() == conflicts_.capacity()) continue;
+        const uint8_t other = race.other_thread % kLanes;
+        conflicts_.push_back({.lane = static_cast<uint8_t>(lane),
+                              .other_lane = other,
+                              .same_instruction = race.same_instruction,
+                              .is_global = true,
+                              .size = static_cast<uint8_t>(size),
+                              .address = address,
+                              .before = value_at(address, size),
+                              .pc = pc,
+                              .other_pc = other_pc,
+                              .other_thread = other_thread});
+        warp.capture |= 1u << lane;
+        if (race.same_instruction) warp.capture |= 1u << other;
+        continue;
+      }
+      BlockRace found;
+      found.fault = fault_at(Fault::Kind::global_race, warp, lane);
+      found.fault.pc = pc;
+      found.fault.other_pc = other_pc;
+      found.fault.other_store = race.other_wrote;
+      found.fault.same_block = true;
+      found.fault.other_thread = other_thread;
+      found.value = value_at(address, size);
+      if (is_store) {
+        unsettled_.push_back({found, found.value, true});
+      } else {
+        const uint64_t sector = address - address % 32;
+        const auto mine = static_cast<uint32_t>(bytes_in_line(address, size, sector));
+        if (request.kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, mine))
+          add_block_race(found);
+      }
+    }
+  }
 }
 
 inline void Worker::begin_stores() {
@@ -2431,7 +2577,7 @@ struct Hooks {
   }
 
   [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
-    return (address ^ stack_pointer()) < stack_span_;
+    return (address ^ stack_pointer()) < stack_span();
   }
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
@@ -2717,7 +2863,10 @@ struct Hooks {
       path = path * 0x01000193u + static_cast<uint32_t>(reinterpret_cast<uint64_t>(caller));
     }
     if (depth < kMostDepth) ++depth;
-    if ((stack_pointer() & (stack_span_ - 1)) < stack_limit_) [[unlikely]]
+    // A large frame may have stepped over the guard, and into another stack.
+    const auto lowest =
+        reinterpret_cast<uint64_t>(worker->warp_->fiber[lane]->stack) + kPage + kStackReserve;
+    if (stack_pointer() - lowest >= stack_span()) [[unlikely]]
       overflow(caller);
   }
 
@@ -2737,8 +2886,16 @@ struct Hooks {
   static void fence(const void* pc) {
     Worker* worker = running;
     if (!worker || !worker->traced_) return;
-    catch_up(pc);
+    fence_block(pc);
     worker->global.fence();
+  }
+
+  static void fence_block(const void* pc) {
+    Worker* worker = running;
+    if (!worker || !worker->traced_) return;
+    catch_up(pc);
+    const heap::HostMemory bookkeeping;
+    worker->thread_order_.fence(worker->thread_rank(), worker->warp_->order.now);
   }
 
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc) {
@@ -2925,7 +3082,7 @@ struct Hooks {
     const auto stack = reinterpret_cast<uint64_t>(fiber->stack);
     const uint64_t top = stack + stack_bytes();
     const auto is_below = [&](uint64_t at) {
-      return at - (top - stack_span_) < stack_span_ - stack_bytes() + 2 * kPage;
+      return at - (top - stack_span()) < stack_span() - stack_bytes() + 2 * kPage;
     };
     crash_pc_ = static_cast<uint64_t>(registers[REG_RIP]);
     crash_address_ = address;
@@ -2937,8 +3094,6 @@ struct Hooks {
     registers[REG_RSP] = static_cast<greg_t>(((stack + stack_bytes()) & ~uint64_t{15}) - 4096 - 8);
   }
 
-  static inline const uint64_t stack_span_ = stack_span();
-  static inline const uint64_t stack_limit_ = stack_span() - stack_bytes() + kPage + kStackReserve;
   static inline thread_local uint64_t crash_pc_ = 0, crash_address_ = 0;
   static inline thread_local bool crash_misaligned_ = false, crash_overflow_ = false;
 };
@@ -3108,6 +3263,7 @@ void fence() {
   Hooks::fence(SIMT_PC);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+void fence_block() { Hooks::fence_block(SIMT_PC); }
 void yield() { Hooks::yield(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 void trap(const char* what) {

@@ -27,6 +27,8 @@
 #include "shadow.h"
 #include "standstill.h"
 #include "symbols.h"
+#include "thread_order.h"
+#include "thread_races.h"
 #include "trace.h"
 
 namespace simt::engine {
@@ -291,7 +293,8 @@ struct Fault {
   uint3 block{};
   uint3 thread{};
   uint3 other_thread{};
-  uint64_t other_block = 0;  // global race: the linear index in
+  bool same_block = false;   // global race: of two threads of one block; else
+  uint64_t other_block = 0;  // the linear index in
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
@@ -330,9 +333,10 @@ class Worker {
   std::vector<Fault> faults;  // of the launch so far
   std::vector<BlockRace> block_races;
   GlobalCheck global;
-  RaceCheck races;         // of shared memory
-  Effects effects;         // of the launch so far
-  uint64_t kernel_pc = 0;  // an address inside the kernel, once known
+  RaceCheck races;           // of shared memory
+  ThreadRaces thread_races;  // of the block's threads in global memory
+  Effects effects;           // of the launch so far
+  uint64_t kernel_pc = 0;    // an address inside the kernel, once known
   void* dynamic_shared() const { return dynamic_shared_; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   BlockExtras extras;
@@ -342,7 +346,10 @@ class Worker {
   }
   // A barrier that is none of the engine's has let threads of the block go on: what comes after is ordered
   // behind what came before.
-  void order_shared() { races.next_interval(); }
+  void order_shared() {
+    races.next_interval();
+    thread_races.next_interval();
+  }
   bool is_cooperative() const { return grid_->barrier; }
   // The running lane has begun a copy to shared memory, and one has arrived. In between nobody may read there.
   void copy_begins(const void* to, unsigned size);
@@ -407,8 +414,11 @@ class Worker {
   const SharedCost& cost_of(const TwoRows& rows, const uint64_t* addresses, Stop what);
   void check_global(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop stop,
                     uint64_t pc);
-  void check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
+  bool check_blocks(Warp& warp, uint32_t lanes, unsigned size, bool are_words, Stop stop,
                     uint64_t pc);
+  void check_threads(Warp& warp, uint32_t lanes, const Span& span, unsigned size, Stop what,
+                     uint64_t pc, bool again);
+  void check_each_thread(Warp& warp, const GlobalRequest& request);
   void check_written(Warp& warp, uint32_t lanes, unsigned size, Stop stop, uint64_t pc);
   void report_clash(Warp& warp, uint32_t lanes, Touch kind, uint64_t pc, const Note& clash,
                     uint64_t sector, int first, int last);
@@ -464,11 +474,15 @@ class Worker {
   std::vector<Warp*> warps_;  // made once, used by block after block
   uint3 extent_{};            // of the block whose threads they know
   unsigned warp_count_ = 0;   // of this block
-  std::array<Fiber*, kMaxBlockThreads + 1> free_fibers_;
-  unsigned free_count_ = 0;
-  char* next_stack_ = nullptr;  // of those that are mapped, but no fiber's yet
-  uint64_t stacks_left_ = 0;
-  unsigned fiber_count_ = 0;
+  struct FiberPool {
+    std::array<Fiber*, kMaxBlockThreads + 1> free_fibers;
+    unsigned free_count = 0;
+    char* next_stack = nullptr;  // of those that are mapped, but no fiber's yet
+    uint64_t stacks_left = 0;
+    unsigned fiber_count = 0;
+  };
+  FiberPool pools_[2];  // of small stacks and of large ones
+  FiberPool* pool_ = pools_;
   struct Range {
     uint64_t begin = 1, end = 0;
     bool written = false;  // all of it
@@ -517,15 +531,21 @@ class Worker {
   struct Conflict {
     uint8_t lane, other_lane;
     bool same_instruction;
+    bool is_global;
+    uint8_t size;
     uint64_t address;
     uint64_t before;  // what an earlier instruction has written there
     uint64_t pc, other_pc;
     uint3 other_thread;
   };
+  ThreadOrder thread_order_;
   std::vector<Conflict> conflicts_;  // two that write the same word
   static constexpr size_t kMostDoubts = 255;
   std::vector<Fault> doubts_;  // reads of shared memory that nobody in this block had written
 };
+
+// Before a launch: stacks that are large enough for this kernel's own arrays.
+void choose_stacks(uint64_t kernel);
 
 // The worker of this OS thread while it runs a lane, else nullptr.
 Worker* current_worker();

@@ -53,6 +53,13 @@ SIMT_VECTORS bool are_in_steps(const uint64_t* values, uint64_t step) {
   return !differences;
 }
 
+SIMT_VECTORS bool are_apart(const uint64_t* values, uint64_t step) {
+  uint64_t close = 0;
+  for (uint64_t i = 1; i < kLanes; ++i)
+    close |= static_cast<uint64_t>(static_cast<int64_t>(values[i] - values[i - 1] - step) < 0);
+  return !close;
+}
+
 SIMT_VECTORS bool are_in_two_rows(const uint64_t* values, uint64_t step) {
   uint64_t differences = 0;
   for (uint64_t i = 0; i < kLanes / 2; ++i) differences |= values[i] ^ (values[0] + i * step);

@@ -19,6 +19,9 @@ uint32_t lanes_with(const uint8_t* values, uint8_t value);
 // Are they values[0], values[0] + step, values[0] + 2 * step, ...?
 bool are_in_steps(const uint64_t* values, uint64_t step);
 
+// Does each lie at least `step` above the one before?
+bool are_apart(const uint64_t* values, uint64_t step);
+
 // Are the first 16 values[0], values[0] + step, ..., and the others values[16], values[16] + step, ...? So lie the addresses
 // of a warp that holds a row of a block, or two rows of 16 threads.
 bool are_in_two_rows(const uint64_t* values, uint64_t step);

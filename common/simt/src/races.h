@@ -76,6 +76,8 @@ struct Race {
   uint32_t other_pc;      // relative to the program's first address
   bool both_write;        // and neither is atomic: a race only if the values differ
   bool same_instruction;  // of one warp
+  bool other_atomic;
+  uint32_t other_time;
 };
 
 // Where a thread reads a word, and where it goes on with an atomic operation on it, as in
@@ -141,6 +143,12 @@ class RaceCheck {
   bool access(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
               const WarpOrder& order, Race& race);
 
+  // The same, and no more: for memory that others may write as well.
+  bool note_word(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
+                 const WarpOrder& order, Race& race) {
+    return note(word, bytes, thread, write, atomic, pc, order, race);
+  }
+
   std::span<const TestedAtomic> tested_atomics() const { return {tested_, tested_count_}; }
   void forget_tested_atomics() { tested_count_ = 0; }
 
@@ -201,7 +209,8 @@ class RaceCheck {
     const bool both_write = write && !atomic && earlier == &use.plain;
     const bool same_instruction =
         both_write && earlier->thread / 32u == warp && earlier->time == order.now;
-    race = {earlier->thread, true, earlier->pc, both_write, same_instruction};
+    race = {earlier->thread,        true,         earlier->pc, both_write, same_instruction,
+            earlier == &use.atomic, earlier->time};
     found = true;
   }
 
@@ -209,7 +218,7 @@ class RaceCheck {
     for (const Reader* reader : {&use.last, &use.other}) {
       if (reader == &use.other && use.readers < 2) break;
       if (!unordered(reader->thread, reader->time)) continue;
-      race = {reader->thread, false, reader->pc, false, false};
+      race = {reader->thread, false, reader->pc, false, false, false, reader->time};
       found = true;
       break;
     }

@@ -490,9 +490,11 @@ template <class F>
 }  // namespace
 
 uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size,
-                                    Touch kind, uint32_t pc, uint32_t& fresh) {
+                                    Touch kind, uint32_t pc, uint32_t& fresh, bool& again) {
   const Region* region = region_of(address[std::countr_zero(lanes)]);
+  again = true;
   if (!region) return lanes;
+  again = false;
   const uint32_t maybe_unwritten = fresh;
   fresh = 0;
   has_touched_ = true;
@@ -509,6 +511,7 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
       __attribute__((always_inline)) {
     if (!region->holds(sector)) [[unlikely]] {
       left |= here;
+      again = true;
       fresh |= here & maybe_unwritten;
       return;
     }
@@ -522,6 +525,11 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
       }
     }
     const uint64_t now = brief.all.load(std::memory_order_acquire);
+    if (now >> Brief::kFlagShift == uint64_t{block_} << 2) {
+      again |= ((now >> 8 | (kind == Touch::write ? now : 0)) & words) != 0;
+    } else {
+      again |= (now & Brief::kWide) && block_of(now) >= first_block;
+    }
     if (add_words(brief, now, words, kind, has_fences)) return;
     if (block_of(now) >= first_block && now >> Brief::kFlagShift != uint64_t{block_} << 2) {
       const Cell& head = region->cells[(sector - region->base) / kLine * 2];

@@ -71,8 +71,10 @@ class GlobalCheck {
   // sector. Returns the lanes that need touch() as well, because others come to their sectors, too. `fresh`
   // are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
   // and those stay in it of whose sector something is read that nobody has written.
+  // `again` becomes true if some lane stores where the block has loaded or stored before in this phase, or loads where
+  // it has stored; also where that is not known.
   uint32_t touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size, Touch kind,
-                         uint32_t pc, uint32_t& fresh);
+                         uint32_t pc, uint32_t& fresh, bool& again);
 
   // Notes what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
   // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]

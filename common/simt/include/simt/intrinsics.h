@@ -28,7 +28,7 @@ SIMT_INLINE int __syncthreads_or(int predicate) {
 
 // Lanes of one OS thread see each other's writes in order; fences order them between OS threads.
 SIMT_INLINE void __threadfence() { simt::detail::fence(); }
-SIMT_INLINE void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+SIMT_INLINE void __threadfence_block() { simt::detail::fence_block(); }
 SIMT_INLINE void __threadfence_system() { simt::detail::fence(); }
 
 SIMT_INLINE unsigned __activemask() { return simt::detail::in_place(simt::detail::active_mask); }

@@ -150,8 +150,10 @@ template <bool same_value, class T>
   return address;
 }
 
-/// A memory fence, of whatever scope.
+/// A memory fence of the device's scope or the system's.
 void fence();
+/// One of the block's.
+void fence_block();
 
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
