@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 
 namespace simtcc {
 namespace {
@@ -243,7 +244,12 @@ class Lexer {
 Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(text, file).run(); }
 
 std::string without_digraphs(std::string text) {
-  const bool any = text.find("<:") != std::string::npos || text.find("<%") != std::string::npos;
+  // (The preprocessor leaves `{` as it is where `%>` closes it.)
+  static constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>"};
+  const bool any =
+      std::any_of(std::begin(kDigraphs), std::end(kDigraphs), [&](std::string_view digraph) {
+        return text.find(digraph) != std::string::npos;
+      });
   if (!any) return text;
   for (const std::size_t at : tokenize(text, "").digraphs) {
     const char* const plain =

@@ -541,6 +541,9 @@ void f(int n) {
 void f() { no_such_kernel_here<<<1, 1>>>(3); }
 //- alone CUDA_CHECK: refused 1:12 'CUDA_CHECK' is not declared: write #include "lab/lab.h" at the top, or a macro of your own that looks at the returned cudaError_t
 void f() { CUDA_CHECK(cudaDeviceSynchronize()); }
+//- alone closing digraphs: accepted
+__global__ void k(int* p) { p[0:> = 1; %>
+void f(int* p) { k<<<1, 1>>>(p); }
 //- alone digraphs: accepted
 %:define SIZE 4
 __global__ void k(int* p) <% int a<:SIZE:>; a<:0:> = 1; p<:0:> = a<:0:>; %>
