@@ -63,20 +63,17 @@ def options(architecture, source):
 
 def compile_source(toolchain, source, architecture):
     """[Compiled] of the kernels of a source, in the order of the disassembly; LearnError where nvcc refuses it."""
-    text, report = _disassembled(toolchain, os.path.realpath(source), architecture)
+    source = os.path.realpath(source)
+    return compiled(*_disassembled(toolchain, source, architecture), source)
+
+
+def compiled(text, report, source):
+    """[Compiled] of a disassembly and of ptxas's report on the same kernels."""
     found = resources(report)
     kernels = [kernel for kernel in disassembly.parse(text) if kernel.symbol in found]
     names = demangled([kernel.symbol for kernel in kernels])
     return [
-        Compiled(
-            kernel.symbol,
-            name,
-            plain(name),
-            kernel,
-            found[kernel.symbol],
-            os.path.realpath(source),
-            flow.loops_of(kernel),
-        )
+        Compiled(kernel.symbol, name, plain(name), kernel, found[kernel.symbol], source, flow.loops_of(kernel))
         for kernel, name in zip(kernels, names)
     ]
 
