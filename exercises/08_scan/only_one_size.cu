@@ -9,7 +9,7 @@
 // is right), and a scatter.
 //
 // Its author tested it with lengths of 2^k, in arrays that were longer than n. It has two mistakes.
-// Repair both.
+// Repair both. Bar: at most three kernel launches.
 
 #include <cuda_runtime.h>
 

