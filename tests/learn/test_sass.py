@@ -7,8 +7,11 @@ import unittest
 
 import fake
 
+from learn import ui
+from learn.explain import report as explained
+from learn.explain import trace
 from learn.machine import Machine
-from sass import code, disassembly, flow, kinds, occupancy, report, tools
+from sass import code, disassembly, flow, kinds, lines, occupancy, report, tools
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))
@@ -235,6 +238,68 @@ ptxas info    : Function properties for _Z6helperv
         ):
             self.assertEqual(code.without_parameters(name), short)
         self.assertEqual(code.plain("lab::pick<int>"), "pick")
+
+
+class Lines(unittest.TestCase):
+    """What explain says of lines whose accesses nvcc has merged."""
+
+    SASS = """\
+.text._Z4loopPf:
+	//## File "/k.cu", line 3
+        /*0000*/                   LDG.E.128 R4, desc[UR6][R2.64] ;
+	//## File "/k.cu", line 5
+        /*0010*/                   STG.E desc[UR6][R2.64], R4 ;
+        /*0020*/                   EXIT ;
+"""
+
+    def kernel(self):
+        def row(line, access):
+            example = {"space": "global", "access": access, "size": 4, "addresses": [0] * 32}
+            counts = {f"global_{access}_requests": 8}
+            return {"file": "/k.cu", "line": line, "counts": counts, "examples": [example]}
+
+        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
+        launch["lines"] = [row(3, "load"), row(4, "load"), row(5, "store")]
+        (found,) = trace.kernels_of({"launches": [launch]})
+        return found
+
+    def test_merged_and_left_out(self):
+        compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        self.assertEqual(
+            lines.merged(self.kernel(), compiled),
+            [
+                ("/k.cu", 3, "global loads of 32 bits above, merged to 128 bits in the machine code"),
+                (
+                    "/k.cu",
+                    4,
+                    "8 global load requests above, no load instruction in the machine code: in registers, or in the "
+                    "load of another line",
+                ),
+            ],
+        )
+
+    def test_nothing_is_said_without_machine_code_or_where_it_is_the_same(self):
+        self.assertEqual(lines.merged(self.kernel(), []), [])
+        same = self.SASS.replace("LDG.E.128", "LDG.E").replace(
+            "line 5", 'line 4\n        /*0008*/ LDG.E R1, [R2] ;\n\t//## File "/k.cu", line 5'
+        )
+        self.assertEqual(lines.merged(self.kernel(), code.compiled(same, Report.PTXAS, "/k.cu")), [])
+
+    def test_a_file_without_instructions_is_passed_over(self):
+        other = self.SASS.replace("/k.cu", "/other.cu")
+        self.assertEqual(lines.merged(self.kernel(), code.compiled(other, Report.PTXAS, "/k.cu")), [])
+
+    def test_the_report_has_it(self):
+        launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}
+        example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
+        launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": {"global_load_requests": 8}, "examples": [example]}]
+        recorded = {"launches": [launch]}
+        compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        with_code = explained.render(recorded, ui.Palette(False), compiled=compiled)
+        self.assertIn(
+            "What nvcc makes of it (./learn sass shows the machine code):\n    /k.cu:3  global loads", with_code
+        )
+        self.assertNotIn("What nvcc makes", explained.render(recorded, ui.Palette(False)))
 
 
 class Command(fake.Checkout):

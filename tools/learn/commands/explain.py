@@ -100,7 +100,13 @@ def once(arguments, subject, machine):
     if only_json:
         sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
     report = explained.render(
-        recorded, ui.palette(), ui.terminal_width(), main=main_source, launch=launch, before=before
+        recorded,
+        ui.palette(),
+        ui.terminal_width(),
+        main=main_source,
+        launch=launch,
+        before=before,
+        compiled=() if only_json else machine_code(machine, main_source),
     )
     if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
@@ -124,6 +130,17 @@ def once(arguments, subject, machine):
         ui.say()
         ui.say(f"The program ended with {steps.ended(code)}.")
     return verdict
+
+
+def machine_code(machine, source):
+    """[sass.code.Compiled] of a source's kernels; none where nvcc or nvdisasm is missing, or where nvcc refuses it."""
+    from sass import code, tools
+
+    try:
+        toolchain = tools.Toolchain(machine)
+        return code.compile_source(toolchain, source, toolchain.architecture())
+    except LearnError:
+        return []
 
 
 # What the simulator says of a finding while the program runs. The report says it again, with the source.

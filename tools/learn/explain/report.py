@@ -176,8 +176,9 @@ class Renderer:
     `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace.
     """
 
-    def __init__(self, paint, width=0, main="", before=()):
+    def __init__(self, paint, width=0, main="", before=(), compiled=()):
         self.paint = paint
+        self.compiled = compiled  # [sass.code.Compiled], none where nvcc is not here
         self.before = before
         self.legend = {}  # heading of each column that was printed -> its meaning
         self.width = width
@@ -211,6 +212,7 @@ class Renderer:
                 self._file(kernel, file, columns)
             self._hottest(kernel)
             self._advice(kernel)
+            self._machine_code(kernel)
         self.line()
 
     def _widths(self, columns):
@@ -276,6 +278,19 @@ class Renderer:
             if text.startswith(place):
                 text = self.paint("cyan", place) + text[len(place) :]
             self.line("    " + text)
+
+    def _machine_code(self, kernel):
+        """Where nvcc has made wider or fewer accesses than the source has."""
+        if not self.compiled:
+            return
+        from sass import lines
+
+        rows = lines.merged(kernel, [one for one in self.compiled if one.base == kernel.function])
+        if rows:
+            self.line()
+            self.line("  What nvcc makes of it (./learn sass shows the machine code):")
+            for file, number, text in rows:
+                self.line(f"    {self.paint('cyan', f'{paths.shown(file)}:{number}')}  {text}")
 
     def explain_columns(self):
         """What the columns mean, once for all kernels."""
@@ -347,13 +362,13 @@ def triple(three):
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def render(trace, paint, width=0, main="", launch=None, before=None):
+def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()):
     """The whole report as text; raises LearnError when there is no launch with that index.
 
-    `before` is the last trace of the same file, None if there is none.
+    `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
     """
     kernels, findings = selected(trace, launch)
-    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else ())
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), compiled)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()

@@ -1,0 +1,70 @@
+"""Memory instructions of the machine code, for each line of the source: what explain puts beside the simulator's counts."""
+
+import collections
+import os
+
+from sass import kinds
+
+COPY = "global to shared"  # it loads from one and stores to the other
+SPACES = {"global": ("global", "generic", COPY), "shared": ("shared", "generic", COPY)}
+
+
+def accesses(compiled):
+    """{(file, line): Counter of (memory, load or store, bits)} of a kernel; a line has those of functions inlined into it."""
+    found = {}
+    for one in compiled.instructions:
+        access = kinds.memory(one)
+        if access and not one.never:
+            for file, line in dict.fromkeys(one.places):
+                found.setdefault((os.path.realpath(file), line), collections.Counter())[access] += 1
+    return found
+
+
+def files(compiled):
+    """The files that have instructions of a kernel."""
+    return {os.path.realpath(file) for file in {file for one in compiled.instructions for file, _ in one.places}}
+
+
+def merged(kernel, compiled):
+    """[(file, line, sentence)] for the lines of a simulated kernel whose accesses nvcc has made wider or left out.
+
+    `kernel` is learn.explain.trace.Kernel; `compiled` are the instantiations with its name. A line is named only where
+    all of them agree.
+    """
+    if not compiled:
+        return []
+    tables = [accesses(one) for one in compiled]
+    known = set.intersection(*map(files, compiled))
+    rows = []
+    for file, counted in sorted(kernel.lines.items()):
+        if os.path.realpath(file) not in known:  # a header that the simulator has in a form of its own
+            continue
+        for line in sorted(counted):
+            for space in ("global", "shared"):
+                for access in ("load", "store"):
+                    requests = counted[line].get(f"{space}_{access}_requests", 0)
+                    text = requests and _sentence(kernel, tables, file, line, space, access, requests)
+                    if text:
+                        rows.append((file, line, text))
+    return rows
+
+
+def _sentence(kernel, tables, file, line, space, access, requests):
+    """What to say of one kind of access of a line; "" where the compiled one is as wide as the source's."""
+    examples = kernel.examples_at(file, line)
+    seen = {8 * one["size"] for one in examples if (one["space"], one["access"]) == (space, access)}
+    compiled = {_widths(table.get((os.path.realpath(file), line), {}), space, access) for table in tables}
+    if len(compiled) != 1 or not seen:
+        return ""
+    (widths,) = compiled
+    if not widths:
+        elsewhere = "in registers, or in the load of another line" if access == "load" else "in that of another line"
+        are = f"{requests:,} {space} {access} request{'' if requests == 1 else 's'}"
+        return f"{are} above, no {access} instruction in the machine code: {elsewhere}"
+    if min(widths) > max(seen):
+        return f"{space} {access}s of {max(seen)} bits above, merged to {min(widths)} bits in the machine code"
+    return ""
+
+
+def _widths(counted, space, access):
+    return tuple(sorted({bits for (where, how, bits) in counted if where in SPACES[space] and how in (access, "copy")}))
