@@ -123,6 +123,49 @@ void vote_lane_elsewhere(bool fixed) {
   vote_in_branch<<<1, 32>>>(out.data(), fixed ? 0x55555555u : 0xffffffffu);
 }
 
+// The tail of a sum: lanes without an element do not make the call, and exit.
+__global__ void sum_tail(const int* in, int* out, int n, bool all) {
+  int sum = 0;
+  if (all || static_cast<int>(threadIdx.x) < n) {
+    sum = static_cast<int>(threadIdx.x) < n ? in[threadIdx.x] : 0;
+    for (int s = 16; s > 0; s /= 2)
+      sum += __shfl_down_sync(~0u, sum, s);  // fault: full_mask_in_the_tail
+  }
+  if (threadIdx.x == 0) *out = sum;
+}
+
+void full_mask_in_the_tail(bool fixed) {
+  OnDevice<int> in(32, 1), out(1);
+  sum_tail<<<1, 32>>>(in.data(), out.data(), 20, fixed);
+}
+
+__global__ void broadcast_to_some(int* out, int callers) {
+  int value = threadIdx.x;
+  if (static_cast<int>(threadIdx.x) < callers)
+    value = __shfl_sync(callers < 32 ? 0xffffu : ~0u, value, 3);  // fault: lanes_go_on
+  out[threadIdx.x] = value;
+}
+
+void lanes_go_on(bool fixed) {
+  OnDevice<int> out(32);
+  broadcast_to_some<<<1, 32>>>(out.data(), fixed ? 32 : 8);
+}
+
+// Warps that are not full, lanes that have exited before, and a mask of those that are left: no fault.
+__global__ void sum_of_the_rest(const int* in, int* out, int n) {
+  const unsigned mask = __ballot_sync(~0u, static_cast<int>(threadIdx.x) < n);
+  if (static_cast<int>(threadIdx.x) >= n) return;
+  int sum = in[threadIdx.x];
+  for (int s = 16; s > 0; s /= 2) sum += __shfl_down_sync(mask, sum, s);
+  __syncwarp();
+  if (threadIdx.x == 0) *out = sum;
+}
+
+void exited_lanes(bool) {
+  OnDevice<int> in(32, 1), out(1);
+  sum_of_the_rest<<<1, 24>>>(in.data(), out.data(), 20);
+}
+
 }  // namespace
 
 const std::vector<Planted> kBarriers = {
@@ -135,4 +178,7 @@ const std::vector<Planted> kBarriers = {
     {"shuffle_lane_elsewhere", "invalid-mask", shuffle_lane_elsewhere},
     {"shuffle_not_in_mask", "invalid-mask", shuffle_not_in_mask},
     {"vote_lane_elsewhere", "invalid-mask", vote_lane_elsewhere},
+    {"full_mask_in_the_tail", "invalid-mask", full_mask_in_the_tail, false},
+    {"lanes_go_on", "invalid-mask", lanes_go_on, false},
+    {"exited_lanes", "none", exited_lanes, false},
 };

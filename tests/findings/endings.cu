@@ -24,6 +24,13 @@ int* allocate() {
   return memory;
 }
 
+int* nothing = nullptr;
+
+void fail_in_kernel() {
+  fill<<<1, 32>>>(nullptr, 32);
+  cudaDeviceSynchronize();
+}
+
 struct Owner {
   int* memory = nullptr;
   ~Owner() { cudaFree(memory); }
@@ -123,6 +130,23 @@ int run(std::string_view how) {
       fail_to_launch();
       if (i == 0) cudaGetLastError();
     }
+  } else if (how == "leaves_after_error") {
+    fail_in_kernel();
+    _exit(0);
+  } else if (how == "quits_after_error") {
+    fail_in_kernel();
+    std::quick_exit(0);
+  } else if (how == "aborts_after_error") {
+    fail_in_kernel();
+    std::abort();
+  } else if (how == "throws_after_error") {
+    fail_in_kernel();
+    throw 1;
+  } else if (how == "crashes_after_error") {
+    fail_in_kernel();
+    return *static_cast<volatile int*>(nothing);
+  } else if (how == "aborts") {
+    std::abort();
   } else if (how == "takes_launch_and_fails") {
     fail_to_launch();
     return cudaGetLastError() == cudaSuccess ? 0 : 3;

@@ -33,6 +33,12 @@ ENDINGS = {
     "takes_launch_and_names_it": (0, ["api-error warning"], "1 warning"),
     "peeks_at_launch": (0, ["api-error warning"], "1 warning"),
     "takes_one_launch_of_two": (FOUND, ["api-error error"], "1 finding"),
+    "leaves_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
+    "quits_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
+    "aborts_after_error": (-6, ["out-of-bounds error"], "1 finding"),
+    "throws_after_error": (-6, ["out-of-bounds error"], "1 finding"),
+    "crashes_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
+    "aborts": (-6, None, ""),
     "takes_launch_and_fails": (FOUND, ["api-error error"], "1 finding"),
 }
 

@@ -694,6 +694,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  if (!free || !total) return result(cudaErrorInvalidValue);
   *free = simt::memory::free_bytes();
   *total = simt::memory::total_bytes();
   return result(cudaSuccess);
@@ -843,12 +844,13 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   made->flags = flags;
   made->priority = std::clamp(priority, -5, 0);
   made->id = ++ids;
-  *stream = made;
+  *stream = simt::Handles<CUstream_st>::add(made);
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!simt::graphs::ordinary(stream)) return result(cudaErrorInvalidResourceHandle);
   if (stream->capture) std::erase(stream->capture->streams, stream);
+  simt::Handles<CUstream_st>::remove(stream);
   delete stream;
   return result(cudaSuccess);
 }
@@ -895,13 +897,16 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 
 // All work is done by now; but what is being captured has not begun.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (!simt::graphs::is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
   return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
                                                    : cudaSuccess);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 
+static bool is_event(cudaEvent_t event) { return simt::Handles<CUevent_st>::is_live(event); }
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
   const auto capture = event->capture.lock();
   if (!capture) return result(cudaSuccess);
   if (!simt::graphs::ordinary(stream)) return result(cudaErrorStreamCaptureImplicit);
@@ -934,16 +939,17 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   if (!event) return result(cudaErrorInvalidValue);
-  *event = new CUevent_st;
+  *event = simt::Handles<CUevent_st>::add(new CUevent_st);
   return result(cudaSuccess);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (!simt::Handles<CUevent_st>::remove(event)) return result(cudaErrorInvalidResourceHandle);
   delete event;
   return result(cudaSuccess);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  if (!simt::graphs::is_valid(stream)) return result(cudaErrorInvalidResourceHandle);
   event->capture.reset();
   if (simt::graphs::is_capturing(stream)) {
     event->capture = stream->capture;
@@ -958,12 +964,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (!event) return result(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  if (!milliseconds || !begin || !end || !begin->recorded || !end->recorded) {
+  if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();

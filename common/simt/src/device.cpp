@@ -1,10 +1,13 @@
 #include "device.h"
 
 #include <execinfo.h>
+#include <signal.h>
 #include <simt/simt.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -572,10 +575,27 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.address = 0;
       break;
     }
+    case Kind::exited_lane:
+      f.kind = "invalid-mask";
+      f.message =
+          "warp function" + where + ": the mask " + mask_text(fault.address) + " names thread " +
+          text(fault.other_thread) +
+          (fault.text ? ", whose value it asks for and which has exited"
+                      : ", which goes on without making the call, and exits") +
+          ". Usual cause: a full mask inside of `if (i < n)`, or behind an early return. Let all "
+          "lanes make the call, those without an element with a value that does not matter, "
+          "or take the mask from __ballot_sync() ahead of the condition.";
+      f.address = 0;
+      break;
     case Kind::hang:
       f.kind = "hang";
       f.message = "block " + text(fault.block) + " of " + kernel;
-      if (fault.limit) {
+      if (fault.text) {
+        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+                     ", and in " + std::to_string(fault.limit) +
+                     " s of a CPU's time no block has ended or come to new memory. Usual cause: a "
+                     "loop whose condition stays true. (SIMT_STEPS=n, beyond 2^24, allows more.)";
+      } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +
                      " steps of its warp. Usual cause: a loop whose condition stays true. "
@@ -650,6 +670,7 @@ void finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>
       case Kind::global_race:
       case Kind::global_uninitialized:
       case Kind::division_by_zero:
+      case Kind::exited_lane:
         break;
       case Kind::misaligned:
         set_sticky_error(cudaErrorMisalignedAddress);
@@ -759,7 +780,10 @@ size_t pending_errors() {
   }));
 }
 
-void at_exit(int status, void*) {
+// What the process says at its end; true if it fails. Once.
+bool tell_all(int status) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return false;
   for (Finding& finding : take_api_errors(status)) report(std::move(finding));
   // What ends early frees nothing, and has worse to tell.
   const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
@@ -767,7 +791,7 @@ void at_exit(int status, void*) {
   write_trace();
   const size_t errors = pending_errors();
   const size_t warnings = state().pending.size() - errors;
-  if (!errors && !warnings) return;
+  if (!errors && !warnings) return false;
   // Whoever asserts in a kernel and asks for the error knows: the exit code is the program's own.
   const bool fails = errors && !(errors == state().asserted && state().assertion_told);
   std::fflush(nullptr);
@@ -776,12 +800,54 @@ void at_exit(int status, void*) {
                  fails && warnings ? ", " : "",
                  warnings ? plural(warnings, "warning").c_str() : "");
   }
-  if (fails) _exit(kFindingsExitCode);
+  return fails;
 }
 
-[[gnu::constructor(102)]] void install() { on_exit(at_exit, nullptr); }
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+const pid_t process = getpid();
+
+// Has something been found that the process must not leave without? A child of fork() has its parent's findings.
+bool has_news() { return getpid() == process && pending_errors() != 0; }
+
+void at_exit(int status, void*) {
+  if (tell_all(status)) leave(kFindingsExitCode);
+}
+void at_quick_exit() {
+  if (has_news() && tell_all(0)) leave(kFindingsExitCode);
+}
+// abort(), an assertion of the host's, an exception that nobody caught: the signal stays what the process dies of.
+void at_abort(int signal_number) {
+  signal(signal_number, SIG_DFL);
+  if (has_news()) tell_all(128 + signal_number);
+  raise(signal_number);
+}
+
+[[gnu::constructor(102)]] void install() {
+  on_exit(at_exit, nullptr);
+  std::at_quick_exit(at_quick_exit);
+  signal(SIGABRT, at_abort);
+}
 
 }  // namespace
+}  // namespace device
+
+namespace device {
+
+void end_after_crash() {
+  if (!has_news()) return;
+  std::fprintf(stderr,
+               "simt: the host has followed a pointer to nowhere, after what was found before\n");
+  tell_all(128);
+  leave(kFindingsExitCode);
+}
+
+[[noreturn]] static void end_now(int status) {
+  leave(has_news() && tell_all(status) ? kFindingsExitCode : status);
+}
+
 }  // namespace device
 
 namespace engine {
@@ -878,3 +944,6 @@ cudaError_t cudaPeekAtLastError() {
   simt::device::api_error_told(simt::last_error, false);
   return simt::last_error;
 }
+
+// Whoever leaves without running what runs at the end leaves no finding behind.
+extern "C" [[noreturn]] void _exit(int status) { simt::device::end_now(status); }

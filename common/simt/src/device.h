@@ -42,6 +42,9 @@ bool leaks_are_errors();
 // A fault of a lane in words.
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch);
 
+// The host has crashed: if something was found before, says so and ends the process as its findings do.
+void end_after_crash();
+
 // Writes the trace to the file that SIMT_JSON names, and says what was found. Called at exit.
 void write_trace();
 

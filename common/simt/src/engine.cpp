@@ -569,6 +569,7 @@ int Worker::form_group(Warp& warp) {
         warp.lowest = std::min(warp.lowest, address);
         warp.highest = std::max(warp.highest, address);
         warp.steps = 0;
+        Patience::move();
       } else if (const uint64_t budget = (warp.touched ? 1 : kLongest) * grid_->step_budget;
                  warp.steps > budget) {
         report_hang(warp, best, budget);
@@ -584,6 +585,7 @@ int Worker::form_group(Warp& warp) {
       for (uint32_t rest = group; rest; rest &= rest - 1) {
         const int lane = std::countr_zero(rest);
         warp.parked_key[lane] = warp.key[lane];
+        warp.live_then[lane] = warp.live;
         warp.key[lane] = kNotWaiting;
       }
       if (what == Stop::barrier) {
@@ -938,6 +940,8 @@ bool Worker::resolve_collectives(Warp& warp) {
     }
     rest &= ~(members | 1u << first);
     if (members != expected) continue;
+    if ((leader.mask & warp.born & ~warp.live) && traced_) [[unlikely]]
+      check_exited(warp, members, leader.mask);
 
     const auto count = static_cast<unsigned>(std::popcount(members));
     uint64_t all = ~uint64_t{0}, any = 0, sum = 0;
@@ -1036,6 +1040,8 @@ bool Worker::resolve_collectives(Warp& warp) {
       }
       // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
+        if ((e.mask & warp.born & ~warp.live) >> source & 1 && traced_) [[unlikely]]
+          report_exited(warp, lane, source, "source");
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
         if (doubtful >> source & 1) [[unlikely]]
           warp.doubt(lane, warp.doubt_number[source]);
@@ -1050,6 +1056,24 @@ bool Worker::resolve_collectives(Warp& warp) {
     resolved = true;
   }
   return resolved;
+}
+
+// Lanes that had not exited when the others came to a collective, and that these have waited for in vain.
+void Worker::check_exited(Warp& warp, uint32_t members, uint32_t mask) {
+  for (uint32_t rest = members; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint32_t missing = mask & warp.live_then[lane] & ~warp.live;
+    if (missing) return report_exited(warp, lane, std::countr_zero(missing), nullptr);
+  }
+}
+
+void Worker::report_exited(Warp& warp, int lane, int other, const char* text) {
+  Fault fault = fault_at(Fault::Kind::exited_lane, warp, lane);
+  fault.pc = key_pc(warp.parked_key[lane]);
+  fault.address = warp.exchange[lane].mask;
+  fault.other_thread = warp.thread[other];
+  fault.text = text;
+  add_fault(fault);
 }
 
 // ---- Blocks and their barrier -------------------------------------------------------------------
@@ -1076,6 +1100,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   entry_pc_ = 0;
   traced_ = grid.traced && linear_block(grid.grid, block_index) % grid.stride == 0;
   circle_.begin(clock_);
+  patience_.begin(clock_);
 }
 
 void Worker::begin_warps() {
@@ -1091,6 +1116,7 @@ void Worker::begin_warps() {
     Warp& warp = *warps_[w];
     const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
     warp.live = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    warp.born = warp.live;
     warp.group = warp.pending = warp.at_barrier = warp.at_collective = warp.capture = 0;
     warp.doubtful = warp.waking = warp.entering = warp.updating = warp.outside_kernel = 0;
     warp.together = warp.ahead = 0;
@@ -1258,6 +1284,10 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       abandon_block();
       return false;
     }
+    if (clock_ >= patience_.look_at && takes_too_long()) [[unlikely]] {
+      abandon_block();
+      return false;
+    }
   }
 }
 
@@ -1331,6 +1361,34 @@ uint64_t Worker::state_of_lanes() const {
     }
   }
   return hash;
+}
+
+// True if the launch has come to nothing new for so long that it counts as one that does not end.
+bool Worker::takes_too_long() {
+  constexpr uint64_t kUsualBudget = uint64_t{1} << 24;
+  const uint64_t times = std::max<uint64_t>(grid_->step_budget / kUsualBudget, 1);
+  const Patience::Verdict verdict = patience_.look(clock_, times);
+  if (verdict == Patience::Verdict::go_on) return false;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    Warp& warp = *warps_[w];
+    const uint64_t key = lowest_of(warp.key);
+    if (key == kNotWaiting) continue;
+    if (verdict == Patience::Verdict::give_up) {
+      report_hang(warp, key, patience_.kGiveUp * times);
+      faults.back().text = "time";
+      return true;
+    }
+    const uint3 thread = warp.thread[std::countr_zero(lanes_with(warp.key, key))];
+    std::fflush(stdout);
+    std::fprintf(stderr,
+                 "simt: still at %s, thread (%u,%u,%u) of block (%u,%u,%u): for %u s no block has "
+                 "ended, and none has come to new memory\n",
+                 symbols::locate(key_pc(key)).text().c_str(), thread.x, thread.y, thread.z,
+                 block_index_.x, block_index_.y, block_index_.z,
+                 static_cast<unsigned>(Patience::kTell));
+    break;
+  }
+  return false;
 }
 
 // True if the launch will never end. Called between two turns of the warps.
@@ -2507,6 +2565,12 @@ void Worker::fail(const Fault& fault) {
 
 // ---- What runs on a lane's stack ----------------------------------------------------------------
 
+}  // namespace simt::engine
+namespace simt::device {
+void end_after_crash();
+}
+namespace simt::engine {
+
 void host_access(uint64_t address, unsigned size, bool store, uint64_t pc);  // findings.cpp
 
 struct Hooks {
@@ -3074,6 +3138,7 @@ struct Hooks {
       if (memory::in_device_arena(address)) {
         host_access(address, 0, false, static_cast<uint64_t>(registers[REG_RIP]) + 1);
       }
+      device::end_after_crash();
       signal(signal_number, SIG_DFL);  // the instruction runs again, and ends the process
       return;
     }

@@ -22,6 +22,7 @@
 #include "context.h"
 #include "cooperative.h"
 #include "lanes.h"
+#include "patience.h"
 #include "races.h"
 #include "repeats.h"
 #include "shadow.h"
@@ -196,9 +197,11 @@ struct Warp {
   uint32_t merged = 0;          // lanes that stopped at an atomic which one lane does for all
   uint32_t merged_if_full = 0;  // ... if all 32 lanes take part
 
-  uint32_t live = 0;     // lanes that have not exited
-  uint32_t group = 0;    // lanes that were resumed together last
-  uint32_t pending = 0;  // those of them that have not run yet
+  uint32_t live = 0;                // lanes that have not exited
+  uint32_t born = 0;                // lanes that there are
+  uint32_t live_then[kLanes] = {};  // of lanes at a collective: who had not exited when they came
+  uint32_t group = 0;               // lanes that were resumed together last
+  uint32_t pending = 0;             // those of them that have not run yet
   uint32_t at_barrier = 0;
   uint32_t at_collective = 0;
   uint64_t group_key = 0;
@@ -280,6 +283,7 @@ struct Fault {
     constant_write,
     stack_overflow,
     division_by_zero,
+    exited_lane,
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -401,6 +405,7 @@ class Worker {
   void report_deadlock();
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
   bool goes_in_circles();
+  bool takes_too_long();
   void watch_access(Warp& warp, uint32_t lanes);
   void settle_stores();
   uint64_t state_of_lanes() const;
@@ -426,6 +431,8 @@ class Worker {
   bool is_partly_written(uint64_t address, uint64_t size) const;
   void settle_global();
   bool resolve_collectives(Warp& warp);
+  void check_exited(Warp& warp, uint32_t members, uint32_t mask);
+  void report_exited(Warp& warp, int lane, int other, const char* text);
   void follow_trails(Warp& warp);
   void enter_late(Warp& warp, int lane);
   void note_entry(int lane, uint64_t pc);
@@ -469,6 +476,7 @@ class Worker {
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
   Circle circle_;
+  Patience patience_;
   bool grid_wait_ = false;  // the barrier where the lanes gather is the grid's
   uint64_t clock_ = 0;
   std::vector<Warp*> warps_;  // made once, used by block after block

@@ -26,6 +26,7 @@
 #include "memory.h"
 #include "repeats.h"
 #include "shadow.h"
+#include "streams.h"
 #include "symbols.h"
 
 extern "C" void __sanitizer_cov_trace_pc();
@@ -145,6 +146,7 @@ class Pool {
       const bool ended = worker.run_block(*grid_, index);
       if (grid_->barrier) grid_->barrier->leave(!ended);
       grid_->standstill->move();
+      Patience::move();
       if (!ended) {
         next_block_.store(block_count_, std::memory_order_relaxed);
         return grid_->standstill->leave();
@@ -220,6 +222,10 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return "(" + std::to_string(v.x) + "," + std::to_string(v.y) + "," + std::to_string(v.z) + ")";
   };
   why = "a grid of " + text(g) + " blocks of " + text(b) + " threads";
+  if (!graphs::is_valid(config.stream)) {
+    why = "its stream is none, or has been destroyed";
+    return cudaErrorInvalidResourceHandle;
+  }
   if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) {
     why += " holds no thread";
     return cudaErrorInvalidValue;
@@ -239,8 +245,14 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return cudaErrorInvalidValue;
   }
   // Without leave for more, the 48 KiB hold what is static, too.
-  const bool matters = config.kernel && (config.shared || config.cooperative);
-  const size_t fixed = matters ? kernels::static_shared(config.kernel) : 0;
+  const size_t fixed = config.kernel ? kernels::static_shared(config.kernel) : 0;
+  if (fixed > device::kSharedPerBlock) {
+    why = "its __shared__ variables take " + std::to_string(fixed) + " bytes together, and " +
+          std::to_string(device::kSharedPerBlock) +
+          " are allowed: nvcc would not compile it. Larger tiles stand in dynamic shared memory, "
+          "`extern __shared__`";
+    return cudaErrorInvalidValue;
+  }
   const size_t limit = device::allowed_dynamic_shared(config.kernel);
   const size_t allowed = limit > device::kSharedPerBlock
                              ? std::min(limit, device::kSharedPerBlockOptin - fixed)
@@ -269,7 +281,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
 bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
-         kind != Fault::Kind::division_by_zero;
+         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane;
 }
 
 LaunchKey key_of(const Config& config, void (*entry)(void*),
@@ -413,6 +425,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
+  Patience::begin_launch();
   std::optional<GridBarrier> barrier;
   if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
   const uint64_t before = memory::latest_version();

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "handles.h"
+
 // One piece of work of a graph, and what it has to wait for.
 struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
@@ -63,7 +65,12 @@ namespace simt::graphs {
 
 // The stream itself, or nullptr for the default streams, which cannot be captured.
 inline CUstream_st* ordinary(cudaStream_t stream) {
-  return reinterpret_cast<uintptr_t>(stream) <= 2 ? nullptr : stream;
+  if (reinterpret_cast<uintptr_t>(stream) <= 2) return nullptr;
+  return Handles<CUstream_st>::is_live(stream) ? stream : nullptr;
+}
+// A default stream, or one that has been made and not destroyed.
+inline bool is_valid(cudaStream_t stream) {
+  return reinterpret_cast<uintptr_t>(stream) <= 2 || Handles<CUstream_st>::is_live(stream);
 }
 inline bool is_capturing(cudaStream_t stream) {
   return ordinary(stream) && ordinary(stream)->capture;

@@ -1,0 +1,40 @@
+// A launch that comes to nothing new: no block ends, and no warp comes to new addresses.
+//
+// Time is that of the CPU which runs the block, so that neither a busy machine nor a debugger makes a kernel seem slow.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace simt::engine {
+
+class Patience {
+ public:
+  enum class Verdict : uint8_t { go_on, tell, give_up };
+
+  // The launch begins, or has come to something new.
+  static void move() { moves_.fetch_add(1, std::memory_order_relaxed); }
+  static void begin_launch() {
+    told_ = false;
+    move();
+  }
+
+  // One worker's: its block begins.
+  void begin(uint64_t clock) {
+    look_at = clock + kEvery;
+    since_ = 0;
+  }
+  // Called when the worker's clock has come to look_at. `times` the usual patience. Says `tell` once a launch.
+  Verdict look(uint64_t clock, uint64_t times);
+
+  static constexpr uint64_t kTell = 2, kGiveUp = 8;  // seconds
+  uint64_t look_at = 0;
+
+ private:
+  static constexpr uint64_t kEvery = uint64_t{1} << 16;
+  static inline std::atomic<uint64_t> moves_{0};
+  static inline std::atomic<bool> told_{false};
+  uint64_t seen_ = 0, since_ = 0;  // nanoseconds
+};
+
+}  // namespace simt::engine
