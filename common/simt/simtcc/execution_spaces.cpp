@@ -466,6 +466,10 @@ class Check {
       if (!dump_.find(mention) && !mention.name.starts_with("_Z")) {
         if (!names_.kernels.contains(mention.name) && !is_plain_function(mention)) continue;
       }
+      // A variable that holds a kernel's address may hold any.
+      if (!dump_.find(mention) && mention.name.starts_with("_Z") &&
+          !is_signature(demangled(mention.name)))
+        continue;
       const Target target = resolve(mention);
       const bool of_simulator = parts_of(target.name)[0] == "simt";
       if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)

@@ -541,6 +541,12 @@ void f(int n) {
 void f() { no_such_kernel_here<<<1, 1>>>(3); }
 //- alone CUDA_CHECK: refused 1:12 'CUDA_CHECK' is not declared: write #include "lab/lab.h" at the top, or a macro of your own that looks at the returned cudaError_t
 void f() { CUDA_CHECK(cudaDeviceSynchronize()); }
+//- kernels by variables: accepted
+__global__ void k(int* p) { *p = 1; }
+void (*pointer)(int*) = k; void (*table[])(int*) = {nullptr, k}; struct { void (*f)(int*); } object = {&k};
+void f(int* p) { pointer<<<1, 1>>>(p); table[1]<<<1, 1>>>(p); object.f<<<1, 1>>>(p); (*pointer)<<<1, 1>>>(p); }
+template <class T> void g(T* p) { pointer<<<1, 1>>>(p); table[1]<<<1, 1>>>(p); object.f<<<1, 1>>>(p); }
+void h(int* p) { g(p); }
 //- alone closing digraphs: accepted
 __global__ void k(int* p) { p[0:> = 1; %>
 void f(int* p) { k<<<1, 1>>>(p); }
