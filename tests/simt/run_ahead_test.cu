@@ -148,6 +148,10 @@ TEST(RunAhead, AStoreThatGoesFirstIsSeen) {
   const Result ahead = run(true, 132, launch);
   expect_same(ahead, run(false, 132, launch));
   EXPECT_NE(ahead.out[0], 0);
+  // A program that relies on the step has a race, and is told so.
+  const auto findings = simt::take_findings();
+  EXPECT_FALSE(findings.empty());
+  for (const simt::Finding& finding : findings) EXPECT_EQ(finding.kind, "global-race");
 }
 
 // A lane ends with its kernel, not with the first function that returns. (A kernel that is not instrumented calls two

@@ -10,7 +10,7 @@ constexpr int kStoreLine = __LINE__ + 3;
 __global__ void fill(int* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = static_cast<int>(i);
-  if (i == 0) atomicAdd(&out[40], 1);
+  if (i == 0 && blockDim.x <= 40) atomicAdd(&out[40], 1);  // stored by no thread of the block
 }
 
 __global__ void fill_wide(int4* out) { out[threadIdx.x] = make_int4(1, 2, 3, 4); }
