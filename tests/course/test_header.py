@@ -1,6 +1,7 @@
 """The reader of a chapter's header: what it gives, and the line that each mistake gets."""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 READER = ROOT / "tools" / "course" / "header.py"
 
-from course import header  # noqa: E402
+from course import header, source  # noqa: E402
 
 SOURCE = """\
 // # Chapter 06: Transpose
@@ -122,6 +123,22 @@ class Refused(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (code, ""))
                 self.assertIn(said, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Readme(unittest.TestCase):
+    def test_its_table_of_chapters_says_what_their_headers_say(self):
+        rows = {}
+        for main in source.find_chapters(ROOT / "chapters"):
+            found = source.parse_chapter(main, source.other_files(main)).header
+            folder = main.parent.name
+            rows[folder] = f"| [{found.number} {found.title}](chapters/{folder}) | {found.question} |"
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        shown = dict(re.findall(r"^(?=.*\(chapters/(\w+)\))(\| \[.*)$", text, re.MULTILINE))
+        self.assertEqual({folder: row for folder, row in shown.items() if rows.get(folder) != row}, {})
+        self.assertEqual(list(shown), sorted(shown))
+        # A chapter is in the table once it is measured; `./learn new chapter` edits nothing outside its folder.
+        recorded = {folder for folder in rows if list((ROOT / "chapters" / folder / "results").glob("*00.json"))}
+        self.assertLessEqual(recorded, set(shown), "README.md lacks a chapter that has results")
 
 
 if __name__ == "__main__":
