@@ -226,6 +226,9 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // | L2 cache | 60 MB | all SMs | automatic |
 // | global memory | 141 GB | all threads, the host by copies | `cudaMalloc` |
 //
+// ```{drawing} memories
+// ```
+//
 // {term}`Local memory <local memory>` is no place of its own: a thread's registers spill into it,
 // and it lies in global memory behind both caches.
 //
