@@ -33,6 +33,7 @@ import chapter_page  # noqa: E402
 import doxygen  # noqa: E402
 import exercises_page  # noqa: E402
 import figures  # noqa: E402
+import landing  # noqa: E402
 import markup  # noqa: E402
 import rung_tables  # noqa: E402
 
@@ -222,9 +223,10 @@ def ladder_drawings(stage: Stage, chapter, measured) -> list[str]:
     return drawn
 
 
-def best_drawing(stage: Stage, measured: list) -> str:
+def best_drawing(stage: Stage, measured: list) -> tuple[str, str]:
     """The fastest rung of each chapter whose rungs are compared with one peer at one size on one device: where there
-    are several such chapters, they are one story. `measured` has chapters and their results, if there are any."""
+    are several such chapters, they are one story, told in a sentence as well. `measured` has chapters and their results, if
+    there are any."""
     stories: dict[tuple, list] = {}
     for chapter, result in measured:
         size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
@@ -264,8 +266,9 @@ def best_drawing(stage: Stage, measured: list) -> str:
         )
         if limit:
             caption += " The dashed line is the limit measured on this machine."
-        return stage.drawing("best", drawing, caption)
-    return ""
+        said = landing.evidence([(chapter, best) for chapter, _, best in chapters], device, peer)
+        return stage.drawing("best", drawing, caption), said
+    return "", ""
 
 
 def roofline_drawing(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
@@ -321,8 +324,8 @@ def answers_of(main: Path, build: Path) -> dict[str, predictions.Answer]:
     return found
 
 
-def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
-    """Writes the chapters' pages; returns Breathe's projects."""
+def stage_chapters(options, stage: Stage, work: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """Writes the chapters' pages; returns Breathe's projects, and what the landing page shows of the chapters."""
     mains = source.find_chapters(options.root / "chapters")
     projects, chapters = {}, []
     titles = {}
@@ -363,6 +366,8 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
             drawings = ladder_drawings(stage, chapter, measured)
             drawings += roofline_drawing(stage, chapter, simulated, measured, caches)
         behind, named = own_drawings(stage, chapter, simulated)
+        for file in (chapter.path, *others):  # what the page offers for download
+            stage.write(f"_files/{chapter.folder}/{file.name}", file.read_text(encoding="utf-8"))
         notes_file, notes = chapter.path.parent / "results" / "NOTES.md", ""
         if measured and notes_file.exists():
             notes = f"notes/{chapter.folder}.md"
@@ -390,9 +395,24 @@ def stage_chapters(options, stage: Stage, work: Path) -> dict[str, Path]:
     graph = figures.chapter_graph(
         [(c.folder, c.header.number, c.header.title, c.header.builds_on) for c, _ in chapters]
     )
-    drawn = "\n\n".join(filter(None, [stage.drawing("chapters", graph, ""), best_drawing(stage, recorded)]))
-    stage.write("chapters/index.md", chapter_page.map_page([c for c, _ in chapters], drawn))
-    return projects
+    best, evidence = best_drawing(stage, recorded)
+    known = [c for c, _ in chapters]
+    drawn = "\n\n".join(filter(None, [stage.drawing("chapters", graph, ""), best]))
+    stage.write("chapters/index.md", chapter_page.map_page(known, drawn))
+    archive = stage.folder / "_files" / f"{landing.ARCHIVE}.tar.gz"
+    stage.kept.add(archive)
+    commit = commit_of(options.root)
+    packed = stage.folder.parent / "packed"  # the commit that the archive is of
+    if not (archive.exists() and packed.exists() and packed.read_text() == commit):
+        write(packed, commit if landing.pack(options.root, archive) else "")
+    download = f"_files/{archive.name}" if archive.exists() else ""
+    return projects, {
+        "start": landing.start(known[0], download, os.environ.get("WARP_SOURCE_URL", "")),
+        "best": best,
+        "evidence": evidence,
+        "chapters": landing.chapters(known),
+        "version": landing.version(commit, time.strftime("%Y-%m-%d")),
+    }
 
 
 def public_headers(root: Path) -> dict[str, list[Path]]:
@@ -405,7 +425,15 @@ def generator_digest() -> str:
     """Changes with the code that makes the pages."""
     digest = hashlib.sha256()
     tools = DOCS.parent / "tools"
-    for path in sorted([*DOCS.rglob("_ext/**/*.py"), DOCS / "conf.py", DOCS / "build.py", *tools.rglob("*.py")]):
+    for path in sorted(
+        [
+            *DOCS.rglob("_ext/**/*.py"),
+            *DOCS.glob("_templates/*"),
+            DOCS / "conf.py",
+            DOCS / "build.py",
+            *tools.rglob("*.py"),
+        ]
+    ):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -416,7 +444,7 @@ def build(options) -> None:
     stage = Stage(work / "source")
 
     print("docs: chapters: programs, contracts, pages", flush=True)
-    projects = stage_chapters(options, stage, work)
+    projects, made = stage_chapters(options, stage, work)
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:
@@ -428,8 +456,9 @@ def build(options) -> None:
     pages = options.root / "docs"
     for path in sorted(pages.rglob("*")):
         relative = path.relative_to(pages)
-        if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static"):
-            stage.write(str(relative), path.read_text(encoding="utf-8"))
+        if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static", "_templates"):
+            text = path.read_text(encoding="utf-8")
+            stage.write(str(relative), landing.placed(text, made) if relative.name == "index.md" else text)
     if (options.root / "tests" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
         try:

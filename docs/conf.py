@@ -1,5 +1,6 @@
 """Sphinx settings. docs/build.py starts Sphinx; it stages the pages and says where the XML lies."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,10 +11,12 @@ author = "The Warp by Warp authors"
 html_title = "Warp by Warp"
 
 extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "breathe", "warp_site"]
+templates_path = ["_templates"]
+html_baseurl = os.environ.get("WARP_SITE_URL", "")  # for canonical addresses and the sitemap; the pages need none
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline", "smartquotes"]
 myst_heading_anchors = 3
 suppress_warnings = ["epub.unknown_project_files"]
-exclude_patterns = ["_figures", "_data"]
+exclude_patterns = ["_figures", "_data", "_files"]
 
 # Breathe. CUDA's qualifiers and attributes are no C++; the Doxyfile removes most of them.
 breathe_default_project = "lab"  # breathe_projects comes from docs/build.py
@@ -47,6 +50,7 @@ language = "en"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["warp.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 html_favicon = "_static/warp.svg"
 html_copy_source = False
 html_show_sourcelink = False
@@ -68,7 +72,12 @@ html_theme_options = {
         "warp-soft": "#e6eae5",
         "warp-second": "#b4430f",
         "warp-panel": "#fcfcfb",
-        "warp-line-number": "#6f766e",
+        "warp-shadow": "rgba(0, 0, 0, 0.28)",
+        "warp-line-number": "#626a62",
+        "color-foreground-muted": "#5c6167",
+        "color-api-name": "#0e6b4e",
+        "color-api-pre-name": "#4d544f",
+        "color-link-underline": "#8fb5a5",
     },
     "dark_css_variables": {
         "color-brand-primary": "#5cc79f",
@@ -80,7 +89,12 @@ html_theme_options = {
         "warp-soft": "#2b322f",
         "warp-second": "#f29a63",
         "warp-panel": "#171a19",
-        "warp-line-number": "#858d87",
+        "warp-shadow": "rgba(255, 255, 255, 0.3)",
+        "warp-line-number": "#939b95",
+        "color-foreground-muted": "#9aa19c",
+        "color-api-name": "#74d3b0",
+        "color-api-pre-name": "#b4bbb6",
+        "color-link-underline": "#3f6b5b",
     },
 }
 pygments_style = "warp_pygments.WarpLight"

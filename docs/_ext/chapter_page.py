@@ -95,7 +95,11 @@ def chapter_page(
     # Chapters may have functions of one name: each has its own namespace, which no signature shows.
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
     facts = [f"Builds on {links_to_map(header, titles)}."]
-    facts.append(f"Source: `chapters/{chapter.folder}/{chapter.path.name}`.")
+    shown = [chapter.path, *others]
+    links = [
+        f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in shown
+    ]
+    facts.append(f"Source: {', '.join(links)}.")
     facts.append(
         f"Default size: {size_words(header.sizes['gpu'])} on a GPU, "
         f"{size_words(header.sizes['simulator'])} on the simulator."

@@ -29,7 +29,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             out += [
                 f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
                 "",
-                table(["rung", *MEASURED_HEAD, ""], body, "lrrrrrl"),
+                table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"),
                 "",
             ]
         out += [
@@ -72,7 +72,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
                     "sectors per store",
                     "lanes per request",
                     "bank conflicts",
-                    "",
+                    "result",
                 ],
                 body,
                 "lrrrrrrl",

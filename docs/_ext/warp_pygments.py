@@ -17,6 +17,9 @@ from pygments.token import (
     Token,
 )
 
+# What the lexer takes for a keyword, though C++ has none of that name.
+WORDS = ("thread", "fortran")
+
 
 class Cuda(CudaLexer):
     """CUDA C++, in which all that the schemes below do not colour is plain text. An element for every bracket, name and
@@ -24,13 +27,14 @@ class Cuda(CudaLexer):
 
     def get_tokens_unprocessed(self, text, stack=("root",)):
         for index, token, value in super().get_tokens_unprocessed(text, stack):
-            yield index, Text if token in (Name, Operator, Punctuation, Text.Whitespace) else token, value
+            plain = token in (Name, Operator, Punctuation, Text.Whitespace) or value in WORDS
+            yield index, Text if plain else token, value
 
 
 class WarpLight(Style):
     background_color = "#f7f7f5"
     highlight_color = "#e9efe6"
-    line_number_color = "#8a8f87"
+    line_number_color = "#626a62"
     styles = {
         Token: "#1f2421",
         Comment: "#5d6b5f",
@@ -55,7 +59,7 @@ class WarpLight(Style):
 class WarpDark(Style):
     background_color = "#191c1b"
     highlight_color = "#26302b"
-    line_number_color = "#7d857f"
+    line_number_color = "#939b95"
     styles = {
         Token: "#dfe3de",
         Comment: "#93a396",

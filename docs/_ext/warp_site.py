@@ -22,6 +22,9 @@ from pathlib import Path
 import doxygen
 import markup
 import reading
+import search_index
+import terms
+import valid_html
 import warp_pygments
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -154,9 +157,10 @@ class Svg(SphinxDirective):
                     raise self.error(f"no drawing {path}")
                 continue
             self.env.note_dependency(str(file))
+            drawing = file.read_text(encoding="utf-8")
+            role = "group" if "<a " in drawing else "img"  # a picture has nothing to follow
             pieces.append(
-                f'<div class="drawing {only}" role="img" aria-label="{escape_html(self.options["alt"])}">'
-                f"{file.read_text(encoding='utf-8')}</div>"
+                f'<div class="drawing {only}" role="{role}" aria-label="{escape_html(self.options["alt"])}">{drawing}</div>'
             )
         figure = nodes.figure(classes=["drawn"])
         figure += nodes.raw("", "".join(pieces), format="html")
@@ -349,12 +353,21 @@ def counter_names(source: Path) -> dict[str, list[str]]:
     raise ValueError(f"{source}: no table COUNTS")
 
 
-def dash_parameters(app, doctree) -> None:
-    """A parameter and what it is, in a contract: Sphinx writes two hyphens between them."""
-    for field in doctree.findall(nodes.field_body):
-        for text in list(field.findall(nodes.Text)):
-            if text.astext() == " -- ":
-                text.parent.replace(text, nodes.Text(" – "))
+def contract_signs(words: str) -> str:
+    """`m x n` and `>=` in a contract, whose extents are parameters."""
+    shown = re.sub(r"\b([a-z]) x (?=[a-z]\b)", r"\1 × ", markup.typeset(words))
+    return shown.replace(" >= ", " ≥ ").replace(" <= ", " ≤ ")
+
+
+def typeset_contracts(app, doctree) -> None:
+    """Signs in a contract, as prose has them. Sphinx writes two hyphens between a parameter and what it is."""
+    for content in doctree.findall(addnodes.desc_content):
+        for text in list(content.findall(nodes.Text)):
+            if isinstance(text.parent, (nodes.paragraph, nodes.emphasis, nodes.strong)):
+                words = text.astext()
+                shown = " – " if words == " -- " else contract_signs(words)
+                if shown != words:
+                    text.parent.replace(text, nodes.Text(shown))
 
 
 def setup(app):
@@ -369,10 +382,11 @@ def setup(app):
     app.add_config_value("warp_root", "", "env")
     app.add_role("rung", RungRole())
     app.add_lexer("cuda", warp_pygments.Cuda)
-    reading.setup(app)
+    for part in (reading, terms, search_index, valid_html):
+        part.setup(app)
     app.connect("doctree-read", drop_section_anchors)
     app.connect("doctree-read", link_rung_names)
     app.connect("doctree-read", rungs_in_contents, priority=600)  # after Sphinx has collected the headings
-    app.connect("doctree-read", dash_parameters)
+    app.connect("doctree-read", typeset_contracts)
     app.connect("doctree-resolved", drop_links_to_contracts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

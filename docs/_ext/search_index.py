@@ -1,0 +1,106 @@
+"""The site's search: an index of sections, not of pages, so that a hit leads to where the words stand.
+
+An entry is a section, a rung's panel or a declaration of the reference: its title, its page, its anchor, and its prose
+without tables and listings. `_static/search.js` reads the index on the search page, from file:// as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from docutils import nodes
+from sphinx import addnodes
+
+Entry = tuple[str, str, str]  # anchor, title, prose
+
+
+def words_of(node: nodes.Node, own: nodes.Node | None = None) -> list[str]:
+    """The paragraphs of a node, without what belongs to an entry of its own, to a table or to a listing."""
+    texts = []
+    for child in node.children:
+        if isinstance(
+            child, (nodes.section, addnodes.desc, nodes.table, nodes.literal_block, nodes.raw, nodes.Invisible)
+        ):
+            continue
+        if isinstance(child, nodes.container) and {"rung", "provenance"} & set(child.get("classes", [])):
+            continue
+        if isinstance(child, (nodes.paragraph, nodes.caption, nodes.term)):
+            if "rung-title" not in child.get("classes", []):
+                texts.append(re.sub(r"\s+", " ", child.astext()).strip())
+        else:
+            texts += words_of(child)
+    return [text for text in texts if text]
+
+
+def entries_of(doctree: nodes.document) -> list[Entry]:
+    found: list[Entry] = []
+    for section in doctree.findall(nodes.section):
+        title = next((child for child in section.children if isinstance(child, nodes.title)), None)
+        if title is not None and section["ids"]:
+            top = isinstance(section.parent, nodes.document)
+            found.append(("" if top else section["ids"][0], title.astext(), " ".join(words_of(section))))
+    for panel in doctree.findall(nodes.container):
+        if "rung" in panel.get("classes", []) and panel["ids"]:
+            idea = next(
+                (node.astext() for node in panel.findall(nodes.inline) if "idea" in node.get("classes", [])), ""
+            )
+            found.append((panel["ids"][0], panel["ids"][0], idea))
+    for item in doctree.findall(nodes.definition_list_item):
+        for term in item.findall(nodes.term):
+            if term["ids"]:
+                meaning = next(iter(item.findall(nodes.definition)), None)
+                found.append((term["ids"][0], term.astext(), " ".join(words_of(meaning)) if meaning else ""))
+    for described in doctree.findall(addnodes.desc):
+        for signature in described.findall(addnodes.desc_signature):
+            name = next(iter(signature.findall(addnodes.desc_name)), None)
+            if signature.parent is described and signature["ids"] and name is not None:
+                content = next(iter(described.findall(addnodes.desc_content)), None)
+                found.append((signature["ids"][0], name.astext(), " ".join(words_of(content)) if content else ""))
+    return found
+
+
+def collect(app, doctree):
+    if not hasattr(app.env, "warp_search"):
+        app.env.warp_search = {}
+    app.env.warp_search[app.env.docname] = entries_of(doctree)
+
+
+def purge(_app, env, docname):
+    getattr(env, "warp_search", {}).pop(docname, None)
+
+
+def merge(_app, env, docnames, other):
+    mine = env.warp_search = getattr(env, "warp_search", {})
+    mine.update({name: other.warp_search[name] for name in docnames if name in other.warp_search})
+
+
+def write_index(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    pages = []
+    for name, entries in sorted(getattr(app.env, "warp_search", {}).items()):
+        if name in app.env.titles and name != "404":
+            pages.append({"page": f"{name}.html", "title": app.env.titles[name].astext(), "entries": entries})
+    text = f"const searchIndex = {json.dumps(pages, ensure_ascii=False, separators=(',', ':'))};\n"
+    path = app.outdir / "_static" / "search-index.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def no_index_of_pages(app):
+    """Sphinx's own index has pages without their sections; nothing here reads it."""
+    app.builder.search = False
+
+
+def search_page(_app):
+    yield "search", {"title": "Search"}, "search.html"
+
+
+def setup(app):
+    app.connect("builder-inited", no_index_of_pages)
+    app.connect("doctree-read", collect, priority=950)  # after all folds
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("html-collect-pages", search_page)
+    app.connect("build-finished", write_index)

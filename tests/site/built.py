@@ -1,0 +1,108 @@
+"""The real site, built once for a run, and its pages as its tests read them."""
+
+import html.parser
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import sample
+
+from course import source
+
+PYTHON = sample.site_python()
+SIMULATOR = os.environ.get("WARP_SIMULATOR_BUILD")
+CHAPTERS = sample.ROOT / "chapters"
+SITE = None  # set by make()
+REPORTS = {}
+
+
+def make():
+    """Builds the site of this checkout, or takes the one that WARP_SITE names, as build/docs/html."""
+    global SITE
+    if os.environ.get("WARP_SITE"):
+        SITE = Path(os.environ["WARP_SITE"]).resolve()
+        read_reports(SITE.parent / "runs")
+        return
+    if not PYTHON:
+        raise unittest.SkipTest("the site's Python environment is not there: ./learn setup --docs makes it")
+    if not shutil.which("doxygen"):
+        raise unittest.SkipTest("doxygen is not installed")
+    if not SIMULATOR:
+        raise unittest.SkipTest("WARP_SIMULATOR_BUILD does not name a build of the simulator preset")
+    folder = Path(tempfile.mkdtemp(prefix="warp-site-"))
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    (folder / "simulator").symlink_to(SIMULATOR)
+    done = subprocess.run(
+        [PYTHON, str(sample.ROOT / "docs" / "build.py"), "--build-dir", str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=sample.ROOT,
+        timeout=800,
+    )
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError("the site does not build:\n" + done.stdout + done.stderr)
+    SITE = folder / "docs" / "html"
+    read_reports(folder / "docs" / "runs")
+
+
+def read_reports(runs: Path) -> None:
+    """What each chapter's program counted when the site was built."""
+    for main in source.find_chapters(CHAPTERS):
+        REPORTS[main.parent.name] = json.loads((runs / main.parent.name / "results.json").read_text())
+
+
+class Page(html.parser.HTMLParser):
+    """Links, anchors, assets, images and listings of a page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.path, self.ids, self.links, self.assets, self.faults = path, set(), [], [], []
+        self.text, self.listings, self._pre, self._number = [], [], None, False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if "id" in a:
+            if a["id"] in self.ids:
+                self.faults.append(f"the id {a['id']} stands twice")
+            self.ids.add(a["id"])
+        if tag == "a" and a.get("href"):
+            self.links.append(a["href"])
+        if tag in ("script", "img", "iframe", "source", "video", "audio", "embed") and a.get("src"):
+            self.assets.append(a["src"])
+        if tag == "link" and a.get("rel") in (
+            "stylesheet",
+            "icon",
+            "preload",
+            "shortcut icon",
+            "manifest",
+            "preconnect",
+        ):
+            self.assets.append(a["href"])
+        # The logo stands beside the course's name, so it needs no words; all others do.
+        if tag == "img" and not a.get("alt", "").strip() and "sidebar-logo" not in a.get("class", ""):
+            self.faults.append(f"the image {a.get('src')} has no alt text")
+        if a.get("role") == "img" and not (a.get("aria-label") or "").strip():
+            self.faults.append("a drawing has no aria-label")
+        if tag == "pre":
+            self._pre = ""
+        self._number = tag == "span" and a.get("class") == "linenos"
+
+    def handle_endtag(self, tag):
+        if tag == "pre" and self._pre is not None:
+            self.listings.append(self._pre)
+            self._pre = None
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self._pre is not None:
+            self._pre += data.strip() + "\t" if self._number else data
+            self._number = False
+
+
+def pages():
+    return [Page(path) for path in sorted(SITE.rglob("*.html"))]

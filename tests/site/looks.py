@@ -1,0 +1,200 @@
+"""The real site in a browser: from file://, wide and narrow, light and dark, on paper and by keyboard.
+
+`test_pages.py` runs it with the site that it has built."""
+
+import unittest
+
+import accessibility
+import built
+
+try:
+    from playwright.sync_api import sync_playwright
+except ImportError:
+    sync_playwright = None
+
+CHROMIUM = accessibility.CHROMIUM
+PATIENCE = accessibility.PATIENCE
+# How long a chapter may be on a screen of 1440 x 900 with its folds shut: 01, the longest, has 45 such screens.
+SCREENS = 50
+
+
+class Looks:
+    """Every page from file://, wide and narrow, light and dark."""
+
+    @classmethod
+    def setUpClass(cls):
+        playwright = sync_playwright().start()
+        cls.addClassCleanup(playwright.stop)
+        cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
+        cls.addClassCleanup(cls.browser.close)
+
+    def page(self, width: int, height: int = 1000, dark: bool = False):
+        """An empty page; `errors` and `requests` gather what the pages opened in it throw and ask for."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        self.addCleanup(context.close)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        self.errors, self.requests = [], []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+        return page
+
+    def test_pages(self):
+        for width, height, dark in ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True)):
+            page = self.page(width, height, dark)
+            for path in sorted(built.SITE.rglob("*.html")):
+                with self.subTest(page=path.name, width=width, dark=dark):
+                    self.errors.clear()
+                    self.requests.clear()
+                    page.goto(path.as_uri())
+                    self.assertLessEqual(
+                        page.evaluate("document.documentElement.scrollWidth"),
+                        width,
+                        "the page is wider than the screen",
+                    )
+                    self.assertIn(path.as_uri(), self.requests)
+                    self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
+                    self.assertEqual(self.errors, [])
+                    self.assertGreater(page.evaluate(CONTRAST), 7, "text on its background")
+
+    def test_a_narrow_screen_gets_the_narrow_drawing(self):
+        drawn = next(path for path in sorted(built.SITE.rglob("*.html")) if "only-narrow" in path.read_text())
+        for width, shown, hidden in ((1400, "only-wide", "only-narrow"), (390, "only-narrow", "only-wide")):
+            page = self.page(width)
+            page.goto(drawn.as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+            self.assertTrue(page.locator(f".{shown}").first.is_visible())
+            self.assertFalse(page.locator(f".{hidden}").first.is_visible())
+
+    def test_search_lands_on_sections(self):
+        page = self.page(1400)
+        for query, first in (
+            ("how to install", "install.html"),
+            ("bank conflict", "glossary.html#term-bank-conflict"),
+            ("copy_y_fastest", "chapters/01_thread_indexing.html#copy_y_fastest"),
+            ("without root", "install.html#without-root"),
+        ):
+            page.goto((built.SITE / "search.html").as_uri() + "?q=" + query.replace(" ", "+"))
+            page.locator("#search-results li").first.wait_for()
+            links = page.evaluate(
+                "[...document.querySelectorAll('#search-results li > a')].map((a) => a.getAttribute('href'))"
+            )
+            self.assertIn(first, links[:3], query)
+        self.assertIn("root", page.locator("#search-results li p mark").first.inner_text().lower())
+        page.goto((built.SITE / "search.html").as_uri() + "?q=zebrafish")
+        self.assertIn("No section", page.locator("#search-summary").inner_text())
+
+    @unittest.skipUnless(accessibility.axe(), "axe is not installed: ./learn setup --all brings it")
+    def test_axe_finds_nothing(self):
+        """A page of each kind in two views; `accessibility.py` has all pages in all views, which takes many minutes."""
+        views = [self.page(width, 900, theme == "dark") for width, theme in accessibility.VIEWS]
+        names = ("index", "search", "install", "glossary", "chapters/index", "exercises/02_naive_gemm/count_the_reads")
+        for number, name in enumerate(names):
+            for view in (number % 4, 3 - number % 4):
+                with self.subTest(page=name, view=accessibility.VIEWS[view]):
+                    self.assertEqual(accessibility.violations(views[view], built.SITE / f"{name}.html"), [])
+        broken = built.SITE / "broken.html"
+        self.addCleanup(broken.unlink, missing_ok=True)
+        licence = (built.SITE / "licence.html").read_text()
+        broken.write_text(licence.replace("<p>", '<p><img src="_static/warp.svg">', 1))
+        self.assertIn("image-alt", " ".join(accessibility.violations(views[0], broken)))
+
+    def test_chapters_are_not_too_long(self):
+        page = self.page(1440, 900)
+        for folder in built.REPORTS:
+            page.goto((built.SITE / "chapters" / f"{folder}.html").as_uri())
+            self.assertLess(page.evaluate("document.documentElement.scrollHeight") / 900, SCREENS, folder)
+
+    def test_a_line_of_prose_has_66_to_75_letters(self):
+        page = self.page(1440, 900)
+        for name in ("simulator", "chapters/02_naive_gemm"):
+            page.goto((built.SITE / f"{name}.html").as_uri())
+            lines = sorted(page.evaluate(LETTERS))
+            self.assertTrue(66 <= lines[len(lines) // 2] <= 75, lines[len(lines) // 2])
+
+    def test_the_landing_page_shows_its_chapters_at_once(self):
+        page = self.page(1440, 900)
+        page.goto((built.SITE / "index.html").as_uri())
+        for selector in (".start a.button", ".landing .drawing svg >> visible=true", ".chapters li >> nth=3"):
+            box = page.locator(selector).first.bounding_box()
+            self.assertLess(box["y"] + box["height"], 900, selector)
+
+    def test_what_cannot_be_seen_is_not_reached_with_the_keyboard(self):
+        page = self.page(390, 844)
+        page.goto((built.SITE / "chapters" / "02_naive_gemm.html").as_uri())
+        reached = []
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("document.activeElement.ariaLabel || document.activeElement.className"))
+            self.assertFalse(page.evaluate("!!document.activeElement.closest('.sidebar-drawer, .toc-drawer')"), reached)
+        self.assertIn("Site navigation", reached)
+        page.locator(".nav-overlay-icon .icon").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function("getComputedStyle(document.querySelector('.sidebar-drawer')).visibility === 'visible'")
+        page.keyboard.press("Escape")
+        self.assertFalse(page.locator("#__navigation").is_checked())
+        page.locator("button.copybtn").first.focus()
+        page.wait_for_function("getComputedStyle(document.activeElement).opacity === '1'")
+
+    def test_a_wide_table_can_be_scrolled_with_the_keyboard(self):
+        page = self.page(390, 844)
+        page.goto((built.SITE / "agreement.html").as_uri())
+        page.wait_for_selector(".agreement .table-wrapper[tabindex='0'][aria-label]")
+
+    def test_the_page_of_agreement_shows_differences_only(self):
+        page = self.page(1440, 900)
+        page.goto((built.SITE / "agreement.html").as_uri())
+        rows = page.locator(".agreement tbody tr >> visible=true")
+        every = rows.count()
+        page.locator(".filter input").check()
+        self.assertTrue(0 < rows.count() < every / 4)
+        self.assertEqual(rows.count(), page.locator(".agreement tbody tr:has(td strong)").count())
+        page.locator(".filter input").uncheck()
+        self.assertEqual(rows.count(), every)
+
+    def test_paper_has_the_folds_open_and_no_link_to_skip_to(self):
+        page = self.page(800, 1000)
+        page.goto((built.SITE / "chapters" / "02_naive_gemm.html").as_uri())
+        page.emulate_media(media="print")
+        self.assertFalse(page.locator(".skip-to-content").is_visible())
+        shut = "document.querySelectorAll('details:not([open])').length"
+        before = page.evaluate(shut)
+        self.assertGreater(before, 3)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(page.evaluate(shut), 0)
+        clipped = "[...document.querySelectorAll('pre')].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).length"
+        self.assertEqual(page.evaluate(clipped), 0)
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(page.evaluate(shut), before)
+
+
+# The letters of each line of prose that another one follows.
+LETTERS = """(() => {
+  const lines = [], range = document.createRange();
+  for (const paragraph of document.querySelectorAll("article > section > p, article > section > section > p")) {
+    const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+    let last = null, letters = 0;
+    while (walker.nextNode()) {
+      for (let i = 0; i < walker.currentNode.length; i++) {
+        range.setStart(walker.currentNode, i);
+        range.setEnd(walker.currentNode, i + 1);
+        const box = range.getClientRects()[0];
+        if (!box) continue;
+        if (last !== null && Math.abs(box.bottom - last) > 12) { lines.push(letters); letters = 0; last = box.bottom; }
+        last ??= box.bottom;
+        letters++;
+      }
+    }
+  }
+  return lines;
+})()"""
+
+CONTRAST = """(() => {
+  const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= 255;
+    return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]; };
+  const text = document.querySelector('article p') || document.body;
+  const a = light(getComputedStyle(text).color), b = light(getComputedStyle(document.body).backgroundColor);
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+})()"""
