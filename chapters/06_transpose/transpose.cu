@@ -16,7 +16,7 @@
 //   ./learn run 06 --rung points_aligned  structs of four floats, one 128-bit access each
 //   ./learn run 06 --rung naive_rows      reads rows, writes columns
 //   ./learn run 06 --rung naive_columns   reads columns, writes rows
-//   ./learn run 06 --rung tiled           reads rows, writes rows, and turns a tile in shared memory
+//   ./learn run 06 --rung tiled           reads rows, writes rows, and transposes a tile in shared memory
 //   ./learn run 06 --rung no_barrier      reads the tile before it is full [raises shared-race]
 //   ./learn run 06 --rung swizzled        conflict-free without padding
 //   ./learn run 06 --rung vectors         128-bit accesses, and two orders of the tiles
@@ -128,8 +128,8 @@ __global__ void copy_offset(float* out, const float* in, std::size_t n, std::siz
 //? unit: sectors per request
 //? near: exact
 
-/// A copy whose neighbouring lanes read elements that are `stride` apart: it takes the elements 0, stride, 2 stride, ...,
-/// then 1, stride + 1, ..., and so on. The n % stride elements at the end keep their places.
+/// A copy whose neighbouring lanes read elements that are `stride` apart: it takes the elements 0, stride, 2 stride,
+/// ..., then 1, stride + 1, ..., and so on. The n % stride elements at the end keep their places.
 ///
 /// Launch: one thread per element, in blocks of one dimension.
 __global__ void copy_strided(float* out, const float* in, std::size_t n, std::size_t stride) {
@@ -321,9 +321,9 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 // rows of the tile, one by one, each as a request of its own.
 //= four times: ms("naive_rows") / ms("naive_columns")
 //
-// **So:** both sides should walk rows, the stores first of all. The turn has to happen somewhere else.
+// **So:** both sides should walk rows, the stores first of all. The transposition has to happen somewhere else.
 //
-// ## 5. Turn a tile in shared memory
+// ## 5. Transpose a tile in shared memory
 //
 // A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
 // sectors, but it has banks.
@@ -444,7 +444,7 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 //? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
 //?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
 
-/// Which place of row c of the tile in `vectors` has its quad q of 16.
+/// Which place of row c of the tile in `vectors` has its float4 q of 16.
 __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
 
 /// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
@@ -461,7 +461,7 @@ template <unsigned TC, unsigned THREADS, bool WIDE_IN, bool WIDE_OUT, bool ALONG
 __global__ void __launch_bounds__(THREADS)
     vectors(float* out, const float* in, unsigned rows, unsigned cols) {
   constexpr unsigned TR = 64;
-  __shared__ float4 tile[TC][TR / 4];  // (col, quad of rows) of in
+  __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
   const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
   const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
   const unsigned col0 = (ALONG_OUT ? blockIdx.x / down : blockIdx.x % across) * TC;
@@ -479,16 +479,16 @@ __global__ void __launch_bounds__(THREADS)
       if (row >= rows || col >= cols) continue;
       const float* const from = in + std::size_t{row} * cols + col;
       if constexpr (WIDE_IN) {
-        const float4 quad = *reinterpret_cast<const float4*>(from);
-        piece[n][j][0] = quad.x, piece[n][j][1] = quad.y, piece[n][j][2] = quad.z,
-        piece[n][j][3] = quad.w;
+        const float4 four = *reinterpret_cast<const float4*>(from);
+        piece[n][j][0] = four.x, piece[n][j][1] = four.y, piece[n][j][2] = four.z,
+        piece[n][j][3] = four.w;
       } else {
         piece[n][j][0] = *from;
       }
     }
   }
 
-  // A column of the piece is a quad of the output.
+  // A column of the piece is a float4 of the output.
 #pragma unroll
   for (unsigned n = 0; n < PIECES; ++n) {
     const unsigned id = t + n * THREADS, c = id % (TC / WIDTH) * WIDTH, q = id / (TC / WIDTH);
@@ -600,8 +600,8 @@ __global__ void __launch_bounds__(512, 3)
 //
 // Hopper's {term}`tensor memory accelerator`, the TMA, moves a tile between global and shared memory at the request of
 // a single thread, swizzles it on the way, and needs no registers. `tma` (in `transpose_sm90.cu`) loads tiles of 64 x
-// 64 floats four ahead, turns them with conflict-free accesses, and has the TMA store them. Its swizzle works on rows
-// of 128 bytes, so a tile comes as boxes of 32 columns.
+// 64 floats four ahead, transposes them with conflict-free accesses, and has the TMA store them. Its swizzle works on
+// rows of 128 bytes, so a tile comes as boxes of 32 columns.
 //
 //? tma: And how does it compare with `vectors` along the rows of out?
 //? choices: tma is faster | vectors is faster
@@ -661,11 +661,11 @@ void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
 }
 
 /// Registers everything for one size.
-void add_rungs(lab::Map<float>& map, const std::vector<float>& turned, unsigned rows,
+void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
                unsigned cols) {
   const std::size_t n = map.n;
   const auto& in = map.in;
-  const auto wanted = [&turned](std::size_t i) { return turned[i]; };
+  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
   const auto same = [&in](std::size_t i) { return in[i]; };
 
   map.add("copy", same,
@@ -742,8 +742,8 @@ int main(int argc, char** argv) {
   chapter.require(rows <= 65535 * std::size_t{TILE}, "rows: at most 65535 tiles of 32");
   chapter.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
   lab::Map<float> map(chapter, rows * cols);
-  const std::vector<float> turned = lab::transposed(map.in, rows, cols);
-  add_rungs(map, turned, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
+  const std::vector<float> transposed = lab::transposed(map.in, rows, cols);
+  add_rungs(map, transposed, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
   return chapter.run();
 }
 

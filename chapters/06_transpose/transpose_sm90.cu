@@ -1,11 +1,11 @@
-// ## The TMA turns no tile, but it can swizzle one
+// ## The TMA transposes no tile, but it can swizzle one
 //
 // The rung `tma` of section 9. A block stays on its SM and works through many tiles. One warp asks for tiles, as far
-// ahead as there are stages; the other eight warps turn them. A {term}`tensor map` tells the TMA where the matrix lies
-// and how large its boxes are; what sticks out of the matrix is zero when it is loaded and is not stored.
+// ahead as there are stages; the other eight warps transpose them. A {term}`tensor map` tells the TMA where the matrix
+// lies and how large its boxes are; what sticks out of the matrix is zero when it is loaded and is not stored.
 //
-// A {term}`mbarrier` in shared memory says that a stage is full: the TMA itself counts down its bytes. A second one says
-// that the stage has been read, by one arrival from each warp.
+// A {term}`mbarrier` in shared memory says that a stage is full: the TMA itself counts down its bytes. A second one
+// says that the stage has been read, by one arrival from each warp.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -27,11 +27,11 @@ constexpr unsigned BOX = 32;   // columns of a box: 128 bytes, what the TMA swiz
 constexpr unsigned TILE_BYTES = EDGE * EDGE * 4, STAGES = 4, TURNING = 256;
 constexpr unsigned SHARED_BYTES = (STAGES + 2) * TILE_BYTES + 1024;  // two tiles of out; to align
 
-/// Byte of element (line, word) in boxes of `EDGE` lines of 128 bytes, as the TMA swizzles them: the 16-byte quads of a
-/// line change places by the line's number mod 8.
+/// Byte of element (line, word) in boxes of `EDGE` lines of 128 bytes, as the TMA swizzles them: the 16-byte chunks of
+/// a line change places by the line's number mod 8.
 __device__ unsigned swizzled_byte(unsigned line, unsigned word) {
-  const unsigned quad = word % BOX / 4 ^ line % 8;
-  return word / BOX * (EDGE * 128) + line * 128 + quad * 16 + word % 4 * 4;
+  const unsigned chunk = word % BOX / 4 ^ line % 8;
+  return word / BOX * (EDGE * 128) + line * 128 + chunk * 16 + word % 4 * 4;
 }
 
 /// Waits for the phase of a barrier with this parity to end.

@@ -539,24 +539,24 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 template <unsigned THREADS, unsigned LOADS>
 __device__ float thread_sum(const float* in, size_t n) {
   constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
-  const float4* const quads = reinterpret_cast<const float4*>(in);
-  const auto sum_of = [](float4 quad) { return (quad.x + quad.y) + (quad.z + quad.w); };
+  const float4* const in4 = reinterpret_cast<const float4*>(in);
+  const auto sum_of = [](float4 four) { return (four.x + four.y) + (four.z + four.w); };
   const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
   size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
   float sums[4] = {};
 
 #pragma unroll 1  // the compiler shall not add loads of its own
   for (; i + (LOADS - 1) * THREADS < whole; i += step) {
-    float4 quad[LOADS];
+    float4 four[LOADS];
 #pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) quad[u] = __ldcs(quads + i + u * THREADS);
+    for (unsigned u = 0; u < LOADS; ++u) four[u] = __ldcs(in4 + i + u * THREADS);
 #pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) sums[u % 4] += sum_of(quad[u]);
+    for (unsigned u = 0; u < LOADS; ++u) sums[u % 4] += sum_of(four[u]);
   }
 
   // The last tile may be cut, and the last float4, too.
 #pragma unroll 1
-  for (; i < whole; i += THREADS) sums[0] += sum_of(quads[i]);
+  for (; i < whole; i += THREADS) sums[0] += sum_of(in4[i]);
   if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
@@ -707,15 +707,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 /// Launch: blocks of BLOCK, any number of them.
 /// Requires: in is aligned to 16 bytes.
 __global__ void integers(unsigned* out, const int* in, size_t n) {
-  const int4* const quads = reinterpret_cast<const int4*>(in);
+  const int4* const in4 = reinterpret_cast<const int4*>(in);
   const size_t thread = size_t{blockIdx.x} * BLOCK + threadIdx.x;
   const size_t threads = size_t{gridDim.x} * BLOCK;
   unsigned sum = thread < n % 4 ? static_cast<unsigned>(in[n / 4 * 4 + thread]) : 0;
 #pragma unroll 4
   for (size_t i = thread; i < n / 4; i += threads) {
-    const int4 quad = quads[i];
-    sum += static_cast<unsigned>(quad.x) + static_cast<unsigned>(quad.y) +
-           static_cast<unsigned>(quad.z) + static_cast<unsigned>(quad.w);
+    const int4 four = in4[i];
+    sum += static_cast<unsigned>(four.x) + static_cast<unsigned>(four.y) +
+           static_cast<unsigned>(four.z) + static_cast<unsigned>(four.w);
   }
 
   __shared__ unsigned sums[BLOCK / 32];  // (warp)
@@ -803,9 +803,9 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
     const size_t i = row + EACH * warp.thread_rank();
     Value value = Op::identity();
     if (std::is_same_v<Element, int> && i + EACH <= n) {  // one load of 16 bytes
-      const int4 quad = *reinterpret_cast<const int4*>(in + i);
-      value = Op::combine(Op::combine(Op::of(quad.x), Op::of(quad.y)),
-                          Op::combine(Op::of(quad.z), Op::of(quad.w)));
+      const int4 four = *reinterpret_cast<const int4*>(in + i);
+      value = Op::combine(Op::combine(Op::of(four.x), Op::of(four.y)),
+                          Op::combine(Op::of(four.z), Op::of(four.w)));
     } else {
       for (size_t j = i; j < min(i + EACH, n); ++j) value = Op::combine(value, Op::of(in[j]));
     }
@@ -877,7 +877,7 @@ template <unsigned THREADS, unsigned LOADS>
 __global__ void __launch_bounds__(THREADS)
     arg_max(unsigned* out, Word* words, const float* in, unsigned n) {
   constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
-  const float4* const quads = reinterpret_cast<const float4*>(in);
+  const float4* const in4 = reinterpret_cast<const float4*>(in);
   const unsigned whole = n / 4, step = gridDim.x * TILE;
   unsigned i = blockIdx.x * TILE + threadIdx.x;
   float best = -INFINITY;
@@ -886,19 +886,19 @@ __global__ void __launch_bounds__(THREADS)
   const auto compare = [&](float value, unsigned index) {
     if (value > best) best = value, where = index;
   };
-  const auto compare4 = [&](float4 quad, unsigned index) {
-    compare(quad.x, index), compare(quad.y, index + 1);
-    compare(quad.z, index + 2), compare(quad.w, index + 3);
+  const auto compare4 = [&](float4 four, unsigned index) {
+    compare(four.x, index), compare(four.y, index + 1);
+    compare(four.z, index + 2), compare(four.w, index + 3);
   };
 
   for (; i + (LOADS - 1) * THREADS < whole; i += step) {
-    float4 quad[LOADS];
+    float4 four[LOADS];
 #pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) quad[u] = __ldg(quads + i + u * THREADS);
+    for (unsigned u = 0; u < LOADS; ++u) four[u] = __ldg(in4 + i + u * THREADS);
 #pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) compare4(quad[u], 4 * (i + u * THREADS));
+    for (unsigned u = 0; u < LOADS; ++u) compare4(four[u], 4 * (i + u * THREADS));
   }
-  for (; i < whole; i += THREADS) compare4(quads[i], 4 * i);
+  for (; i < whole; i += THREADS) compare4(in4[i], 4 * i);
   if (blockIdx.x == 0 && threadIdx.x < n % 4) {
     const unsigned index = 4 * whole + threadIdx.x;
     if (where == NONE) where = index;

@@ -54,13 +54,13 @@ __device__ float block_sum(float value) {
 template <bool PREFETCH>
 __global__ void __launch_bounds__(THREADS)
     small_sums(float* out, Word* words, const float* in, size_t n) {
-  const float4* const quads = reinterpret_cast<const float4*>(in);
+  const float4* const in4 = reinterpret_cast<const float4*>(in);
   const size_t whole = n / 4, first = size_t{blockIdx.x} * TILE + threadIdx.x;
   if (PREFETCH && threadIdx.x % 8 == 0) {  // 8 float4 are a cache line
 #pragma unroll
     for (unsigned u = 0; u < LOADS; ++u) {
       if (first + u * THREADS < whole) {
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(quads + first + u * THREADS));
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(in4 + first + u * THREADS));
       }
     }
   }
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (unsigned u = 0; u < LOADS; ++u) {
       if (i + u * THREADS >= whole) continue;
-      const float4 quad = __ldg(quads + i + u * THREADS);
-      sums[u] += (quad.x + quad.y) + (quad.z + quad.w);
+      const float4 four = __ldg(in4 + i + u * THREADS);
+      sums[u] += (four.x + four.y) + (four.z + four.w);
     }
   }
   if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[0] += in[4 * whole + threadIdx.x];

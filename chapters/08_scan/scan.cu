@@ -399,15 +399,15 @@ constexpr unsigned THREADS = 256, WARPS = THREADS / 32;  ///< of a block
 constexpr unsigned ROWS = 4;                             ///< rows of 128 elements in a warp's part
 constexpr unsigned TILE = THREADS * 4 * ROWS;            ///< elements of a block
 
-/// Where the rows of this thread begin in a tile: its quad of row r is at this place + 128 r.
-__device__ size_t first_quad(size_t tile) {
+/// Where the rows of this thread begin in a tile: its uint4 of row r is at this place + 128 r.
+__device__ size_t first_of_thread(size_t tile) {
   return tile * TILE + threadIdx.x / 32 * (128 * ROWS) + threadIdx.x % 32 * 4;
 }
 
 /// Scans the part of a tile that a warp holds. Called by all lanes.
 ///
-/// @param x       in: the quads of this lane. out: inclusive scans, each of its quad alone
-/// @param before  out: the sum of all that precedes each quad in the warp's part
+/// @param x       in: the uint4s of this lane. out: inclusive scans, each of its uint4 alone
+/// @param before  out: the sum of all that precedes each uint4 in the warp's part
 /// @return the sum of the part
 __device__ unsigned scan_rows(uint4 (&x)[ROWS], unsigned (&before)[ROWS]) {
   unsigned total = 0;
@@ -436,10 +436,10 @@ __device__ unsigned scan_warps(unsigned total, unsigned* shared, unsigned& of_al
   return __shfl_sync(ALL, inclusive - v, warp);
 }
 
-/// Loads the quads of this thread.
+/// Loads the uint4s of this thread.
 __device__ void load_tile(uint4 (&x)[ROWS], const unsigned* in, size_t at, size_t n) {
 #pragma unroll
-  for (unsigned r = 0; r < ROWS; ++r) x[r] = load_quad(in, at + r * 128, n);
+  for (unsigned r = 0; r < ROWS; ++r) x[r] = load4(in, at + r * 128, n);
 }
 
 /// Stores the exclusive scan: what `scan_rows` left, and `offset` for all that precedes the warp's part.
@@ -448,7 +448,7 @@ __device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) {
     const unsigned e = offset + before[r];
-    store_quad(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
+    store4(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
   }
 }
 
@@ -462,7 +462,7 @@ __device__ void store_tile(unsigned* out, size_t at, size_t n, const uint4 (&x)[
 __global__ void __launch_bounds__(THREADS)
     block_scan(unsigned* out, const unsigned* in, size_t n, const unsigned* start, unsigned* sums) {
   __shared__ unsigned of_warps[WARPS];
-  const size_t at = first_quad(blockIdx.x);
+  const size_t at = first_of_thread(blockIdx.x);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
@@ -504,7 +504,7 @@ __global__ void __launch_bounds__(THREADS) scan_sums(unsigned* sums, size_t coun
   __shared__ unsigned of_warps[WARPS];
   unsigned carry = 0;
   for (size_t tile = 0; tile * TILE < count; ++tile) {
-    const size_t at = first_quad(tile);
+    const size_t at = first_of_thread(tile);
     uint4 x[ROWS];
     unsigned before[ROWS], total;
     load_tile(x, sums, at, count);
@@ -521,7 +521,7 @@ __global__ void __launch_bounds__(THREADS) scan_sums(unsigned* sums, size_t coun
 __global__ void __launch_bounds__(THREADS) sum_tiles(unsigned* sums, const unsigned* in, size_t n) {
   __shared__ unsigned of_warps[WARPS];
   uint4 x[ROWS];
-  load_tile(x, in, first_quad(blockIdx.x), n);
+  load_tile(x, in, first_of_thread(blockIdx.x), n);
   unsigned sum = 0, total;
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) sum += (x[r].x + x[r].y) + (x[r].z + x[r].w);
@@ -534,12 +534,12 @@ __global__ void __launch_bounds__(THREADS) sum_tiles(unsigned* sums, const unsig
 /// Launch, Requires: as `block_scan`.
 __global__ void __launch_bounds__(THREADS)
     add_start(unsigned* out, size_t n, const unsigned* start) {
-  const size_t at = first_quad(blockIdx.x);
+  const size_t at = first_of_thread(blockIdx.x);
   const unsigned add = start[blockIdx.x];
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) {
-    const uint4 x = load_quad(out, at + r * 128, n);
-    store_quad(out, at + r * 128, n, {x.x + add, x.y + add, x.z + add, x.w + add});
+    const uint4 x = load4(out, at + r * 128, n);
+    store4(out, at + r * 128, n, {x.x + add, x.y + add, x.z + add, x.w + add});
   }
 }
 
@@ -631,7 +631,7 @@ __global__ void __launch_bounds__(THREADS)
   __shared__ unsigned of_warps[WARPS], prefix;
   const unsigned tile = take_tile(state);
   Word* const words = state + 1;
-  const size_t at = first_quad(tile);
+  const size_t at = first_of_thread(tile);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
@@ -755,7 +755,7 @@ __global__ void __launch_bounds__(THREADS)
     look_back(unsigned* out, const unsigned* in, size_t n, Word* state) {
   __shared__ unsigned of_warps[WARPS];
   const unsigned tile = take_tile(state);
-  const size_t at = first_quad(tile);
+  const size_t at = first_of_thread(tile);
   uint4 x[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
@@ -870,7 +870,7 @@ __global__ void __launch_bounds__(THREADS)
   const unsigned tile = take_tile(state), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Word* const words = state + 1;
   const size_t at = size_t{tile} * SEGMENT_TILE + threadIdx.x * 4;
-  const uint4 quad = load_quad(in, at, n);
+  const uint4 four = load4(in, at, n);
   uchar4 head{};
   if (at + 4 <= n) {
     head = *reinterpret_cast<const uchar4*>(heads + at);
@@ -882,7 +882,7 @@ __global__ void __launch_bounds__(THREADS)
 
   // The thread, then the warp, then the block: as in block_scan, with join() in place of the sum.
   Piece x[4] = {
-      {quad.x, head.x != 0}, {quad.y, head.y != 0}, {quad.z, head.z != 0}, {quad.w, head.w != 0}};
+      {four.x, head.x != 0}, {four.y, head.y != 0}, {four.z, head.z != 0}, {four.w, head.w != 0}};
 #pragma unroll
   for (unsigned j = 1; j < 4; ++j) x[j] = join(x[j - 1], x[j]);
   Piece inclusive = x[3];
@@ -919,7 +919,7 @@ __global__ void __launch_bounds__(THREADS)
   before = join({prefix, false}, before);
 #pragma unroll
   for (unsigned j = 0; j < 4; ++j) x[j] = join(before, x[j]);
-  store_quad(out, at, n, {x[0].sum, x[1].sum, x[2].sum, x[3].sum});
+  store4(out, at, n, {x[0].sum, x[1].sum, x[2].sum, x[3].sum});
 }
 
 //? heads: A tile holds a head. Does it have to look back before it can publish its prefix?
@@ -1036,7 +1036,7 @@ __global__ void __launch_bounds__(THREADS)
     compact(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
   __shared__ unsigned of_warps[WARPS];
   const unsigned tile = take_tile(state);
-  const size_t at = first_quad(tile);
+  const size_t at = first_of_thread(tile);
   uint4 x[ROWS], flags[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);
@@ -1120,7 +1120,7 @@ __global__ void __launch_bounds__(THREADS)
     repeats_in_one(unsigned* out, unsigned* size, const unsigned* in, size_t n, Word* state) {
   __shared__ unsigned of_warps[WARPS];
   const unsigned tile = take_tile(state);
-  const size_t at = first_quad(tile);
+  const size_t at = first_of_thread(tile);
   uint4 x[ROWS], flags[ROWS];
   unsigned before[ROWS], total;
   load_tile(x, in, at, n);

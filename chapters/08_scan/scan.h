@@ -37,20 +37,20 @@ inline unsigned blocks_for(std::size_t n, std::size_t tile) {
 }
 
 /// Four elements from i on; zeros from n on.
-__device__ inline uint4 load_quad(const unsigned* in, std::size_t i, std::size_t n) {
+__device__ inline uint4 load4(const unsigned* in, std::size_t i, std::size_t n) {
   if (i + 4 <= n) return *reinterpret_cast<const uint4*>(in + i);
   return {i < n ? in[i] : 0, i + 1 < n ? in[i + 1] : 0, i + 2 < n ? in[i + 2] : 0, 0};
 }
 
 /// Writes those of the four elements from i on that come before n.
-__device__ inline void store_quad(unsigned* out, std::size_t i, std::size_t n, uint4 quad) {
+__device__ inline void store4(unsigned* out, std::size_t i, std::size_t n, uint4 four) {
   if (i + 4 <= n) {
-    *reinterpret_cast<uint4*>(out + i) = quad;
+    *reinterpret_cast<uint4*>(out + i) = four;
     return;
   }
-  if (i < n) out[i] = quad.x;
-  if (i + 1 < n) out[i + 1] = quad.y;
-  if (i + 2 < n) out[i + 2] = quad.z;
+  if (i < n) out[i] = four.x;
+  if (i + 1 < n) out[i + 1] = four.y;
+  if (i + 2 < n) out[i + 2] = four.z;
 }
 
 /// The ladder of this chapter: `main` makes one, and each `add` registers a rung.

@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
       for (unsigned r = 0; r < ROWS; ++r) {
         const unsigned e = offset + sum[r] - x[r].w;
-        store_quad(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
+        store4(out, at + r * 128, n, {e, e + x[r].x, e + x[r].y, e + x[r].z});
         offset += __shfl_sync(ALL, sum[r], 31);
       }
     }
@@ -515,7 +515,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         if ((h[r] & 3) == 0) result.y += e;
         if ((h[r] & 7) == 0) result.z += e;
         if (h[r] == 0) result.w += e;
-        store_quad(out, at + r * 128, n, result);
+        store4(out, at + r * 128, n, result);
       }
     }
   }

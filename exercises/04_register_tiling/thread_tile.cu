@@ -13,15 +13,15 @@
 
 #include <cuda_runtime.h>
 
-constexpr int kTile = 32, kSlice = 8, kSide = 8, kEach = 4;
+constexpr int kTile = 32, kDepth = 8, kSide = 8, kEach = 4;
 
 __global__ void product(const float* a, const float* b, float* c, int n, int k) {
-  __shared__ float tile_a[kTile][kSlice];  // 32 rows, 8 along K
-  __shared__ float tile_b[kSlice][kTile];  // 8 along K, 32 columns
+  __shared__ float tile_a[kTile][kDepth];  // 32 rows, 8 along K
+  __shared__ float tile_b[kDepth][kTile];  // 8 along K, 32 columns
   const int x = threadIdx.x, y = threadIdx.y;
   const int row = blockIdx.y * kTile, col = blockIdx.x * kTile;  // of the block
   float sums[kEach][kEach];
-  for (int first = 0; first < k; first += kSlice) {
+  for (int first = 0; first < k; first += kDepth) {
     for (int i = 0; i < kEach; ++i) {
       tile_a[y + kSide * i][x] = a[(row + y + kSide * i) * k + first + x];
       tile_b[y][x + kSide * i] = b[(first + y) * n + col + x + kSide * i];
@@ -29,7 +29,7 @@ __global__ void product(const float* a, const float* b, float* c, int n, int k) 
     for (int i = 0; i < kEach; ++i) {
       for (int j = 0; j < kEach; ++j) sums[i][j] = 0;
     }
-    for (int s = 0; s < kSlice; ++s) {
+    for (int s = 0; s < kDepth; ++s) {
       for (int i = 0; i < kEach; ++i) {
         for (int j = 0; j < kEach; ++j) {
           sums[i][j] += tile_a[y + kSide * i][s] * tile_b[s][x + kSide * j];

@@ -25,9 +25,9 @@ __global__ void column_sums(const float* a, float* sums) {
   for (int row = y; row < kTile; row += 8) transposed[x][row] = a[row * kTile + x];
   __syncthreads();
   // Each warp takes four columns of A: rows of the transposed tile, eight lanes to a row.
-  const int column = 4 * y + x / 8, quad = x % 8;
-  const float4 part = *reinterpret_cast<const float4*>(&transposed[column][4 * quad]);
+  const int column = 4 * y + x / 8, group = x % 8;
+  const float4 part = *reinterpret_cast<const float4*>(&transposed[column][4 * group]);
   float sum = part.x + part.y + part.z + part.w;
   for (int lanes = 4; lanes > 0; lanes /= 2) sum += __shfl_down_sync(0xffffffff, sum, lanes, 8);
-  if (quad == 0) sums[column] = sum;
+  if (group == 0) sums[column] = sum;
 }

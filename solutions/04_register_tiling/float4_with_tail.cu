@@ -17,12 +17,12 @@
 
 __global__ void twice_kernel(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  const int quads = n / 4;
-  if (i < quads) {
+  const int vectors = n / 4;
+  if (i < vectors) {
     const float4 v = reinterpret_cast<const float4*>(x)[i];
     reinterpret_cast<float4*>(y)[i] = make_float4(2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w);
-  } else if (4 * quads + (i - quads) < n) {
-    const int j = 4 * quads + (i - quads);  // one of the last three
+  } else if (4 * vectors + (i - vectors) < n) {
+    const int j = 4 * vectors + (i - vectors);  // one of the last three
     y[j] = 2 * x[j];
   }
 }

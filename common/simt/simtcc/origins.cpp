@@ -84,8 +84,7 @@ int Origins::column_of_preprocessed(const std::string& file, int line, int colum
   return 0;
 }
 
-std::string_view Origins::function_called(const std::string& file, int line,
-                                          int rewritten_column) {
+std::string_view Origins::function_called(const std::string& file, int line, int rewritten_column) {
   const std::size_t at = token_at(file, line, rewritten_column);
   return at == kNowhere ? std::string_view{} : tokens_.list[name_called(at)].text;
 }

@@ -246,10 +246,9 @@ Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(tex
 std::string without_digraphs(std::string text) {
   // (The preprocessor leaves `{` as it is where `%>` closes it.)
   static constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>"};
-  const bool any =
-      std::any_of(std::begin(kDigraphs), std::end(kDigraphs), [&](std::string_view digraph) {
-        return text.find(digraph) != std::string::npos;
-      });
+  const bool any = std::any_of(
+      std::begin(kDigraphs), std::end(kDigraphs),
+      [&](std::string_view digraph) { return text.find(digraph) != std::string::npos; });
   if (!any) return text;
   for (const std::size_t at : tokenize(text, "").digraphs) {
     const char* const plain =

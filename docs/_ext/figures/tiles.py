@@ -37,17 +37,17 @@ def tile_walk(m: int, n: int, k: int, tile: int, block: tuple[int, int]) -> Draw
             f'fill="{FOREGROUND}">{name}</tspan> {words}</text>'
         )
 
-    slices = -(-k // tile)
+    k_tiles = -(-k // tile)
     right, below = left + k * scale + gap, top + k * scale + gap
-    matrix("A", f"{m} × {k}", left, below, m, k, {(block_row, i): str(i + 1) for i in range(slices)}, SOFT)
-    matrix("B", f"{k} × {n}", right, top, k, n, {(i, block_col): str(i + 1) for i in range(slices)}, SOFT)
+    matrix("A", f"{m} × {k}", left, below, m, k, {(block_row, i): str(i + 1) for i in range(k_tiles)}, SOFT)
+    matrix("B", f"{k} × {n}", right, top, k, n, {(i, block_col): str(i + 1) for i in range(k_tiles)}, SOFT)
     matrix("C", f"{m} × {n}", right, below, m, n, {(block_row, block_col): ""}, ACCENT)
     width, height = right + n * scale + 4, below + m * scale + 4
     alt = (
         f"C of {m} x {n}, A of {m} x {k} to its left and B of {k} x {n} above it, cut into tiles of {tile} x {tile}. "
-        f"One tile of C is marked, in row {block_row + 1} and column {block_col + 1} of its tiles. The {slices} tiles "
-        f"of A in that row are numbered 1 to {slices} from left to right, the {slices} tiles of B in that column 1 to "
-        f"{slices} from top to bottom: at K-tile i the block takes the two tiles with the number i."
+        f"One tile of C is marked, in row {block_row + 1} and column {block_col + 1} of its tiles. The {k_tiles} tiles "
+        f"of A in that row are numbered 1 to {k_tiles} from left to right, the {k_tiles} tiles of B in that column 1 to "
+        f"{k_tiles} from top to bottom: at K-tile i the block takes the two tiles with the number i."
     )
     return Drawing(svg(shapes, width, height), alt)
 

@@ -35,9 +35,9 @@ def lane_map(warps: list[tuple[str, list[tuple[int, int]], set[int]]]) -> Drawin
 def warp_map(
     orders: list[tuple[str, list[tuple[int, int]]]], loads_a: list[tuple[int, int]], loads_b: list[tuple[int, int]]
 ) -> Drawing:
-    """What warp 0 of a block loads, reads and computes, to scale: B's slice above the tile of C and A's to the left of
+    """What warp 0 of a block loads, reads and computes, to scale: B's K-tile above the tile of C and A's to the left of
     it. Each order: its name, and row and column of each lane among the tile's 16 x 16 places of 8 x 8 elements.
-    `loads_a`, `loads_b`: row and column of each lane's quad in the slices of 128 x 8 and 8 x 128 elements."""
+    `loads_a`, `loads_b`: row and column of each lane's float4 in the tiles of 128 x 8 and 8 x 128 elements."""
     pitch, gap, title = 18, 7, 22
     unit, side = pitch / 8, 16 * pitch
     across = pitch + gap + side  # of one of the drawings
@@ -57,10 +57,10 @@ def warp_map(
             box(x, below + row * pitch, pitch, pitch, SOFT)
         for col in sorted({col for _, col in places}):
             box(right + col * pitch, top, pitch, pitch, SOFT)
-        for row, quad in loads_a:
-            box(x + 4 * quad * unit, below + row * unit, 4 * unit, unit, SECOND)
-        for row, quad in loads_b:
-            box(right + 4 * quad * unit, top + row * unit, 4 * unit, unit, SECOND)
+        for row, vector in loads_a:
+            box(x + 4 * vector * unit, below + row * unit, 4 * unit, unit, SECOND)
+        for row, vector in loads_b:
+            box(right + 4 * vector * unit, top + row * unit, 4 * unit, unit, SECOND)
         lines = "".join(
             f"M{right + i * pitch:g} {below:g}v{side}M{right:g} {below + i * pitch:g}h{side}" for i in range(1, 16)
         )
@@ -103,7 +103,7 @@ def warp_map(
         return f"row {low}" if low == high else f"rows {low} to {high}"
 
     alt = (
-        f"What warp 0 loads, reads and computes. It loads {span([row for row, _ in loads_a])} of A's slice and "
+        f"What warp 0 loads, reads and computes. It loads {span([row for row, _ in loads_a])} of A's K-tile and "
         f"{span([row for row, _ in loads_b])} of B's. "
         + " ".join(
             f"{name}: {len({row for row, _ in places})} x {len({col for _, col in places})} places, row by row lanes "

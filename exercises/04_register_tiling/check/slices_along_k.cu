@@ -14,7 +14,7 @@ void grade(grader::Exercise& exercise) {
     grader::check_product(exercise, size, launch);
   }
   grader::check_product(exercise, {64, 96, 40}, launch);
-  // 6 blocks, 5 slices, 8 warps, A and B.
+  // 6 blocks, 5 K-tiles, 8 warps, A and B.
   exercise.at_most(grader::load_requests, 6 * 5 * 8 * 2);
   exercise.at_most(grader::bank_conflicts, 0);
 }

@@ -8,6 +8,6 @@ void grade(grader::Exercise& exercise) {
       product<<<dim3(n / 32, m / 32), dim3(8, 8)>>>(a, b, c, n, k);
     });
   }
-  // 6 blocks, 5 slices, 2 warps: each loads 4 times from A and from B.
+  // 6 blocks, 5 K-tiles, 2 warps: each loads 4 times from A and from B.
   exercise.at_most(grader::load_requests, 6 * 5 * 2 * 8);
 }

@@ -27,24 +27,24 @@ __host__ __device__ inline bool aligned16(const float* matrix, int ld) {
 /// \param aligned whether `from` is a multiple of 16 bytes, e.g. `aligned16(a, lda)`
 __device__ inline float4 load4(const float* from, int there, bool aligned) {
   if (aligned && there >= 4) return *reinterpret_cast<const float4*>(from);
-  float4 quad = make_float4(0, 0, 0, 0);
-  if (there > 0) quad.x = from[0];
-  if (there > 1) quad.y = from[1];
-  if (there > 2) quad.z = from[2];
-  if (there > 3) quad.w = from[3];
-  return quad;
+  float4 four = make_float4(0, 0, 0, 0);
+  if (there > 0) four.x = from[0];
+  if (there > 1) four.y = from[1];
+  if (there > 2) four.z = from[2];
+  if (there > 3) four.w = from[3];
+  return four;
 }
 
 /// The like for a store: of the four neighbours the first `there` exist, and are written.
-__device__ inline void store4(float* to, int there, bool aligned, float4 quad) {
+__device__ inline void store4(float* to, int there, bool aligned, float4 four) {
   if (aligned && there >= 4) {
-    *reinterpret_cast<float4*>(to) = quad;
+    *reinterpret_cast<float4*>(to) = four;
     return;
   }
-  if (there > 0) to[0] = quad.x;
-  if (there > 1) to[1] = quad.y;
-  if (there > 2) to[2] = quad.z;
-  if (there > 3) to[3] = quad.w;
+  if (there > 0) to[0] = four.x;
+  if (there > 1) to[1] = four.y;
+  if (there > 2) to[2] = four.z;
+  if (there > 3) to[3] = four.w;
 }
 
 /// Four neighbours of a row of C become alpha sum + beta C, as far as they exist; C is not read where beta is 0.
