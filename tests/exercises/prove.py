@@ -2,11 +2,13 @@
 """The three proofs of an exercise: its blank fails, its solution passes, each mutant fails for its own reason; and
 each mutation made by a machine fails, or is listed as equivalent.
 
-usage: prove.py [EXERCISE...]      an author's tool; the tests call the same functions
+usage: prove.py [EXERCISE...]                  an author's tool; the tests call the same functions
+       prove.py --backend gpu [EXERCISE...]    the same files on this machine's GPU; on_gpu.py says what must hold there
 
 All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one.
 """
 
+import argparse
 import concurrent.futures
 import dataclasses
 import os
@@ -63,7 +65,6 @@ def prove(exercise):
     )
     variants = [proof.blank, proof.solution] + [variant for _, variant in proof.mutants + proof.automatic]
     folder = Path(paths.BUILD) / "exercises" / "proofs" / exercise.chapter / exercise.name
-    folder.mkdir(parents=True, exist_ok=True)
     program = compile_all(exercise, variants, folder)
     for variant in variants:
         if variant.compiles:
@@ -73,8 +74,9 @@ def prove(exercise):
     return proof
 
 
-def compile_all(exercise, variants, folder):
+def compile_all(exercise, variants, folder, backend="simulator"):
     """One program of all variants; those that do not compile are left out, and marked."""
+    folder.mkdir(parents=True, exist_ok=True)
     for variant in variants:
         (folder / (variant.name + ".cu")).write_text(variant.text, encoding="utf-8")
     checker = exercise.checker.read_text(encoding="utf-8")
@@ -97,7 +99,7 @@ def compile_all(exercise, variants, folder):
                 ]
         source = folder / "all.cu"
         source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        errors = checking.compile_check(source, None, str(program))
+        errors = checking.compile_check(source, None, str(program), backend)
         if errors is None:
             return program
         wrong = {Path(match["file"]).stem for match in map(checking.ERROR.match, errors.splitlines()) if match}
@@ -114,8 +116,8 @@ def compile_all(exercise, variants, folder):
     return program
 
 
-def run(program, variant, folder):
-    outcome = checking.Outcome()
+def run(program, variant, folder, backend="simulator"):
+    outcome = checking.Outcome(backend)
     events = folder / (variant.name + ".events")
     checking.run_check([str(program), str(events), variant.name], str(events), outcome)
     return outcome
@@ -168,12 +170,25 @@ def prove_all(exercises):
         return list(pool.map(prove, exercises))
 
 
-def main(words):
+def chosen_of(words):
+    """The exercises that the words name, by name, chapter or number of the chapter; all of them if there is no word."""
     known = course.all_exercises(ROOT)
-    chosen = [e for e in known if not words or e.name in words or e.chapter in words or e.number in words]
-    if not chosen:
-        print("no such exercise; there is " + ", ".join(e.key for e in known), file=sys.stderr)
-        return 2
+    for word in words:
+        if not any(word in (e.name, e.chapter, e.number) for e in known):
+            raise course.ExerciseError(f"there is no exercise {word}; ./learn list names them")
+    return [e for e in known if not words or {e.name, e.chapter, e.number} & set(words)]
+
+
+def main(words):
+    parser = argparse.ArgumentParser(prog="prove.py", description="Proves exercises: blank, solution, mutants.")
+    parser.add_argument("exercises", nargs="*", metavar="EXERCISE", help="name, chapter or number of a chapter")
+    parser.add_argument("--backend", choices=("simulator", "gpu"), default="simulator")
+    arguments = parser.parse_args(words)
+    chosen = chosen_of(arguments.exercises)
+    if arguments.backend == "gpu":
+        import on_gpu
+
+        return on_gpu.main(chosen)
     checking.prepare("simulator")
     wrong = 0
     for proof in prove_all(chosen):
@@ -193,4 +208,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except course.ExerciseError as error:
-        sys.exit(f"prove: {error}")
+        print(f"prove: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -4,9 +4,13 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import on_gpu
 import prove
 
 from course import exercises as course
@@ -49,6 +53,71 @@ class Nvcc(unittest.TestCase):
         code, said = compiled(["__global__ void kernel(float* a) { a[threadIdx.x] = std_of(a); }"])
         self.assertNotEqual(code, 0)
         self.assertIn("std_of", said)
+
+
+class OnGpu(unittest.TestCase):
+    """What prove.py --backend gpu makes of outcomes; here they are made up."""
+
+    @staticmethod
+    def variant(*kinds, compiles=True):
+        variant = prove.Variant("name", "text", checking.Outcome("gpu"), compiles)
+        for kind in kinds:
+            variant.outcome.fail(kind, "said")
+        variant.outcome.passed = not kinds
+        return variant
+
+    def judged(self, reason, *kinds):
+        mutant = course.Mutant("the mutant", reason, "", [], 1)
+        return on_gpu.judge(self.variant(), [(mutant, self.variant(*kinds))])
+
+    def test_a_solution_must_pass(self):
+        self.assertEqual(on_gpu.judge(self.variant(), []), [])
+        self.assertEqual(on_gpu.judge(self.variant("cuda-error"), []), ["the solution fails: cuda-error"])
+        self.assertEqual(on_gpu.judge(self.variant(compiles=False), []), ["the solution fails: does not compile"])
+
+    def test_a_wrong_mutant_must_be_wrong(self):
+        self.assertEqual(self.judged("wrong-result", "wrong-result"), [])
+        self.assertEqual(self.judged("misaligned-access", "cuda-error"), [])
+        for kinds in ([], ["timeout"]):
+            self.assertIn("must fail as wrong-result", self.judged("wrong-result", *kinds)[0])
+
+    def test_a_slow_mutant_must_be_right(self):
+        self.assertEqual(self.judged("bank conflicts"), [])
+        self.assertIn("is only slow", self.judged("bank conflicts", "wrong-result")[0])
+
+    def test_a_race_may_end_either_way(self):
+        self.assertEqual(self.judged("shared-race"), [])
+        self.assertEqual(self.judged("shared-race", "wrong-result"), [])
+
+    def test_the_reason_of_every_mutant_is_known(self):
+        for exercise in course.all_exercises(prove.ROOT):
+            for mutant in exercise.mutants if exercise.kind != "predict" else []:
+                self.assertIn(on_gpu.must(mutant.reason), ("fails", "passes", "either"), exercise.key)
+        with self.assertRaisesRegex(course.ExerciseError, "does not know what the reason 'magic'"):
+            on_gpu.must("magic")
+
+    def test_checks_run_there_one_at_a_time(self):
+        inside, most = [], []
+
+        def run_check(*_):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.02)
+            inside.pop()
+
+        exercise = course.read(prove.ROOT, "01_thread_indexing", "first_index")
+        source = str(exercise.solution)
+        with (
+            mock.patch.object(checking, "compile_check", return_value=None),
+            mock.patch.object(checking, "run_check", run_check),
+            mock.patch.object(checking.build, "lock", mock.MagicMock()),
+        ):
+            threads = [threading.Thread(target=checking.check, args=(exercise, source, "gpu")) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(most, [1] * 4)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Checks a learner's file: compiles it with the exercise's checker, runs that, and reads what it noted."""
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
+import threading
 import time
 
 from learn import build, install, paths, steps
@@ -15,6 +17,7 @@ INCLUDES = [os.path.join(paths.ROOT, "common", part, "include") for part in ("gr
 LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 TARGETS = ("simtcc", "simt", "lab", "grader")
 SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
+GPU = threading.Lock()  # one check at a time runs there: bars in time are no others' business
 STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
 
 
@@ -70,7 +73,8 @@ def check(exercise, source, backend="simulator"):
             return outcome
         errors = compile_check(exercise.checker, source, program, backend)
         if errors is None:
-            run_check([program, events], events, outcome)
+            with GPU if backend == "gpu" else contextlib.nullcontext():
+                run_check([program, events], events, outcome)
         else:
             explain_errors(errors, source, outcome)
     outcome.seconds = time.monotonic() - began
