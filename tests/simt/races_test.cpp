@@ -1,12 +1,12 @@
 // The race check of shared memory: whole requests that are only listed, against the same lane by lane.
-#include "races.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <random>
 #include <tuple>
 #include <vector>
+
+#include "check/shared_races.h"
 
 namespace simt::engine {
 namespace {

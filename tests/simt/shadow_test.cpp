@@ -1,6 +1,4 @@
 // What is noted about global memory: who touched it, what fences order, which bytes have been written.
-#include "shadow.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "knowledge.h"
-#include "memory.h"
+#include "check/block_races.h"
+#include "check/vector_clock.h"
+#include "memory/allocations.h"
 
 namespace {
 

@@ -234,7 +234,7 @@ SIMT_INLINE float normf(int n, const float* x) {
 SIMT_INLINE double rnorm(int n, const double* x) { return 1.0 / norm(n, x); }
 SIMT_INLINE float rnormf(int n, const float* x) { return 1.0f / normf(n, x); }
 
-// Special functions, in simt/src/special.cpp.
+// Special functions, in hooks/math.cpp.
 double erfinv(double y);
 double erfcinv(double y);
 double erfcx(double x);

@@ -1,0 +1,65 @@
+// What a lane has done wrong, as it saw it; report/describe.h puts it into words.
+#pragma once
+
+#include <vector_types.h>
+
+#include <cstdint>
+
+#include "base/symbols.h"
+
+namespace simt::engine {
+
+// The number of a block in its grid, in the order of launches.
+inline uint64_t linear_block(dim3 grid, uint3 block) {
+  return (uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
+// Described in words later, on a stack that has room.
+struct Fault {
+  enum class Kind : uint8_t {
+    none,
+    out_of_bounds,
+    misaligned,
+    shared_race,
+    barrier_divergence,
+    invalid_mask,
+    hang,
+    trap,
+    assertion,
+    crash,
+    shared_out_of_bounds,
+    shared_uninitialized,
+    grid_barrier,  // that another block never reaches
+    global_race,
+    global_uninitialized,
+    array_out_of_bounds,
+    constant_write,
+    stack_overflow,
+    division_by_zero,
+    exited_lane,
+  };
+  Kind kind = Kind::none;
+  uint64_t pc = 0;
+  uint64_t other_pc =
+      0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
+  uint64_t address = 0;
+  unsigned size = 0;
+  bool store = false;  // atomic operations among them
+  bool atomic = false;
+  bool other_store = false;
+  uint3 block{};
+  uint3 thread{};
+  uint3 other_thread{};
+  bool same_block = false;   // global race: of two threads of one block; else
+  uint64_t other_block = 0;  // the linear index in
+  dim3 grid;                 // this grid
+  unsigned lanes = 0;        // how many lanes of the warp did it
+  const char* text = nullptr;
+  // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
+  // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
+  // hang it is how many steps the warp was given; 0: more would not help.
+  const symbols::SharedVariable* variable = nullptr;
+  uint64_t limit = 0;
+};
+
+}  // namespace simt::engine

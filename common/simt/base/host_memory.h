@@ -1,0 +1,39 @@
+// The simulator works on the lanes' stacks, too, where `new` is the device's: what it allocates there must not be the
+// kernel's. It uses HostAllocator, malloc, or a HostMemory.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace simt {
+
+// The simulator itself is at work on a lane's stack: what it allocates meanwhile is the host's.
+class HostMemory {
+ public:
+  HostMemory() : before_(in_use_) { in_use_ = true; }
+  ~HostMemory() { in_use_ = before_; }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  static bool in_use() { return in_use_; }
+
+ private:
+  static inline thread_local bool in_use_ = false;
+  bool before_;
+};
+
+// For containers that grow while a lane runs.
+template <class T>
+struct HostAllocator {
+  using value_type = T;
+  HostAllocator() = default;
+  template <class U>
+  HostAllocator(const HostAllocator<U>&) {}
+  T* allocate(size_t n) {
+    if (void* memory = std::malloc(n * sizeof(T))) return static_cast<T*>(memory);
+    std::abort();
+  }
+  void deallocate(T* memory, size_t) { std::free(memory); }
+  friend bool operator==(const HostAllocator&, const HostAllocator&) { return true; }
+};
+
+}  // namespace simt

@@ -1,0 +1,43 @@
+// Where the program lies in memory: its code, its variables, those of them that are __constant__ or __managed__.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+// The section that __constant__ puts variables in; absent in most programs.
+extern "C" {
+extern const char simt_constant_begin[] asm("__start_simt_constant") __attribute__((weak));
+extern const char simt_constant_end[] asm("__stop_simt_constant") __attribute__((weak));
+// The same for __managed__.
+extern const char simt_managed_begin[] asm("__start_simt_managed") __attribute__((weak));
+extern const char simt_managed_end[] asm("__stop_simt_managed") __attribute__((weak));
+}
+
+namespace simt::engine {
+
+struct ProgramImage {
+  uint64_t first = ~uint64_t{0};          // the lowest address
+  uint64_t data_begin = 0, data_end = 0;  // variables, __device__ ones among them
+  uint64_t tls_size = 0;                  // of a thread: its static shared memory
+};
+const ProgramImage& program_image();
+
+// The checks count program counters from here, in 32 bits.
+inline uint64_t program_base() { return program_image().first; }
+
+// Is this a variable of the program?
+inline bool in_program_data(uint64_t address) {
+  const ProgramImage& program = program_image();
+  return address - program.data_begin < program.data_end - program.data_begin;
+}
+
+inline bool is_constant(uint64_t address) {
+  const auto begin = reinterpret_cast<uint64_t>(simt_constant_begin);
+  return begin && address - begin < reinterpret_cast<uint64_t>(simt_constant_end) - begin;
+}
+inline bool is_managed(uint64_t address) {
+  const auto begin = reinterpret_cast<uint64_t>(simt_managed_begin);
+  return begin && address - begin < reinterpret_cast<uint64_t>(simt_managed_end) - begin;
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,278 @@
+#include "base/symbols.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace simt::symbols {
+namespace {
+
+std::recursive_mutex mutex;
+
+Dwfl* open_self() {
+  static char* debuginfo_path = nullptr;
+  static const Dwfl_Callbacks callbacks = {
+      .find_elf = dwfl_linux_proc_find_elf,
+      .find_debuginfo = dwfl_standard_find_debuginfo,
+      .section_address = dwfl_offline_section_address,
+      .debuginfo_path = &debuginfo_path,
+  };
+  Dwfl* dwfl = dwfl_begin(&callbacks);
+  if (!dwfl) return nullptr;
+  if (dwfl_linux_proc_report(dwfl, getpid()) != 0 || dwfl_report_end(dwfl, nullptr, nullptr) != 0) {
+    dwfl_end(dwfl);
+    return nullptr;
+  }
+  return dwfl;
+}
+
+Dwfl* self() {
+  static Dwfl* dwfl = open_self();
+  return dwfl;
+}
+
+Location locate_in(uint64_t address) {
+  Location found;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+  if (!module) return found;
+  if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
+    int number = 0;
+    if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) {
+      found.file = file;
+      found.line = number;
+    }
+  }
+  if (found.line > 0 && !is_library_file(found.file)) return found;
+
+  // Inlined: go outward, from call to call, until a line is the reader's.
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
+  if (!unit) return found;
+  // dwarf_getscopes() goes from the innermost call on to where that function was defined; the calls around
+  // it are its parents in the tree.
+  Dwarf_Die* innermost = nullptr;
+  const int found_scopes = dwarf_getscopes(unit, address - bias, &innermost);
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
+  Dwarf_Die* scopes = nullptr;
+  const int count = found_scopes > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
+  Dwarf_Files* files = nullptr;
+  if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+  for (int i = 0; i < count; ++i) {
+    if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) {
+      continue;
+    }
+    const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (!name) continue;
+    found.file = name;
+    found.line = static_cast<int>(line);
+    if (!is_library_file(found.file)) break;
+  }
+  return found;
+}
+
+// "void ns::reduce<float, 256>(float*, int)" -> "ns::reduce<float, 256>"
+std::string strip_signature(std::string name) {
+  // The parameter list: the last parenthesis that opens at nesting depth 0.
+  int depth = 0;
+  size_t open = std::string::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '[') {
+      if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) open = i;
+      ++depth;
+    } else if (c == '>' || c == ')' || c == ']') {
+      --depth;
+    }
+  }
+  if (open != std::string::npos) name.resize(open);
+  // The return type: what stands before the last space at depth 0 (templates spell it).
+  depth = 0;
+  size_t space = std::string::npos;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == ']') --depth;
+    if (c == ' ' && depth == 0) space = i;
+  }
+  if (space != std::string::npos) name.erase(0, space + 1);
+  for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
+    name.erase(at, 23);
+  return name;
+}
+
+std::vector<Variable> read_variables() {
+  std::vector<Variable> found;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module =
+      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_variables)) : nullptr;
+  const int count = module ? dwfl_module_getsymtab(module) : 0;
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    const char* mangled =
+        dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
+    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+    std::string name = status == 0 && demangled ? demangled.get() : mangled;
+    for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
+      name.erase(at, 23);
+    found.push_back({address, address + symbol.st_size, std::move(name)});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return found;
+}
+
+struct SharedVariables {
+  std::vector<SharedVariable> variables;
+  std::vector<Guard> guards;
+};
+
+SharedVariables read_shared_variables() {
+  SharedVariables result;
+  std::vector<SharedVariable>& found = result.variables;
+  Dwfl* dwfl = self();
+  Dwfl_Module* module =
+      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_shared_variables)) : nullptr;
+  const int count = module ? dwfl_module_getsymtab(module) : 0;
+  GElf_Addr bias = 0;  // libdwfl moves these values, too, as if they were addresses
+  if (count > 0) dwfl_module_getelf(module, &bias);
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    const char* mangled = dwfl_module_getsym(module, i, &symbol, nullptr);
+    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_size == 0) continue;
+    if (std::string_view(mangled).starts_with("_ZGV")) {
+      result.guards.push_back({symbol.st_value - bias, std::string("_Z") + (mangled + 4)});
+      continue;
+    }
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+    std::string name = status == 0 && demangled ? demangled.get() : mangled;
+    if (name.starts_with("simt::") || name == "threadIdx" || name == "blockIdx" ||
+        name == "blockDim" || name == "gridDim") {
+      continue;
+    }
+    std::string owner;
+    if (const size_t colon = name.rfind("::"); colon != std::string::npos) {
+      owner = name.substr(0, colon);
+      name.erase(0, colon + 2);
+    }
+    const uint64_t begin = symbol.st_value - bias;
+    found.push_back({begin, begin + symbol.st_size, std::move(name), std::move(owner), mangled});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return result;
+}
+
+const SharedVariables& known_shared_variables() {
+  static const auto& found = *new auto([] {
+    const std::lock_guard lock(mutex);
+    return read_shared_variables();
+  }());
+  return found;
+}
+
+}  // namespace
+
+bool is_library_file(std::string_view file) {
+  return file.find("/simt/include/") != std::string_view::npos ||
+         file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
+         file.find("/include/simt/") != std::string_view::npos;
+}
+
+std::string Location::text() const {
+  if (line <= 0) return "an unknown line";
+  // Relative to the working directory where the file is below it, as compilers say it.
+  const std::unique_ptr<char, decltype(&std::free)> here(getcwd(nullptr, 0), &std::free);
+  const std::string prefix = here ? std::string(here.get()) + "/" : "/";
+  const bool below = here && file.starts_with(prefix);
+  return (below ? file.substr(prefix.size()) : file) + ":" + std::to_string(line);
+}
+
+std::string Location::short_text() const {
+  if (line <= 0) return "an unknown line";
+  const size_t slash = file.rfind('/');
+  return (slash == std::string::npos ? file : file.substr(slash + 1)) + ":" + std::to_string(line);
+}
+
+const Location& locate(uint64_t return_address) {
+  static auto& known = *new std::unordered_map<uint64_t, Location>;  // asked again at exit
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = known.try_emplace(return_address);
+  if (fresh && return_address) it->second = locate_in(return_address - 1);
+  return it->second;
+}
+
+const std::vector<SharedVariable>& shared_variables() { return known_shared_variables().variables; }
+const std::vector<Guard>& guards_of_shared_variables() { return known_shared_variables().guards; }
+
+size_t shared_bytes_of(uint64_t address) {
+  std::string function;
+  {
+    const std::lock_guard lock(mutex);
+    Dwfl* dwfl = self();
+    Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+    const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+    if (!symbol) return 0;
+    function = symbol;
+  }
+  // The symbol of a variable in a function holds the function's: _ZZ4copyPfE4tile.
+  const std::string prefix =
+      "_ZZ" +
+      (function.starts_with("_Z") ? function.substr(2)
+                                  : std::to_string(function.size()) + function) +
+      "E";
+  size_t bytes = 0;
+  for (const SharedVariable& variable : shared_variables()) {
+    if (variable.symbol.starts_with(prefix)) bytes += (variable.end - variable.begin + 3) / 4 * 4;
+  }
+  return bytes;
+}
+
+const Variable* find_variable_below(uint64_t address) {
+  static const auto& all = *new auto([] {
+    const std::lock_guard lock(mutex);
+    return read_variables();
+  }());
+  const auto after = std::upper_bound(all.begin(), all.end(), address,
+                                      [](uint64_t a, const Variable& v) { return a < v.begin; });
+  return after == all.begin() ? nullptr : &after[-1];
+}
+
+const Variable* find_variable(uint64_t address) {
+  const Variable* below = find_variable_below(address);
+  return below && address < below->end ? below : nullptr;
+}
+
+std::string function_name(uint64_t address) {
+  const std::lock_guard lock(mutex);
+  Dwfl* dwfl = self();
+  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+  const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+  if (!symbol) return {};
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  return strip_signature(status == 0 && demangled ? demangled.get() : symbol);
+}
+
+}  // namespace simt::symbols

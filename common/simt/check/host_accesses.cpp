@@ -1,0 +1,57 @@
+#include "check/host_accesses.h"
+
+#include <execinfo.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/symbols.h"
+#include "base/text.h"
+#include "memory/allocations.h"
+#include "report/log.h"
+
+namespace simt::engine {
+
+// The call in the program's own code that led to `pc`, a return address that may lie in a library.
+static uint64_t program_call(uint64_t pc) {
+  if (!symbols::is_library_file(symbols::locate(pc).file)) return pc;
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  bool above = false;  // the frames of the simulator
+  for (int i = 0; i < count; ++i) {
+    const auto frame = reinterpret_cast<uint64_t>(frames[i]);
+    above |= frame == pc;
+    if (above && !symbols::is_library_file(symbols::locate(frame).file)) return frame;
+  }
+  return pc;
+}
+
+// Host code at `pc` touched device memory; told once for each line.
+void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
+  static std::mutex mutex;
+  // Destructors of the program may come late.
+  static auto& known = *new std::set<uint64_t>;
+  static auto& known_lines = *new std::set<std::pair<std::string, int>>;
+  if (store) memory::mark_written(address, std::max(size, 1u));
+  const std::lock_guard lock(mutex);
+  if (!known.insert(pc).second) return;
+  const symbols::Location& at = symbols::locate(program_call(pc));
+  if (!known_lines.insert({at.file, at.line}).second) return;
+  Finding f;
+  f.kind = "host-access";
+  f.file = at.file;
+  f.line = at.line;
+  f.address = address;
+  const memory::Allocation* found = memory::find(address);
+  f.allocation = found ? memory::describe(*found) : "device memory";
+  f.message = "the host " + std::string(store ? "writes" : "reads") + " " +
+              (size ? plural(size, "byte") + " of " : std::string()) + "device memory at " +
+              at.text() + ", in " + f.allocation +
+              ". Only kernels may follow a device pointer; the host copies with cudaMemcpy.";
+  device::report(std::move(f));
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,11 @@
+// The host follows a pointer to device memory.
+#pragma once
+
+#include <cstdint>
+
+namespace simt::engine {
+
+// Host code at `pc` touched device memory; told once for each line. `size` 0: how much is not known.
+void host_access(uint64_t address, unsigned size, bool store, uint64_t pc);
+
+}  // namespace simt::engine

@@ -1,0 +1,20 @@
+// Bytes that the host has copied from device memory although nobody ever wrote them there.
+//
+// To copy them is no fault: programs copy whole buffers and use the part that a kernel filled. To read
+// them on the host is. Compiled code of the host calls the same hooks as that of kernels, so it is seen.
+// What the C library writes is not; so bytes count only while they hold what fresh device memory holds.
+#pragma once
+
+#include <cstdint>
+
+namespace simt::host_copies {
+
+// All of these bytes lie in [begin, begin + extent).
+extern uint64_t begin, extent;
+
+// `size` bytes were copied to the host, perhaps from device memory, by the call under way.
+void note(const void* to, const void* from, uint64_t size);
+// The host accesses some byte in [begin, begin + extent).
+void access(uint64_t address, unsigned size, bool store, uint64_t pc);
+
+}  // namespace simt::host_copies

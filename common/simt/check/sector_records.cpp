@@ -1,0 +1,62 @@
+#include "check/sector_records.h"
+
+#include "memory/allocations.h"
+
+namespace simt::engine {
+namespace {
+
+constexpr uint64_t kShards = 64;
+
+}  // namespace
+
+// They outlive the workers.
+Sites* const sites = new Sites;
+Phase& the_phase = *new Phase;
+uint32_t first_block = 1;
+
+CrowdedSectors& crowded(uint64_t sector) {
+  static auto* shards = new CrowdedSectors[kShards];
+  return shards[sector / kSector % kShards];
+}
+
+void widen(Brief& brief, Cell& cell) {
+  const uint64_t wide = uint64_t{first_block} << 32 | Brief::kWide;
+  uint64_t now = brief.all.load(std::memory_order_acquire);
+  do {
+    if (is_wide(now)) return;
+    if (block_of(now) < first_block) continue;
+    while (now & Brief::kBusy) now = brief.all.load(std::memory_order_acquire);
+    const Site& site = site_of(now);
+    int i = 0;
+    if (const uint32_t read = now & 0xff) {
+      put(cell, i++, {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, Touch::read});
+    }
+    if (const uint32_t stored = now >> 8 & 0xff) {
+      put(cell, i,
+          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, Touch::write});
+    }
+  } while (!brief.all.compare_exchange_strong(now, wide));
+}
+
+namespace shadow {
+
+void begin_phase(uint64_t blocks) {
+  Phase& p = phase();
+  if (p.next > ~uint32_t{0} - blocks) {  // numbers have run out: forget all that was noted
+    memory::mark_all_written();
+    forget_all();
+    p.next = 1;
+  }
+  first_block = p.next;
+  p.next += static_cast<uint32_t>(blocks);
+  p.has_fences = false;
+  p.knowledge.clear();
+  if (sites->numbers.size() > Sites::kMost / 2) {  // only notes of earlier phases name them
+    sites->numbers.clear();
+    ++sites->generation;
+  }
+  for (uint64_t i = 0; i < kShards; ++i) crowded(i * kSector).notes.clear();
+}
+
+}  // namespace shadow
+}  // namespace simt::engine

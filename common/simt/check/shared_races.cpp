@@ -1,0 +1,125 @@
+#include "check/shared_races.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/lane_simd.h"
+
+namespace simt::engine {
+
+void WarpOrder::sync(uint32_t members, uint32_t live) {
+  if ((members & live) == live) {
+    all_lanes = now;
+  } else {
+    if (!pairs) pairs.reset(static_cast<uint32_t*>(std::calloc(32 * 32, sizeof(uint32_t))));
+    for (uint32_t a = members; a; a &= a - 1) {
+      for (uint32_t b = members; b; b &= b - 1) {
+        pairs[std::countr_zero(a) * 32 + std::countr_zero(b)] = now;
+      }
+    }
+  }
+  ++now;
+}
+
+namespace {
+
+// Calls f(lane, word) for each lane, with the first of its words.
+template <class F>
+void for_each_lane(const TwoRows& rows, F&& f) {
+  for (unsigned half = 0; half < 2; ++half) {
+    for (unsigned i = 0; i < kLanes / 2; ++i) {
+      f(half * (kLanes / 2) + i, rows.first[half] + i * rows.step);
+    }
+  }
+}
+
+}  // namespace
+
+bool RaceCheck::are_whole(const TwoRows& rows) const {
+  const uint32_t since = interval_ - block_;
+  if (rows.step == 0 || rows.step == rows.words) {
+    const unsigned count = rows.words * (rows.step ? kLanes / 2 : 1);
+    return are_within(&whole_[rows.first[0]], count, block_, since) &&
+           (rows.first[1] == rows.first[0] ||
+            are_within(&whole_[rows.first[1]], count, block_, since));
+  }
+  uint32_t outside = 0;
+  for_each_lane(rows, [&](unsigned, uint32_t word) {
+    for (unsigned i = 0; i < rows.words; ++i) outside |= whole_[word + i] - block_ > since;
+  });
+  return !outside;
+}
+
+bool RaceCheck::list_load(const TwoRows& rows, unsigned thread, uint32_t pc,
+                          const WarpOrder& order) {
+  if (kind_ > Kind::loads || listed_.size() == kMostListed || !are_whole(rows)) return false;
+  kind_ = Kind::loads;
+  listed_.push_back({rows, order.now, pc, static_cast<uint16_t>(thread)});
+  return true;
+}
+
+bool RaceCheck::list_store(const TwoRows& rows, unsigned thread, uint32_t pc,
+                           const WarpOrder& order) {
+  if ((kind_ != Kind::empty && kind_ != Kind::stores) || listed_.size() == kMostListed)
+    return false;
+  // Each word for the first time in this interval? If not, access() will store to all of them just the same.
+  bool is_first = true;
+  for_each_lane(rows, [&](unsigned, uint32_t word) {
+    for (unsigned i = 0; i < rows.words; ++i) {
+      is_first &= whole_[word + i] != interval_;
+      whole_[word + i] = interval_;
+    }
+  });
+  if (!is_first) return false;
+  kind_ = Kind::stores;
+  listed_.push_back({rows, order.now, pc, static_cast<uint16_t>(thread)});
+  return true;
+}
+
+// None of them races with another.
+void RaceCheck::note_listed() {
+  const bool write = kind_ == Kind::stores;
+  WarpOrder order;
+  Race race;
+  kind_ = Kind::each;
+  for (const Listed& listed : listed_) {
+    order.now = listed.time;
+    for_each_lane(listed.rows, [&](unsigned lane, uint32_t first) {
+      for (uint32_t word = first; word < first + listed.rows.words; ++word) {
+        note(word, 0xf, listed.thread + lane, write, false, listed.pc, order, race);
+      }
+    });
+  }
+}
+
+bool RaceCheck::use_bytes(size_t number, uint8_t bytes, unsigned thread, bool write, bool atomic,
+                          uint32_t pc, const WarpOrder& order, Race& race) {
+  SharedWord& word = words_[number];
+  SharedUse* const each = &bytes_[number * 4];
+  if (word.split != block_) {
+    word.split = block_;
+    for (int i = 0; i < 4; ++i) each[i] = word.use;
+  }
+  bool found = false;
+  for (int i = 0; i < 4; ++i) {
+    if (!(bytes >> i & 1)) continue;
+    Race of_byte;
+    if (!use(each[i], thread, write, atomic, pc, order, of_byte)) continue;
+    if (!found) race = of_byte;
+    found = true;
+  }
+  return found;
+}
+
+void RaceCheck::note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc) {
+  const bool is_last = use.last.thread == thread;
+  if (!is_last && !(use.readers == 2 && use.other.thread == thread)) return;
+  const TestedAtomic pair{is_last ? use.last.pc : use.other.pc, pc};
+  const auto known = tested_atomics();
+  if (tested_count_ < std::size(tested_) &&
+      std::find(known.begin(), known.end(), pair) == known.end()) {
+    tested_[tested_count_++] = pair;
+  }
+}
+
+}  // namespace simt::engine

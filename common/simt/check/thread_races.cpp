@@ -1,0 +1,178 @@
+#include "check/thread_races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace simt::engine {
+
+ThreadRaces::Use& ThreadRaces::use_of(uint64_t base, bool stores) {
+  size_t& last = last_use_[stores];
+  if (last >= uses_.size() || uses_[last].base != base) [[unlikely]] {
+    const auto found =
+        std::find_if(uses_.begin(), uses_.end(), [&](const Use& use) { return use.base == base; });
+    last = static_cast<size_t>(found - uses_.begin());
+    if (found == uses_.end()) uses_.push_back({.base = base});
+  }
+  Use& use = uses_[last];
+  if (use.interval != interval_) {
+    use = {.base = base,
+           .is_loaded = use.is_loaded,
+           .is_stored = use.is_stored,
+           .is_mixed = use.is_mixed,
+           .interval = interval_};
+  }
+  return use;
+}
+
+// Do two lanes of the request name the same bytes?
+bool ThreadRaces::has_twice(const GlobalRequest& request) const {
+  const uint64_t size = request.size;
+  if (request.lanes == ~0u && are_apart(request.address, size)) [[likely]]
+    return false;
+  uint64_t last = 0;
+  bool rises = true;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const uint64_t at = request.address[std::countr_zero(rest)];
+    rises &= !last || at >= last + size;
+    last = at;
+  }
+  if (rises) [[likely]]
+    return false;
+  uint64_t sorted[kLanes];
+  unsigned count = 0;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    sorted[count++] = request.address[std::countr_zero(rest)];
+  }
+  std::sort(sorted, sorted + count);
+  for (unsigned i = 1; i < count; ++i) {
+    if (sorted[i] - sorted[i - 1] < size) return true;
+  }
+  return false;
+}
+
+// Are all others of the list elsewhere, or of the same threads and at the same addresses?
+bool ThreadRaces::is_alone(const Use& use, const GlobalRequest& request) const {
+  if (listed_.size() > kMostCompared) return false;
+  const uint64_t end = request.span.high + request.size;
+  for (const Listed& other : listed_) {
+    if (other.base != use.base || other.low >= end || other.high + other.size <= request.span.low) {
+      continue;
+    }
+    if (other.thread != request.thread || other.lanes != request.lanes ||
+        other.size != request.size || other.low != request.span.low) {
+      return false;
+    }
+    const uint32_t* offset = &offsets_[other.offsets];
+    uint64_t differences = 0;
+    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+      differences |= request.address[std::countr_zero(rest)] ^ (other.low + *offset++);
+    }
+    if (differences) return false;
+  }
+  return true;
+}
+
+bool ThreadRaces::note_any(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
+  const bool stores = request.kind == Touch::write;
+  Use& use = use_of(base, stores);
+  if (use.is_each) return true;
+  (stores ? use.is_stored : use.is_loaded) = true;
+  const bool may_race = request.kind == Touch::read    ? use.stores && request.again
+                        : request.kind == Touch::write ? request.again
+                                                       : use.stores;
+  const bool is_twice = stores && has_twice(request);
+  use.is_mixed |= use.is_stored && (use.is_loaded || request.again || is_twice);
+  if (is_twice ||
+      (may_race && (use.loads || use.stores || use.atomics) && !is_alone(use, request))) {
+    use.is_each = true;
+    note_listed(use);
+    return true;
+  }
+  if (blocks_ > 1 && !use.is_mixed) return false;
+  if (request.span.high - request.span.low <= ~uint32_t{0} && listed_.size() < kMostListed) {
+    list(use, request, order);
+    (stores ? use.stores : request.kind == Touch::read ? use.loads : use.atomics) = true;
+  }
+  return false;
+}
+
+void ThreadRaces::list(const Use& use, const GlobalRequest& request, const WarpOrder& order) {
+  listed_.push_back({use.base, request.span.low, request.span.high, request.lanes, order.now,
+                     request.pc, static_cast<uint32_t>(offsets_.size()),
+                     static_cast<uint16_t>(request.thread), static_cast<uint8_t>(request.size),
+                     request.kind});
+  const size_t begin = offsets_.size();
+  const auto count = static_cast<unsigned>(std::popcount(request.lanes));
+  offsets_.resize(begin + count);
+  uint32_t* offset = &offsets_[begin];
+  if (request.lanes == ~0u) {
+    for (int i = 0; i < kLanes; ++i)
+      offset[i] = static_cast<uint32_t>(request.address[i] - request.span.low);
+    return;
+  }
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    *offset++ = static_cast<uint32_t>(request.address[std::countr_zero(rest)] - request.span.low);
+  }
+}
+
+// None of them races with another.
+void ThreadRaces::note_listed(const Use& use) {
+  WarpOrder order;
+  Race race;
+  for (const Listed& listed : listed_) {
+    if (listed.base != use.base) continue;
+    order.now = listed.time;
+    const uint32_t* offset = &offsets_[listed.offsets];
+    for (uint32_t rest = listed.lanes; rest; rest &= rest - 1) {
+      const uint64_t address = listed.low + *offset++;
+      const unsigned thread = listed.thread + static_cast<unsigned>(std::countr_zero(rest));
+      for (unsigned done = 0; done < listed.size; done += 4) {
+        const auto bytes =
+            static_cast<uint8_t>(listed.size >= 4 ? 0xf : ((1u << listed.size) - 1) << address % 4);
+        access(address + done, bytes, thread, listed.kind, listed.pc, order, race);
+      }
+    }
+  }
+}
+
+// False if there is no room for more in this interval.
+bool ThreadRaces::number_of(uint64_t sector, uint32_t& number) {
+  constexpr size_t kTable = 4 * kMostSectors;
+  if (sector_interval_ != interval_) {
+    sector_interval_ = interval_;
+    sector_count_ = 0;
+  }
+  size_t at = (sector / kSectorBytes * 0x9e3779b97f4a7c15ull) >> 40;
+  for (;; ++at) {
+    Sector& entry = sectors_[at %= kTable];
+    if (entry.interval != interval_) {
+      if (sector_count_ == kMostSectors) return false;
+      entry = {sector, interval_, sector_count_++};
+    }
+    if (entry.address != sector) continue;
+    number = entry.number;
+    return true;
+  }
+}
+
+bool ThreadRaces::access(uint64_t address, uint8_t bytes, unsigned thread, Touch kind, uint32_t pc,
+                         const WarpOrder& order, Race& race) {
+  if (!words_) {
+    words_ = std::make_unique<RaceCheck>();
+    words_->resize(kMostSectors * 8);
+    sectors_.reset(static_cast<Sector*>(std::calloc(4 * kMostSectors, sizeof(Sector))));
+    words_->begin_block();
+  }
+  uint32_t sector = 0;
+  if (!number_of(address - address % kSectorBytes, sector)) return false;
+  const bool is_atomic = kind == Touch::atomic;
+  if (!words_->note_word(sector * 8 + address % kSectorBytes / 4, bytes, thread,
+                         kind != Touch::read, is_atomic, pc, order, race)) {
+    return false;
+  }
+  const bool one_loads = kind == Touch::read || !race.other_wrote;
+  return !(one_loads && (is_atomic || race.other_atomic));
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,116 @@
+// Races of one block's threads in global memory; those of blocks are shadow.h's.
+//
+// Two accesses race as in shared memory (races.h), but for what shadow.h lets pass between blocks, too: a plain load
+// beside an atomic operation, a volatile load, and stores of the same value.
+//
+// Nearly all requests need no look at single words. A load can race only with an earlier store of the same interval,
+// and a store only where the block has been before, which shadow.h knows by the sector. So requests are listed,
+// and noted word by word once one comes to words where the block has been, in an allocation for which the list
+// holds what it could race with. Even then there is no race if all others of the list lie elsewhere, or are of the same
+// lanes at the same addresses: `y[i] = a * x[i] + y[i]`. Only the first block of each worker lists all; the
+// others, what is done to allocations that a block has loaded from and stored to, or stored to twice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/lane_simd.h"
+#include "check/block_races.h"
+#include "check/shared_races.h"
+
+namespace simt::engine {
+
+// A request to global memory, all of one allocation.
+struct GlobalRequest {
+  const uint64_t* address;
+  uint32_t lanes;
+  Touch kind;
+  unsigned size;
+  uint32_t pc;      // relative to the program's first address
+  unsigned thread;  // the warp's first
+  Span span;
+  bool again;  // some lane comes to words where the block has been, as far as is known
+};
+
+class ThreadRaces {
+ public:
+  void begin_launch() {
+    uses_.clear();
+    blocks_ = 0;
+  }
+  void begin_block() {
+    ++blocks_;
+    next_interval();
+  }
+  void next_interval() {
+    ++interval_;
+    listed_.clear();
+    offsets_.clear();
+    if (words_) words_->next_interval();
+  }
+
+  // Notes a request to the allocation at `base`. True if each of its words has to be looked at with access().
+  bool note(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
+    if (request.kind == Touch::read && last_use_[0] < uses_.size()) [[likely]] {
+      const Use& use = uses_[last_use_[0]];
+      const bool is_alone = blocks_ > 1 && use.is_loaded && !use.is_stored;
+      if (is_alone && use.base == base) [[likely]]
+        return false;
+    }
+    return note_any(base, request, order);
+  }
+
+  // Notes that a thread touches some bytes of the word at `address`; true if that races.
+  bool access(uint64_t address, uint8_t bytes, unsigned thread, Touch kind, uint32_t pc,
+              const WarpOrder& order, Race& race);
+
+ private:
+  // What the launch does to an allocation, and what of this interval is in the list.
+  struct Use {
+    uint64_t base = 0;
+    // By some block of the launch; and both, or again where one had been.
+    bool is_loaded = false, is_stored = false, is_mixed = false;
+    uint32_t interval = 0;  // of the following
+    bool loads = false, stores = false, atomics = false;
+    bool is_each = false;  // noted word by word
+  };
+  struct Listed {
+    uint64_t base, low, high;
+    uint32_t lanes, time, pc;
+    uint32_t offsets;  // where those from `low` begin
+    uint16_t thread;
+    uint8_t size;
+    Touch kind;
+  };
+  // Sectors by their addresses, each with the numbers of its words.
+  struct Sector {
+    uint64_t address;
+    uint32_t interval, number;
+  };
+  static constexpr uint64_t kSectorBytes = 32;
+  static constexpr size_t kMostListed = 1 << 14, kMostSectors = 1 << 14, kMostCompared = 128;
+
+  bool note_any(uint64_t base, const GlobalRequest& request, const WarpOrder& order);
+  Use& use_of(uint64_t base, bool stores);
+  bool has_twice(const GlobalRequest& request) const;
+  bool is_alone(const Use& use, const GlobalRequest& request) const;
+  void list(const Use& use, const GlobalRequest& request, const WarpOrder& order);
+  void note_listed(const Use& use);
+  bool number_of(uint64_t sector, uint32_t& number);
+
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  std::vector<Use> uses_;
+  size_t last_use_[2] = {};  // by a load, by a store
+  uint64_t blocks_ = 0;
+  uint32_t interval_ = 1;
+  std::vector<Listed> listed_;
+  std::vector<uint32_t> offsets_;
+  std::unique_ptr<RaceCheck> words_;  // made when the first are needed
+  std::unique_ptr<Sector[], Free> sectors_;
+  uint32_t sector_count_ = 0, sector_interval_ = 0;
+};
+
+}  // namespace simt::engine

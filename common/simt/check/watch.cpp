@@ -1,0 +1,54 @@
+#include "check/watch.h"
+
+#include <simt/simt.h>
+
+#include <mutex>
+
+#include "base/symbols.h"
+
+namespace simt {
+namespace engine {
+
+uint64_t watched_begin = 0, watched_end = 0;
+
+namespace {
+
+struct Last {
+  std::mutex mutex;
+  bool known = false;
+  uint64_t pc = 0;
+  uint3 block{}, thread{};
+};
+
+Last& last() {
+  static Last only;
+  return only;
+}
+
+}  // namespace
+
+void note_writer(uint64_t pc, uint3 block, uint3 thread) {
+  Last& writer = last();
+  const std::lock_guard lock(writer.mutex);
+  writer.known = true;
+  writer.pc = pc;
+  writer.block = block;
+  writer.thread = thread;
+}
+
+}  // namespace engine
+
+void watch(const void* begin, std::size_t bytes) {
+  engine::last().known = false;
+  engine::watched_begin = reinterpret_cast<uint64_t>(begin);
+  engine::watched_end = engine::watched_begin + bytes;
+}
+
+std::optional<Writer> last_writer() {
+  const engine::Last& writer = engine::last();
+  if (!writer.known) return std::nullopt;
+  const symbols::Location& at = symbols::locate(writer.pc);
+  return Writer{writer.block, writer.thread, at.file, at.line};
+}
+
+}  // namespace simt

@@ -1,0 +1,26 @@
+#include "exec/patience.h"
+
+#include <ctime>
+
+namespace simt::engine {
+
+Patience::Verdict Patience::look(uint64_t clock, uint64_t times) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  look_at = clock + kEvery;
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  const uint64_t now =
+      static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec) + 1;
+  const uint64_t moves = moves_.load(std::memory_order_relaxed);
+  if (!since_ || moves != seen_) {
+    seen_ = moves;
+    since_ = now;
+    return Verdict::go_on;
+  }
+  const uint64_t waited = now - since_;
+  if (waited / times > kGiveUp * kSecond) return Verdict::give_up;
+  if (waited > kTell * kSecond && !told_.exchange(true)) return Verdict::tell;
+  return Verdict::go_on;
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,61 @@
+#include "launch/kernel_registry.h"
+
+#include <map>
+#include <mutex>
+
+#include "base/symbols.h"
+#include "report/errors.h"
+
+namespace simt::kernels {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<const void*, Kernel> kernels;
+  std::map<const void*, size_t> static_shared;  // of those that were asked for
+};
+
+// Kernels register before main(), in an order that nobody knows.
+Registry& registry() {
+  static auto* r = new Registry;
+  return *r;
+}
+
+}  // namespace
+
+Kernel find(const void* function) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto found = r.kernels.find(function);
+  return found == r.kernels.end() ? Kernel{} : found->second;
+}
+
+size_t static_shared(const void* function) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto [found, is_new] = r.static_shared.try_emplace(function, 0);
+  if (is_new) found->second = symbols::shared_bytes_of(reinterpret_cast<uint64_t>(function));
+  return found->second;
+}
+
+cudaError_t launch(const void* function, const Config& config, void** arguments) {
+  const Launch launcher = find(function).launch;
+  if (!launcher) return device::result(cudaErrorInvalidDeviceFunction);
+  if (const cudaError_t error = device::sticky_error()) return error;
+  // A launch returns nothing: what it notes as the last error is its own.
+  const cudaError_t before = device::exchange_last_error(cudaSuccess);
+  launcher(config, arguments);
+  const cudaError_t error = device::exchange_last_error(before);
+  return error ? device::result(error) : cudaSuccess;
+}
+
+}  // namespace simt::kernels
+
+bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**),
+                                   unsigned most_threads) {
+  kernels::Registry& r = kernels::registry();
+  const std::lock_guard lock(r.mutex);
+  r.kernels[function] = {launch, most_threads ? most_threads : kernels::Kernel{}.most_threads};
+  return true;
+}

@@ -1,0 +1,174 @@
+// A launch: the configuration checked, the blocks given to the workers, their counts merged.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/program.h"
+#include "base/settings.h"
+#include "base/symbols.h"
+#include "launch/configuration.h"
+#include "launch/launch_memo.h"
+#include "launch/race_policy.h"
+#include "launch/sampling.h"
+#include "launch/worker_pool.h"
+#include "memory/allocations.h"
+#include "report/api_errors.h"
+#include "report/errors.h"
+#include "report/log.h"
+
+namespace simt::engine {
+namespace {
+
+LaunchKey key_of(const Config& config, void (*entry)(void*),
+                 std::span<const detail::Argument> arguments) {
+  const dim3 g = config.grid, b = config.block;
+  LaunchKey key;
+  key.words = {reinterpret_cast<uint64_t>(entry),
+               reinterpret_cast<uint64_t>(config.kernel),
+               config.shared,
+               g.x,
+               g.y,
+               g.z,
+               b.x,
+               b.y,
+               b.z};
+  for (const detail::Argument& argument : arguments) {
+    const auto* bytes = static_cast<const unsigned char*>(argument.data);
+    key.arguments.insert(key.arguments.end(), bytes, bytes + argument.size);
+  }
+  return key;
+}
+
+}  // namespace
+
+void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure,
+         const detail::Argument* arguments, unsigned count) {
+  // One launch at a time, until what its blocks have left is collected: they share the workers.
+  static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
+  const std::lock_guard lock(*one_at_a_time);
+  if (device::sticky_error()) return;
+  std::string why;
+  if (const cudaError_t error = check_configuration(config, why)) {
+    device::explain(std::move(why), kernel_text);
+    device::result(error);
+    return;
+  }
+  Sampling::Kind& kind = Sampling::instance().kind(config, entry);
+  uint64_t& accesses = kind.accesses;
+  LaunchRecord record;
+  record.grid = config.grid;
+  record.block = config.block;
+  const bool compares = traced_program && arguments && !config.cooperative;
+  LaunchKey key;
+  auto known = repeats::Known::nothing;
+  bool learns = false;
+  if (compares) {
+    key = key_of(config, entry, {arguments, count});
+    known = repeats::look_up(key, record.kernel);
+    if (known == repeats::Known::all && Sampling::is_enough(accesses)) {
+      device::finish_launch(std::move(record), {});
+      return;
+    }
+    record.kernel.clear();
+    // Others of its kind repeat, and this one comes again and again, with arguments of its own: counted in full
+    // once more, it is known as well.
+    if (known == repeats::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
+      const unsigned times = repeats::missed(key);
+      learns = times >= 4 && std::has_single_bit(times);
+    }
+  }
+
+  Grid grid;
+  grid.grid = config.grid;
+  grid.block = config.block;
+  grid.dynamic_shared = config.shared;
+  grid.entry = entry;
+  grid.closure = closure;
+  grid.kernel = reinterpret_cast<uint64_t>(config.kernel);
+  grid.step_budget = settings::steps(uint64_t{1} << 24);
+  grid.traced = traced_program;
+  grid.run_ahead = settings::runs_ahead();
+  const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  const uint64_t wanted = learns ? blocks : Sampling::wanted(blocks, accesses);
+  grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
+  grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
+  if (grid.checks_blocks) shadow::begin_phase(blocks);
+  choose_stacks(grid.kernel);
+  Patience::begin_launch();
+  std::optional<GridBarrier> barrier;
+  if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
+  const uint64_t before = memory::latest_version();
+  Pool::instance().run(grid);
+
+  record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
+  uint64_t kernel_pc = 0;
+  std::vector<Fault> faults;
+  std::vector<BlockRace> races;
+  std::vector<GlobalCheck::TestAndSet> test_and_set;
+  std::vector<TestedAtomic> tested_atomics;
+  Effects effects;
+  Pool::instance().for_each_worker([&](Worker& worker) {
+    effects.add(worker.effects);
+    worker.effects.clear();
+    worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
+    for (const auto& [pc, example] : worker.trace.examples()) {
+      Example& kept = record.examples[pc];
+      if (example.is_better_than(kept)) kept = example;
+    }
+    if (!worker.trace.empty()) worker.trace.clear();
+    for (const BlockRace& race : worker.block_races) merge(races, race);
+    worker.block_races.clear();
+    worker.thread_races.begin_launch();
+    test_and_set.insert(test_and_set.end(), worker.global.test_and_set.begin(),
+                        worker.global.test_and_set.end());
+    worker.global.test_and_set.clear();
+    const auto pairs = worker.races.tested_atomics();
+    tested_atomics.insert(tested_atomics.end(), pairs.begin(), pairs.end());
+    worker.races.forget_tested_atomics();
+    if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
+    worker.kernel_pc = 0;
+    for (const Fault& fault : worker.faults) {
+      Fault* known = nullptr;
+      for (Fault& other : faults) {
+        if (other.kind == fault.kind && other.pc == fault.pc && other.other_pc == fault.other_pc) {
+          known = &other;
+        }
+      }
+      if (!known) {
+        faults.push_back(fault);
+      } else if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block)) {
+        *known = fault;
+      }
+    }
+    worker.faults.clear();
+  });
+  if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
+  add_block_races(races, test_and_set, faults);
+  for (const auto& [pc, counts] : record.by_pc) accesses += accesses_of(counts);
+  record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
+  if (record.kernel.empty()) record.kernel = kernel_text;
+  if (compares && known == repeats::Known::what_it_writes && faults.empty()) {
+    repeats::remember_again(key);
+  } else if (compares && grid.checks_blocks && faults.empty()) {
+    kind.repeats = repeats::remember(std::move(key), record.kernel, effects, before);
+  } else {
+    memory::note_stored_anywhere();
+  }
+  drop_needless(faults, tested_atomics, config.grid);
+  if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
+    device::set_sticky_error(error);
+  }
+}
+
+}  // namespace simt::engine
+
+void simt::detail::run_grid(const char* kernel_text, const Config& config, void (*entry)(void*),
+                            void* closure, const Argument* arguments, unsigned count) {
+  engine::run(kernel_text, config, entry, closure, arguments, count);
+}

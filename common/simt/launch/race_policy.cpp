@@ -1,0 +1,121 @@
+#include "launch/race_policy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/program_image.h"
+#include "base/symbols.h"
+
+extern "C" void __sanitizer_cov_trace_pc();
+
+namespace simt::engine {
+namespace {
+
+// The source lines of a race, whichever came first.
+auto lines_of(const Fault& race) {
+  const symbols::Location &a = symbols::locate(race.pc), &b = symbols::locate(race.other_pc);
+  std::pair lines{std::pair{a.file, a.line}, std::pair{b.file, b.line}};
+  if (lines.second < lines.first) std::swap(lines.first, lines.second);
+  return lines;
+}
+
+// Of races of one kind between the same two lines only the first is told.
+void keep_one_for_each_pair_of_lines(std::vector<Fault>& faults, Fault::Kind kind) {
+  std::set<decltype(lines_of({}))> known;
+  std::erase_if(faults, [&](const Fault& fault) {
+    return fault.kind == kind && !known.insert(lines_of(fault)).second;
+  });
+}
+
+// Does code go from one return address to the other without a choice? Each block of code begins with a call of
+// __sanitizer_cov_trace_pc.
+bool is_straight(uint64_t from, uint64_t to) {
+  constexpr uint64_t kFar = 4096;
+  constexpr unsigned char kCall = 0xe8;
+  if (to <= from || to - from > kFar) return false;
+  const auto entry = reinterpret_cast<uint64_t>(&__sanitizer_cov_trace_pc);
+  for (uint64_t at = from; at + 5 <= to; ++at) {
+    const auto* code = reinterpret_cast<const unsigned char*>(at);
+    if (*code != kCall) continue;
+    int32_t distance;
+    std::memcpy(&distance, code + 1, sizeof(distance));
+    if (at + 5 + static_cast<uint64_t>(static_cast<int64_t>(distance)) == entry) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ends_the_kernel(Fault::Kind kind) {
+  return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
+         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
+         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane;
+}
+
+void merge(std::vector<BlockRace>& races, const BlockRace& more) {
+  for (BlockRace& race : races) {
+    if (!race.is_same_place(more)) continue;
+    race.varies |= more.varies || race.value != more.value;
+    return;
+  }
+  races.push_back(more);
+}
+
+void add_block_races(const std::vector<BlockRace>& races,
+                     const std::vector<GlobalCheck::TestAndSet>& test_and_set,
+                     std::vector<Fault>& faults) {
+  const uint64_t base = program_base();
+  for (const BlockRace& race : races) {
+    const Fault& fault = race.fault;
+    // A word that is tested and then set, by all to the same value, may be set once too often. Who reads it
+    // meanwhile finds it set or not.
+    const bool one_reads = fault.store != fault.other_store;
+    const auto store_pc = static_cast<uint32_t>((fault.store ? fault.pc : fault.other_pc) - base);
+    if (one_reads && !race.varies &&
+        std::any_of(test_and_set.begin(), test_and_set.end(), [&](const auto& pair) {
+          // `*sum += 1` tests nothing.
+          return pair.store_pc == store_pc &&
+                 !is_straight(base + pair.load_pc, base + pair.store_pc);
+        })) {
+      continue;
+    }
+    faults.push_back(fault);
+  }
+}
+
+void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& tested_atomics,
+                   dim3 grid) {
+  std::erase_if(faults, [&](const Fault& fault) {
+    if (fault.kind != Fault::Kind::shared_race || fault.store == fault.other_store) return false;
+    const auto offset = [](uint64_t pc) { return static_cast<uint32_t>(pc - program_base()); };
+    const TestedAtomic pair = fault.store ? TestedAtomic{offset(fault.other_pc), offset(fault.pc)}
+                                          : TestedAtomic{offset(fault.pc), offset(fault.other_pc)};
+    return std::find(tested_atomics.begin(), tested_atomics.end(), pair) != tested_atomics.end();
+  });
+  // A read that races with the first write may come before it: then the race is the news.
+  std::erase_if(faults, [all = faults](const Fault& fault) {
+    const bool is_global = fault.kind == Fault::Kind::global_uninitialized;
+    if (!is_global && fault.kind != Fault::Kind::shared_uninitialized) return false;
+    const auto race = is_global ? Fault::Kind::global_race : Fault::Kind::shared_race;
+    return std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+      return other.kind == race && (other.pc == fault.pc || other.other_pc == fault.pc);
+    });
+  });
+  // Who waits for a block that another fault has ended waits for ever.
+  const bool others = std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+    return fault.kind != Fault::Kind::hang && ends_the_kernel(fault.kind);
+  });
+  bool hangs = others;  // and all others wait with the first that does
+  std::stable_sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
+    return linear_block(grid, a.block) < linear_block(grid, b.block);
+  });
+  std::erase_if(faults, [&hangs](const Fault& fault) {
+    return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
+  });
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
+  keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,27 @@
+// Which races of a launch are faults, and which of them are told.
+#pragma once
+
+#include <vector>
+
+#include "base/fault.h"
+#include "check/block_races.h"
+#include "check/shared_races.h"
+
+namespace simt::engine {
+
+// Does the kernel end there? After a race, or a read of memory before anyone wrote there, it goes on.
+bool ends_the_kernel(Fault::Kind kind);
+
+// The same place of another worker, or a new one.
+void merge(std::vector<BlockRace>& races, const BlockRace& more);
+
+// The races between blocks, and between threads in global memory, that are faults.
+void add_block_races(const std::vector<BlockRace>& races,
+                     const std::vector<GlobalCheck::TestAndSet>& test_and_set,
+                     std::vector<Fault>& faults);
+
+// Takes out what is no fault, or is told by another one. `grid` orders the blocks.
+void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& tested_atomics,
+                   dim3 grid);
+
+}  // namespace simt::engine

@@ -1,0 +1,105 @@
+#include "launch/worker_pool.h"
+
+#include <algorithm>
+
+#include "base/settings.h"
+#include "exec/grid_barrier.h"
+#include "exec/hang_proof.h"
+#include "exec/patience.h"
+
+namespace simt::engine {
+
+Pool::Pool() : threads_(settings::threads()) {
+  workers_.resize(1);  // the caller's place
+}
+
+Pool& Pool::instance() {
+  static Pool* pool = new Pool;  // its threads live as long as the process
+  return *pool;
+}
+
+void Pool::run(Grid& grid) {
+  const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  grid_ = &grid;
+  next_block_ = 0;
+  block_count_ = blocks;
+  // The blocks of a cooperative launch wait for each other.
+  const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
+  while (workers_.size() < helpers + 1) add_worker();
+  Standstill standstill(helpers + 1);
+  grid.standstill = &standstill;
+  {
+    const std::lock_guard lock(mutex_);
+    working_ = helpers;
+    helpers_wanted_ = helpers;
+    ++generation_;
+  }
+  if (helpers) wake_.notify_all();
+  take_blocks(caller_worker());
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return working_ == 0; });
+}
+
+Worker& Pool::caller_worker() {
+  const auto id = std::this_thread::get_id();
+  for (auto& [known, worker] : callers_) {
+    if (known != id) continue;
+    worker->attach();
+    return *worker;
+  }
+  callers_.emplace_back(id, std::make_unique<Worker>());
+  return *callers_.back().second;
+}
+
+void Pool::add_worker() {
+  const size_t index = workers_.size();
+  workers_.emplace_back();
+  std::unique_lock lock(mutex_);
+  std::thread([this, index] {
+    auto worker = std::make_unique<Worker>();
+    Worker& mine = *worker;
+    uint64_t seen;
+    {
+      const std::lock_guard started(mutex_);
+      workers_[index] = std::move(worker);
+      seen = generation_;
+    }
+    done_.notify_all();
+    for (;;) {
+      {
+        std::unique_lock waiting(mutex_);
+        wake_.wait(waiting, [&] { return generation_ != seen; });
+        seen = generation_;
+        if (index > helpers_wanted_) continue;
+      }
+      take_blocks(mine);
+      {
+        const std::lock_guard finished(mutex_);
+        --working_;
+      }
+      done_.notify_all();
+    }
+  }).detach();
+  done_.wait(lock, [&] { return workers_[index] != nullptr; });
+}
+
+void Pool::take_blocks(Worker& worker) {
+  const dim3 extent = grid_->grid;
+  for (;;) {
+    const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
+    if (block >= block_count_) return grid_->standstill->leave();
+    const uint3 index{static_cast<unsigned>(block % extent.x),
+                      static_cast<unsigned>(block / extent.x % extent.y),
+                      static_cast<unsigned>(block / extent.x / extent.y)};
+    const bool ended = worker.run_block(*grid_, index);
+    if (grid_->barrier) grid_->barrier->leave(!ended);
+    grid_->standstill->move();
+    Patience::move();
+    if (!ended) {
+      next_block_.store(block_count_, std::memory_order_relaxed);
+      return grid_->standstill->leave();
+    }
+  }
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,57 @@
+// The OS threads that run blocks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "exec/worker.h"
+
+namespace simt::engine {
+
+// The calling thread is the first of them, so that a program with
+// SIMT_THREADS=1 runs its kernels where a debugger expects them.
+class Pool {
+ public:
+  static Pool& instance();
+
+  // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
+  void run(Grid& grid);
+
+  template <class F>
+  void for_each_worker(F&& f) {
+    for (auto& worker : workers_) {
+      if (worker) f(*worker);
+    }
+    for (auto& [id, worker] : callers_) f(*worker);
+  }
+
+ private:
+  Pool();
+
+  // A worker belongs to its OS thread, whose shared memory it uses.
+  Worker& caller_worker();
+
+  void add_worker();
+
+  void take_blocks(Worker& worker);
+
+  const uint64_t threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::deque<std::unique_ptr<Worker>> workers_;  // [0] stays empty
+  std::deque<std::pair<std::thread::id, std::unique_ptr<Worker>>> callers_;
+  const Grid* grid_ = nullptr;
+  std::atomic<uint64_t> next_block_{0};
+  uint64_t block_count_ = 0;
+  uint64_t generation_ = 0;
+  size_t helpers_wanted_ = 0;
+  size_t working_ = 0;
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,332 @@
+#include "memory/allocations.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "base/symbols.h"
+#include "memory/shadow.h"
+
+namespace simt::memory {
+
+uint64_t device_base = 0;
+uint64_t shared_base = 0;
+
+namespace {
+
+constexpr uint64_t kAlignment = 256;
+constexpr uint64_t kRedZone = 256;
+// Where allocations begin. CUDA promises kAlignment; this much keeps counts that depend on address bits
+// (of atomics, see counting.h) free of what else was allocated, and of where the system put the arena.
+constexpr uint64_t kBoundary = 4096;
+constexpr uint64_t kPage = 4096;
+
+// Address space is plentiful: it is used upward and never twice, so that a freed address stays known
+// as freed. Memory itself is given back when an allocation is freed.
+struct Arena {
+  uint64_t base = 0;
+  uint64_t next = 0;       // where the next allocation may begin
+  uint64_t committed = 0;  // readable and writable up to here
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  Arena device, shared;
+  std::map<uint64_t, Allocation> allocations;  // by base, freed ones too
+  uint64_t live_bytes = 0;
+  uint64_t total = 0;
+};
+
+State& state() {
+  static State* s = new State;  // outlives static destructors that call cudaFree
+  return *s;
+}
+
+uint64_t reserve() {
+  void* p =
+      mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    std::perror("simt: cannot reserve address space for device memory");
+    std::_Exit(1);
+  }
+  madvise(p, kArenaBytes, MADV_HUGEPAGE);  // the CPU finds its way in large pages faster
+  return reinterpret_cast<uint64_t>(p);
+}
+
+// Before main: the hooks ask for the ranges from the first host access on.
+[[gnu::constructor(101)]] void reserve_arenas() {
+  State& s = state();
+  s.device.base = s.device.next = s.device.committed = device_base = reserve();
+  s.shared.base = s.shared.next = s.shared.committed = shared_base = reserve();
+  s.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+            static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 10 * 7;
+}
+
+uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+Arena& arena_of(Kind kind) {
+  return kind == Kind::device || kind == Kind::heap ? state().device : state().shared;
+}
+
+// Gives the pages wholly inside [base, base + size) back to the system.
+void discard(uint64_t base, uint64_t size) {
+  const uint64_t first = round_up(base, kPage);
+  const uint64_t end = (base + size) / kPage * kPage;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
+}  // namespace
+
+// Stores are numbered, those that may have gone anywhere as well. Under the mutex.
+static uint64_t stores = 0, stored_anywhere = 0;
+
+uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (size > s.total || s.live_bytes > s.total - size) return 0;
+  Arena& arena = arena_of(kind);
+  const uint64_t base = round_up(arena.next + kRedZone, kBoundary);
+  const uint64_t end = round_up(base + size + kRedZone, kAlignment);
+  if (end - arena.base > kArenaBytes) return 0;
+  if (end > arena.committed) {
+    const uint64_t until = round_up(end, kPage);
+    if (mprotect(reinterpret_cast<void*>(arena.committed), until - arena.committed,
+                 PROT_READ | PROT_WRITE) != 0) {
+      return 0;
+    }
+    arena.committed = until;
+  }
+  arena.next = end;
+  s.live_bytes += size;
+  ++changes;
+  // The host may write what it shares with the device, and nobody sees it.
+  s.allocations[base] = Allocation{.base = base,
+                                   .size = size,
+                                   .kind = kind,
+                                   .stored = ++stores,
+                                   .written = kind != Kind::device,
+                                   .allocated_at = caller};
+
+  // Programs take fresh managed memory for zero, as the pages of a process are.
+  if (kind == Kind::managed) {
+    std::fill_n(reinterpret_cast<unsigned char*>(base), size, 0);
+    return base;
+  }
+  // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
+  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned), kPoison);
+  return base;
+}
+
+static FreeResult release_found(Allocation& allocation, uint64_t caller) {
+  State& s = state();
+  if (allocation.freed) return FreeResult::already_freed;
+  allocation.freed = true;
+  ++changes;
+  allocation.freed_at = caller;
+  s.live_bytes -= allocation.size;
+  discard(allocation.base, allocation.size);
+  engine::shadow::forget(allocation.base, allocation.size);
+  return FreeResult::ok;
+}
+
+FreeResult release(uint64_t base, Kind kind, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end()) return FreeResult::not_an_allocation;
+  const Kind made = it->second.kind == Kind::managed ? Kind::device : it->second.kind;
+  if (made != kind) return FreeResult::not_an_allocation;
+  return release_found(it->second, caller);
+}
+
+const Allocation* find(uint64_t address) {
+  const Allocation* below = find_below(address);
+  return below && address - below->base < below->size ? below : nullptr;
+}
+
+const Allocation* find_below(uint64_t address) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  auto it = s.allocations.upper_bound(address);
+  if (it == s.allocations.begin()) return nullptr;
+  --it;
+  return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
+}
+
+const Allocation* find_above(uint64_t address) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.lower_bound(address);
+  if (it == s.allocations.end()) return nullptr;
+  return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
+}
+
+bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (find(base) || find(base + size - 1)) return false;
+  const Allocation* above = find_above(base);
+  if (above && above->base < base + size) return false;
+  ++changes;
+  s.allocations[base] = Allocation{.base = base,
+                                   .size = size,
+                                   .kind = Kind::registered,
+                                   .written = true,
+                                   .allocated_at = caller};
+  return true;
+}
+
+bool unregister_host(uint64_t base, uint64_t) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end() || it->second.kind != Kind::registered) return false;
+  ++changes;
+  s.allocations.erase(it);  // what comes to lie there next is something else
+  return true;
+}
+
+uint64_t version_of(uint64_t base) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end() || it->second.freed || it->second.kind != Kind::device) return 0;
+  return std::max(it->second.stored, stored_anywhere);
+}
+
+uint64_t latest_version() {
+  std::lock_guard lock(state().mutex);
+  return stores;
+}
+
+void note_stored(uint64_t base) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
+    it->second.stored = ++stores;
+  }
+}
+
+void note_stored_anywhere() {
+  std::lock_guard lock(state().mutex);
+  stored_anywhere = ++stores;
+}
+
+void mark_written(uint64_t address, uint64_t size) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  auto it = s.allocations.upper_bound(address);
+  if (it == s.allocations.begin()) return;
+  Allocation& allocation = (--it)->second;
+  allocation.stored = ++stores;
+  if (allocation.written || address >= allocation.end()) return;
+  if (address == allocation.base && size >= allocation.size) {
+    ++changes;
+    allocation.written = true;
+  } else {
+    engine::shadow::mark_written(address, size);
+  }
+}
+
+void mark_all_written() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  ++changes;
+  for (auto& [base, allocation] : s.allocations) allocation.written = true;
+}
+
+void name(uint64_t base, std::string_view name) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
+    it->second.named = true;
+    it->second.name = name;
+  }
+}
+
+void reset() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  ++changes;
+  std::erase_if(s.allocations, [](const auto& a) { return a.second.kind == Kind::registered; });
+  for (auto& [base, allocation] : s.allocations) release_found(allocation, 0);
+}
+
+uint64_t total_bytes() { return state().total; }
+
+uint64_t free_bytes() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.total - s.live_bytes;
+}
+
+std::vector<Allocation> live() {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  std::vector<Allocation> result;
+  for (const auto& [base, allocation] : s.allocations) {
+    if (allocation.freed || allocation.kind == Kind::registered) continue;
+    result.push_back(allocation);
+  }
+  return result;
+}
+
+const char* call_of(Kind kind) {
+  static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged",
+                                           "malloc or new in a kernel", "cudaHostRegister"};
+  return kCalls[static_cast<size_t>(kind)];
+}
+
+const char* freeing_call_of(Kind kind) {
+  static constexpr const char* kCalls[] = {"cudaFree", "cudaFreeHost", "cudaFree",
+                                           "free or delete there", "cudaHostUnregister"};
+  return kCalls[static_cast<size_t>(kind)];
+}
+
+std::string describe(const Allocation& allocation) {
+  const std::string size = std::to_string(allocation.size);
+  const char* call = call_of(allocation.kind);
+  std::string text;
+  if (!allocation.name.empty()) {
+    text = "the " + size + " bytes of " + allocation.name;
+  } else {
+    text = "the " + size + "-byte allocation made by " + call;
+    if (const symbols::Location at = symbols::locate(allocation.allocated_at); at.line > 0) {
+      text += " at " + at.short_text();
+    }
+  }
+  if (allocation.freed) {
+    text += " and freed";
+    if (const symbols::Location at = symbols::locate(allocation.freed_at); at.line > 0) {
+      text += " at " + at.short_text();
+    }
+  }
+  return text;
+}
+
+// "900 bytes", "12 KiB", "12 MiB"
+static std::string size_text(uint64_t bytes) {
+  if (bytes < 10 << 10) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  const bool large = bytes >= 10 << 20;
+  return std::to_string(large ? bytes >> 20 : bytes >> 10) + (large ? " MiB" : " KiB");
+}
+
+std::string describe(const std::vector<Allocation>& allocations) {
+  const Allocation& first = allocations.front();
+  if (allocations.size() == 1) return describe(first);
+  uint64_t bytes = 0;
+  for (const Allocation& allocation : allocations) bytes += allocation.size;
+  std::string text = std::to_string(allocations.size()) + " allocations, " + size_text(bytes) +
+                     " in all, made by " + call_of(first.kind);
+  if (const symbols::Location at = symbols::locate(first.allocated_at); at.line > 0) {
+    text += " at " + at.short_text();
+  }
+  return text;
+}
+
+}  // namespace simt::memory

@@ -1,0 +1,35 @@
+// Which allocations a launch has read and written.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace simt::engine {
+
+struct Touched {
+  uint64_t base;  // of the allocation
+  bool read, written;
+};
+
+// What a launch has touched, as far as one worker knows.
+class Effects {
+ public:
+  void note(uint64_t base, bool write) {
+    if (base == last_ && (write ? last_written_ : last_read_)) return;
+    note_new(base, write);
+  }
+  void show() { shown_ = true; }  // an effect beyond loads and stores of memory
+  bool shown() const { return shown_; }
+  const std::vector<Touched>& touched() const { return touched_; }
+  void add(const Effects& other);
+  void clear();
+
+ private:
+  void note_new(uint64_t base, bool write);
+  std::vector<Touched> touched_;
+  uint64_t last_ = 0;
+  bool last_read_ = false, last_written_ = false;
+  bool shown_ = false;
+};
+
+}  // namespace simt::engine

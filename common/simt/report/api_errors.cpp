@@ -1,0 +1,146 @@
+#include "report/api_errors.h"
+
+#include <execinfo.h>
+
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "base/symbols.h"
+
+namespace simt::device {
+namespace {
+
+struct ApiError {
+  cudaError_t error;
+  uint64_t pc;
+  std::string call, why;
+  bool is_launch = false;
+  bool told = false, taken = false;  // every time
+  bool named = false;                // at least once
+};
+
+struct ApiErrors {
+  std::mutex mutex;
+  std::vector<ApiError> errors;
+  std::string kernel, why;  // of the error to come
+};
+
+ApiErrors& api_errors() {
+  static ApiErrors* s = new ApiErrors;  // destructors of the program may come late
+  return *s;
+}
+
+bool may_fail(cudaError_t error) {
+  return error == cudaErrorNotReady || error == cudaErrorNotSupported ||
+         error == cudaErrorNotPermitted || error == cudaErrorMemoryAllocation;
+}
+
+struct ApiCaller {
+  std::string call;
+  uint64_t pc = 0;
+};
+
+// The function of the runtime that the program called last, and from where.
+ApiCaller find_caller() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  ApiCaller caller;
+  for (int i = 0; i < count; ++i) {
+    const auto pc = reinterpret_cast<uint64_t>(frames[i]);
+    // The call may be the last instruction of its function.
+    std::string name = symbols::function_name(pc - 1);
+    if (name.starts_with("cuda")) {
+      caller.call = name.substr(0, name.find('<'));
+    } else if (name.starts_with("simt::detail::run_grid")) {
+      caller.call = "the launch";
+    }
+    if (caller.call.empty() || name.starts_with("cuda") || name.starts_with("simt::")) continue;
+    const symbols::Location& at = symbols::locate(pc);
+    if (at.line > 0 && !symbols::is_library_file(at.file)) {
+      caller.pc = pc;
+      break;
+    }
+  }
+  return caller;
+}
+
+}  // namespace
+
+void explain(std::string why, std::string kernel) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  s.why = std::move(why);
+  s.kernel = std::move(kernel);
+}
+
+void note_api_error(cudaError_t error) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  const std::string kernel = std::exchange(s.kernel, {});
+  std::string why = std::exchange(s.why, {});
+  if (may_fail(error) && why.empty()) return;
+  ApiCaller caller = find_caller();
+  for (ApiError& known : s.errors) {
+    if (known.pc != caller.pc || known.error != error) continue;
+    known.told = known.taken = false;
+    return;
+  }
+  const bool is_launch = !kernel.empty();
+  std::string call = is_launch             ? "the launch of " + kernel
+                     : caller.call.empty() ? "a call of the runtime"
+                                           : std::move(caller.call);
+  s.errors.push_back({error, caller.pc, std::move(call), std::move(why), is_launch});
+}
+
+uint64_t program_caller() { return find_caller().pc; }
+
+void api_error_told(cudaError_t error, bool taken) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (ApiError& known : s.errors) {
+    if (known.error != error) continue;
+    known.told = true;
+    known.taken |= taken;
+  }
+}
+
+void api_error_named(cudaError_t error) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (ApiError& known : s.errors) known.named |= known.error == error;
+}
+
+std::vector<Finding> take_api_errors(std::optional<int> status) {
+  ApiErrors& s = api_errors();
+  std::vector<ApiError> errors;
+  {
+    const std::lock_guard lock(s.mutex);
+    errors = std::exchange(s.errors, {});
+  }
+  std::vector<Finding> findings;
+  for (const ApiError& error : errors) {
+    if (error.told && !status) continue;
+    if (error.taken && !error.named && *status == 0) continue;
+    const bool unseen_launch = error.is_launch && !error.told;
+    const symbols::Location& at = symbols::locate(error.pc);
+    Finding f;
+    f.kind = "api-error";
+    f.severity = unseen_launch || status.value_or(0) != 0 ? Severity::error : Severity::warning;
+    f.file = at.file;
+    f.line = at.line;
+    f.message =
+        error.call + " at " + at.text() + " failed and did nothing" +
+        (error.why.empty() ? std::string() : ": " + error.why) + ". " +
+        (error.is_launch ? "Its error is " : "It returned ") + cudaGetErrorName(error.error) +
+        " (" + cudaGetErrorString(error.error) + ")" +
+        (unseen_launch     ? ", and the program never asked for it: the results of the kernel are "
+                             "missing. Call cudaGetLastError() after every launch."
+         : error.is_launch ? ". The results of the kernel are missing."
+                           : ". Look at what every call of the runtime returns.");
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+}  // namespace simt::device

@@ -1,0 +1,366 @@
+#include "report/describe.h"
+
+#include <cstdio>
+#include <string_view>
+
+#include "base/lane_simd.h"
+#include "base/symbols.h"
+#include "base/text.h"
+#include "memory/allocations.h"
+
+namespace simt::device {
+namespace {
+
+// Where an address lies that a kernel may not touch, seen from the allocations, and what usually causes that.
+struct Place {
+  std::string text, allocation, cause;
+};
+
+std::string into(const memory::Allocation& allocation, uint64_t address) {
+  const uint64_t offset = address - allocation.base;
+  return (offset ? plural(offset, "byte") + " into " : "at the start of ") +
+         memory::describe(allocation);
+}
+
+Place place_of(uint64_t address) {
+  static constexpr uint64_t kFar = uint64_t{1} << 31;
+  static constexpr const char* kWrapped =
+      "an index that has wrapped around: an unsigned one that went below 0, or an int that "
+      "overflowed";
+  if (address < 4096) {
+    return {"address " + std::to_string(address) + ", a null pointer",
+            {},
+            "a pointer that was never set, or a cudaMalloc that failed"};
+  }
+  if (!memory::in_arena(address)) {
+    return {
+        "host memory that the device cannot reach", "host memory",
+        "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
+        "was handed to the kernel, perhaps within a struct. A kernel may use what cudaMalloc "
+        "returned, or pinned and managed memory; copy the data with cudaMemcpy first"};
+  }
+  const memory::Allocation* below = memory::find_below(address);
+  const memory::Allocation* above = memory::find_above(address);
+  if (below && below->freed && address < below->end()) {
+    return {into(*below, address), memory::describe(*below),
+            "it is freed before the last kernel that uses it, or a copy of the pointer lives on"};
+  }
+  if (below && address < below->end()) {
+    const std::string allocation = memory::describe(*below);
+    return {"across the end of " + allocation, allocation,
+            "a size that is no multiple of what is read or written at once"};
+  }
+  if (below && (!above || address - below->end() <= above->base - address)) {
+    const std::string allocation = memory::describe(*below);
+    const uint64_t past = address - below->end();
+    return {
+        (past ? plural(past, "byte") + " past the end" : std::string("just past the end")) +
+            " of " + allocation,
+        allocation,
+        past >= kFar ? kWrapped : "a guard such as `if (i < n)` is missing or tests another bound"};
+  }
+  if (above) {
+    const std::string allocation = memory::describe(*above);
+    const uint64_t before = above->base - address;
+    return {plural(before, "byte") + " before the start of " + allocation, allocation,
+            before >= kFar ? kWrapped : "an index below 0, such as that of in[i - 1] where i is 0"};
+  }
+  return {"device memory that nothing has allocated", {}, kWrapped};
+}
+
+// "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
+std::string shared_place(const engine::Fault& fault) {
+  if (!fault.variable) {
+    return "byte " + std::to_string(fault.address) + " of the " + (fault.limit ? "dynamic " : "") +
+           "shared memory";
+  }
+  return fault.variable->name + " in shared memory, byte " +
+         std::to_string(fault.address - fault.variable->begin);
+}
+
+std::string mask_text(uint64_t mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", static_cast<unsigned>(mask));
+  return text;
+}
+
+// What holds an address in global memory.
+std::string holder_of(uint64_t address) {
+  if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
+  const symbols::Variable* variable = symbols::find_variable(address);
+  return variable ? "the __device__ variable " + variable->name : "a __device__ variable";
+}
+
+}  // namespace
+
+Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
+  using Kind = engine::Fault::Kind;
+  const symbols::Location& at = symbols::locate(fault.pc);
+  const symbols::Location& other = symbols::locate(fault.other_pc);
+  Finding f;
+  f.kernel = kernel;
+  f.file = at.file;
+  f.line = at.line;
+  f.block = fault.block;
+  f.thread = fault.thread;
+  f.launch = launch;
+  f.address = fault.address;
+  const std::string access = (fault.atomic  ? "atomic operation on "
+                              : fault.store ? "write of "
+                                            : "read of ") +
+                             plural(fault.size, "byte");
+  const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
+                            ", thread " + text(fault.thread);
+  const std::string others = fault.lanes <= 1 ? ""
+                             : fault.lanes <= engine::kLanes
+                                 ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
+                                 : " (and " + std::to_string(fault.lanes - 1) + " times more)";
+  switch (fault.kind) {
+    case Kind::none:
+      break;
+    case Kind::out_of_bounds: {
+      const Place place = place_of(fault.address);
+      const memory::Allocation* found = memory::find(fault.address);
+      const bool is_host = fault.address >= 4096 && !memory::in_arena(fault.address);
+      f.kind = is_host                 ? "device-access"
+               : found && found->freed ? "use-after-free"
+                                       : "out-of-bounds";
+      f.allocation = place.allocation;
+      f.message = access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
+                  ". Usual cause: " + place.cause + ".";
+      break;
+    }
+    case Kind::shared_out_of_bounds:
+      f.kind = "out-of-bounds";
+      if (fault.text) {
+        // The array that it missed: the one before it, or else the one behind.
+        const symbols::SharedVariable* missed = fault.variable;
+        for (const symbols::SharedVariable& variable : symbols::shared_variables()) {
+          if (fault.variable) break;
+          if (variable.begin <= fault.address || !missed) missed = &variable;
+        }
+        f.allocation = "the " + plural(missed->end - missed->begin, "byte") + " of " +
+                       missed->name + " in shared memory";
+        const bool behind = fault.address >= missed->begin;
+        f.message =
+            access + where + others + ": " +
+            (behind ? plural(fault.address + fault.size - missed->end, "byte") + " past the end of "
+                    : plural(missed->begin - fault.address, "byte") + " before the start of ") +
+            f.allocation +
+            ". Usual cause: an index that is one too large, or a tile with a border.";
+        break;
+      }
+      f.allocation = "dynamic shared memory";
+      f.message = access + where + others + ": byte " + std::to_string(fault.address) +
+                  " of the block's dynamic shared memory, which has " +
+                  plural(fault.limit, "byte") +
+                  ". The third argument of <<<>>> says how many there are: it counts bytes, not "
+                  "elements, and of all arrays together.";
+      break;
+    case Kind::array_out_of_bounds: {
+      const auto index = static_cast<int64_t>(fault.address);
+      f.kind = "out-of-bounds";
+      f.address = 0;
+      f.allocation = "an array of type " + std::string(fault.text);
+      f.message = "index " + std::to_string(index) + " of " + f.allocation + where +
+                  ": it has the " + plural(fault.size, "element") + " from 0 to " +
+                  std::to_string(fault.size - 1) +
+                  ". Usual cause: an index that is one too large, or data that is no valid index.";
+      break;
+    }
+    case Kind::constant_write:
+      f.kind = "constant-write";
+      f.message =
+          access + where +
+          ": a __constant__ variable cannot be written by a kernel. The host sets it with "
+          "cudaMemcpyToSymbol() before the launch; what kernels write is a __device__ variable.";
+      break;
+    case Kind::shared_uninitialized:
+      f.kind = "uninitialized-shared";
+      if (fault.text) {
+        f.message =
+            "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
+            shared_place(fault) +
+            ", is read before the copy has arrived. Usual cause: no wait for it "
+            "(__pipeline_wait_prior(), wait()), or one that leaves too many copies under way. Each "
+            "thread waits for its own copies, and then all need a __syncthreads().";
+        f.address = 0;
+        break;
+      }
+      f.message = access + where + others + ": no thread of the block has written there, " +
+                  shared_place(fault) +
+                  ". Shared memory holds what an earlier block left. Usual cause: a tile that is "
+                  "not filled up to its edge, because the threads there have no element to load, "
+                  "or a missing initialisation.";
+      f.address = 0;
+      break;
+    case Kind::global_uninitialized: {
+      const memory::Allocation* found = memory::find(fault.address);
+      if (found) f.allocation = memory::describe(*found);
+      f.kind = "uninitialized-global";
+      f.severity = Severity::warning;
+      f.message = access + where + others + ": nothing has been written there yet, " +
+                  (found ? into(*found, fault.address) : std::string("in device memory")) +
+                  ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
+                  "that is missing, or that counts elements where it should count bytes.";
+      break;
+    }
+    case Kind::global_race: {
+      f.allocation = holder_of(fault.address);
+      const dim3 extent = fault.grid;
+      const uint3 other_block{static_cast<unsigned>(fault.other_block % extent.x),
+                              static_cast<unsigned>(fault.other_block / extent.x % extent.y),
+                              static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
+      f.kind = "global-race";
+      if (fault.same_block) {
+        f.message =
+            access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+            other.text() + " by thread " + text(fault.other_thread) +
+            " of the same block: both touch the same bytes of " + f.allocation +
+            ", and nothing orders the two. Usual cause: threads that share an element which "
+            "each was to have for itself: give each its own index (blockIdx.x * blockDim.x "
+            "+ threadIdx.x), add with atomicAdd(), or part the phases by a __syncthreads().";
+        break;
+      }
+      f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
+                  " at " + other.text() + " by block " + text(other_block) +
+                  ": both touch the same bytes of " + f.allocation +
+                  ", and blocks run in any order. Usual cause: a result that several blocks add to "
+                  "without an atomic operation, an array that is read and overwritten in one "
+                  "launch, or a __threadfence() that is missing before the flag is set.";
+      break;
+    }
+    case Kind::misaligned: {
+      const memory::Allocation* found = memory::find(fault.address);
+      if (found) f.allocation = memory::describe(*found);
+      f.kind = "misaligned-access";
+      f.message = access + where + others + ": the address is not a multiple of " +
+                  plural(fault.size, "byte") + (found ? ", " + into(*found, fault.address) : "") +
+                  ". A type such as double or float4 needs an address that is a multiple of its "
+                  "size. Usual cause: a pointer to smaller elements, cast after it was moved by "
+                  "some of them, or rows whose length is no multiple of the larger type.";
+      break;
+    }
+    case Kind::shared_race:
+      f.kind = "shared-race";
+      f.message = std::string(fault.atomic  ? "atomic operation"
+                              : fault.store ? "write"
+                                            : "read") +
+                  where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+                  other.text() + " by thread " + text(fault.other_thread) +
+                  " of the same block: both touch " + shared_place(fault) +
+                  ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within "
+                  "a warp __syncwarp().";
+      f.address = 0;
+      break;
+    case Kind::barrier_divergence:
+      f.kind = "barrier-divergence";
+      if (fault.text) {
+        f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) +
+                    " calls a warp function at " + at.text() + " in " + kernel + " with the mask " +
+                    mask_text(fault.address) + ", while thread " + text(fault.other_thread) +
+                    " of the same block waits at the barrier at " + other.text() +
+                    ", and neither can go on. Every lane in the mask must make the call: let the "
+                    "mask name those that do, or take the call out of the condition.";
+        f.address = 0;
+        break;
+      }
+      f.message =
+          "thread " + text(fault.thread) + " of block " + text(fault.block) + " waits at " +
+          at.text() + " in " + kernel + ", while thread " + text(fault.other_thread) +
+          " of the same block waits at the barrier at " + other.text() +
+          ". All threads of a block that have not exited must reach the same __syncthreads(): take "
+          "it out of the condition, or out of the loop that some threads leave earlier.";
+      break;
+    case Kind::grid_barrier:
+      f.kind = "barrier-divergence";
+      f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
+                  at.text() + " in " + kernel +
+                  ", which another block has left without reaching it. All blocks must reach every "
+                  "grid.sync(): take it out of the condition.";
+      break;
+    case Kind::invalid_mask: {
+      const std::string mask = mask_text(fault.address);
+      f.kind = "invalid-mask";
+      if (fault.text && std::string_view(fault.text) == "width") {
+        f.message = std::string("shuffle") + where + ": the width must be 1, 2, 4, 8, 16 or 32.";
+      } else if (fault.text) {
+        f.message = std::string("warp function") + where + ": the mask " + mask +
+                    " does not name the calling lane.";
+      } else {
+        f.message = std::string("warp function") + where + others + ": the mask " + mask +
+                    " names lanes that never come here. Every lane in the mask must make the call.";
+      }
+      f.address = 0;
+      break;
+    }
+    case Kind::exited_lane:
+      f.kind = "invalid-mask";
+      f.message =
+          "warp function" + where + ": the mask " + mask_text(fault.address) + " names thread " +
+          text(fault.other_thread) +
+          (fault.text ? ", whose value it asks for and which has exited"
+                      : ", which goes on without making the call, and exits") +
+          ". Usual cause: a full mask inside of `if (i < n)`, or behind an early return. Let all "
+          "lanes make the call, those without an element with a value that does not matter, "
+          "or take the mask from __ballot_sync() ahead of the condition.";
+      f.address = 0;
+      break;
+    case Kind::hang:
+      f.kind = "hang";
+      f.message = "block " + text(fault.block) + " of " + kernel;
+      if (fault.text) {
+        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+                     ", and in " + std::to_string(fault.limit) +
+                     " s of a CPU's time no block has ended or come to new memory. Usual cause: a "
+                     "loop whose condition stays true. (SIMT_STEPS=n, beyond 2^24, allows more.)";
+      } else if (fault.limit) {
+        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+                     " after " + std::to_string(fault.limit) +
+                     " steps of its warp. Usual cause: a loop whose condition stays true. "
+                     "(SIMT_STEPS=n allows more steps.)";
+      } else {
+        f.message +=
+            " will never end: its threads do the same again and again, thread " +
+            text(fault.thread) + " at " + at.text() +
+            ", and no block changes what they wait for. Usual cause: a loop that waits for a flag "
+            "or a lock, while the thread that would set or free it waits at a barrier, has exited, "
+            "comes after this one in the same warp, or is in a block that has not begun. (Only the "
+            "blocks of a cooperative launch all run at the same time.)";
+      }
+      break;
+    case Kind::trap:
+      f.kind = "trap";
+      f.message = std::string(fault.text ? fault.text : "trap") + where + ".";
+      break;
+    case Kind::assertion:
+      f.kind = "trap";
+      f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
+      break;
+    case Kind::crash:
+      f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
+                                                                         : "out-of-bounds";
+      f.allocation = place_of(fault.address).allocation;
+      f.message = "access" + where + ": " + place_of(fault.address).text +
+                  ". Usual cause: " + place_of(fault.address).cause + ".";
+      break;
+    case Kind::stack_overflow:
+      f.kind = "stack-overflow";
+      f.message =
+          "thread " + text(fault.thread) + where.substr(0, where.rfind(", thread")) +
+          " has used up its stack. Usual cause: a recursion that does not end, or arrays of "
+          "a thread's own that are too large: CUDA allows 512 KiB of them. (SIMT_STACK=n "
+          "sets the bytes of a thread's stack.)";
+      break;
+    case Kind::division_by_zero:
+      f.kind = "division-by-zero";
+      f.severity = Severity::warning;
+      f.message = "integer division by zero" + where +
+                  ". A GPU does not trap: the quotient, or the remainder, has all bits set, as -1 "
+                  "has. Usual cause: a size or a count that is 0, or a divisor that was never set.";
+      break;
+  }
+  return f;
+}
+
+}  // namespace simt::device

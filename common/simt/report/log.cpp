@@ -1,0 +1,158 @@
+#include "report/log.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "base/program.h"
+#include "base/symbols.h"
+#include "memory/allocations.h"
+#include "report/api_errors.h"
+#include "report/describe.h"
+#include "report/errors.h"
+
+namespace simt {
+namespace device {
+
+Log& log() {
+  static Log* s = new Log;  // destructors of the program may come late
+  return *s;
+}
+
+void resolve(Record& record) {
+  if (record.resolved) return;
+  record.resolved = true;
+  std::map<std::pair<std::string, int>, Counts> by_line;
+  for (const auto& [pc, counts] : record.by_pc) {
+    if (counts == Counts{}) continue;
+    const symbols::Location& at = symbols::locate(pc);
+    by_line[{at.file, at.line}] += counts;
+  }
+  for (auto& [at, counts] : by_line) record.launch.lines.push_back({at.first, at.second, counts});
+}
+
+void report(Finding finding) {
+  Log& s = log();
+  const std::lock_guard lock(s.mutex);
+  const auto first =
+      finding.launch < 0
+          ? finding.launch
+          : s.told
+                .try_emplace({finding.kind, finding.kernel, finding.file, finding.line},
+                             finding.launch)
+                .first->second;
+  if (first == finding.launch) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "simt: %s%s: %s\n",
+                 finding.severity == Severity::warning ? "warning: " : "", finding.kind.c_str(),
+                 finding.message.c_str());
+    s.pending.push_back(finding);
+  }
+  if (finding.launch < 0) {
+    s.host_findings.push_back(std::move(finding));
+  } else if (static_cast<size_t>(finding.launch) < s.records.size()) {
+    s.records[static_cast<size_t>(finding.launch)].launch.findings.push_back(std::move(finding));
+  }
+}
+
+size_t pending_errors() {
+  const std::vector<Finding>& pending = log().pending;
+  return static_cast<size_t>(std::count_if(pending.begin(), pending.end(), [](const Finding& f) {
+    return f.severity == Severity::error;
+  }));
+}
+
+cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults) {
+  Log& s = log();
+  const std::lock_guard lock(s.mutex);
+  const int index = static_cast<int>(s.records.size());
+  Record& kept = s.records.emplace_back();
+  kept.launch.index = index;
+  kept.launch.kernel = std::move(record.kernel);
+  kept.launch.grid = record.grid;
+  kept.launch.block = record.block;
+  kept.launch.traced_blocks = record.traced_blocks;
+  kept.by_pc = std::move(record.by_pc);
+  kept.examples = std::move(record.examples);
+  for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
+
+  cudaError_t sticky = cudaSuccess;
+  const auto stick = [&sticky](cudaError_t error) {
+    if (sticky == cudaSuccess) sticky = error;
+  };
+  using Kind = engine::Fault::Kind;
+  std::set<std::string> told;  // one line may be several instructions
+  for (const engine::Fault& fault : faults) {
+    Finding finding = describe(fault, kept.launch.kernel, index);
+    if (told.insert(finding.message).second) report(std::move(finding));
+    switch (fault.kind) {
+      case Kind::shared_race:
+      case Kind::shared_uninitialized:
+      case Kind::global_race:
+      case Kind::global_uninitialized:
+      case Kind::division_by_zero:
+      case Kind::exited_lane:
+        break;
+      case Kind::misaligned:
+        stick(cudaErrorMisalignedAddress);
+        break;
+      case Kind::constant_write:
+      case Kind::array_out_of_bounds:
+      case Kind::out_of_bounds:
+      case Kind::shared_out_of_bounds:
+      case Kind::crash:
+      case Kind::stack_overflow:
+        stick(cudaErrorIllegalAddress);
+        break;
+      case Kind::assertion:
+        ++s.asserted;
+        stick(cudaErrorAssert);
+        break;
+      case Kind::hang:
+        stick(cudaErrorLaunchTimeout);
+        break;
+      default:
+        stick(cudaErrorLaunchFailure);
+    }
+  }
+  return sticky;
+}
+
+}  // namespace device
+
+// ---- What a program can ask ---------------------------------------------------------------------
+
+bool tracing() { return engine::traced_program; }
+
+std::size_t launch_count() { return device::log().records.size(); }
+
+const Launch& launch(std::size_t i) {
+  const std::lock_guard lock(device::log().mutex);
+  device::Record& record = device::log().records.at(i);
+  device::resolve(record);
+  return record.launch;
+}
+
+Counts counts_since(std::size_t first) {
+  Counts sum;
+  const std::lock_guard lock(device::log().mutex);
+  for (std::size_t i = first; i < device::log().records.size(); ++i)
+    sum += device::log().records[i].launch.counts;
+  return sum;
+}
+
+std::vector<Finding> take_findings() {
+  const std::lock_guard lock(device::log().mutex);
+  for (Finding& finding : device::take_api_errors({})) device::report(std::move(finding));
+  device::clear_errors();
+  device::log().asserted = 0;
+  device::log().told.clear();
+  return std::exchange(device::log().pending, {});
+}
+
+void name_allocation(const void* base, std::string_view name) {
+  memory::name(reinterpret_cast<uint64_t>(base), name);
+}
+
+}  // namespace simt

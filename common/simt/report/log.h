@@ -1,0 +1,61 @@
+// What launches have left behind and what was found in them, until the program asks or ends.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <simt/simt.h>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/fault.h"
+#include "count/count_table.h"
+
+namespace simt::engine {
+
+// What a launch leaves behind.
+struct LaunchRecord {
+  std::string kernel;
+  dim3 grid, block;
+  uint64_t traced_blocks = 0;  // fewer than all where a sample was counted
+  std::map<uint64_t, Counts> by_pc;
+  std::map<uint64_t, Example> examples;
+};
+
+}  // namespace simt::engine
+
+namespace simt::device {
+
+struct Record {
+  Launch launch;
+  std::map<uint64_t, Counts> by_pc;
+  std::map<uint64_t, engine::Example> examples;
+  bool resolved = false;
+};
+
+struct Log {
+  std::recursive_mutex mutex;
+  std::deque<Record> records;
+  std::vector<Finding> host_findings;  // all of them
+  std::vector<Finding> pending;        // not taken: the errors among them fail the process
+  // Kind, kernel and place of what was found in kernels -> the launch in which it was told. What comes again in
+  // later launches is on record, and told no more.
+  std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
+  size_t asserted = 0;  // those of them that are failed assertions
+};
+Log& log();
+
+// Sums the counts of a launch by source line, once.
+void resolve(Record& record);
+
+// Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
+void report(Finding finding);
+size_t pending_errors();
+
+// Records the launch and reports its faults. Returns the error that stays with the device, if one of them ends the kernel.
+cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults);
+
+}  // namespace simt::device

@@ -1,0 +1,254 @@
+// Copies, and memory that is set.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/program_image.h"
+#include "base/symbols.h"
+#include "check/host_copies.h"
+#include "launch/launch_memo.h"
+#include "report/api_errors.h"
+#include "report/errors.h"
+#include "runtime/memory_calls.h"
+#include "runtime/streams.h"
+
+using simt::device::explain;
+using simt::device::result;
+using simt::graphs::enqueue;
+using simt::runtime::is_variable;
+
+namespace {
+
+// One end of a copy. What cudaMalloc and its like returned, or a variable, must hold all of it. Empty if it
+// does, else what is wrong.
+std::string wrong_with(const char* end, const void* pointer, size_t size) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const std::string what = "the " + std::string(end);
+  if (!pointer) return what + " is a null pointer";
+  std::string place;
+  uint64_t holds_until = 0;
+  if (simt::memory::in_arena(address)) {
+    const simt::memory::Allocation* found = simt::memory::find(address);
+    if (!found) return what + " is an address that no allocation holds";
+    place = simt::memory::describe(*found);
+    if (found->freed) return what + " lies in " + place;
+    holds_until = found->end();
+  } else if (const simt::symbols::Variable* variable = simt::symbols::find_variable(address)) {
+    place =
+        "the " + std::to_string(variable->end - variable->begin) + " bytes of " + variable->name;
+    holds_until = variable->end;
+  } else {
+    return {};  // the host's
+  }
+  if (size <= holds_until - address) return {};
+  const uint64_t past = size - (holds_until - address);
+  return what + " reaches " + std::to_string(past) + (past == 1 ? " byte" : " bytes") +
+         " past the end of " + place;
+}
+
+bool is_device(const void* pointer) {
+  return simt::memory::in_device_arena(reinterpret_cast<uint64_t>(pointer));
+}
+
+// The direction must fit the pointers. Host memory that the device can reach too fits both.
+bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return !is_device(to) && !is_device(from);
+    case cudaMemcpyHostToDevice:
+      return !is_device(from);
+    case cudaMemcpyDeviceToHost:
+      return !is_device(to);
+    default:
+      return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+  }
+}
+
+void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
+  const auto address = reinterpret_cast<uint64_t>(to);
+  if (simt::engine::in_program_data(address)) simt::engine::repeats::forget();
+  if (!simt::memory::in_device_arena(address)) return;
+  if (pitch == width) {
+    simt::memory::mark_written(address, width * height);
+  } else {
+    for (size_t row = 0; row < height; ++row) {
+      simt::memory::mark_written(address + row * pitch, width);
+    }
+  }
+}
+
+cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                      size_t height, cudaMemcpyKind kind) {
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  if (width == 0 || height == 0) return result(cudaSuccess);
+  if (to_pitch < width || from_pitch < width) {
+    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
+            std::to_string(std::min(to_pitch, from_pitch)));
+    return result(cudaErrorInvalidPitchValue);
+  }
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return result(cudaErrorInvalidMemcpyDirection);
+  }
+  if (!direction_fits(to, from, kind)) {
+    explain(is_device(to) && kind != cudaMemcpyHostToDevice
+                ? "the target lies in device memory, and the direction says that it is the host's"
+                : "the source lies in device memory, and the direction says that it is the host's");
+    return result(cudaErrorInvalidValue);
+  }
+  std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
+  if (wrong.empty()) wrong = wrong_with("source", from, (height - 1) * from_pitch + width);
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
+    return result(cudaErrorInvalidValue);
+  }
+  auto* target = static_cast<char*>(to);
+  auto* source = static_cast<const char*>(from);
+  for (size_t row = 0; row < height; ++row) {
+    std::memmove(target + row * to_pitch, source + row * from_pitch, width);
+  }
+  mark_rows_written(to, to_pitch, width, height);
+  if (!is_device(to)) {
+    for (size_t row = 0; row < height; ++row) {
+      simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
+    }
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  if (width == 0 || height == 0) return result(cudaSuccess);
+  if (pitch < width) {
+    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
+            std::to_string(pitch));
+    return result(cudaErrorInvalidPitchValue);
+  }
+  const bool is_known =
+      simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) || is_variable(pointer);
+  std::string wrong = is_known ? wrong_with("range", pointer, (height - 1) * pitch + width)
+                               : "this is not device memory";
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
+    return result(cudaErrorInvalidValue);
+  }
+  for (size_t row = 0; row < height; ++row) {
+    std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
+  }
+  mark_rows_written(pointer, pitch, width, height);
+  return result(cudaSuccess);
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  return copy_rows(to, size, from, size, size, 1, kind);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, size, from, size, size, 1, kind); });
+}
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t size) {
+  if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
+  return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t size, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyPeer(to, to_device, from, from_device, size); });
+}
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+  return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
+}
+cudaError_t cudaMemset(void* pointer, int value, size_t size) {
+  return set_rows(pointer, size, value, size, 1);
+}
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return set_rows(pointer, size, value, size, 1); });
+}
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  return set_rows(pointer, pitch, value, width, height);
+}
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return set_rows(pointer, pitch, value, width, height); });
+}
+
+// ---- Three dimensions: slices of rows
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
+  if (!p) return result(cudaErrorInvalidValue);
+  if (p->srcArray || p->dstArray) return result(cudaErrorNotSupported);
+  const auto start = [](const cudaPitchedPtr& memory, const cudaPos& position, size_t slice) {
+    return static_cast<char*>(memory.ptr) +
+           ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
+  };
+  for (size_t slice = 0; slice < p->extent.depth; ++slice) {
+    if (const cudaError_t error = copy_rows(start(p->dstPtr, p->dstPos, slice), p->dstPtr.pitch,
+                                            start(p->srcPtr, p->srcPos, slice), p->srcPtr.pitch,
+                                            p->extent.width, p->extent.height, p->kind)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
+  if (!p) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeMemcpy, [copy = *p] { return cudaMemcpy3D(&copy); });
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent) {
+  for (size_t slice = 0; slice < extent.depth; ++slice) {
+    char* start = static_cast<char*>(pitched.ptr) + slice * pitched.ysize * pitched.pitch;
+    if (const cudaError_t error =
+            set_rows(start, pitched.pitch, value, extent.width, extent.height)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemset,
+                 [=] { return cudaMemset3D(pitched, value, extent); });
+}
+
+// A __device__ or __constant__ variable is a variable of the program.
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
+                               cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDeviceToHost || !symbol) return result(cudaErrorInvalidMemcpyDirection);
+  return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
+                   1, cudaMemcpyDefault);
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
+                                 cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyHostToDevice || !symbol) return result(cudaErrorInvalidMemcpyDirection);
+  return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
+                   cudaMemcpyDefault);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); });
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
+}
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  *pointer = const_cast<void*>(symbol);
+  return result(cudaSuccess);
+}

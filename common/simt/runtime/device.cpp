@@ -1,0 +1,259 @@
+// The device: its properties, limits and flags.
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "base/settings.h"
+#include "hooks/device_heap.h"
+#include "launch/device_limits.h"
+#include "memory/allocations.h"
+#include "report/errors.h"
+#include "report/leaks.h"
+
+using simt::device::result;
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (!count) return result(cudaErrorInvalidValue);
+  *count = 1;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
+  if (!prop) return result(cudaErrorInvalidValue);
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  *prop = {};
+  std::snprintf(prop->name, sizeof(prop->name), "SIMT simulator");
+  prop->totalGlobalMem = simt::memory::total_bytes();
+  prop->sharedMemPerBlock = simt::device::kSharedPerBlock;
+  prop->regsPerBlock = 65536;
+  prop->warpSize = 32;
+  prop->memPitch = 0x7fffffff;
+  prop->maxThreadsPerBlock = 1024;
+  prop->maxThreadsDim[0] = prop->maxThreadsDim[1] = 1024;
+  prop->maxThreadsDim[2] = 64;
+  prop->maxGridSize[0] = 0x7fffffff;
+  prop->maxGridSize[1] = prop->maxGridSize[2] = 65535;
+  prop->totalConstMem = 65536;
+  prop->major = 9;
+  prop->minor = 0;
+  prop->textureAlignment = 512;
+  prop->deviceOverlap = 1;
+  prop->multiProcessorCount = simt::device::kMultiprocessors;
+  prop->canMapHostMemory = 1;
+  prop->concurrentKernels = 1;
+  prop->asyncEngineCount = 1;
+  prop->unifiedAddressing = 1;
+  prop->clockRate = 1'000'000;
+  prop->memoryClockRate = 1'000'000;
+  prop->memoryBusWidth = 512;
+  prop->l2CacheSize = 4 << 20;
+  prop->maxThreadsPerMultiProcessor = simt::device::kThreadsPerMultiprocessor;
+  prop->globalL1CacheSupported = prop->localL1CacheSupported = 1;
+  prop->sharedMemPerMultiprocessor = simt::device::kSharedPerMultiprocessor;
+  prop->regsPerMultiprocessor = 65536;
+  prop->managedMemory = 1;
+  prop->streamPrioritiesSupported = 1;
+  prop->singleToDoublePrecisionPerfRatio = 2;
+  prop->canUseHostPointerForRegisteredMem = 1;
+  prop->hostRegisterSupported = 1;
+  prop->memoryPoolsSupported = 1;
+  prop->texturePitchAlignment = 32;
+  prop->surfaceAlignment = 512;
+  std::memcpy(prop->uuid.bytes, "SIMT simulator", 15);
+  prop->concurrentManagedAccess = 1;
+  prop->cooperativeLaunch = 1;
+  prop->sharedMemPerBlockOptin = simt::device::kSharedPerBlockOptin;
+  prop->maxBlocksPerMultiProcessor = simt::device::kBlocksPerMultiprocessor;
+  prop->reservedSharedMemPerBlock = 1024;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  cudaDeviceProp p;
+  if (!value) return result(cudaErrorInvalidValue);
+  if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+#define SIMT_ATTRIBUTE(name, field)     \
+  case cudaDevAttr##name:               \
+    *value = static_cast<int>(p.field); \
+    break;
+  switch (attribute) {
+    SIMT_ATTRIBUTE(MaxThreadsPerBlock, maxThreadsPerBlock)
+    SIMT_ATTRIBUTE(MaxBlockDimX, maxThreadsDim[0])
+    SIMT_ATTRIBUTE(MaxBlockDimY, maxThreadsDim[1])
+    SIMT_ATTRIBUTE(MaxBlockDimZ, maxThreadsDim[2])
+    SIMT_ATTRIBUTE(MaxGridDimX, maxGridSize[0])
+    SIMT_ATTRIBUTE(MaxGridDimY, maxGridSize[1])
+    SIMT_ATTRIBUTE(MaxGridDimZ, maxGridSize[2])
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerBlock, sharedMemPerBlock)
+    SIMT_ATTRIBUTE(TotalConstantMemory, totalConstMem)
+    SIMT_ATTRIBUTE(WarpSize, warpSize)
+    SIMT_ATTRIBUTE(MaxPitch, memPitch)
+    SIMT_ATTRIBUTE(MaxRegistersPerBlock, regsPerBlock)
+    SIMT_ATTRIBUTE(ClockRate, clockRate)
+    SIMT_ATTRIBUTE(TextureAlignment, textureAlignment)
+    SIMT_ATTRIBUTE(GpuOverlap, deviceOverlap)
+    SIMT_ATTRIBUTE(MultiProcessorCount, multiProcessorCount)
+    SIMT_ATTRIBUTE(Integrated, integrated)
+    SIMT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory)
+    SIMT_ATTRIBUTE(ComputeMode, computeMode)
+    SIMT_ATTRIBUTE(ConcurrentKernels, concurrentKernels)
+    SIMT_ATTRIBUTE(MemoryClockRate, memoryClockRate)
+    SIMT_ATTRIBUTE(GlobalMemoryBusWidth, memoryBusWidth)
+    SIMT_ATTRIBUTE(L2CacheSize, l2CacheSize)
+    SIMT_ATTRIBUTE(MaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor)
+    SIMT_ATTRIBUTE(AsyncEngineCount, asyncEngineCount)
+    SIMT_ATTRIBUTE(UnifiedAddressing, unifiedAddressing)
+    SIMT_ATTRIBUTE(ComputeCapabilityMajor, major)
+    SIMT_ATTRIBUTE(ComputeCapabilityMinor, minor)
+    SIMT_ATTRIBUTE(StreamPrioritiesSupported, streamPrioritiesSupported)
+    SIMT_ATTRIBUTE(GlobalL1CacheSupported, globalL1CacheSupported)
+    SIMT_ATTRIBUTE(LocalL1CacheSupported, localL1CacheSupported)
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, sharedMemPerMultiprocessor)
+    SIMT_ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerMultiprocessor)
+    SIMT_ATTRIBUTE(ManagedMemory, managedMemory)
+    SIMT_ATTRIBUTE(SingleToDoublePrecisionPerfRatio, singleToDoublePrecisionPerfRatio)
+    SIMT_ATTRIBUTE(ConcurrentManagedAccess, concurrentManagedAccess)
+    SIMT_ATTRIBUTE(CanUseHostPointerForRegisteredMem, canUseHostPointerForRegisteredMem)
+    SIMT_ATTRIBUTE(CooperativeLaunch, cooperativeLaunch)
+    SIMT_ATTRIBUTE(MaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin)
+    SIMT_ATTRIBUTE(HostRegisterSupported, hostRegisterSupported)
+    SIMT_ATTRIBUTE(MaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor)
+    SIMT_ATTRIBUTE(ReservedSharedMemoryPerBlock, reservedSharedMemPerBlock)
+    SIMT_ATTRIBUTE(MemoryPoolsSupported, memoryPoolsSupported)
+    default:
+      if (attribute < 1 || attribute > cudaDevAttrOnlyPartialHostNativeAtomicSupported) {
+        return result(cudaErrorInvalidValue);
+      }
+      *value = 0;  // what the simulated device has not: textures, ECC, a bus, ...
+  }
+#undef SIMT_ATTRIBUTE
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSynchronize() { return result(cudaSuccess); }
+
+cudaError_t cudaDeviceReset() {
+  if (simt::settings::leaks_are_errors()) simt::device::report_leaks();
+  simt::memory::reset();
+  simt::heap::reset();
+  simt::device::clear_errors();
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return result(cudaSuccess);
+}
+
+namespace {
+// Stacks and the buffer of printf() are as large as they have to be; what was asked for is kept.
+std::map<cudaLimit, size_t>& limits() {
+  static std::map<cudaLimit, size_t> values = {
+      {cudaLimitStackSize, 1024},
+      {cudaLimitPrintfFifoSize, size_t{7} << 20},
+      {cudaLimitMallocHeapSize, size_t{8} << 20},
+      {cudaLimitDevRuntimeSyncDepth, 2},
+      {cudaLimitDevRuntimePendingLaunchCount, 2048},
+      {cudaLimitMaxL2FetchGranularity, 64},
+      {cudaLimitPersistingL2CacheSize, 0},
+  };
+  return values;
+}
+cudaFuncCache cache_config = cudaFuncCachePreferNone;
+cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
+unsigned device_flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+}  // namespace
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  const auto found = limits().find(limit);
+  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  found->second = value;
+  if (limit == cudaLimitMallocHeapSize) simt::heap::set_limit(value);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  const auto found = limits().find(limit);
+  if (!value) return result(cudaErrorInvalidValue);
+  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  *value = found->second;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
+  cache_config = config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  *config = cache_config;
+  return result(cudaSuccess);
+}
+// The banks are 4 bytes wide since Maxwell, whatever is asked for.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = bank_config;
+  return result(cudaSuccess);
+}
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  device_flags = flags;
+  return result(cudaSuccess);
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = device_flags;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least) *least = 0;
+  if (greatest) *greatest = -5;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (device != 0) return result(cudaErrorInvalidDevice);
+  if (!text || length < 13) return result(cudaErrorInvalidValue);
+  std::snprintf(text, static_cast<size_t>(length), "0000:00:00.0");
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  if (!device || !text || std::strncmp(text, "0000:00:00", 10))
+    return result(cudaErrorInvalidValue);
+  *device = 0;
+  return result(cudaSuccess);
+}
+// There is one device, and none beside it.
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (device != 0 || peer != 0) return result(cudaErrorInvalidDevice);
+  *can = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorPeerAccessNotEnabled); }
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return result(cudaErrorInvalidDevice);
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+  *device = 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+cudaError_t cudaSetValidDevices(int*, int) { return result(cudaSuccess); }
+cudaError_t cudaCtxResetPersistingL2Cache() { return result(cudaSuccess); }
+cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+cudaError_t cudaProfilerStart() { return result(cudaSuccess); }
+cudaError_t cudaProfilerStop() { return result(cudaSuccess); }

@@ -1,0 +1,134 @@
+// Kernels as functions: their launch, their attributes, their occupancy.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/symbols.h"
+#include "launch/device_limits.h"
+#include "launch/kernel_registry.h"
+#include "report/errors.h"
+
+using simt::device::result;
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t stream) {
+  return simt::kernels::launch(function, simt::Config(grid, block, shared, stream), arguments);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t shared, cudaStream_t stream) {
+  simt::Config config(grid, block, shared, stream);
+  config.cooperative = true;
+  return simt::kernels::launch(function, config, arguments);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* settings, const void* function,
+                                void** arguments) {
+  if (!settings) return simt::device::result(cudaErrorInvalidValue);
+  simt::Config config(settings->gridDim, settings->blockDim, settings->dynamicSmemBytes,
+                      settings->stream);
+  for (unsigned i = 0; i < settings->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = settings->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) {
+      config.cooperative = attribute.val.cooperative != 0;
+    }
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      const auto& cluster = attribute.val.clusterDim;
+      if (cluster.x * cluster.y * cluster.z != 1)  // clusters are not simulated
+        return simt::device::result(cudaErrorNotSupported);
+    }
+  }
+  return simt::kernels::launch(function, config, arguments);
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  if (!name || !simt::kernels::find(function).launch)
+    return simt::device::result(cudaErrorInvalidValue);
+  static std::mutex mutex;
+  static auto* names = new std::map<const void*, std::string>;  // the caller keeps the pointer
+  const std::lock_guard lock(mutex);
+  std::string& text = (*names)[function];
+  if (text.empty()) text = simt::symbols::function_name(reinterpret_cast<uint64_t>(function) + 1);
+  *name = text.c_str();
+  return simt::device::result(cudaSuccess);
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    if (value < 0 || static_cast<size_t>(value) > simt::device::kSharedPerBlockOptin) {
+      return result(cudaErrorInvalidValue);
+    }
+    simt::device::allow_dynamic_shared(function, static_cast<size_t>(value));
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  if (!attributes || !function) return result(cudaErrorInvalidValue);
+  *attributes = {};
+  const size_t fixed = simt::kernels::static_shared(function);
+  attributes->sharedSizeBytes = fixed;
+  attributes->maxThreadsPerBlock = static_cast<int>(simt::kernels::find(function).most_threads);
+  attributes->numRegs = 64;
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  const size_t limit = simt::device::allowed_dynamic_shared(function);
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(limit > simt::device::kSharedPerBlock ? limit : limit - fixed);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return result(cudaSuccess); }
+cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int block_size, size_t dynamic_shared) {
+  if (!blocks || !function || block_size <= 0) return result(cudaErrorInvalidValue);
+  const bool fits = block_size <= static_cast<int>(simt::kernels::find(function).most_threads);
+  const size_t shared = dynamic_shared + simt::kernels::static_shared(function);
+  *blocks = fits ? simt::device::resident_blocks(block_size, shared) : 0;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int block_size, size_t dynamic_shared, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size,
+                                                       dynamic_shared);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int block_size) {
+  if (!bytes || !function || blocks <= 0 || block_size <= 0) return result(cudaErrorInvalidValue);
+  const size_t share = simt::device::kSharedPerMultiprocessor / static_cast<size_t>(blocks);
+  const size_t taken = simt::device::kSharedReserved + simt::kernels::static_shared(function);
+  const size_t most = simt::device::kSharedPerBlockOptin - simt::kernels::static_shared(function);
+  *bytes = std::min(share > taken ? share - taken : 0, most);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
+                                               const void* function, size_t dynamic_shared,
+                                               int block_size_limit) {
+  if (!grid_size || !block_size) return result(cudaErrorInvalidValue);
+  int best = 0;
+  const int bound = static_cast<int>(simt::kernels::find(function).most_threads);
+  const int most = block_size_limit > 0 ? std::min(block_size_limit, bound) : bound;
+  for (int warps = (most + 31) / 32; warps > 0; --warps) {
+    const int size = std::min(warps * 32, most);
+    int blocks = 0;
+    if (cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, size,
+                                                                          dynamic_shared)) {
+      return error;
+    }
+    if (blocks * size > best) {
+      best = blocks * size;
+      *block_size = size;
+      *grid_size = blocks * simt::device::kMultiprocessors;
+    }
+  }
+  return result(cudaSuccess);
+}

@@ -1,0 +1,88 @@
+// Capture: what streams are asked for becomes a graph.
+#include <simt/runtime.h>
+
+#include <atomic>
+#include <utility>
+
+#include "report/errors.h"
+#include "runtime/graphs.h"
+
+using namespace simt::graphs;
+using simt::device::result;
+
+bool simt::detail::is_captured(const Config& config) {
+  return config.to_node || graphs::is_capturing(config.stream);
+}
+
+void simt::detail::capture(const Config& config, Work work) {
+  const std::shared_ptr<void> closure(work.closure, work.destroy);
+  auto later = [closure, run = work.run] {
+    const cudaError_t before = device::exchange_last_error(cudaSuccess);
+    run(closure.get());
+    const cudaError_t error = device::exchange_last_error(before);
+    return error ? device::result(error) : device::sticky_error();
+  };
+  if (config.to_node) {
+    target->work = std::move(later);
+  } else {
+    note(config.stream, cudaGraphNodeTypeKernel, std::move(later));
+  }
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  static std::atomic<unsigned long long> ids{0};
+  if (!ordinary(stream)) return result(cudaErrorStreamCaptureUnsupported);
+  if (stream->capture) return result(cudaErrorIllegalState);
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->graph = new CUgraph_st;
+  stream->capture->origin = stream;
+  stream->capture->streams = {stream};
+  stream->capture->id = ++ids;
+  stream->last.clear();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  *graph = nullptr;
+  if (!is_capturing(stream)) return result(cudaErrorIllegalState);
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture->origin != stream) return result(cudaErrorStreamCaptureUnmatched);
+  bool joined = true;
+  for (CUstream_st* other : capture->streams) {
+    for (const Node* node : other->last) joined &= reaches(stream->last, node);
+  }
+  for (CUstream_st* other : capture->streams) {
+    other->capture.reset();
+    if (other != stream) other->last.clear();
+  }
+  stream->last.clear();
+  if (!joined) {
+    delete capture->graph;
+    return result(cudaErrorStreamCaptureUnjoined);
+  }
+  *graph = capture->graph;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  if (!status) return result(cudaErrorInvalidValue);
+  *status = is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph) {
+  if (const cudaError_t error = cudaStreamIsCapturing(stream, status)) return error;
+  if (!is_capturing(stream)) return cudaSuccess;
+  if (id) *id = stream->capture->id;
+  if (graph) *graph = stream->capture->graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  if (!mode) return result(cudaErrorInvalidValue);
+  std::swap(*mode, current);
+  return result(cudaSuccess);
+}

@@ -1,0 +1,147 @@
+// Graphs that are ready to run.
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "report/errors.h"
+#include "runtime/graphs.h"
+
+using namespace simt::graphs;
+using simt::device::result;
+
+namespace {
+
+CUgraphExec_st::Step* find_step(cudaGraphExec_t exec, cudaGraphNode_t node) {
+  if (!exec) return nullptr;
+  for (CUgraphExec_st::Step& step : exec->steps) {
+    if (step.node == node) return &step;
+  }
+  return nullptr;
+}
+
+cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t node, std::function<cudaError_t()> work) {
+  CUgraphExec_st::Step* step = find_step(exec, node);
+  if (!step) return result(cudaErrorInvalidValue);
+  step->work = std::move(work);
+  return result(cudaSuccess);
+}
+
+}  // namespace
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  auto steps = steps_of(*graph);
+  if (steps.size() != graph->nodes.size()) return result(cudaErrorInvalidValue);  // a cycle
+  *exec = new CUgraphExec_st{std::move(steps)};
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphNode_t* fault,
+                                 char* log, size_t log_size) {
+  if (fault) *fault = nullptr;
+  if (log && log_size) *log = 0;
+  return cudaGraphInstantiate(exec, graph, 0ull);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  if (!exec) return result(cudaErrorInvalidValue);
+  delete exec;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (!exec) return result(cudaErrorInvalidValue);
+  if (const cudaError_t error = simt::device::sticky_error()) return error;
+  if (is_capturing(stream)) {
+    note(stream, cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); });
+    return result(cudaSuccess);
+  }
+  return result(run(exec->steps));
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  return result(exec ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t* fault,
+                                cudaGraphExecUpdateResult* outcome) {
+  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  if (fault) *fault = nullptr;
+  auto steps = steps_of(*graph);
+  auto found = cudaGraphExecUpdateSuccess;
+  if (steps.size() != exec->steps.size()) {
+    found = cudaGraphExecUpdateErrorTopologyChanged;
+  } else {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].type != exec->steps[i].type) found = cudaGraphExecUpdateErrorNodeTypeChanged;
+    }
+  }
+  if (outcome) *outcome = found;
+  if (found != cudaGraphExecUpdateSuccess) return result(cudaErrorGraphExecUpdateFailure);
+  for (size_t i = 0; i < steps.size(); ++i) exec->steps[i].work = std::move(steps[i].work);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  cudaGraphExecUpdateResult outcome = cudaGraphExecUpdateError;
+  const cudaError_t error = cudaGraphExecUpdate(exec, graph, nullptr, &outcome);
+  if (info) *info = {outcome, nullptr, nullptr};
+  return error;
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  std::function<cudaError_t()> work;
+  if (const cudaError_t error = kernel_work(*params, work)) return error;
+  return replace(exec, node, std::move(work));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemcpy3DParms* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  return replace(exec, node, copy_work(*params));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                               const void* from, size_t size, cudaMemcpyKind kind) {
+  return replace(exec, node, [=] { return cudaMemcpy(to, from, size, kind); });
+}
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  return replace(exec, node, set_work(*params));
+}
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* params) {
+  if (!params || !params->fn) return result(cudaErrorInvalidValue);
+  return replace(exec, node, host_work(*params));
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
+  if (!graph || !path) return result(cudaErrorInvalidValue);
+  static constexpr const char* kTypes[] = {
+      "kernel",     "memcpy",       "memset",           "host",           "graph", "empty",
+      "wait event", "event record", "semaphore signal", "semaphore wait", "alloc", "free"};
+  std::ofstream out(path);
+  out << "digraph graph_ {\n";
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    const Node& node = *graph->nodes[i];
+    out << "  node" << i << " [label=\"" << kTypes[node.type] << "\"]\n";
+    for (size_t j = 0; j < graph->nodes.size(); ++j) {
+      if (std::count(node.after.begin(), node.after.end(), graph->nodes[j].get())) {
+        out << "  node" << j << " -> node" << i << '\n';
+      }
+    }
+  }
+  out << "}\n";
+  return result(out ? cudaSuccess : cudaErrorOperatingSystem);
+}

@@ -1,0 +1,299 @@
+// Graphs and their nodes.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "report/errors.h"
+#include "runtime/graphs.h"
+
+using namespace simt::graphs;
+using simt::device::result;
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  if (!graph || flags) return result(cudaErrorInvalidValue);
+  *graph = new CUgraph_st;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  delete graph;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
+  if (!clone || !original) return result(cudaErrorInvalidValue);
+  auto* graph = new CUgraph_st;
+  std::vector<std::pair<const Node*, Node*>> twins;
+  for (const auto& node : original->nodes) {
+    auto twin = std::make_unique<Node>(*node);
+    twin->graph = graph;
+    twins.emplace_back(node.get(), twin.get());
+    graph->nodes.push_back(std::move(twin));
+  }
+  for (const auto& node : graph->nodes) {
+    for (Node*& after : node->after) {
+      for (const auto& [old, twin] : twins) {
+        if (old == after) {
+          after = twin;
+          break;
+        }
+      }
+    }
+  }
+  *clone = graph;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaKernelNodeParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  std::function<cudaError_t()> work;
+  if (const cudaError_t error = kernel_work(*params, work)) return error;
+  if (const cudaError_t error =
+          add(node, graph, after, count, cudaGraphNodeTypeKernel, std::move(work))) {
+    return error;
+  }
+  (*node)->kernel = *params;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemcpy3DParms* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy, copy_work(*params));
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count, void* to,
+                                     const void* from, size_t size, cudaMemcpyKind kind) {
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+             [=] { return cudaMemcpy(to, from, size, kind); });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, size_t count,
+                                           const void* symbol, const void* from, size_t size,
+                                           size_t offset, cudaMemcpyKind kind) {
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+             [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, size_t count, void* to,
+                                             const void* symbol, size_t size, size_t offset,
+                                             cudaMemcpyKind kind) {
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+             [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemsetParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  return add(node, graph, after, count, cudaGraphNodeTypeMemset, set_work(*params));
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, size_t count,
+                                 const cudaHostNodeParams* params) {
+  if (!params || !params->fn) return result(cudaErrorInvalidValue);
+  return add(node, graph, after, count, cudaGraphNodeTypeHost, host_work(*params));
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count) {
+  return add(node, graph, after, count, cudaGraphNodeTypeEmpty, {});
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* after, size_t count,
+                                       cudaGraph_t child) {
+  if (!child) return result(cudaErrorInvalidValue);
+  return add(node, graph, after, count, cudaGraphNodeTypeGraph,
+             [steps = steps_of(*child)] { return run(steps); });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, size_t count,
+                                        cudaEvent_t event) {
+  return add(node, graph, after, count, cudaGraphNodeTypeEventRecord,
+             [event] { return cudaEventRecord(event); });
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, size_t count, cudaEvent_t) {
+  return add(node, graph, after, count, cudaGraphNodeTypeWaitEvent, {});
+}
+
+// The memory of a graph belongs to its node and to what was instantiated of it.
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count,
+                                     cudaMemAllocNodeParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  void* memory = nullptr;
+  if (const cudaError_t error = cudaMalloc(&memory, params->bytesize)) return error;
+  params->dptr = memory;
+  const std::shared_ptr<void> owner(memory, [](void* p) { cudaFree(p); });
+  return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, size_t count, void* pointer) {
+  if (!pointer) return result(cudaErrorInvalidValue);
+  return add(node, graph, after, count, cudaGraphNodeTypeMemFree, {});
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, size_t count) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) {
+    if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph) {
+      return result(cudaErrorInvalidValue);
+    }
+    to[i]->after.push_back(from[i]);
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     size_t count) {
+  return cudaGraphAddDependencies(graph, from, to, count);
+}
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, size_t count) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) std::erase(to[i]->after, from[i]);
+  return result(cudaSuccess);
+}
+
+namespace {
+
+// Gives as many as there is room for; without room, how many there are.
+cudaError_t hand_out(const std::vector<Node*>& found, cudaGraphNode_t* nodes, size_t* count) {
+  if (!count) return result(cudaErrorInvalidValue);
+  if (nodes) {
+    *count = std::min(*count, found.size());
+    std::copy_n(found.begin(), *count, nodes);
+  } else {
+    *count = found.size();
+  }
+  return result(cudaSuccess);
+}
+
+}  // namespace
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  std::vector<Node*> found;
+  for (const auto& node : graph->nodes) found.push_back(node.get());
+  return hand_out(found, nodes, count);
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  std::vector<Node*> found;
+  for (const auto& node : graph->nodes) {
+    if (node->after.empty()) found.push_back(node.get());
+  }
+  return hand_out(found, nodes, count);
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              size_t* count) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  std::vector<Node*> begins, ends;
+  for (const auto& node : graph->nodes) {
+    for (Node* after : node->after) {
+      begins.push_back(after);
+      ends.push_back(node.get());
+    }
+  }
+  size_t room = count ? *count : 0;
+  if (const cudaError_t error = hand_out(begins, from, count)) return error;
+  return hand_out(ends, to, from ? &room : count);
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData*, size_t* count) {
+  return cudaGraphGetEdges(graph, from, to, count);
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         size_t* count) {
+  if (!node) return result(cudaErrorInvalidValue);
+  return hand_out(node->after, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         cudaGraphEdgeData*, size_t* count) {
+  return cudaGraphNodeGetDependencies(node, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           size_t* count) {
+  if (!node) return result(cudaErrorInvalidValue);
+  std::vector<Node*> dependents;
+  for (const auto& other : node->graph->nodes) {
+    if (std::find(other->after.begin(), other->after.end(), node) != other->after.end()) {
+      dependents.push_back(other.get());
+    }
+  }
+  return hand_out(dependents, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           cudaGraphEdgeData*, size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, nodes, count);
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  if (!node || !type) return result(cudaErrorInvalidValue);
+  *type = node->type;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+  if (!node) return result(cudaErrorInvalidValue);
+  CUgraph_st* graph = node->graph;
+  for (const auto& other : graph->nodes) std::erase(other->after, node);
+  std::erase_if(graph->nodes, [node](const auto& other) { return other.get() == node; });
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
+  if (!node || !params || node->type != cudaGraphNodeTypeKernel || !node->kernel.func) {
+    return result(cudaErrorInvalidValue);
+  }
+  *params = node->kernel;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
+  if (!node || !params) return result(cudaErrorInvalidValue);
+  if (const cudaError_t error = kernel_work(*params, node->work)) return error;
+  node->kernel = *params;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
+  if (!node || !params) return result(cudaErrorInvalidValue);
+  node->work = copy_work(*params);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
+  if (!node || !params) return result(cudaErrorInvalidValue);
+  node->work = set_work(*params);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
+  if (!node || !params || !params->fn) return result(cudaErrorInvalidValue);
+  node->work = host_work(*params);
+  return result(cudaSuccess);
+}

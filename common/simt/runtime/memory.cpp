@@ -1,0 +1,211 @@
+// Memory: allocated, freed, shared with the host.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <string>
+
+#include "report/api_errors.h"
+#include "report/errors.h"
+#include "runtime/memory_calls.h"
+
+using simt::device::explain;
+using simt::device::result;
+using simt::memory::Kind;
+using simt::runtime::allocate;
+using simt::runtime::is_variable;
+using simt::runtime::release;
+
+#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+// The linker's names for where the program's variables begin and end.
+extern "C" {
+extern const char __data_start[];
+extern const char _end[];
+}
+
+namespace simt::runtime {
+
+cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
+  if (!pointer) return result(cudaErrorInvalidValue);
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  *pointer = nullptr;
+  if (size == 0) return result(cudaSuccess);
+  if (size > uint64_t{1} << 62) {
+    explain(std::to_string(size) +
+            " bytes are more than any device has. Usual cause: a size that was "
+            "negative before it became a size_t");
+    return result(cudaErrorMemoryAllocation);
+  }
+  const uint64_t base = simt::memory::allocate(kind, size, caller);
+  if (!base) return result(cudaErrorMemoryAllocation);
+  *pointer = reinterpret_cast<void*>(base);
+  return result(cudaSuccess);
+}
+
+cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  if (!pointer) return result(cudaSuccess);
+  const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
+  if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
+  if (!found) {
+    explain("no call that allocates memory returned this pointer");
+  } else if (found->freed) {
+    explain("it names " + simt::memory::describe(*found) + ", which is freed already");
+  } else if (reinterpret_cast<uint64_t>(pointer) != found->base) {
+    explain("the pointer lies " +
+            std::to_string(reinterpret_cast<uint64_t>(pointer) - found->base) + " bytes into " +
+            simt::memory::describe(*found) + "; to free it takes its first address");
+  } else {
+    static constexpr const char* kTakers[] = {"cudaFree", "cudaFreeHost", "cudaFree",
+                                              "free or delete in a kernel", "cudaHostUnregister"};
+    explain("to free " + simt::memory::describe(*found) + " takes " +
+            kTakers[static_cast<size_t>(found->kind)]);
+  }
+  return result(cudaErrorInvalidValue);
+}
+
+bool is_variable(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  return address >= reinterpret_cast<uint64_t>(__data_start) &&
+         address < reinterpret_cast<uint64_t>(_end);
+}
+
+}  // namespace simt::runtime
+
+cudaError_t cudaMalloc(void** pointer, size_t size) {
+  return allocate(pointer, Kind::device, size, SIMT_CALLER);
+}
+
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  if (!pitch) return result(cudaErrorInvalidValue);
+  *pitch = (width + 511) / 512 * 512;
+  return allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+}
+
+cudaError_t cudaFree(void* pointer) { return release(pointer, Kind::device, SIMT_CALLER); }
+
+cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned) {
+  return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
+  return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
+}
+
+cudaError_t cudaFreeHost(void* pointer) { return release(pointer, Kind::pinned, SIMT_CALLER); }
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
+  const bool is_host = found && !found->freed && found->kind != Kind::device;
+  if (!device || flags || !is_host) return result(cudaErrorInvalidValue);
+  *device = host;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+  return allocate(pointer, Kind::managed, size, SIMT_CALLER);
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
+  if (!flags || !found || found->freed || found->kind == Kind::device) {
+    return result(cudaErrorInvalidValue);
+  }
+  *flags = cudaHostAllocMapped;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaHostRegister(void* host, size_t size, unsigned) {
+  if (!host || !size) return result(cudaErrorInvalidValue);
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  const auto base = reinterpret_cast<uint64_t>(host);
+  if (simt::memory::in_device_arena(base)) return result(cudaErrorInvalidValue);
+  if (simt::memory::in_shared_arena(base) ||
+      !simt::memory::register_host(base, size, SIMT_CALLER)) {
+    return result(cudaErrorHostMemoryAlreadyRegistered);
+  }
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void* host) {
+  const bool known = simt::memory::unregister_host(reinterpret_cast<uint64_t>(host), SIMT_CALLER);
+  return result(known ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
+}
+
+namespace {
+
+// Managed memory is everywhere at once: what is said about it is checked and then forgotten.
+cudaError_t check_managed(const void* pointer, size_t size, int device) {
+  const auto base = reinterpret_cast<uint64_t>(pointer);
+  const simt::memory::Allocation* found = simt::memory::find(base);
+  if (!found || found->freed || found->kind != Kind::managed || base + size > found->end()) {
+    // __managed__ variables are the program's own
+    if (!is_variable(pointer)) return result(cudaErrorInvalidValue);
+  }
+  return result(device == 0 || device == cudaCpuDeviceId || device == cudaInvalidDeviceId
+                    ? cudaSuccess
+                    : cudaErrorInvalidDevice);
+}
+
+int device_of(cudaMemLocation location) {
+  return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+}
+
+}  // namespace
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, int device, cudaStream_t) {
+  return check_managed(pointer, size, device);
+}
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, cudaMemLocation location,
+                                 unsigned, cudaStream_t) {
+  return check_managed(pointer, size, device_of(location));
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise, int device) {
+  return check_managed(pointer, size, device);
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise,
+                          cudaMemLocation location) {
+  return check_managed(pointer, size, device_of(location));
+}
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeAttribute attribute,
+                                     const void* pointer, size_t size) {
+  if (!data || data_size < sizeof(int)) return result(cudaErrorInvalidValue);
+  const int value = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
+  for (size_t i = 0; i + sizeof(int) <= data_size; i += sizeof(int)) {
+    std::memcpy(static_cast<char*>(data) + i, &value, sizeof(int));
+  }
+  return check_managed(pointer, size, 0);
+}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, unsigned) {
+  return check_managed(pointer, size, 0);
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  if (!pitched) return result(cudaErrorInvalidValue);
+  *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
+  return allocate(&pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth,
+                  SIMT_CALLER);
+}
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  if (!free || !total) return result(cudaErrorInvalidValue);
+  *free = simt::memory::free_bytes();
+  *total = simt::memory::total_bytes();
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (!attributes) return result(cudaErrorInvalidValue);
+  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
+  auto* p = const_cast<void*>(pointer);
+  if (!found || found->freed) {
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
+  } else if (found->kind == Kind::device) {
+    *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};
+  } else {
+    const bool is_managed = found->kind == Kind::managed;
+    *attributes = {is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost, 0, p, p};
+  }
+  return result(cudaSuccess);
+}

@@ -1,0 +1,114 @@
+// Memory pools: there is one, and allocating from it is allocating.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "report/errors.h"
+#include "runtime/memory_calls.h"
+#include "runtime/streams.h"
+
+using simt::device::result;
+using simt::memory::Kind;
+using simt::runtime::allocate;
+using simt::runtime::release;
+
+#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+struct CUmemPoolHandle_st {
+  std::map<cudaMemPoolAttr, uint64_t> attributes;
+};
+
+namespace {
+
+cudaMemPool_t default_pool() {
+  static CUmemPoolHandle_st pool;
+  return &pool;
+}
+cudaMemPool_t current_pool = nullptr;
+
+// In a graph, memory lives as long as anything that uses it: what was captured holds it.
+cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream, uint64_t caller) {
+  if (cudaError_t error = allocate(pointer, Kind::device, size, caller)) return error;
+  if (!simt::graphs::is_capturing(stream)) return cudaSuccess;
+  const std::shared_ptr<void> owner(*pointer, [](void* p) { cudaFree(p); });
+  simt::graphs::note(stream, cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; });
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  return allocate_async(pointer, size, stream, SIMT_CALLER);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (simt::graphs::is_capturing(stream)) {
+    simt::graphs::note(stream, cudaGraphNodeTypeMemFree, {});
+    return cudaSuccess;
+  }
+  return release(pointer, Kind::device, SIMT_CALLER);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  *pool = default_pool();
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  if (!pool) return result(cudaErrorInvalidValue);
+  *pool = current_pool ? current_pool : default_pool();
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  current_pool = pool;
+  return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (!pool || !properties) return result(cudaErrorInvalidValue);
+  *pool = new CUmemPoolHandle_st;
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (!pool || pool == default_pool()) return result(cudaErrorInvalidValue);
+  if (current_pool == pool) current_pool = nullptr;
+  delete pool;
+  return result(cudaSuccess);
+}
+
+namespace {
+
+bool is_switch(cudaMemPoolAttr attribute) {  // an int, the others are 64-bit numbers
+  return attribute <= cudaMemPoolReuseAllowInternalDependencies;
+}
+
+}  // namespace
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return result(cudaErrorInvalidValue);
+  uint64_t number = 0;
+  std::memcpy(&number, value, is_switch(attribute) ? sizeof(int) : sizeof(number));
+  pool->attributes[attribute] = number;
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return result(cudaErrorInvalidValue);
+  const auto found = pool->attributes.find(attribute);
+  const uint64_t number = found != pool->attributes.end() ? found->second : is_switch(attribute);
+  std::memcpy(value, &number, is_switch(attribute) ? sizeof(int) : sizeof(number));
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, size_t) {
+  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  return result(pool ? cudaSuccess : cudaErrorInvalidValue);
+}

@@ -1,0 +1,157 @@
+// Jumping ahead in sequences of random numbers, for curand_kernel.h.
+#include <vector_types.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/host_memory.h"
+
+namespace simt::random {
+namespace {
+
+using u64 = unsigned long long;
+
+constexpr unsigned kSequenceBits = 67;  // a sequence of XORWOW has 2^67 numbers
+constexpr unsigned kMrgSequenceBits = 76;
+
+// ---- XORWOW: five words that a step maps linearly over GF(2), and a counter
+
+using Words = std::array<uint32_t, 5>;
+
+Words step(Words v) {
+  const uint32_t t = v[0] ^ (v[0] >> 2);
+  return {v[1], v[2], v[3], v[4], (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1))};
+}
+
+// What becomes of each of the 160 bits.
+using Matrix = std::vector<Words>;
+
+Words times(const Matrix& matrix, const Words& v) {
+  Words result{};
+  for (unsigned bit = 0; bit < 160; ++bit) {
+    if (!(v[bit / 32] >> bit % 32 & 1)) continue;
+    for (unsigned i = 0; i < 5; ++i) result[i] ^= matrix[bit][i];
+  }
+  return result;
+}
+
+// [k]: 2^k steps
+const std::vector<Matrix>& xorwow_powers() {
+  static const auto* powers = [] {
+    const HostMemory bookkeeping;  // a kernel is running
+    auto* made = new std::vector<Matrix>;
+    Matrix one(160);
+    for (unsigned bit = 0; bit < 160; ++bit) {
+      Words v{};
+      v[bit / 32] = 1u << bit % 32;
+      one[bit] = step(v);
+    }
+    made->push_back(one);
+    while (made->size() < kSequenceBits + 64) {
+      const Matrix& last = made->back();
+      Matrix square(160);
+      for (unsigned bit = 0; bit < 160; ++bit) square[bit] = times(last, last[bit]);
+      made->push_back(std::move(square));
+    }
+    return made;
+  }();
+  return *powers;
+}
+
+void jump(Words& v, u64 times_of, unsigned first_power) {
+  for (unsigned k = 0; times_of; ++k, times_of >>= 1) {
+    if (times_of & 1) v = times(xorwow_powers()[first_power + k], v);
+  }
+}
+
+// ---- MRG32k3a: two recurrences of order 3 modulo a prime each
+
+constexpr u64 kM1 = 4294967087ull, kM2 = 4294944443ull;
+using Matrix3 = std::array<std::array<u64, 3>, 3>;
+
+Matrix3 product(const Matrix3& a, const Matrix3& b, u64 m) {
+  Matrix3 c{};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 3; ++k) c[i][j] = (c[i][j] + a[i][k] * b[k][j] % m) % m;
+    }
+  }
+  return c;
+}
+
+void mrg_jump(unsigned int* s, Matrix3 a, u64 m, u64 times_of, unsigned first_power) {
+  for (unsigned k = 0; k < first_power; ++k) a = product(a, a, m);
+  for (; times_of; times_of >>= 1, a = product(a, a, m)) {
+    if (!(times_of & 1)) continue;
+    std::array<u64, 3> next{};
+    for (int i = 0; i < 3; ++i) {
+      for (int k = 0; k < 3; ++k) next[i] = (next[i] + a[i][k] * s[k] % m) % m;
+    }
+    for (int i = 0; i < 3; ++i) s[i] = static_cast<unsigned>(next[i]);
+  }
+}
+
+constexpr Matrix3 kA1 = {{{0, 1, 0}, {0, 0, 1}, {kM1 - 810728, 1403580, 0}}};
+constexpr Matrix3 kA2 = {{{0, 1, 0}, {0, 0, 1}, {kM2 - 1370589, 0, 527612}}};
+
+}  // namespace
+
+void xorwow_skip(unsigned int* d, unsigned int* v, u64 steps, u64 sequences) {
+  Words words = {v[0], v[1], v[2], v[3], v[4]};
+  jump(words, sequences, kSequenceBits);
+  jump(words, steps, 0);
+  for (unsigned i = 0; i < 5; ++i) v[i] = words[i];
+  *d += static_cast<unsigned>(steps) * 362437u;  // 2^67 steps take the counter round
+}
+
+// How cuRAND makes a state of a seed.
+void xorwow_start(unsigned int* d, unsigned int* v, u64 seed, u64 sequence, u64 offset) {
+  const unsigned s0 = static_cast<unsigned>(seed) ^ 0xaad26b49u;
+  const unsigned s1 = static_cast<unsigned>(seed >> 32) ^ 0xf7dcefddu;
+  const unsigned t0 = 1099087573u * s0;
+  const unsigned t1 = 2591861531u * s1;
+  *d = 6615241u + t1 + t0;
+  v[0] = 123456789u + t0;
+  v[1] = 362436069u ^ t0;
+  v[2] = 521288629u + t1;
+  v[3] = 88675123u ^ t1;
+  v[4] = 5783321u + t0;
+  xorwow_skip(d, v, offset, sequence);
+}
+
+void mrg_skip(unsigned int* s1, unsigned int* s2, u64 steps, u64 sequences) {
+  mrg_jump(s1, kA1, kM1, sequences, kMrgSequenceBits);
+  mrg_jump(s2, kA2, kM2, sequences, kMrgSequenceBits);
+  mrg_jump(s1, kA1, kM1, steps, 0);
+  mrg_jump(s2, kA2, kM2, steps, 0);
+}
+
+void mrg_start(unsigned int* s1, unsigned int* s2, u64 seed, u64 sequence, u64 offset) {
+  for (int i = 0; i < 3; ++i) s1[i] = s2[i] = 12345u;
+  if (seed) {
+    const unsigned x1 = static_cast<unsigned>(seed) ^ 0x55555555u;
+    const unsigned x2 = static_cast<unsigned>((seed >> 32) ^ 0xaaaaaaaau);
+    const auto mix = [](u64 x, unsigned by, u64 m) { return static_cast<unsigned>(x * by % m); };
+    s1[0] = mix(x1, s1[0], kM1);
+    s1[1] = mix(x2, s1[1], kM1);
+    s1[2] = mix(x1, s1[2], kM1);
+    s2[0] = mix(x2, s2[0], kM2);
+    s2[1] = mix(x1, s2[1], kM2);
+    s2[2] = mix(x2, s2[2], kM2);
+  }
+  mrg_skip(s1, s2, offset, sequence);
+}
+
+uint4 philox(uint4 counter, uint2 key) {
+  for (int round = 0; round < 10; ++round) {
+    const u64 a = u64{0xD2511F53u} * counter.x, b = u64{0xCD9E8D57u} * counter.z;
+    counter = uint4(static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(b),
+                    static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(a));
+    key.x += 0x9E3779B9u;
+    key.y += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+}  // namespace simt::random

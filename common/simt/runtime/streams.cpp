@@ -1,0 +1,154 @@
+// Streams and events.
+#include "runtime/streams.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "report/errors.h"
+
+using simt::device::result;
+using simt::graphs::enqueue;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  static std::atomic<unsigned long long> ids{2};
+  if (!stream || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
+  auto* made = new CUstream_st;
+  made->flags = flags;
+  made->priority = std::clamp(priority, -5, 0);
+  made->id = ++ids;
+  *stream = simt::Handles<CUstream_st>::add(made);
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (!simt::graphs::ordinary(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (stream->capture) std::erase(stream->capture->streams, stream);
+  simt::Handles<CUstream_st>::remove(stream);
+  delete stream;
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  if (!priority) return result(cudaErrorInvalidValue);
+  *priority = simt::graphs::ordinary(stream) ? stream->priority : 0;
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  if (!flags) return result(cudaErrorInvalidValue);
+  *flags = simt::graphs::ordinary(stream) ? stream->flags : cudaStreamDefault;
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  if (!id) return result(cudaErrorInvalidValue);
+  *id = simt::graphs::ordinary(stream) ? stream->id : reinterpret_cast<uintptr_t>(stream);
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue* value) {
+  if (!value) return result(cudaErrorInvalidValue);
+  if (attribute == cudaLaunchAttributePriority && simt::graphs::ordinary(stream)) {
+    stream->priority = std::clamp(value->priority, -5, 0);
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue* value) {
+  if (!value) return result(cudaErrorInvalidValue);
+  *value = {};
+  if (attribute == cudaLaunchAttributePriority) {
+    return cudaStreamGetPriority(stream, &value->priority);
+  }
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  if (!simt::graphs::ordinary(to) || !simt::graphs::ordinary(from)) {
+    return result(cudaErrorInvalidValue);
+  }
+  to->priority = from->priority;
+  return result(cudaSuccess);
+}
+
+// All work is done by now; but what is being captured has not begun.
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
+                                                   : cudaSuccess);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+
+static bool is_event(cudaEvent_t event) { return simt::Handles<CUevent_st>::is_live(event); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  const auto capture = event->capture.lock();
+  if (!capture) return result(cudaSuccess);
+  if (!simt::graphs::ordinary(stream)) return result(cudaErrorStreamCaptureImplicit);
+  // The stream takes part in the capture from here on.
+  if (!stream->capture) {
+    stream->capture = capture;
+    stream->last.clear();
+    capture->streams.push_back(stream);
+  }
+  if (stream->capture != capture) return result(cudaErrorStreamCaptureMerge);
+  stream->last.insert(stream->last.end(), event->last.begin(), event->last.end());
+  return result(cudaSuccess);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned) {
+  if (!callback) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    callback(stream, simt::device::sticky_error(), data);
+    return result(cudaSuccess);
+  });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (!function) return result(cudaErrorInvalidValue);
+  return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    function(data);
+    return result(cudaSuccess);
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  if (!event) return result(cudaErrorInvalidValue);
+  *event = simt::Handles<CUevent_st>::add(new CUevent_st);
+  return result(cudaSuccess);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!simt::Handles<CUevent_st>::remove(event)) return result(cudaErrorInvalidResourceHandle);
+  delete event;
+  return result(cudaSuccess);
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  event->capture.reset();
+  if (simt::graphs::is_capturing(stream)) {
+    event->capture = stream->capture;
+    event->last = stream->last;
+    return result(cudaSuccess);
+  }
+  event->when = std::chrono::steady_clock::now();
+  event->recorded = true;
+  return result(cudaSuccess);
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
+    return result(cudaErrorInvalidResourceHandle);
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+  return result(cudaSuccess);
+}

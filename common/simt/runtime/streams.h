@@ -1,0 +1,87 @@
+// Streams, events and graphs as the API's functions share them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/handles.h"
+
+// One piece of work of a graph, and what it has to wait for.
+struct CUgraphNode_st {
+  CUgraph_st* graph = nullptr;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::vector<CUgraphNode_st*> after;
+  std::function<cudaError_t()> work;  // may be empty
+  cudaKernelNodeParams kernel{};      // what a kernel node was made of
+};
+
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+};
+
+// A graph ready to run: its work, in an order that respects the dependencies.
+struct CUgraphExec_st {
+  struct Step {
+    const CUgraphNode_st* node;  // it comes from; only compared
+    cudaGraphNodeType type;
+    std::function<cudaError_t()> work;
+  };
+  std::vector<Step> steps;
+};
+
+namespace simt::graphs {
+
+// A capture that is under way, and the streams that take part in it.
+struct Capture {
+  CUgraph_st* graph = nullptr;
+  CUstream_st* origin = nullptr;
+  std::vector<CUstream_st*> streams;
+  unsigned long long id = 0;
+};
+
+}  // namespace simt::graphs
+
+struct CUstream_st {
+  unsigned flags = 0;
+  int priority = 0;
+  unsigned long long id = 0;
+  std::shared_ptr<simt::graphs::Capture> capture;  // null if work is done at once
+  std::vector<CUgraphNode_st*> last;               // what the next captured work waits for
+};
+
+struct CUevent_st {
+  std::chrono::steady_clock::time_point when;
+  bool recorded = false;
+  std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
+  std::vector<CUgraphNode_st*> last;
+};
+
+namespace simt::graphs {
+
+// The stream itself, or nullptr for the default streams, which cannot be captured.
+inline CUstream_st* ordinary(cudaStream_t stream) {
+  if (reinterpret_cast<uintptr_t>(stream) <= 2) return nullptr;
+  return Handles<CUstream_st>::is_live(stream) ? stream : nullptr;
+}
+inline bool is_capturing(cudaStream_t stream) {
+  return ordinary(stream) && ordinary(stream)->capture;
+}
+
+// Notes work that a capturing stream was asked for.
+void note(cudaStream_t stream, cudaGraphNodeType type, std::function<cudaError_t()> work);
+
+// Does the work, or notes it if the stream is being captured.
+template <class F>
+cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, F work) {
+  if (!is_capturing(stream)) [[likely]]
+    return work();
+  note(stream, type, std::move(work));
+  return cudaSuccess;
+}
+
+}  // namespace simt::graphs
