@@ -1,0 +1,175 @@
+"""The drawings of a chapter: its ladder and its roofline from what was measured, and what its own figures.py draws.
+
+Each is staged, and comes back as the directive that shows it."""
+
+from __future__ import annotations
+
+import math
+import re
+import runpy
+from pathlib import Path
+
+import figures
+import landing
+import markup
+import rung_tables
+from stage import BuildError, Stage
+
+from course import results
+
+
+def own(stage: Stage, chapter, simulated) -> tuple[dict[str, str], dict[str, str]]:
+    """What the chapter's figures.py draws: the directives behind each rung, and those that the prose names, by name."""
+    path = chapter.path.parent / "figures.py"
+    if not path.exists():
+        return {}, {}
+    module = runpy.run_path(str(path))
+    behind: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for rung, name, drawing, caption in module["draw"](simulated, chapter.path):
+        directive = stage.drawing(f"{chapter.folder}-{name}", drawing, caption)
+        if rung is None:
+            named[name] = directive
+        elif rung not in chapter.header.rungs:
+            raise BuildError(f"{path}: draws for {rung}, which is no rung of the chapter")
+        else:
+            behind[rung] = "\n\n".join(filter(None, [behind.get(rung), directive]))
+    return behind, named
+
+
+def place(page: str, named: dict[str, str], path: Path) -> str:
+    """The page with each drawing where its prose has an empty fence ```{drawing} NAME."""
+    for name, directive in named.items():
+        page, places = re.subn(
+            rf"^```\{{drawing\}} {re.escape(name)}\n```$", lambda _, text=directive: text, page, flags=re.MULTILINE
+        )
+        if places != 1:
+            raise BuildError(
+                f"{path}: drawing '{name}' has {places} places: write ```{{drawing}} {name} and ``` in the prose"
+            )
+    return page
+
+
+def ladders(stage: Stage, chapter, measured) -> list[str]:
+    drawn = []
+    sizes = rung_tables.sizes_of(measured.rows)
+    shown = next((s for s in sizes if ",".join(map(str, s.values())) == chapter.header.sizes["gpu"]), None)
+    # Where a chapter is about arithmetic, its bandwidths are beside the point: they have their tables.
+    for unit, limit in (("GFLOP/s", "fp32_gflop_s"), ("GB/s", "copy_gb_s")):
+        if drawn:
+            break
+        bars = []
+        for name in chapter.header.rungs:
+            for row in measured.of(name):
+                if row.get("rate_unit") != unit or not row.get("rate") or (len(sizes) > 1 and row.get("size") != shown):
+                    continue
+                peer, ratio = row.get("peer"), row.get("ratio_to_peer")
+                variant = f" {row['variant']}" if row.get("variant") else ""
+                bars.append(
+                    {
+                        "label": name + variant,
+                        "value": row["rate"],
+                        "peer": row["rate"] / ratio if peer and ratio else None,
+                    }
+                )
+        if len(bars) < 2:
+            continue
+        title = f"The ladder of chapter {chapter.header.number} on {measured.device}"
+        prefix = f"{chapter.folder}-ladder-{unit.split('/')[0].lower()}"
+        drawing = figures.ladder(bars, unit, measured.limits.get(limit), title)
+        at = f", {markup.size_words(chapter.header.sizes['gpu'])}" if len(sizes) > 1 else ""
+        caption = f"{title}{at}, in {unit}; longer is faster."
+        if any(bar["peer"] for bar in bars):
+            caption += " The upright mark on a bar is the peer in the same rounds."
+        if measured.limits.get(limit):
+            caption += " The dashed line is the limit measured on this machine."
+        drawn.append(stage.drawing(prefix, drawing, caption))
+    return drawn
+
+
+def roofline(stage: Stage, chapter, simulated, measured, caches: dict[tuple[str, str], float]) -> list[str]:
+    """Rate over intensity of every rung that is bound by arithmetic: the rate as measured, the bytes as counted.
+
+    `caches` has the bandwidths that an earlier chapter has measured: (device, "L2 cache") -> GB/s.
+    """
+    peak, copy = measured.limits.get("fp32_gflop_s"), measured.limits.get("copy_gb_s")
+    if not peak or not copy:
+        return []
+    size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
+    points = []
+    for name in chapter.header.rungs:
+        for row in measured.of(name):
+            if row.get("rate_unit") != "GFLOP/s" or not row.get("rate") or list(row["size"].values()) != size:
+                continue
+            counted = next(
+                (r for r in simulated.of(name) if r.get("variant") == row.get("variant") and r.get("counts")), None
+            )
+            moved = results.product_bytes(counted, row["size"]) if counted else 0
+            if not moved:
+                continue
+            flops = 2 * math.prod(size)
+            variant = f" {row['variant']}" if row.get("variant") else ""
+            points.append(figures.Point(name + variant, flops / moved, row["rate"]))
+    if len(points) < 2:
+        return []
+    roofs = [("memory", copy)]
+    roofs += [
+        (name, caches[measured.device, name]) for name in ("L2 cache", "L1 cache") if (measured.device, name) in caches
+    ]
+    title = f"The roofline of chapter {chapter.header.number} on {measured.device}"
+    drawing = figures.roofline(points, peak, roofs, title)
+    caption = (
+        f"{title}, {markup.size_words(chapter.header.sizes['gpu'])}. Along: operations for each byte that "
+        "moves between an SM and the memory system, in whole sectors, from the simulator's counts. Up: the "
+        "measured rate. The lines are measured, too: a level of memory bounds the slope, the FMA loop the top. "
+        "A point above a slope has its bytes from a level nearer by."
+    )
+    return [stage.drawing(f"{chapter.folder}-roofline", drawing, caption)]
+
+
+def best(stage: Stage, measured: list) -> tuple[str, str]:
+    """The fastest rung of each chapter whose rungs are compared with one peer at one size on one device: where there
+    are several such chapters, they are one story, told in a sentence as well. `measured` has chapters and their results, if
+    there are any."""
+    stories: dict[tuple, list] = {}
+    for chapter, result in measured:
+        size = [int(part) for part in chapter.header.sizes["gpu"].split(",")]
+        rows = (
+            [
+                row
+                for row in result.rows
+                if row.get("rate_unit") == "GFLOP/s"
+                and row.get("peer")
+                and list(row["size"].values()) == size
+                and row["rung"] != row["peer"]["name"].lower()
+            ]
+            if result
+            else []
+        )
+        if rows:
+            best = max(rows, key=lambda row: row["rate"])
+            stories.setdefault((result.device, tuple(size), best["peer"]["name"]), []).append((chapter, result, best))
+    for (device, _, peer), chapters in stories.items():
+        if len(chapters) < 2:
+            continue
+        bars = [
+            {
+                "label": f"{chapter.header.number} {best['rung']}{' ' + best['variant'] if best.get('variant') else ''}",
+                "value": best["rate"],
+                "peer": best["rate"] / best["ratio_to_peer"],
+            }
+            for chapter, _, best in chapters
+        ]
+        last, result, _ = chapters[-1]
+        limit = result.limits.get("fp32_gflop_s")
+        title = f"The fastest rung of each chapter that has {peer} as its peer, on {device}"
+        drawing = figures.ladder(bars, "GFLOP/s", limit, title)
+        caption = (
+            f"{title}: {markup.size_words(last.header.sizes['gpu'])}, in GFLOP/s; longer is faster. The upright "
+            f"mark on a bar is {peer} in the same rounds."
+        )
+        if limit:
+            caption += " The dashed line is the limit measured on this machine."
+        said = landing.evidence([(chapter, best) for chapter, _, best in chapters], device, peer)
+        return stage.drawing("best", drawing, caption), said
+    return "", ""

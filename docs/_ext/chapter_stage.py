@@ -1,0 +1,163 @@
+"""The chapters' part of the site: what each page needs from its program, Doxygen and the results, and the map of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import chapter_drawings
+import chapter_page
+import doxygen
+import exercises_page
+import figures
+import landing
+from stage import Stage, write
+
+from course import predictions, results, source
+from course.counted import load_counted
+from course.expressions import ExpressionError, NotRecorded, Numbers
+from course.header import SourceError
+from course.run import kept_run
+
+DOCS = Path(__file__).resolve().parents[1]
+
+
+def signatures(chapter: source.Chapter, xml: Path) -> dict[str, str]:
+    """How Breathe finds the contract of each rung. A rung without a contract is an error."""
+    entities = doxygen.entities(xml)
+    found = {}
+    for name in chapter.header.rungs:
+        same = [e for e in entities if e.kind == "function" and e.name.split("::")[-1] == name]
+        if name in chapter.functions and len(same) > 1:
+            function = chapter.functions[name]
+            here = [
+                e
+                for e in same
+                if function.first <= e.line <= function.name_line + 1 and e.file.name == chapter.path.name
+            ]
+            same = here or same
+        if not same and source.has_no_function(chapter.header.rungs[name]):
+            continue
+        if not same or not same[0].documented:
+            where = chapter.functions[name].name_line if name in chapter.functions else 1
+            raise SourceError(
+                f"{chapter.path}:{where}: rung {name} has no contract: it needs '///' lines right above it"
+            )
+        overloaded = sum(e.name == same[0].name and e.kind == "function" for e in entities) > 1
+        found[name] = same[0].name + (same[0].args if overloaded else "")
+    return found
+
+
+def answers_of(main: Path, build: Path) -> dict[str, predictions.Answer]:
+    """What the runs answer to a chapter's predictions; those that nobody has measured yet are left out."""
+    numbers, found = Numbers(main, build), {}
+    for one in predictions.collect(main):
+        try:
+            found[one.name] = predictions.answer(one.prediction, numbers)
+        except NotRecorded:
+            continue
+        except ExpressionError as error:
+            raise SourceError(f"{one.file}:{one.prediction.line}: prediction {one.name}: {error}") from None
+    return found
+
+
+def cache_bandwidths(measured: results.Results) -> dict[tuple[str, str], float]:
+    """What a chapter has measured of memory and caches: (device, "L2 cache") -> GB/s."""
+    return {
+        (measured.device, row.get("variant")): row["rate"] for row in measured.of("memory_bandwidth") if row.get("rate")
+    }
+
+
+class Chapters:
+    """Stages the chapters, one after the other: a later one may use what an earlier one has measured."""
+
+    def __init__(self, stage: Stage, root: Path, simulator: Path, work: Path, commit: str):
+        """`root` is the course, `simulator` its build, `work` keeps runs and XML from build to build."""
+        self.stage, self.root, self.simulator, self.work, self.commit = stage, root, simulator, work, commit
+        self.projects: dict[str, Path] = {}  # Breathe's
+        self.titles: dict[str, str] = {}
+        self.caches: dict[tuple[str, str], float] = {}  # (device, "L2 cache") -> GB/s
+        self.recorded: list[tuple[source.Chapter, results.Results | None]] = []
+        self.chapters = []
+        for main in source.find_chapters(root / "chapters"):
+            others = source.other_files(main)
+            chapter = source.parse_chapter(main, others)
+            for name in chapter.header.builds_on:
+                if name not in self.titles:
+                    raise SourceError(f"{main}:1: builds on {name}, which is no earlier chapter")
+            self.titles[chapter.folder] = f"{chapter.header.number} {chapter.header.title}"
+            self.chapters.append((chapter, others))
+
+    def write_all(self) -> dict[str, str]:
+        """Writes the pages of the chapters and their map; returns what the landing page shows of them."""
+        for chapter, others in self.chapters:
+            self.write_page(chapter, others)
+        best, evidence = chapter_drawings.best(self.stage, self.recorded)
+        known = [chapter for chapter, _ in self.chapters]
+        graph = figures.chapter_graph([(c.folder, c.header.number, c.header.title, c.header.builds_on) for c in known])
+        drawn = "\n\n".join(filter(None, [self.stage.drawing("chapters", graph, ""), best]))
+        self.stage.write("chapters/index.md", chapter_page.map_page(known, drawn))
+        return {
+            "start": landing.start(known[0], self.pack(), os.environ.get("WARP_SOURCE_URL", "")),
+            "best": best,
+            "evidence": evidence,
+            "chapters": landing.chapters(known),
+            "version": landing.version(self.commit, time.strftime("%Y-%m-%d")),
+        }
+
+    def write_page(self, chapter: source.Chapter, others: list[Path]) -> None:
+        """Runs a chapter's program, or takes the run that was kept, and writes all that is made of it."""
+        stage, folder, recorded = self.stage, chapter.folder, chapter.path.parent / "results"
+        program = self.simulator / "chapters" / folder / chapter.path.stem
+        simulated = kept_run(chapter.path, program, self.work / "runs" / folder, self.commit)
+        results.without_root(simulated, self.root)
+        gpus = list(results.load_recorded(recorded).values())
+        measured = gpus[0] if gpus else None
+        self.recorded.append((chapter, measured))
+        project = f"chapter_{chapter.header.number}"
+        files = [chapter.path, *others]
+        self.projects[project] = doxygen.run(
+            DOCS / "Doxyfile", self.work / "doxygen" / project, files, defines=["__SIMT__"]
+        )
+        drawings = []
+        if measured:
+            self.caches.update(cache_bandwidths(measured))
+            drawings = chapter_drawings.ladders(stage, chapter, measured)
+            drawings += chapter_drawings.roofline(stage, chapter, simulated, measured, self.caches)
+        behind, named = chapter_drawings.own(stage, chapter, simulated)
+        for file in files:  # what the page offers for download
+            stage.write(f"_files/{folder}/{file.name}", file.read_text(encoding="utf-8"))
+        notes_file, notes = recorded / "NOTES.md", ""
+        if measured and notes_file.exists():
+            notes = f"notes/{folder}.md"
+            stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8")))
+        page = chapter_page.chapter_page(
+            chapter,
+            project=project,
+            signatures=signatures(chapter, self.projects[project]),
+            titles=self.titles,
+            simulated=simulated,
+            measured=measured,
+            elsewhere=gpus[1:],
+            others=others,
+            figures=drawings,
+            counted=load_counted(recorded),
+            answers=answers_of(chapter.path, self.simulator),
+            rung_figures=behind,
+            notes=notes,
+        )
+        page += exercises_page.stage(stage.write, self.root, folder)
+        stage.write(f"chapters/{folder}.md", chapter_drawings.place(page, named, chapter.path))
+        stage.write(f"_data/{folder}.txt", simulated.output)
+        stage.write(f"_data/{folder}.trace.json", json.dumps(simulated.trace))
+
+    def pack(self) -> str:
+        """The course as a file to download, made once for each commit; "" where there is none."""
+        archive = self.stage.folder / "_files" / f"{landing.ARCHIVE}.tar.gz"
+        self.stage.kept.add(archive)
+        packed = self.stage.folder.parent / "packed"  # the commit that the archive is of
+        if not (archive.exists() and packed.exists() and packed.read_text() == self.commit):
+            write(packed, self.commit if landing.pack(self.root, archive) else "")
+        return f"_files/{archive.name}" if archive.exists() else ""
