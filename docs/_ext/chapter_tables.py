@@ -12,7 +12,8 @@ from course.source import Chapter
 
 
 def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results], figures: list[str]) -> str:
-    """The chapter's end: every rung in one table for each backend and each GPU that was recorded."""
+    """The chapter's end: every rung in one table for each backend and each GPU that was recorded. The first GPU's table
+    at the first size stands in the open; those of other sizes, of other GPUs and, beside them, the counts are folded."""
     out = ["## The ladder", ""]
     names = list(chapter.header.rungs)
 
@@ -20,25 +21,36 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         variant = f" `{escape_code(row['variant'])}`" if row.get("variant") else ""
         return f"{{rung}}`{row['rung']}`{variant}"
 
+    def fold(title: str, lines: list[str]) -> list[str]:
+        return [f"::::{{dropdown}} {title}", ":class-container: lines", "", *lines, "::::", ""]
+
     for measured in recorded:
+        tables = []
         for size in sizes_of(measured.rows) or [{}]:
             body = []
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
-            out += [
-                f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
-                "",
-                table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"),
-                "",
-            ]
-        out += [
+            tables.append(
+                [
+                    f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
+                    "",
+                    table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"),
+                    "",
+                ]
+            )
+        there = tables[0]
+        if len(tables) > 1:
+            others = [line for lines in tables[1:] for line in lines]
+            there = there + (fold("At other sizes", others) if measured is recorded[0] else others)
+        there += [
             f":::{{container}} provenance\n{provenance(measured)}. Times are medians; each peer ran in the same "
             "rounds as its rung. *Of the peer* is the peer's time over the rung's: above 100 % the rung wins. "
             "*Of the limit* is the rate over the one that this machine reached in a plain copy or in a loop of "
             "FMAs.\n:::",
             "",
         ]
+        out += there if measured is recorded[0] else fold(f"On {escape(measured.device)}", there)
     if simulated:
         body = []
         for row in (r for n in names for r in simulated.of(n)):
@@ -60,9 +72,7 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
                 ]
             )
         size = size_text(simulated.rows[0].get("size", {})) if simulated.rows else ""
-        out += [
-            f"Counted on the simulator, {size}:",
-            "",
+        counts = [
             table(
                 [
                     "rung",
@@ -79,6 +89,8 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             ),
             "",
         ]
+        title = f"Counted on the simulator, {size}"
+        out += fold(title, counts) if recorded else [f"{title}:", "", *counts]
     out += figures
     if not recorded:
         out += [

@@ -24,15 +24,20 @@ def provenance(results: Results) -> str:
     return ", ".join(escape(p) for p in parts)
 
 
-def measured_on(name: str, measured: Results) -> list[str]:
-    """What was measured of a rung on one GPU; empty where nothing was."""
+OPEN_ROWS = 4  # of times in a panel; where there are more, those of the first size stand in the open
+
+
+def measured_on(name: str, measured: Results, fold: bool = False) -> list[str]:
+    """What was measured of a rung on one GPU, if `fold`, many rows of other sizes folded; empty where nothing was."""
     rows, out = measured.of(name), []
-    times = measured_table(rows)
+    sizes = sizes_of(rows)
+    folded = [row for row in rows if row.get("size") != sizes[0]] if fold and len(rows) > OPEN_ROWS else []
+    shown = [row for row in rows if row not in folded]
+    times = measured_table(shown)
     if times:
         peers = sorted({row["peer"]["name"] for row in rows if row.get("peer")})
         beside = f" The peer, timed in the same rounds: {', '.join(f'`{p}`' for p in peers)}." if peers else ""
-        sizes = sizes_of(rows)
-        size = f", {size_text(sizes[0])}" if len(sizes) == 1 else ""
+        size = f", {size_text(sizes[0])}" if len(sizes_of(shown)) == 1 else ""
         out += [
             f":::{{rubric}} Measured on {escape(measured.device)}{size}",
             ":class: measured",
@@ -40,6 +45,10 @@ def measured_on(name: str, measured: Results) -> list[str]:
             "",
             times,
             "",
+        ]
+        if measured_table(folded):
+            out += [":::{dropdown} At other sizes", ":class-container: lines", "", measured_table(folded), ":::", ""]
+        out += [
             f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::",
             "",
         ]
@@ -126,7 +135,7 @@ def rung_panel(
                     "",
                 ]
     if measured:
-        out += measured_on(name, measured)
+        out += measured_on(name, measured, fold=True)
     for other in elsewhere:
         there = measured_on(name, other)
         if there:

@@ -324,7 +324,7 @@ class Pages(Temporary):
         second.device = "NVIDIA H100"
         second.rows = second.rows[:1]  # the other rung was not measured there
         page = self.page(measured=first, elsewhere=[second])
-        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 1)
+        self.assertEqual(page.count("{dropdown} On NVIDIA H100"), 2)  # in the panel, and in the ladder
         self.assertLess(page.index("Measured on NVIDIA H200, n = 256"), page.index("{dropdown} On NVIDIA H100"))
         ends = page[page.index("## The ladder") :]
         self.assertLess(ends.index("Measured on NVIDIA H200"), ends.index("Measured on NVIDIA H100"))
@@ -350,6 +350,16 @@ class Pages(Temporary):
         self.assertIn("| 1,024 | 0.1250 ms |", page)
         self.assertIn("Measured on NVIDIA H200, n = 256:", page)
         self.assertIn("Measured on NVIDIA H200, n = 1,024:", page)
+        ends = page[page.index("## The ladder") :]
+        places = [ends.index(text) for text in ("n = 256:", "{dropdown} At other sizes", "n = 1,024:")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("At other sizes", page[: page.index("## The ladder")])
+        for size in (2048, 4096, 8192):
+            report["rows"].append(dict(report["rows"][0], size={"n": size}))
+        page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
+        panel = page[page.index("::::::{rung} copy_one") : page.index("::::::{rung} copy_far")]
+        places = [panel.index(text) for text in ("H200, n = 256", "0.1250 ms", "At other sizes", "| 8,192 | 0.1250 ms")]
+        self.assertEqual(places, sorted(places))
         self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
         self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
 
