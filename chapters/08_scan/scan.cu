@@ -59,7 +59,8 @@ using std::size_t;
 // number of elements kept before each one: its place in the output. With that, every thread can write without
 // asking any other. Sorting, compaction, sparse matrices and histograms are built on it.
 //
-//? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. To which place goes the element with index 6?
+//? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
+//?   go?
 //? choices: place 2 | place 3 | place 6
 //? answer: "place 3"
 //
@@ -233,9 +234,9 @@ __global__ void __launch_bounds__(RUN) hillis_steele(unsigned* out, const unsign
   if (i < n) out[i] = sums[now][t];
 }
 
-// Two rows take the part of the two arrays. One barrier for each step is enough: nobody can write into a row
-// before all threads have passed the barrier that follows its last reads. With a single row the same loop is
-// wrong.
+// Two rows play the part of the two arrays. One barrier for each step is enough: no thread can write into a row
+// before all threads have passed the barrier that follows its last reads. With a single row the same loop has a
+// race.
 
 /// `hillis_steele` with one row: a mistake on purpose.
 ///
@@ -349,7 +350,7 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //
 // Then the second adds the first one's total, 25. With P processors, each scans n / P elements, the P totals
 // are scanned, and each processor adds what precedes it: 2 n/P + log P steps and 2n additions. For P far below
-// n nobody idles, and only the middle part has to be communicated. Each level of a GPU can use this: a
+// n no processor idles, and only the totals have to be communicated. Each level of a GPU can use this: a
 // **thread** scans a few elements in registers, a **warp** scans the totals of its threads, a **block** those
 // of its warps, the **grid** those of its blocks.
 //
@@ -384,9 +385,8 @@ __global__ void warp_scan(unsigned* out, const unsigned* in, size_t n) {
   if (i < n) out[i] = inclusive - v;
 }
 
-// It returns the lane's own value, which is why the addition needs its condition; without it, every low lane
-// would double its value again and again. Note that no lane may leave before the shuffles: the mask names all
-// 32.
+// It returns the lane's own value, which is why the addition needs its condition: without it, every low lane
+// would double its value in each step. No lane may leave before the shuffles, since the mask names all 32.
 //
 // ### A block
 //
@@ -650,13 +650,13 @@ __global__ void __launch_bounds__(THREADS)
   store_tile(out, at, n, x, before, prefix + offset);
 }
 
-// Whoever has tile 7 took it after somebody took tile 6, and that block is running. So the block with the
-// lowest number among those that run waits for nobody, and ends. Then the next one does: the kernel makes
-// progress in any order of blocks. (The counter guarantees only that blocks *start* in order. They may finish
-// in another.)
+// The block that has tile 7 took it after some block took tile 6, and that block is running or done. So of the
+// blocks that run, the one with the lowest tile waits for no other and ends. Then the next one does: the kernel
+// makes progress in any order of blocks. (The counter guarantees only that blocks *start* in this order. They
+// may finish in another.)
 //
-// What if a block relies on `blockIdx.x` instead? Usually blocks start in ascending order, and it works for
-// years. To see what CUDA permits, let the tiles be numbered from the other end:
+// What if a block relies on `blockIdx.x` instead? Usually blocks start in ascending order, and the mistake goes
+// unnoticed for years. To see what CUDA permits, let the tiles be numbered from the other end:
 
 /// A chain of blocks in which each waits for one with a higher number: a mistake on purpose.
 ///
@@ -794,9 +794,9 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
   out[tile] = sum + sums[tile - 1];
 }
 
-// Nothing says that another SM sees these two stores in the order of the source. It may see the flag and read
-// the old sum. `__threadfence()` between the stores, and another one between the two loads, would mend it, at
-// the price of waiting for the first store to arrive. A word that has flag *and* value needs neither.
+// Nothing guarantees that another SM sees these two stores in the order of the source. It may see the flag and
+// read the old sum. `__threadfence()` between the stores, and another one between the two loads, would mend it,
+// at the price of waiting for the first store to arrive. A word that has flag *and* value needs neither.
 //
 // ## 7. Look ahead
 //
@@ -823,20 +823,20 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 //
 // Two more details make it fast for small arrays. The words need no clearing: the upper half of a word is an
 // **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
-// ticket of the next tile is drawn before the current one is loaded, so that nobody waits for the atomic.
+// number of the next tile is taken before the current one is loaded, so that no warp waits for the atomic.
 //
 // ## 8. Many scans in one array
 //
-// A {term}`segmented scan` scans many sequences that lie one behind the other. A flag marks the **head** of
-// each, the element where the sum starts anew:
+// A {term}`segmented scan` scans many sequences that are stored one after the other. A flag marks the **head**
+// of each, the element where the sum starts anew:
 //
 //     in         3   1   7   0   4   1   6   3
 //     heads      1   0   0   1   0   1   0   0
 //     inclusive  3   4  11   0   4   1   7  10
 //
-// To start a scan for each segment would be a bad plan: a segment may have one element or a hundred million.
-// Instead, choose another operator. Take pairs (sum, head): the sum since the last head, and whether there was
-// one. Two neighbouring pieces make
+// A launch for each segment would be a bad plan: a segment may have one element or a hundred million. Instead,
+// choose another operator. Take pairs (sum, head): the sum since the last head, and whether there was one. Two
+// neighbouring pieces make
 //
 //     (a, f) + (b, g)  =  (g ? b : a + b,  f or g)
 //
@@ -937,7 +937,7 @@ __global__ void __launch_bounds__(THREADS)
 // ### A sparse matrix times a vector
 //
 // A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows
-// one behind the other, the column of each value, and for each row where it starts. The product with a vector x
+// one after the other, the column of each value, and for each row where it starts. The product with a vector x
 // has, in row r, the sum of value times x(column) over that row. One thread for each row is the obvious kernel.
 
 /// y[r] = the sum of row r of a matrix times x, one thread per row.
@@ -1017,9 +1017,9 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 //
 // ## 9. Where does my result go?
 //
-// {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order. The
-// beginning of this chapter said how: flags, an exclusive scan of the flags, and each kept element goes to the
-// place that the scan gives it. In one kernel with look-back, the flags never go to memory.
+// {term}`Stream compaction <stream compaction>` keeps the elements that pass a test, in their order: flags, an
+// exclusive scan of the flags, and each kept element goes to the place that the scan gives it. In one kernel
+// with look-back, the flags never go to memory.
 
 /// 1 for an element that is kept, 0 for the others.
 __device__ unsigned keeps(unsigned value, size_t i, size_t n) {
@@ -1061,9 +1061,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// The number of kept elements is the sum of everything, known to the block with the last tile. One thread
-// writes it. A version in which *every* thread writes what it takes for the size is a well-known mistake: it
-// passes whenever the right one happens to write last.
+// The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
+// writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
+// whenever the right thread happens to write last.
 //
 // ### Repeats
 //
@@ -1168,15 +1168,16 @@ __global__ void __launch_bounds__(THREADS)
 //
 // Without atomics it takes three steps. Sort the pairs (index, value) by index. Now equal indices are
 // neighbours: a segmented scan with a head where the index changes adds up each run. The last element of each
-// run holds its sum, and is scattered; nobody else has that index. This is `sparse_times_vector` again: rows
-// are runs of equal index, which somebody has already sorted.
+// run holds its sum, and is scattered; no other run has that index. This is `sparse_times_vector` again, where
+// the rows are runs that come sorted.
 //
 // It costs a sort, so it pays if the same indices are used many times, if the order of the additions must be
 // the same in every run (floats), or if the operator has no atomic.
 
+// [hide] How the rungs are registered
 namespace {
 
-/// Registers the scans of section 1 to 3, of the whole array or of its runs.
+/// Registers the scans of sections 1 to 3, of the whole array or of its runs.
 void add_first_scans(Scans& scans) {
   const size_t n = scans.n;
   if (scans.wants({"hillis_steele_launches", "blelloch_launches"})) {
@@ -1287,6 +1288,7 @@ void add_uses(Scans& scans, Word* state) {
 }
 
 }  // namespace
+// [/hide]
 
 int main(int argc, char** argv) {
   lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above

@@ -1,8 +1,7 @@
 // ## Warps with roles of their own
 //
-// The rungs `look_ahead`, `segmented_ahead` and `repeats_ahead`. A block has its SM, or half of it, to itself
-// and works through many tiles. Stage s of a ring belongs to one tile at a time, and each {term}`mbarrier` of
-// the stage counts one kind of progress:
+// This is `look_ahead` of section 7. A block works through many tiles. Stage s of its ring belongs to one tile at
+// a time, and each {term}`mbarrier` of the stage counts one kind of progress:
 //
 // | barrier | says that | arrivals |
 // |---|---|--:|
@@ -11,8 +10,8 @@
 // | ready | they are published, and the prefix is known | publisher and look-back |
 // | empty | everything of the stage has been read | the scanning warps |
 //
-// Every role runs the same loop, k = 0, 1, 2, ..., over the tiles of this block. Round k uses stage k % STAGES
-// and waits for the phase with the parity of k / STAGES.
+// Every role runs the same loop over the tiles of its block. Iteration k uses stage k % STAGES and waits for the
+// phase with the parity of k / STAGES.
 
 #include <cuda_runtime.h>
 
@@ -25,6 +24,7 @@
 #include "lab/lab.h"
 #include "scan.h"
 
+// [hide] Barriers, copies, and the words of the tiles
 namespace ptx = cuda::ptx;
 
 namespace {
@@ -76,8 +76,7 @@ __device__ void publish(Word* word, Word value) {
 }
 
 /// Calls take(w) with four words of each lane, until it has had those of the tiles from `begin` to `end` - 1,
-/// all of
-/// them published in this epoch. Lane l has the tiles begin + l + 32 j. Called by a warp.
+/// all of them published in this epoch. Lane l has the tiles begin + l + 32 j. Called by a warp.
 ///
 /// @param epoch  a word of this epoch whose value is nothing: that of the lanes beyond the end
 /// @tparam SHIFT  the lowest bit of the epoch in a word
@@ -149,6 +148,7 @@ __device__ unsigned begin(State* state, unsigned* epoch, Barrier* full, Barrier*
 }
 
 }  // namespace
+// [/hide]
 
 /// The exclusive scan of n elements.
 ///
@@ -282,8 +282,10 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
 }
 
-// The segmented kernel has pairs in the place of sums. The head of a piece is a bit beside its sum in the word;
-// in a warp, `__ballot_sync` shows all heads at once, so that a lane knows how far to its left it has to add.
+// ## Segments and repeats with the same roles (second reading)
+//
+// `segmented_ahead` has pairs in the place of sums. The head of a piece is a bit beside its sum in the word. In
+// a warp, `__ballot_sync` shows all heads at once, so that a lane knows how far to its left it has to add.
 
 namespace {
 
@@ -325,8 +327,7 @@ __device__ unsigned heads_of(const unsigned char* heads, unsigned e, unsigned ti
 /// The inclusive segmented scan of n elements.
 ///
 /// @param marks  KEYS: unsigned keys, a segment begins where one is not that before it; else a byte for each
-///               element, not
-///               0 where a segment begins
+///               element, not 0 where a segment begins
 /// @param state  as for `look_ahead`
 ///
 /// Launch: THREADS threads, STAGES * STAGE_BYTES<TILE, KEYS> bytes, any number of blocks.
@@ -691,6 +692,7 @@ __global__ void __launch_bounds__(THREADS, 2)
   }
 }
 
+// [hide] How the rungs are registered
 namespace {
 
 /// A state for tiles of this many elements.
@@ -757,3 +759,4 @@ const lab::Rungs here([](Scans& scans) {
 });
 
 }  // namespace
+// [/hide]

@@ -12,7 +12,7 @@ import sample
 import accessibility
 import built
 import markup_rules
-from looks import CHROMIUM, LONGER, SCREENS, Looks, sync_playwright
+from looks import CHROMIUM, SCREENS, Looks, sync_playwright
 
 from course import source
 
@@ -199,7 +199,7 @@ class Content(unittest.TestCase):
     def test_chapters_are_not_too_long(self):
         for folder in built.REPORTS:
             text = (built.SITE / "chapters" / f"{folder}.html").read_text()
-            self.assertLess(markup_rules.screens(text), LONGER.get(folder, SCREENS), folder)
+            self.assertLess(markup_rules.screens(text), SCREENS, folder)
 
     def test_chapters_say_what_their_sources_say(self):
         for main in source.find_chapters(built.CHAPTERS):
