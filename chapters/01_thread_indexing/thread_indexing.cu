@@ -167,9 +167,9 @@ __global__ void who_am_i(int* names) {
 // Its block is number 1 * 2 + 0 = 2, and two blocks of 12 threads come before it: in the grid it is
 // number 33.
 //
-// Warp 0 holds the rows y = 0 to 3 and is full. Warp 1 holds the rows 4 and 5, 16 threads. The
-// average is 24, and the hardware issues a store for 16 lanes in the same time as for 32. So make
-// the number of threads in a block a multiple of 32.
+// In the block of 8 x 6, warp 0 holds the rows y = 0 to 3 and is full. Warp 1 holds the rows 4 and
+// 5, 16 threads. The average is 24, and the hardware issues a store for 16 lanes in the same time
+// as for 32. So make the number of threads in a block a multiple of 32.
 //
 // ## 3. One thread for each element
 //
@@ -244,8 +244,8 @@ __global__ void add_guarded(float* out, const float* a, const float* b, std::siz
 //= 0.23 ms: ms("add_guarded")
 //= 3.5 TB/s: rate("add_guarded") / 1000
 //
-// The ratio is that of the two bandwidths, a few hundred: both processors wait for memory. That the
-// kernel still misses a part of the GPU's bandwidth is explained in chapter 02.
+// The ratio is that of the two bandwidths, a few hundred: both processors wait for memory. Chapter
+// 02 explains why the kernel still falls short of the GPU's bandwidth.
 //
 // ### Without the guard
 //
@@ -313,7 +313,7 @@ unsigned blocks_rounded_down(std::size_t n) {
 // take several elements. With T threads in the grid, thread i takes the elements i, i + T, i + 2T
 // and so on. T is the stride of the grid, and the loop is a {term}`grid-stride loop`.
 
-//? one_block: The GPU has 132 SMs, each with room for 8 blocks of 256 threads. How many times as
+//? one_block: The GPU runs up to 1056 blocks of 256 threads at the same time. How many times as
 //?   long does one block take as a full grid?
 //? answer: ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256")
 //? unit: times
@@ -340,8 +340,8 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // the other lanes: in each iteration the 32 lanes of a warp load 32 consecutive floats. Section 5
 // shows what that is worth.
 //
-// One block is a 1056th of what fits, yet it takes only 480 times as long. The full grid is held up
-// by memory bandwidth, which one block never reaches. Its time is all waiting: 95 ms for 262
+// One block is a 1056th of what runs at a time, yet it takes only 480 times as long. The full grid
+// is held up by memory bandwidth, which one block never reaches. Its time is all waiting: 95 ms for 262
 // thousand iterations are 0.36 us each, from asking for a float to storing its square. The time
 // that a load takes is the {term}`latency` of memory, and chapter 02 measures it.
 //= 480 times: round(ms("grid_stride/grid=1") / ms("grid_stride/grid=n/256"), -1)
@@ -380,8 +380,8 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 //
 // Blocks of 32 threads take 1.26 ms. An SM holds 32 blocks, so half of its room stays empty. From
 // 64 threads on it can be full, and one would expect the same time for all larger blocks. But the
-// block scheduler is in the way: the launch has 2.1 million blocks of 32 threads, and 1.7 of them
-// start in each nanosecond.
+// block scheduler has a limit of its own: the launch has 2.1 million blocks of 32 threads, and 1.7
+// of them start in each nanosecond.
 //= 1.26 ms: ms("map_square/block=32")
 //= 1.7 of: 67e6 / 32 / ms("map_square/block=32") / 1e6
 //
@@ -420,7 +420,7 @@ __global__ void map_square(float* out, const float* in, std::size_t n) {
 // `where_blocks_run`, in `thread_indexing_gpu.cu`, lets every block record its SM, and when it
 // began and ended. It launches 924 blocks of 1024 threads, of which each SM has room for two: 264
 // run at a time, a {term}`wave`, and three and a half waves take as long as four. The order cannot
-// be told beforehand. In one run block 0 ran on SM 124, and some SMs had six blocks, others eight.
+// be predicted. In one run block 0 ran on SM 124, and some SMs had six blocks, others eight.
 //
 // ## 5. Which index runs fastest?
 //
@@ -566,14 +566,14 @@ __global__ void diverge_within_warps(std::uint32_t* out, const std::uint32_t* p,
 }
 
 // Each warp of the second kernel makes two load requests, one on each side, with 16 active lanes
-// spread over the same 4 sectors. The store is one request again, since the lanes have met after
-// the branch: the compiler placed the meeting point there. A program must not rely on it; where it
-// has to be sure, it calls `__syncwarp()`.
+// spread over the same 4 sectors. The store is one request again, since the lanes *reconverge*
+// after the branch: the compiler placed the point of reconvergence there. A program must not rely
+// on it; where it has to be sure, it calls `__syncwarp()`.
 //
 // Every warp executes both sides: 1.9 times as long, a little less than 2 because moving the data
 // is a part of both times. A single lane on the other side would cost as much as 16. So arrange the
-// work such that neighbours agree, by index, as here, or by sorting the data. The guard is harmless:
-// only the last warp of the grid disagrees about it.
+// work so that neighbouring lanes agree, by index, as here, or by sorting the data. The guard is
+// harmless: only in the last warp of the grid do lanes disagree about it.
 //= 1.9 times: ms("diverge_within_warps") / ms("diverge_between_warps")
 //
 // ## 7. Launches and errors
@@ -662,8 +662,8 @@ __global__ void refused_launch(float* out, std::size_t n) {
 
 // The error is there for `cudaPeekAtLastError` and for the first `cudaGetLastError`, and then it is
 // gone: the launch with 256 threads works. (CUDA 13 calls it `cudaErrorInvalidValue`, older
-// versions `cudaErrorInvalidConfiguration`.) A program that does not ask has an array without its
-// numbers.
+// versions `cudaErrorInvalidConfiguration`.) A program that does not ask goes on with an array that
+// no kernel has written.
 //
 // The next kernel gets a null pointer, as it would if nobody had checked a `cudaMalloc` that
 // failed.
@@ -738,7 +738,7 @@ void copy_memory(float* to, const float* from, std::size_t n) {
 }
 
 // The bus moves 55 GB/s either way. A copy within the device reads and writes 4.2 TB/s and is done
-// 38 times sooner. **Bring the data over once, and do everything with it that there is to do.**
+// 38 times sooner. **Copy the data over once, and do all the work on it there.**
 //= 55 GB/s: rate("copy_memory/host to device")
 //= 4.2 TB/s: rate("copy_memory/within the device") / 1000
 //= 38 times: ms("copy_memory/host to device") / ms("copy_memory/within the device")
@@ -774,7 +774,7 @@ __global__ void read_managed(float* out, const float* managed, std::size_t n) {
 //
 // ### One number back
 //
-// A kernel returns `void`, so even a single number takes the way through memory. The next one
+// A kernel returns `void`, so even a single number has to come back through memory. The next one
 // counts the elements above a threshold. The threshold lies in {term}`constant memory`: a
 // `__constant__` variable, which the host sets with `cudaMemcpyToSymbol`. (An argument would serve
 // as well.)

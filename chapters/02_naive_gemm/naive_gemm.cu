@@ -176,7 +176,8 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // The two edges fail in different ways. A thread *below* the matrix reads a row of A that does not
 // exist, and the simulator or `compute-sanitizer` stops it. A thread to the *right* is worse. In
 // one long array, column n of a row is column 0 of the next, so the thread reads elements of B that
-// exist, one row further down each. Only behind B's last row is there nothing: that is the finding.
+// exist, one row further down each. Only past B's last row is there nothing, and that access is the
+// finding.
 // With a padded row, or another array behind it, the thread would go on and write its sum into
 // column 0 of the next row of C.
 //
@@ -275,7 +276,7 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // number of wires times their clock (chapter 01). A register has no latency of its own, since
 // reading it is a part of the instruction: the first line is that of an FMA.
 //
-// Shared memory is not a hundred times as fast as global memory, as one reads at times. Its latency
+// Shared memory is not a hundred times as fast as global memory, as is sometimes said. Its latency
 // is 28 times shorter, its bandwidth 7.6 times as high, and L1 comes close to it in both.
 //= 28 times: ms("memory_latency/global memory") / ms("memory_latency/shared memory")
 //= 7.6 times: rate("memory_bandwidth/shared memory") / rate("memory_bandwidth/global memory")
@@ -285,8 +286,8 @@ __global__ void naive_unguarded(int /*m*/, int /*n*/, int k, float alpha, const 
 // The cache of {term}`constant memory` hands out *one word* at a time, to all lanes that want it.
 // Lanes that want different words are served one after the other.
 //
-//? constant: How many times as much do the lanes get if all want one word, as if they want 32
-//?   words?
+//? constant: How many times the bandwidth do the lanes get if all of them want one word, compared
+//?   with 32 different words?
 //? answer: rate("memory_bandwidth/constant, one word") / rate("memory_bandwidth/constant, 32
 //?   words")
 //? unit: times
@@ -605,8 +606,8 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //= 62 times: 4096**2 / 32**2 / 264
 //
 // A rate is set by what the warps wait for, not by the number of bytes alone. The memory is hardly
-// used: the tiles' 4.3 GB in 48 ms are 2 % of its bandwidth. Blocks of 16 x 16 tell another small
-// thing. Their warps cover two rows of 16: 4 sectors instead of 5, but 3 lines instead of 2, and
+// used: the tiles' 4.3 GB in 48 ms are 2 % of its bandwidth. Blocks of 16 x 16 show a smaller
+// effect. Their warps cover two rows of 16: 4 sectors instead of 5, but 3 lines instead of 2, and
 // where B stays in L2 they are slower than 32 x 8. Lines cost more than sectors.
 //= 4.3 GB: ncu("naive_along_columns/block=32x32", "dram__bytes_read.sum") / 1e9
 //= 48 ms: ms("naive_along_columns/block=32x32")

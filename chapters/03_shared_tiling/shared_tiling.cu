@@ -74,8 +74,8 @@ __global__ void reverse_block(float* out, const float* in, int n) {
 //
 // The next kernel lacks the line. On a GPU it may pass a thousand times, whenever the warps happen
 // to run in a lucky order. The simulator does not depend on luck: for each word of shared memory it
-// records who accessed it since the last barrier. Two threads, at least one of them writing, are a
-// {term}`race`, whichever came first this time.
+// records which threads accessed it since the last barrier. Accesses by two threads, at least one
+// of them a write, are a {term}`race`, whichever came first this time.
 
 /// reverse_block without its barrier: a mistake on purpose.
 ///
@@ -90,7 +90,7 @@ __global__ void reverse_no_barrier(float* out, const float* in, int n) {
 }
 
 // A barrier is for the whole block. Suppose that half of the threads load two floats each, and wait
-// for each other where they have loaded them:
+// for each other once they have loaded them:
 
 /// reverse_block with a barrier in a branch: a mistake on purpose.
 ///
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(T* T)
 //= 5,068: count("shared_tiles/tile=32", "global_load_sectors")
 //= 97,216: count("naive_along_columns", "global_load_sectors")
 //
-// Shared memory gets 49,152. Every load of the naive kernel is still there, and a few more, since
+// Shared memory gets 49,152 requests. Every load of the naive kernel is still there, and a few more, since
 // the tiles cover 128 x 96 x 64. Tiling does not remove loads; it redirects them to shared memory.
 //= 49,152: count("shared_tiles/tile=32", "shared_load_requests")
 //
@@ -540,9 +540,9 @@ __global__ void __launch_bounds__(1024)
 //     132 * 1.98e9 * 2048 / 50 = 10.7 TFLOP/s
 //= 10.7 TFLOP/s: 132 * 1.98 * 2048 / 50 / 1000
 //
-// `wide_reads` takes 16.0 ms, `shared_tiles` 16.6 ms: nearly the same instructions. It is the same
-// kernel with its counts in the open: 36,864 wavefronts, in the simulator as on the hardware. And now the rate is below
-// the bound, at 80 % of it.
+// `wide_reads` takes 16.0 ms, `shared_tiles` 16.6 ms: their instructions are nearly the same. But
+// now the source says what nvcc does: 36,864 wavefronts, in the simulator as on the hardware. And
+// the rate is below the bound, at 80 % of it.
 //= 16.0 ms: ms("wide_reads")
 //= 16.6 ms: ms("shared_tiles/tile=32")
 //= 36,864: count("wide_reads", "shared_load_wavefronts")
