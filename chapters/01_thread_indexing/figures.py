@@ -1,7 +1,7 @@
 """The drawings of chapter 01: the program's parts beside the GPU's, and the sectors of two requests."""
 
 import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
+from figures import ACCENT, FOREGROUND, MUTED, SOFT
 
 from course import results
 
@@ -46,8 +46,8 @@ def machine():
          "SM", f"{SUB_PARTITIONS} sub-partitions", _bars(right, 224, SUB_PARTITIONS, 240, 16, 20, 2),
          "a warp stays in one|sub-partition"),
         (360, 30, "warp", "32 threads", _cells(left, 370, LANES, LANES, 7.6, 6, 18),
-         "sub-partition", "32 lanes, one instruction at a time", _cells(right, 370, LANES, LANES, 7.6, 6, 18),
-         "a thread uses one lane"),
+         "sub-partition", "32 lanes", _cells(right, 370, LANES, LANES, 7.6, 6, 18),
+         "one instruction at a time|for all lanes: one thread each"),
     ]  # fmt: skip
 
     def heading(x, y, name, words):
@@ -62,11 +62,11 @@ def machine():
             shapes += [heading(left, top, name, words), drawn, heading(right, top, part, parts), drawn_right]
             y = top + min(30, height / 2)
             shapes.append(
-                f'<path d="M{left + wide} {y:g}h62m-7 -5l7 5l-7 5" stroke="{LINE}" stroke-width="2" fill="none"/>'
+                f'<path d="M{left + wide} {y:g}h62m-7 -5l7 5l-7 5" stroke="{MUTED}" stroke-width="1.5" fill="none"/>'
             )
             lines = link.split("|")
             shapes += [_text(right + 262, y - 4 + 17 * i, line, 13, MUTED) for i, line in enumerate(lines)]
-        return figures.svg(shapes, 760, 396)
+        return figures.svg(shapes, 800, 396)
 
     def narrow_svg():
         shapes, shift = [], 0
