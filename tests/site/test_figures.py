@@ -41,12 +41,14 @@ class Drawings(unittest.TestCase):
         root = self.check(drawing.svg)
         rects = list(root.iter(f"{SVG}rect"))
         fills = [r.get("fill") for r in rects]
-        self.assertEqual((fills.count("var(--draw-soft)"), fills.count("var(--draw-accent)")), (8, 1))  # 50 is 4 slices
+        self.assertEqual(
+            (fills.count("var(--draw-soft)"), fills.count("var(--draw-accent)")), (8, 1)
+        )  # 50 is 4 K-tiles
         texts = ["".join(t.itertext()) for t in root.iter(f"{SVG}text")]
         self.assertEqual(texts, ["1", "2", "3", "4", "A 48 × 50", "1", "2", "3", "4", "B 50 × 40", "C 48 × 40"])
         scale = 336 / 90
         last = [float(rects[3].get(key)) / scale for key in ("width", "height")]
-        self.assertAlmostEqual(last[0], 2, delta=0.1)  # the last slice of A has 2 columns left,
+        self.assertAlmostEqual(last[0], 2, delta=0.1)  # the last K-tile of A has 2 columns left,
         self.assertAlmostEqual(last[1], 16, delta=0.1)
         c = rects[fills.index("var(--draw-accent)")]
         self.assertAlmostEqual(float(c.get("width")) / scale, 8, delta=0.1)  # the last tile of C 8
@@ -164,7 +166,7 @@ class Drawings(unittest.TestCase):
         loaded = [r for r in self.check(drawing.svg).iter(f"{SVG}rect") if r.get("fill") == "var(--draw-second)"]
         self.assertEqual(sum(float(r.get("width")) * float(r.get("height")) for r in loaded[:32]), 18 * 36)  # 8 x 16
         self.assertIn(
-            "It loads rows 0 to 15 of A's slice and row 0 of B's. rows: 2 x 16 places, row by row lanes 0 1 2",
+            "It loads rows 0 to 15 of A's K-tile and row 0 of B's. rows: 2 x 16 places, row by row lanes 0 1 2",
             drawing.alt,
         )
         self.assertIn("columns: 16 x 2 places, row by row lanes 0 16; 1 17;", drawing.alt)
