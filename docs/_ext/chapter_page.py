@@ -26,6 +26,17 @@ def only_includes(code: Code) -> bool:
     return all(not line.strip() or re.match(r"#\s*(include|pragma once)\b", line) for line in code.lines)
 
 
+HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded
+
+
+def fold_title(code: Code) -> str:
+    """What stands on the fold of a long listing in which nothing is for the device; "" for a listing that stays open."""
+    if len(code.lines) <= HOST_LINES or any(re.search(r"__(global|device)__", line) for line in code.lines):
+        return ""
+    what = "main()" if any(re.match(r"int main\(", line) for line in code.lines) else "Host code"
+    return f"{what}: lines {code.line} to {code.line + len(code.lines) - 1}"
+
+
 def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
     """The header and the program must name the same rungs."""
     listed, ran = set(chapter.header.rungs), {row["rung"] for row in results.rows}
@@ -94,7 +105,7 @@ def chapter_page(
     out = [f"# Chapter {header.number}: {header.title}", "", f":::{{container}} question\n{header.question}\n:::", ""]
     # Chapters may have functions of one name: each has its own namespace, which no signature shows.
     out += [f"```{{cpp:namespace}} {project}\n```", ""]
-    facts = [f"Builds on {links_to_map(header, titles)}."]
+    facts = [f"Builds on {links_to_map(header, titles)}." if header.builds_on else "Builds on no other chapter."]
     shown = [chapter.path, *others]
     links = [
         f"{{download}}`chapters/{chapter.folder}/{file.name} </_files/{chapter.folder}/{file.name}>`" for file in shown
@@ -142,7 +153,7 @@ def chapter_page(
         )
         return text + ("\n\n" + rung_figures[name] if name in rung_figures else "")
 
-    def render(blocks: list, source: Path) -> None:
+    def render(blocks: list, source: Path, folded: bool = False) -> None:
         for block in blocks:
             if isinstance(block, Prose):
                 out.extend([prose(block), ""])
@@ -151,7 +162,11 @@ def chapter_page(
             elif isinstance(block, Code) and only_includes(block):
                 out.extend([":::{dropdown} Headers", ":class-container: fold", "", listing(block), ":::", ""])
             elif isinstance(block, Code):
-                out.extend([listing(block), ""])
+                title = fold_title(block)
+                if title and not folded:
+                    out.extend([f":::{{dropdown}} {title}", ":class-container: fold", "", listing(block), ":::", ""])
+                else:
+                    out.extend([listing(block), ""])
             elif isinstance(block, RungHere):
                 if block.name not in header.rungs:
                     raise SourceError(f"{source}:1: '[rung {block.name}]': the header lists no such rung")
@@ -159,7 +174,7 @@ def chapter_page(
             elif isinstance(block, Fold):
                 title = block.title or f"Lines {block.line + 1} on"
                 out.extend([f"::::::::{{dropdown}} {title}", ":class-container: fold", ""])
-                render(block.blocks, source)
+                render(block.blocks, source, folded=True)
                 out.extend(["::::::::", ""])
 
     render(chapter.blocks, chapter.path)

@@ -144,7 +144,13 @@ def measured_table(rows: list[dict]) -> str:
     if not body:
         return ""
     apart = (["size"] if sizes else []) + (["variant"] if variants else [])
-    return table(apart + MEASURED_HEAD, body, "l" * len(apart) + "rrrrr")
+    head = apart + MEASURED_HEAD
+    told = [i for i in range(len(head)) if any(cells[i] != "–" for cells in body)]  # a rung may have no peer
+    return table(
+        [head[i] for i in told],
+        [[cells[i] for i in told] for cells in body],
+        "".join("l" if i < len(apart) else "r" for i in told),
+    )
 
 
 def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> str:

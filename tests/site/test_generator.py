@@ -249,8 +249,8 @@ class Functions(unittest.TestCase):
 
 
 class Pages(Temporary):
-    def page(self, simulated=None, measured=None, **more):
-        chapter = self.parse()
+    def page(self, simulated=None, measured=None, text=sample.CHAPTER, **more):
+        chapter = self.parse(text)
         return chapter_page.chapter_page(
             chapter,
             project="chapter_01",
@@ -302,6 +302,25 @@ class Pages(Temporary):
         self.assertIn("NVIDIA H200, driver 580.1, CUDA 13.0, 2026-01-02, commit 0123456789", page)
         self.assertIn("`cudaMemcpy`", page)
         self.assertNotIn("No measurement on hardware", page)
+
+    def test_what_was_not_measured_has_no_column(self):
+        report = sample.results("gpu")
+        for row in report["rows"]:
+            del row["peer"], row["ratio_to_peer"]
+        page = self.page(measured=results.parse(json.dumps(report), "h200.json"))
+        self.assertIn("| 0.1250 ms | 4,000 GB/s | 95.2 % | 0.1125 to 0.1375 |", page)
+
+    def test_a_long_listing_for_the_host_is_folded(self):
+        def page(body):
+            return self.page(text=sample.CHAPTER.replace("int main() { return 0; }", body))
+
+        long = "int main() {\n" + "  step();\n" * 70 + "}"
+        first = page(long)
+        found = re.search(r":::\{dropdown\} main\(\): lines (\d+) to (\d+)\n:class-container: fold\n", first)
+        self.assertEqual(int(found[2]) - int(found[1]), 71)
+        self.assertNotIn("{dropdown} main()", page("int main() {\n" + "  step();\n" * 50 + "}"))
+        self.assertIn("{dropdown} Host code: lines", page(long.replace("int main()", "void registers()")))
+        self.assertNotIn("{dropdown} Host", page(long.replace("int main()", "__global__ void kernel()")))
 
     def test_what_never_varies_is_said_once(self):
         report = sample.results()
