@@ -252,7 +252,7 @@ class Content(unittest.TestCase):
         for name in names:
             self.assertIn(name, text)
         kinds = set()
-        for file in (sample.ROOT / "common" / "simt" / "src").glob("*.cpp"):
+        for file in (sample.ROOT / "common" / "simt").glob("*/*.cpp"):
             for statement in re.findall(r"\bkind = [^;]*\"[^;]*;", file.read_text()):
                 kinds.update(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', statement))
         self.assertIn("out-of-bounds", kinds)
