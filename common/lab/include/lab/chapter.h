@@ -10,6 +10,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -267,6 +268,7 @@ class Chapter {
   ChapterConfig config_;
   Options options_;
   std::vector<Entry> entries_;
+  std::set<std::string> there_;  // rungs that something registered at the first size
   std::vector<Peer> peers_;
   std::vector<std::pair<std::string, std::string>> skipped_peers_;  // name, reason
   std::vector<std::string> checked_peers_;
