@@ -203,16 +203,17 @@ const lab::Rungs here([](lab::Chapter& chapter) {
   add("prefetch", graph_of<true>(*sums, true));
 
   const auto cub_out = std::make_shared<lab::DeviceBuffer<float>>(COUNT, "CUB's small sums");
-  std::vector<lab::CubLaunch> launches;
+  // They own CUB's temporary memory, which the graph uses each time that it is launched.
+  const auto launches = std::make_shared<std::vector<lab::CubLaunch>>();
   for (size_t i = 0; i < COUNT; ++i) {
-    launches.push_back(lab::cub_sum(cub_out->data() + i, sums->array(i), sums->n));
-    if (!launches.back()) return chapter.skip_peer("CUB, small sums", lab::why_no_cub);
+    launches->push_back(lab::cub_sum(cub_out->data() + i, sums->array(i), sums->n));
+    if (!launches->back()) return chapter.skip_peer("CUB, small sums", lab::why_no_cub);
   }
   const auto graph = std::make_shared<Graph>([&](cudaStream_t stream) {
-    for (const lab::CubLaunch& launch : launches) launch(stream);
+    for (const lab::CubLaunch& launch : *launches) launch(stream);
   });
   chapter.peer({.name = "CUB, small sums",
-                .launch = [=] { graph->launch(); },
+                .launch = [graph, launches] { graph->launch(); },
                 .bytes = sums->bytes(),
                 .verify = [=] { return sums->verify(cub_out->download()); },
                 .outputs = {cub_out.get()}});
