@@ -5,7 +5,7 @@
 //
 // | barrier | says that | arrivals |
 // |---|---|--:|
-// | full | the tile is in shared memory | the bulk copy |
+// | full | the tile is in shared memory | the loading lanes, and the bulk copy |
 // | counted | its sums are known | the summing warps |
 // | ready | they are published, and the prefix is known | publisher and look-back |
 // | empty | everything of the stage has been read | the scanning warps |
@@ -99,7 +99,7 @@ __device__ void read_words(Word* words, unsigned begin, unsigned end, Word epoch
   }
 }
 
-/// The role of the loading warp: takes tiles and has `load(stage, tile)` bring them.
+/// The role of the loading warp: takes tiles and has `load(stage, tile)` bring them. Each lane arrives at `full`.
 template <unsigned STAGES, class Load>
 __device__ void load_tiles(State* state, unsigned first, unsigned tiles, unsigned epoch,
                            unsigned* tile_of, Barrier* full, Barrier* empty, Load load) {
@@ -114,7 +114,7 @@ __device__ void load_tiles(State* state, unsigned first, unsigned tiles, unsigne
     const bool done = tile >= tiles;
     if (!done) {
       load(s, tile);
-    } else if (lane == 0) {
+    } else {
       arrive(&full[s]);
     }
     tile = __shfl_sync(ALL, next, 0);
@@ -135,7 +135,7 @@ __device__ unsigned begin(State* state, unsigned* epoch, Barrier* full, Barrier*
   if (threadIdx.x == 0) {
     first = atomicAdd(&state->ticket, 1u);
     for (unsigned s = 0; s < STAGES; ++s) {
-      init(&full[s], 1);
+      init(&full[s], 32);
       init(&counted[s], SUMMING);
       init(&ready[s], 2);
       init(&empty[s], SCANNING);
@@ -177,15 +177,14 @@ __global__ void __launch_bounds__(THREADS, 1)
                          unsigned* const to = ring + s * TILE;
                          const size_t at = size_t{tile} * TILE;
                          if (at + TILE <= n) {
-                           if (lane != 0) return;
+                           if (lane != 0) return arrive(&full[s]);
                            expect(&full[s], TILE * 4);
                            copy(to, in + at, TILE * 4, &full[s]);
                          } else {
                            for (unsigned i = lane; i < TILE; i += 32) {
                              to[i] = at + i < n ? in[at + i] : 0;
                            }
-                           __syncwarp();
-                           if (lane == 0) arrive(&full[s]);
+                           arrive(&full[s]);
                          }
                        });
   } else if (warp == 1) {  // publishes
@@ -355,7 +354,7 @@ __global__ void __launch_bounds__(THREADS, 1)
           constexpr unsigned MARKS = TILE * (KEYS ? 4 : 1);
           const size_t at = size_t{tile} * TILE;
           if (at + TILE <= n) {
-            if (lane != 0) return;
+            if (lane != 0) return arrive(&full[s]);
             const unsigned ahead = KEYS && tile > 0 ? 16 : 0;  // the key before the first
             expect(&full[s], TILE * 4 + MARKS + ahead);
             copy(tile_at(s), in + at, TILE * 4, &full[s]);
@@ -381,8 +380,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                   static_cast<const unsigned*>(marks)[at - 1];
             }
           }
-          __syncwarp();
-          if (lane == 0) arrive(&full[s]);
+          arrive(&full[s]);
         });
   } else if (warp == 1) {  // publishes
     for (unsigned k = 0;; ++k) {
@@ -551,11 +549,11 @@ __global__ void __launch_bounds__(THREADS, 2)
   if (threadIdx.x == 0) {
     first = atomicAdd(&state->ticket, 1u);
     for (unsigned s = 0; s < STAGES; ++s) {
-      init(&full[s], 1);
+      init(&full[s], 32);
       init(&empty[s], SUMMING);
     }
     for (unsigned q = 0; q < RINGS; ++q) {
-      init(&counted[q], SUMMING);
+      init(&counted[q], SUMMING * 32);
       init(&ready[q], 2);
       init(&taken[q], SCANNING);
     }
@@ -573,7 +571,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                          unsigned* const to = ring + s * SLOT;
                          const size_t at = size_t{tile} * TILE;
                          if (at + SLOT <= n) {
-                           if (lane != 0) return;
+                           if (lane != 0) return arrive(&full[s]);
                            expect(&full[s], SLOT * 4);
                            copy(to, in + at, SLOT * 4, &full[s]);
                            return;
@@ -583,8 +581,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                          for (unsigned i = lane; i < SLOT; i += 32) {
                            to[i] = at + i < n ? in[at + i] : (at + i - n) % 2 == 0 ? ~last : last;
                          }
-                         __syncwarp();
-                         if (lane == 0) arrive(&full[s]);
+                         arrive(&full[s]);
                        });
   } else if (warp == 1) {  // publishes
     for (unsigned k = 0;; ++k) {
@@ -634,7 +631,7 @@ __global__ void __launch_bounds__(THREADS, 2)
       if (k >= RINGS) wait(&taken[q], (k / RINGS - 1) % 2);
       if (p == 0 && lane == 0) tile_of[q] = tile;
       if (tile >= tiles) {
-        if (lane == 0) arrive(&counted[q]);
+        arrive(&counted[q]);
         break;
       }
       const unsigned* const from = ring + s * SLOT + p * PART;
@@ -653,11 +650,9 @@ __global__ void __launch_bounds__(THREADS, 2)
       }
       total = __reduce_add_sync(ALL, total);
       if (lane == 0) part[q][p] = total;
+      arrive(&counted[q]);
       __syncwarp();
-      if (lane == 0) {
-        arrive(&empty[s]);
-        arrive(&counted[q]);
-      }
+      if (lane == 0) arrive(&empty[s]);
     }
   } else {  // write
     const unsigned p = warp - 3 - SUMMING;
@@ -719,12 +714,15 @@ const lab::Rungs here([](Scans& scans) {
   const unsigned multiprocessors = static_cast<unsigned>(count);
 
   if (scans.wants({"look_ahead"})) {
-    constexpr unsigned TILE = 8192, STAGES = 6, BYTES = STAGES * TILE * 4;
+    constexpr unsigned TILE = 8192, STAGES = 6;
     const auto state = state_for(n, TILE);
-    const auto kernel = look_ahead<TILE, STAGES>;
-    allow(kernel, BYTES);
+    // A block that gets a tile or two needs no ring for six.
+    const bool few = blocks_for(n, TILE) <= multiprocessors;
+    const unsigned bytes = (few ? 2 : STAGES) * TILE * 4;
+    const auto kernel = few ? look_ahead<TILE, 2> : look_ahead<TILE, STAGES>;
+    allow(kernel, bytes);
     scans.add("look_ahead", "", false, [=](unsigned* out, const unsigned* in) {
-      kernel<<<multiprocessors, THREADS, BYTES>>>(out, in, n, state_of(*state));
+      kernel<<<multiprocessors, THREADS, bytes>>>(out, in, n, state_of(*state));
     });
   }
   if (scans.wants({"segmented_ahead"})) {
