@@ -4,7 +4,9 @@ import figures
 
 from course import maps, results
 
-FOREGROUND, MUTED, SOFT, ACCENT = (f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent"))
+FOREGROUND, MUTED, SOFT, ACCENT, GROUND = (
+    f"var(--draw-{name})" for name in ("foreground", "muted", "soft", "accent", "ground")
+)
 
 
 def two_cuts():
@@ -24,7 +26,7 @@ def two_cuts():
             if text:
                 shapes.append(
                     f'<text x="{at_x + width / 2:g}" y="{at_y + height / 2 + 4:g}" font-size="12" '
-                    f'text-anchor="middle" fill="{FOREGROUND}">{text}</text>'
+                    f'text-anchor="middle" fill="{GROUND if fill == ACCENT else FOREGROUND}">{text}</text>'
                 )
 
         if cuts_c:
@@ -65,10 +67,10 @@ def two_cuts():
 
 
 def draw(simulated, source):
-    """(rung, name, drawing, caption) of each."""
+    """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
     cuts_caption = (
-        "A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A piece "
-        "on the right is used up once its products are added."
+        "A tile of C needs rows of A and columns of B, and two ways of cutting make smaller pieces of them. A K-tile is "
+        "used up once its products are added; a piece of the cut C is needed again by other tiles of C."
     )
     size = next(row for row in simulated.rows if row["rung"] == "shared_tiles")["size"]
     walk = figures.tile_walk(size["M"], size["N"], size["K"], 16, (4, 3))
@@ -95,9 +97,8 @@ def draw(simulated, source):
         "One request of each kind in the inner loop, as the simulator saw it: 32 banks, and below each that is "
         "used the lanes that it serves. From A a request gets 4 or 16 bytes, from B 128."
     )
-    # Beside the kernel before, as what stands behind a prediction is folded.
     return [
-        ("naive_along_columns", "cuts", two_cuts(), cuts_caption),
-        ("naive_along_columns", "walk", walk, walk_caption),
+        (None, "cuts", two_cuts(), cuts_caption),
+        (None, "walk", walk, walk_caption),
         ("wide_reads", "banks", banks, banks_caption),
     ]

@@ -181,11 +181,17 @@ __global__ void naive_along_columns(int m, int n, int k, float alpha, const floa
 //   in registers, one per thread. Once its products are added, this block needs nothing of a K-tile
 //   again, so the next one takes its place.
 //
+// ```{drawing} cuts
+// ```
+//
 // Cutting along K costs no extra load. Two tiles of 32 x 32 floats, 8 KiB, suffice for any K:
 //
 //     for each K-tile:
 //       load a tile of A, 32 x 32, and a tile of B, 32 x 32, into shared memory
 //       every thread adds 32 products to its sum
+//
+// ```{drawing} walk
+// ```
 //
 // In the kernel below, keep the two jobs of a thread apart. It *computes* C(rowC, colC). It *loads*
 // A(rowA, colA) and B(rowB, colB), and in both of them `tx`, in which the lanes of a warp differ,
