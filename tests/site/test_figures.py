@@ -1,11 +1,13 @@
 """The drawings: what they show is what the counts say, and everyone can read them."""
 
+import itertools
 import math
 import re
+import runpy
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-import sample  # noqa: F401  puts docs/_ext on the path
+import sample  # puts docs/_ext on the path
 
 import figures
 from figures import bars, rooflines
@@ -25,6 +27,19 @@ class Drawings(unittest.TestCase):
             self.fail(f"the colour {colour} is not the page's")
         self.assertNotRegex(svg, r"<style|https?://(?!www\.w3\.org)")
         return root
+
+    def test_scans(self):
+        """The drawings of chapter 08 end with the scans of what they begin with."""
+        drawn = runpy.run_path(str(sample.ROOT / "chapters" / "08_scan" / "figures.py"))
+        steps, tree, words = (drawing for _, _, drawing, _ in drawn["draw"](None, None))
+        for drawing in (steps, tree, words):
+            self.check(drawing.svg)
+        inclusive = list(itertools.accumulate(drawn["VALUES"]))
+        self.assertTrue(steps.alt.endswith(f"d = 4: {' '.join(map(str, inclusive))}."), steps.alt)
+        self.assertTrue(tree.alt.endswith(f"down, 1: 0 {' '.join(map(str, inclusive[:-1]))}."), tree.alt)
+        added = [drawing.svg.count('stroke="var(--draw-accent)" stroke-width="1.6"') for drawing in (steps, tree)]
+        self.assertEqual(added, [7 + 6 + 4, 2 * (4 + 2 + 1)])
+        self.assertIn(f"= {inclusive[-1] + 2}: the sums of tiles 8 to 4 and the prefix of tile 3", words.alt)
 
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
