@@ -23,7 +23,9 @@ from course.source import SECOND_READING, Chapter, Code, Fold, Prediction, Prose
 
 
 def only_includes(code: Code) -> bool:
-    return all(not line.strip() or re.match(r"#\s*(include|pragma once)\b", line) for line in code.lines)
+    """What a file begins with: its headers, and the names that it takes from them."""
+    start = re.compile(r"#\s*(include|pragma once)\b|using [\w:]+;$|namespace \w+ = [\w:]+;$")
+    return all(not line.strip() or start.match(line) for line in code.lines)
 
 
 HOST_LINES = 60  # of code for the host alone, as registering rungs takes: what is longer is folded

@@ -41,15 +41,22 @@ def escape_code(text: str) -> str:
 
 def typeset(text: str) -> str:
     """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
-    transposes set high: n^2, 2^32, B^T. Code stays as it is."""
+    transposes set high: n^2, 2^32, B^T. A number keeps its unit on its line. Code stays as it is."""
     pieces = re.split(
         r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
     )
-    sign = re.compile(r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}) x(?=\s(?:\d|[A-Z]{1,2}\b|NaN\b|anything|infinity))")
+    sign = re.compile(
+        r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}|[kmn]) x(?=\s(?:\d|[A-Z]{1,2}\b|[kmn]\b|NaN\b|anything|infinity))"
+    )
+    unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
     power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
     high = str.maketrans("0123456789T", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
     return "".join(
-        piece if i % 2 else power.sub(lambda found: found[1] + found[2].translate(high), sign.sub(r"\1 ×", piece))
+        piece
+        if i % 2
+        else power.sub(
+            lambda found: found[1] + found[2].translate(high), sign.sub("\\1\u00a0×", unit.sub("\u00a0", piece))
+        )
         for i, piece in enumerate(pieces)
     )
 

@@ -133,6 +133,8 @@ def link_rung_names(app, doctree):
             inside = inside.parent
         if inside is not None:
             continue  # its own panel
+        if any("facts" in up.get("classes", []) for up in (parent, parent.parent)):
+            continue  # an exercise of the same name
         link = nodes.reference("", "", refuri=f"#{name}", internal=True, classes=["rung-link"])
         parent.replace(literal, link)
         link += literal

@@ -420,7 +420,13 @@ class Pages(Temporary):
         text = "32 x 8, `32 x 8` and M x\nK, 0 x NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 x 2\n"
         self.assertEqual(
             markup.typeset(text),
-            "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n",
+            "32 × 8, `32 x 8` and M ×\nK, 0 × NaN; x along N, 2 x it\n\n    64 x 64\n\n```\n4 x 4\n```\n2 × 2\n".replace(
+                " ×", "\u00a0×"
+            ),
+        )
+        self.assertEqual(
+            markup.typeset("62 %, 0.33\nms, 4 KiB, m x n, `2 ms`; 3 msx, 2 uses\n\n    1 ms\n"),
+            "62\u00a0%, 0.33\u00a0ms, 4\u00a0KiB, m\u00a0× n, `2 ms`; 3 msx, 2 uses\n\n    1 ms\n",
         )
         self.assertEqual(
             markup.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
@@ -444,7 +450,7 @@ class Pages(Temporary):
     def test_notes_are_a_page_of_their_own(self):
         page = chapter_page.notes_page("# Results of chapter 01\n\n128 x 96\n")
         self.assertTrue(page.startswith("---\norphan: true\n---\n\n# Results"), page)
-        self.assertIn("128 × 96", page)
+        self.assertIn("128\u00a0× 96", page)
         linked = self.page(notes="notes/01_sample.md")
         self.assertIn("[laboratory notes](/notes/01_sample.md)", linked)
         self.assertNotIn("laboratory notes", self.page())
