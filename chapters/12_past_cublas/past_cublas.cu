@@ -56,7 +56,7 @@
 // phases ahead. Each side goes around the ring with a parity of its own, which flips at the end of each round.
 //
 // Here is the ring of chapter 11 in this form: it adds up the columns of a matrix. One producer warp copies the rows,
-// four consumer warps add.
+// four consumer warps add. The copies go through registers; section 4 has asynchronous ones arrive at such a barrier.
 
 constexpr int RING = 4;  // stages
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -75,7 +75,7 @@ __device__ void sum_columns(float* sums, const float* in, int rows) {
   const int t = static_cast<int>(threadIdx.x);
   if (t == 0) {
     for (int s = 0; s < RING; ++s) {
-      init(&full[s], 32);    // arrivals of the producer's lanes, and of their copies
+      init(&full[s], 32);    // arrivals of the producer's lanes
       init(&empty[s], 128);  // arrivals of the consumers
     }
   }
@@ -86,9 +86,8 @@ __device__ void sum_columns(float* sums, const float* in, int rows) {
     bool parity = true;
     for (int row = 0, s = 0; row < rows; ++row) {
       if (WAIT_EMPTY) empty[s].wait_parity(parity);
-      for (int i = t - 128; i < 128; i += 32)
-        cuda::memcpy_async(&stages[s][i], in + row * 128 + i, cuda::aligned_size_t<4>(4), full[s]);
-      static_cast<void>(full[s].arrive());  // counts when this lane's copies have arrived, too
+      for (int i = t - 128; i < 128; i += 32) stages[s][i] = in[row * 128 + i];
+      static_cast<void>(full[s].arrive());
       if (++s == RING) s = 0, parity = !parity;
     }
   } else {  // consumer
