@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -15,47 +16,65 @@ class Function:
     last: int  # line of the closing brace
 
 
+# Where something begins that is no code: a comment, a raw string, a string or a character.
+_START = re.compile(r"""//|/\*|(?:u8|[uUL])?R"([^()\\ \n]{0,16})\(|["']""")
+_LETTER = re.compile(r"[^\n]")
+
+
 def mask(text: str, inside: set[int] | None = None, strings: bool = True) -> str:
     """The text with comments and, where `strings`, strings and character literals blanked out, newlines kept.
 
     `inside` gets the numbers of the lines that start within a block comment or a raw string.
     """
-    out = []
-    i, n = 0, len(text)
+    masked, lines = _masked(text, strings)
+    if inside is not None:
+        inside.update(lines)
+    return masked
 
-    def blank(piece: str) -> str:
-        return re.sub(r"[^\n]", " ", piece)
 
-    while i < n:
-        if text.startswith("//", i):
+@functools.lru_cache(maxsize=64)  # a page asks for the same few files many times
+def _masked(text: str, strings: bool) -> tuple[str, frozenset[int]]:
+    out: list[str] = []
+    lines: set[int] = set()
+    done, at, n = 0, 0, len(text)  # what is in out, and where to go on looking
+    while start := _START.search(text, at):
+        i = start.start()
+        word = i > 0 and (text[i - 1].isalnum() or text[i - 1] == "_")
+        if start.group() == "//":
             end = text.find("\n", i)
             end = n if end < 0 else end
-        elif text.startswith("/*", i):
+        elif start.group() == "/*":
             end = text.find("*/", i + 2)
             end = n if end < 0 else end + 2
-        elif raw := re.compile(r'(?:u8|[uUL])?R"([^()\\ \n]{0,16})\(').match(text, i):
-            if i > 0 and (text[i - 1].isalnum() or text[i - 1] == "_"):
-                out.append(text[i])
-                i += 1
+        elif start.group(1) is not None:
+            if word:
+                at = i + 1
                 continue
-            closing = f'){raw.group(1)}"'
-            end = text.find(closing, raw.end())
+            closing = f'){start.group(1)}"'
+            end = text.find(closing, start.end())
             end = n if end < 0 else end + len(closing)
-        elif text[i] == '"' or (text[i] == "'" and not (i > 0 and text[i - 1].isalnum())):
+        elif text[i] == "'" and i > 0 and text[i - 1].isalnum():  # 1'000
+            at = i + 1
+            continue
+        else:
             quote, end = text[i], i + 1
             while end < n and text[end] not in (quote, "\n"):
                 end += 2 if text[end] == "\\" else 1
             end = min(end + 1, n)
-        else:
-            out.append(text[i])
-            i += 1
-            continue
-        if inside is not None and "\n" in text[i:end]:
+        piece = text[i:end]
+        if "\n" in piece:
             line = text.count("\n", 0, i) + 1
-            inside.update(range(line + 1, line + 1 + text.count("\n", i, end)))
-        out.append(blank(text[i:end]) if strings or text.startswith(("//", "/*"), i) else text[i:end])
-        i = end
-    return "".join(out)
+            lines.update(range(line + 1, line + 1 + piece.count("\n")))
+        out += [text[done:i], _LETTER.sub(" ", piece) if strings or piece.startswith(("//", "/*")) else piece]
+        done = at = end
+    out.append(text[done:])
+    return "".join(out), frozenset(lines)
+
+
+@functools.lru_cache(maxsize=64)
+def _without_directives(masked: str) -> str:
+    """Directives end a declaration as a semicolon does."""
+    return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: _LETTER.sub(";", m.group()), masked, flags=re.MULTILINE)
 
 
 def _matching(masked: str, start: int, opening: str, closing: str) -> int:
@@ -74,10 +93,7 @@ def _matching(masked: str, start: int, opening: str, closing: str) -> int:
 def find_function(text: str, name: str, masked: str | None = None) -> Function | None:
     """The definition of the function `name`, wherever it stands; a declaration is none."""
     masked = masked if masked is not None else mask(text)
-    # Directives end a declaration as a semicolon does.
-    plain = re.sub(
-        r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", ";", m.group()), masked, flags=re.MULTILINE
-    )
+    plain = _without_directives(masked)
     for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
         close = _matching(plain, found.end() - 1, "(", ")")
         if close < 0:
