@@ -88,6 +88,7 @@ def main(arguments):
                 for text in violations(page, path):
                     findings += 1
                     print(f"{path.relative_to(site)}, {width} pixels, {theme}: {text}", flush=True)
+            print(f"{width} pixels, {theme}: {len(paths)} pages, {findings} findings so far", flush=True)
         browser.close()
     print(f"{len(paths)} pages, {len(VIEWS)} views: {findings} findings")
     return 1 if findings else 0
