@@ -5,7 +5,8 @@ each mutation made by a machine fails, or is listed as equivalent.
 usage: prove.py [EXERCISE...]                  an author's tool; the tests call the same functions
        prove.py --backend gpu [EXERCISE...]    the same files on this machine's GPU; on_gpu.py says what must hold there
 
-All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one.
+All variants of one exercise are compiled into one program, each in a namespace of its own, and run one by one. Nearly all
+of the time goes into compiling.
 """
 
 import argparse
@@ -77,43 +78,104 @@ def prove(exercise):
 def compile_all(exercise, variants, folder, backend="simulator"):
     """One program of all variants; those that do not compile are left out, and marked."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "nothing.h").write_text("", encoding="utf-8")
     for variant in variants:
         (folder / (variant.name + ".cu")).write_text(variant.text, encoding="utf-8")
-    checker = exercise.checker.read_text(encoding="utf-8")
-    includes = dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join([checker] + [v.text for v in variants]), re.M))
-    program = folder / "all"
-    for _ in range(len(variants)):
-        lines = list(includes)
-        for variant in variants:
-            if variant.compiles:
-                file = folder / (variant.name + ".cu")
-                lines += [
-                    f"namespace {variant.name} {{",
-                    f'#define EXERCISE "{file}"',
-                    f'#include "{exercise.checker}"',
-                ]
-                lines += [
-                    "#undef EXERCISE",
-                    "}",
-                    f'static const grader::Variant {variant.name}_("{variant.name}", {variant.name}::grade);',
-                ]
-        source = folder / "all.cu"
-        source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        errors = checking.compile_check(source, None, str(program), backend)
+    program, source = folder / "all", folder / "all.cu"
+    # The checker takes most of the time: it is compiled once where that can be, else with each variant.
+    build = with_one_checker if backend == "simulator" else with_a_checker_each
+    for _ in range(len(variants) + 1):
+        source.write_text(
+            "\n".join(build(exercise, [v for v in variants if v.compiles], folder)) + "\n", encoding="utf-8"
+        )
+        options = ("-g1", "-fno-var-tracking") if backend == "simulator" else ()  # for no debugger
+        errors = checking.compile_check(source, None, str(program), backend, options)
         if errors is None:
             return program
         wrong = {Path(match["file"]).stem for match in map(checking.ERROR.match, errors.splitlines()) if match}
-        wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
-        wrong |= (
-            set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M)) if not wrong & {v.name for v in variants} else set()
-        )
+        if build is with_a_checker_each:
+            wrong |= set(re.findall(r"in namespace ['‘](\w+)['’]", errors))
+        if not wrong & {v.name for v in variants}:
+            wrong |= set(re.findall(r"^\S*/(\w+)\.cu:\d+", errors, re.M))
         known = [variant for variant in variants if variant.compiles and variant.name in wrong]
-        if not known:
+        if not known and build is with_a_checker_each:
             raise course.ExerciseError(f"{exercise.key}: the checker does not compile\n{errors}")
+        if build is with_one_checker and (not known or any(variant.name == "solution" for variant in known)):
+            build = with_a_checker_each
+            continue
         for variant in known:
             variant.compiles = False
             print(f"  {exercise.key}: {variant.name} does not compile", file=sys.stderr)
     return program
+
+
+def headers(exercise, variants):
+    """What they include, ahead of all namespaces."""
+    texts = [exercise.checker.read_text(encoding="utf-8")] + [variant.text for variant in variants]
+    return list(dict.fromkeys(re.findall(r"^#include [<\"].+$", "\n".join(texts), re.M)))
+
+
+def with_a_checker_each(exercise, variants, folder):
+    """The lines of a program with the checker once for every variant."""
+    lines = headers(exercise, variants)
+    for variant in variants:
+        lines += [
+            f"namespace {variant.name} {{",
+            f'#define EXERCISE "{folder / variant.name}.cu"',
+            f'#include "{exercise.checker}"',
+            "#undef EXERCISE",
+            "}",
+            f'static const grader::Variant {variant.name}_("{variant.name}", {variant.name}::grade);',
+        ]
+    return lines
+
+
+def with_one_checker(exercise, variants, folder):
+    """The lines of a program with one checker, which calls the functions of a variant through pointers of their names.
+    It does not compile if the checker needs more of the file than its functions, a constant or a template, say."""
+    lines = headers(exercise, variants)
+    answers = answers_of(variants) if exercise.kind == "predict" else None
+    if answers is not None:  # nothing else differs
+        text = variants[0].text
+        for name in answers:
+            text = re.sub(rf"^constexpr (\w+ {name}\b)", r"static \1", text, flags=re.M)
+        (folder / "answered.cu").write_text(text, encoding="utf-8")
+        lines += ["namespace checked {", f'#include "{folder / "answered.cu"}"']
+        chosen = [" ".join(f"{name} = {values[i]};" for name, values in answers.items()) for i in range(len(variants))]
+    else:
+        for variant in variants:
+            lines += [f"namespace {variant.name} {{", f'#include "{folder / variant.name}.cu"', "}"]
+        names = functions(exercise.solution.read_text(encoding="utf-8"))
+        lines.append("namespace checked {")
+        lines += [f"static decltype(&{variants[0].name}::{name}) {name} = nullptr;" for name in names]
+        chosen = [" ".join(f"{name} = &{variant.name}::{name};" for name in names) for variant in variants]
+    lines += [f'#define EXERCISE "{folder / "nothing.h"}"', f'#include "{exercise.checker}"']
+    for variant, choice in zip(variants, chosen):
+        lines.append(f"static void grade_{variant.name}(grader::Exercise& exercise) {{ {choice} grade(exercise); }}")
+        lines.append(f'static const grader::Variant {variant.name}_("{variant.name}", grade_{variant.name});')
+    return lines + ["}"]
+
+
+CONSTANT = re.compile(r"^constexpr \w+ (\w+) = ([^;]*);", re.M)
+
+
+def answers_of(variants):
+    """{constant: its value in each variant} where the variants differ in constants alone; else None."""
+    texts = [re.sub(r"[ \t]*//.*", "", variant.text) for variant in variants]
+    if len({CONSTANT.sub(r"\1", text) for text in texts}) > 1:
+        return None
+    values = [dict(CONSTANT.findall(text)) for text in texts]
+    return {name: [value[name] for value in values] for name in values[0] if len({value[name] for value in values}) > 1}
+
+
+def functions(text):
+    """The functions of a file that a checker may call: kernels and what the host has, no templates."""
+    text = re.sub(r" *__launch_bounds__\([^)]*\)", "", re.sub(r"//.*", "", text))
+    text = re.sub(r"^template\b[^;{]*", "", text, flags=re.M)
+    found = re.findall(
+        r"^((?:__global__|__host__ __device__|static|inline|void|int|float|bool)\b[\w:*& ]*?)\b(\w+)\(", text, re.M
+    )
+    return list(dict.fromkeys(name for before, name in found if "constexpr" not in before and name != "main"))
 
 
 def run(program, variant, folder, backend="simulator"):

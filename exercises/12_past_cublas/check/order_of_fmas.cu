@@ -24,57 +24,59 @@ __global__ void row_by_row(const float* a, const float* b, float* c, int steps) 
   for (int i = 0; i < ROWS * COLS; ++i) mine[i] = sums[i / COLS][i % COLS];
 }
 
-template <int ROWS, int COLS>
-void check_shape(grader::Exercise& exercise) {
-  const auto fits = [](const auto& at) {
-    return at.row >= 0 && at.row < ROWS && at.col >= 0 && at.col < COLS;
-  };
-  std::vector<int> often(ROWS * COLS);
+using Kernel = void (*)(const float* a, const float* b, float* c, int steps);
+
+void check_shape(grader::Exercise& exercise, int rows, int cols, Kernel kernel) {
+  const std::size_t sums = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  std::vector<int> often(sums);
   int reads = 0;
   bool inside = true;
-  for (int i = 0; i < ROWS * COLS; ++i) {
-    const auto at = fma_at(i, ROWS, COLS);
-    inside = inside && fits(at);
+  for (int i = 0; i < rows * cols; ++i) {
+    const auto at = fma_at(i, rows, cols);
+    inside = inside && at.row >= 0 && at.row < rows && at.col >= 0 && at.col < cols;
     if (!inside) break;
-    ++often[static_cast<std::size_t>(at.row * COLS + at.col)];
-    const auto before = fma_at(i > 0 ? i - 1 : 0, ROWS, COLS);
+    ++often[static_cast<std::size_t>(at.row * cols + at.col)];
+    const auto before = fma_at(i > 0 ? i - 1 : 0, rows, cols);
     reads += 1 + (i == 0 || at.row != before.row) + (i == 0 || at.col != before.col);
   }
-  const int steps = 5, threads = 64;
-  const grader::Input<float> a("a", lab::random_floats(steps * ROWS, 1));
-  const grader::Input<float> b("b", lab::random_floats(steps * COLS, 2));
-  grader::Output<float> c("c", threads * ROWS * COLS);
-  exercise.run(lab::format("%d x %d sums", ROWS, COLS), [&] {
-    if (inside) outer_products<ROWS, COLS><<<2, threads / 2>>>(a.data(), b.data(), c.data(), steps);
+  const std::size_t steps = 5, threads = 64;
+  const grader::Input<float> a("a", lab::random_floats(steps * static_cast<std::size_t>(rows), 1));
+  const grader::Input<float> b("b", lab::random_floats(steps * static_cast<std::size_t>(cols), 2));
+  grader::Output<float> c("c", threads * sums);
+  exercise.run(lab::format("%d x %d sums", rows, cols), [&] {
+    if (inside) kernel<<<2, threads / 2>>>(a.data(), b.data(), c.data(), steps);
   });
   exercise.expect(inside, "outside",
                   "fma_at() gives a row or a column that the tile does not have");
-  for (int i = 0; i < ROWS * COLS; ++i) {
+  for (int i = 0; i < rows * cols; ++i) {
     exercise.expect(often[static_cast<std::size_t>(i)] == 1, "once",
                     lab::format("row %d, column %d has its turn %d times in a step, not once",
-                                i / COLS, i % COLS, often[static_cast<std::size_t>(i)]));
+                                i / cols, i % cols, often[static_cast<std::size_t>(i)]));
   }
   exercise.compare(
       c,
       [&](std::size_t i) {
+        const std::size_t row = i % sums / static_cast<std::size_t>(cols);
+        const std::size_t col = i % static_cast<std::size_t>(cols);
         double sum = 0;
         for (std::size_t k = 0; k < steps; ++k) {
-          sum += double{a[k * ROWS + i / COLS % ROWS]} * b[k * COLS + i % COLS];
+          sum += double{a[k * static_cast<std::size_t>(rows) + row]} *
+                 b[k * static_cast<std::size_t>(cols) + col];
         }
         return sum;
       },
       lab::tolerance_for_sum(steps, 0.25));
-  const int fewest = 2 * ROWS * COLS + 1;
+  const int fewest = 2 * rows * cols + 1;
   exercise.expect(reads <= fewest, "operands",
                   lab::format("a step of %d x %d sums reads %d operands, at most %d: there are "
                               "multiply-adds that change both the row and the column",
-                              ROWS, COLS, reads, fewest));
+                              rows, cols, reads, fewest));
 }
 
 void grade(grader::Exercise& exercise) {
-  check_shape<5, 1>(exercise);
-  check_shape<2, 3>(exercise);
-  check_shape<8, 8>(exercise);
+  check_shape(exercise, 5, 1, outer_products<5, 1>);
+  check_shape(exercise, 2, 3, outer_products<2, 3>);
+  check_shape(exercise, 8, 8, outer_products<8, 8>);
   // On a GPU: enough of it to be timed.
   if (!lab::this_backend().times) return;
   const int steps = 4096, blocks = 1024, threads = 128;

@@ -18,6 +18,7 @@ LIBRARIES = ("common/grader/libgrader.a", "common/lab/liblab.a")
 TARGETS = ("simtcc", "simt", "lab", "grader")
 SECONDS = 20  # that a check may run; most take a tenth of a second, and nearly every endless loop is found before
 GPU = threading.Lock()  # one check at a time runs there: bars in time are no others' business
+LARGEST = 1 << 20  # bytes of a learner's file; an exercise has a few thousand
 STEPS = "2000000"  # of one warp between two barriers, before the simulator calls it a hang
 
 
@@ -68,8 +69,9 @@ def check(exercise, source, backend="simulator"):
     with build.lock(f"check-{exercise.number}-{exercise.name}"):
         program, events = os.path.join(folder, "check"), os.path.join(folder, "events")
         outcome = Outcome(backend)
-        if is_empty(source):
-            outcome.fail("empty", "the file is empty")
+        unfit = what_is_unfit(source)
+        if unfit:
+            outcome.fail(*unfit)
             return outcome
         errors = compile_check(exercise.checker, source, program, backend)
         if errors is None:
@@ -81,33 +83,40 @@ def check(exercise, source, backend="simulator"):
     return outcome
 
 
-def is_empty(source):
-    """Nothing is left of the learner's file but space."""
+def what_is_unfit(source):
+    """(kind, message) where there is no use in compiling the learner's file; else None."""
     try:
         with open(source, "rb") as file:
-            return not file.read().strip()
+            text = file.read(LARGEST + 1)
+        size = os.path.getsize(source)
     except OSError as error:
         raise LearnError(f"cannot read {paths.shown(source)}: {error.strerror}")
+    if size > LARGEST:
+        return "unfit", f"the file has {size / 1e6:.0f} MB, an exercise a few KB: something else was written into it"
+    if b"\0" in text:
+        encoding = "UTF-16 (save it as UTF-8)" if text[:2] in (b"\xff\xfe", b"\xfe\xff") else "something else"
+        return "unfit", f"the file has bytes of 0, so it is no C++ source but {encoding}"
+    return None if text.strip() else ("empty", "the file is empty")
 
 
-def compile_command(checker, source, program, backend="simulator"):
+def compile_command(checker, source, program, backend="simulator", options=()):
     """The command that makes a check. `source` None: the checker names its files itself."""
     folder = paths.build_folder(backend)
     if backend == "simulator":
         command = [os.path.join(folder, "bin", "simtcc"), "-Wall", "-Wextra", "-Werror=return-type"]
     else:
         command = [Machine().nvcc() or "nvcc", "-arch=native", "-O3", "-lineinfo"]
-    command += ["-std=c++20"] + ["-I" + include for include in INCLUDES]
+    command += ["-std=c++20", *options] + ["-I" + include for include in INCLUDES]
     if source:
         command.append('-DEXERCISE="{}"'.format(os.path.abspath(source).replace("\\", "\\\\").replace('"', '\\"')))
     return command + [str(checker)] + [os.path.join(folder, library) for library in LIBRARIES] + ["-o", program]
 
 
-def compile_check(checker, source, program, backend="simulator"):
+def compile_check(checker, source, program, backend="simulator", options=()):
     """None, or what the compiler had to say. Its warnings are not the learner's concern while it compiles."""
     if os.path.exists(program):
         os.unlink(program)  # an interrupted compilation must not leave the last program in its place
-    command = compile_command(checker, source, program, backend)
+    command = compile_command(checker, source, program, backend, options)
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
@@ -195,11 +204,11 @@ def explain_errors(text, source, outcome):
         return
     missing = next((re.search(r"['‘](\w+)['’] was not declared", match["message"]) for match in found), None)
     if missing:
-        message = f"the check calls {missing[1]}, which your file no longer has: keep its name and its parameters"
-        outcome.fail("compile", message)
+        message = f"the check uses {missing[1]}, which your file no longer has: keep its name and its parameters"
+        outcome.fail("interface", message, name=missing[1])
         return
-    first = found[0]["message"] if found else steps.tail(text, 5)
-    outcome.fail("compile", "the check does not compile with your file (keep the names and parameters): " + first)
+    first = found[0]["message"] if found else steps.tail(text, 5).strip() or "the compiler ended without a word"
+    outcome.fail("interface", "the check does not compile with your file (keep the names and parameters): " + first)
 
 
 def ends_before(source, line, column):
