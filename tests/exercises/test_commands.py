@@ -111,6 +111,16 @@ class Check(learner.Checkout):
         self.assertIn("the file is empty", said)
         self.assertIn("Next: ./learn reset alpha puts the exercise back.", said)
 
+    def test_a_file_that_is_no_source(self):
+        said = self.check("x" * (2 << 20))
+        self.assertIn("the file has 2 MB, an exercise a few KB", said)
+        self.assertIn("Next: undo that in your editor", said)
+        said = self.check("solved\0")
+        self.assertIn("the file has bytes of 0, so it is no C++ source", said)
+        with open(self.mine("alpha"), "w", encoding="utf-16") as file:
+            file.write("solved")
+        self.assertIn("UTF-16 (save it as UTF-8)", self.learn("check", "alpha", code=1).stdout)
+
     def test_the_one_saved_last_is_named_where_another_is_checked(self):
         self.learn("check", "beta", code=1)
         self.edit("alpha", "solved")
@@ -226,6 +236,9 @@ class Check(learner.Checkout):
         done = self.learn("check", "beta", code=1)
         self.assertIn("was not there yet", done.stdout)
         self.assertIn("task of Beta", done.stdout)
+        self.learn("check", "beta", code=1)
+        os.unlink(self.mine("beta"))
+        self.assertIn("was gone: here it is again", self.learn("check", "beta", code=1).stdout)
 
 
 class OnAGpu(learner.Checkout):
@@ -287,6 +300,18 @@ class GoingOn(learner.Checkout):
         self.assertIn("All 3 exercises are done.", self.learn("next", code=0).stdout)
         self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)
 
+    def test_learn_alone_says_what_comes_next(self):
+        self.assertIn("Next: ./learn run 01", self.learn(code=0).stdout)
+        self.learn("check", "beta", code=1)
+        self.assertIn("Next: ./learn check beta", self.learn(code=0).stdout)
+        self.edit("alpha", "solved")
+        self.learn("check", "alpha", code=0)
+        self.assertIn("Next: ./learn next beta", self.learn(code=0).stdout)
+
+    def test_an_exercise_has_no_predictions_to_ask(self):
+        done = self.learn("predict", "alpha", code=2)
+        self.assertIn("alpha is an exercise: write your numbers into its file", done.stderr)
+
     def test_the_solution_comes_after_passing(self):
         self.assertIn("not passed yet", self.learn("solution", "alpha", code=1).stderr)
         said = self.learn("solution", "alpha", "--anyway", code=0).stdout
@@ -304,9 +329,12 @@ class GoingOn(learner.Checkout):
         self.assertEqual(self.read("alpha"), "my work")
         self.learn("reset", "alpha", "--yes", code=0)
         self.assertEqual(self.read("alpha"), blank)
+        self.edit("alpha", " \n")  # nothing to lose, nothing to ask
+        self.learn("reset", "alpha", code=0)
+        self.assertEqual(self.read("alpha"), blank)
         self.edit("alpha", "more work")
         self.learn("reset", "--all", "--yes", code=0)
-        self.assertEqual(sorted(self.backups()), ["more work", "my work"])
+        self.assertEqual(sorted(self.backups()), [" \n", "more work", "my work"])
         self.learn("reset", code=2)
 
     def test_an_update_keeps_progress_and_says_what_changed(self):

@@ -168,6 +168,8 @@ COMMANDS = [
     Command(
         "list",
         "shows the chapters and exercises, what this machine can run and what is done",
+        positional="[CHAPTER...]",
+        complete="chapter",
         module="list_",
     ),
     Command(

@@ -121,13 +121,14 @@ double value_of(const Metric& metric, const simt::Counts& counts) {
   return per > 0 ? amount / per : 0;
 }
 
-// The line that is furthest on the wrong side of the bar.
+// The lines on the wrong side of the bar, the one that is furthest there first.
 struct Place {
   std::string file;
   int line = 0;
   double value = 0;
 };
-Place worst_line(const Metric& metric, std::size_t first_launch, double bar, bool too_many) {
+std::vector<Place> worst_lines(const Metric& metric, std::size_t first_launch, double bar,
+                               bool too_many) {
   std::vector<std::pair<Place, simt::Counts>> lines;
   for (std::size_t i = first_launch; i < simt::launch_count(); ++i) {
     for (const simt::LineCounts& line : simt::launch(i).lines) {
@@ -141,17 +142,18 @@ Place worst_line(const Metric& metric, std::size_t first_launch, double bar, boo
       }
     }
   }
-  Place worst;
-  double most = 0;
+  std::vector<std::pair<double, Place>> wrong;
   for (auto& [place, counts] : lines) {
     place.value = value_of(metric, counts);
     const double amount = sum_of(metric.amount, counts);
     const double excess = *metric.per ? amount - bar * sum_of(metric.per, counts) : amount;
-    if ((too_many ? excess : *metric.per ? -excess : amount) > most) {
-      most = too_many || !*metric.per ? excess : -excess;
-      worst = place;
-    }
+    const double far = too_many || !*metric.per ? excess : -excess;
+    if (far > 0) wrong.emplace_back(far, place);
   }
+  std::stable_sort(wrong.begin(), wrong.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Place> worst;
+  for (const auto& [far, place] : wrong) worst.push_back(place);
   return worst;
 }
 
@@ -347,7 +349,8 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
   const bool holds = std::string_view(relation) == "at most"    ? !too_many
                      : std::string_view(relation) == "at least" ? !too_few
                                                                 : !too_many && !too_few;
-  const Place place = holds ? Place{} : worst_line(metric, first_launch_, bar, too_many);
+  const std::vector<Place> places =
+      holds ? std::vector<Place>{} : worst_lines(metric, first_launch_, bar, too_many);
   note("bar", [&](lab::JsonWriter& json) {
     json.value("name", metric.name);
     json.value("case", case_);
@@ -356,11 +359,19 @@ void Exercise::hold(const Metric& metric, const char* relation, double bar) {
     json.value("relation", relation);
     json.value("bar", bar);
     json.value("holds", holds ? 1 : 0);
-    if (place.line) {
-      json.value("file", place.file);
-      json.value("line", place.line);
-      json.value("at_line", place.value);
+    if (places.empty()) return;
+    json.value("file", places[0].file);
+    json.value("line", places[0].line);
+    json.value("at_line", places[0].value);
+    json.begin_array("others");
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      json.begin_object();
+      json.value("file", places[i].file);
+      json.value("line", places[i].line);
+      json.value("at_line", places[i].value);
+      json.end_object();
     }
+    json.end_array();
   });
   if (!holds) missed_ = true;  // the other bars are looked at as well
 #else

@@ -33,8 +33,14 @@ def main(arguments):
         not_started = [exercise for exercise in exercises if not workspace.is_started(exercise)]
         for exercise in not_started:
             workspace.start(exercise)
+            kept = record.all_records([exercise])[exercise.key]
             ui.say(
-                f"{paths.shown(workspace.file_of(exercise))} was not there yet: it is now. Edit it, then check again."
+                "{} {}. Edit it, then check again.".format(
+                    paths.shown(workspace.file_of(exercise)),
+                    "was gone: here it is again as it was at the start; if your editor still has yours open, save it"
+                    if kept.tries or kept.is_done()
+                    else "was not there yet: it is now",
+                )
             )
         if not_started == exercises:
             ui.say()

@@ -48,7 +48,15 @@ def last_runs(chapter):
 
 
 def next_step(known, runs, exercises, records):
-    """(command, why): the first chapter with something left to do, its program before its exercises."""
+    """(command, why): the exercise that the learner is in the middle of, else the first chapter with something left to
+    do, its program before its exercises."""
+    here = record.current(exercises)
+    if here is not None and not records[here.key].is_done() and records[here.key].tries:
+        return f"./learn check {here.name}", f"the exercise of chapter {here.number} that you are at"
+    if here is not None and records[here.key].is_done() and record.was_chosen(here):
+        following = record.first_open(exercises, after=here)
+        if following is not None and following.chapter == here.chapter:
+            return f"./learn next {following.name}", f"the next exercise of chapter {here.number}"
     for chapter in known:
         if not runs[chapter.key]:
             return (
@@ -58,7 +66,6 @@ def next_step(known, runs, exercises, records):
         left = [e for e in exercises if e.chapter == chapter.key and not records[e.key].is_done()]
         if not left:
             continue
-        here = record.current(exercises)
         if not workspace.is_started(left[0]):
             return "./learn start", "puts the exercises into my/ and shows the first one"
         if here is not None and here.key in [exercise.key for exercise in left]:

@@ -7,16 +7,17 @@ from learn.exercises import catalogue, record, report
 from learn.machine import Machine
 
 
-def main(_arguments):
+def main(arguments):
     known = chapters.all_chapters()
     if not known:
         raise LearnError(f"there is no chapter in {paths.shown(paths.CHAPTERS)}")
+    asked = [chapters.find(word, known) for word in arguments.words]
     machine = Machine()
     paint = ui.palette()
     exercises = catalogue.whatever_there_is()
     records, here = record.all_records(exercises), record.current(exercises)
     broken = 0
-    for chapter in known:
+    for chapter in asked or known:
         ui.say("{}  {}".format(paint("bold", chapter.number), paint("bold", chapter.title)))
         if chapter.problem:
             ui.say("    " + paint("red", chapter.problem))
@@ -37,7 +38,7 @@ def main(_arguments):
         for line in report.listing([e for e in exercises if e.chapter == chapter.key], records, paint, here):
             ui.say(line)
     keys = [chapter.key for chapter in known]
-    of_others = [e for e in exercises if e.chapter not in keys]  # of chapters that are still to come
+    of_others = [e for e in exercises if e.chapter not in keys and not asked]  # of chapters that are still to come
     for key in dict.fromkeys(e.chapter for e in of_others):
         ui.say(paint("bold", key))
         for line in report.listing([e for e in of_others if e.chapter == key], records, paint, here):

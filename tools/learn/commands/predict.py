@@ -10,6 +10,7 @@ from course.header import SourceError
 from course.results import ResultsError
 from learn import build, chapters, install, paths, progress, ui
 from learn.errors import LearnError, UsageError
+from learn.exercises import catalogue
 from learn.machine import Machine
 
 WIDTH = 96
@@ -22,7 +23,10 @@ def main(arguments):
     if len(arguments.words) != 1:
         raise UsageError("name one chapter: ./learn predict 01")
     known = chapters.all_chapters()
-    chapter = chapters.find(arguments.words[0], known)
+    word = arguments.words[0]
+    if word in [exercise.name for exercise in catalogue.whatever_there_is()]:
+        raise UsageError(f"{word} is an exercise: write your numbers into its file, then ./learn check {word}")
+    chapter = chapters.find(word, known)
     if chapter.problem:
         raise LearnError(chapter.problem)
     try:

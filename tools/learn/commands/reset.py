@@ -12,7 +12,7 @@ def main(arguments):
     if arguments.all == bool(arguments.words):
         raise UsageError("reset takes exercises, or --all")
     exercises = known if arguments.all else [catalogue.find(word, known) for word in arguments.words]
-    edited = [exercise for exercise in exercises if workspace.is_edited(exercise)]
+    edited = [exercise for exercise in exercises if workspace.is_worth_asking(exercise)]
     if edited and not arguments.yes:
         names = ", ".join(exercise.name for exercise in edited)
         if not sys.stdin.isatty():

@@ -47,6 +47,11 @@ def current(exercises):
     return first_open(exercises)
 
 
+def was_chosen(exercise):
+    """It is the one that the learner named, checked or was led to last."""
+    return progress.read().get(CURRENT) == exercise.key
+
+
 def first_open(exercises, after=None):
     """The next exercise that was not passed, behind `after` first, then from the start; None if there is none."""
     records = all_records(exercises)

@@ -24,6 +24,8 @@ STEPS = {
     "api-error": "look at the arguments of that call: what does it want, and in which unit?",
     "cuda-error": "look at the arguments of that call: what does it want, and in which unit?",
     "empty": "./learn reset {name} puts the exercise back",
+    "unfit": "undo that in your editor; or ./learn reset {name}, which puts the exercise back and keeps this file",
+    "interface": "undo the change of names or parameters; the text at the top of the file says which are needed",
     "hang": "which condition ends the loop, and who makes it true?",
     "timeout": "which condition ends the loop, and who makes it true?",
     "crash": "host code followed a pointer that is not its own",
@@ -102,7 +104,7 @@ def failures(result, source, shown, paint):
     for failure in told[:FEW]:
         case = failure.get("case", "")
         lines.append("")
-        if failure["kind"] == "compile":
+        if failure["kind"] in ("compile", "interface"):
             lines += located(failure, "does not compile", source, shown, paint)
             if failure.get("more"):
                 lines.append("    (and {} more; the first one often causes them)".format(failure["more"]))
@@ -177,9 +179,16 @@ def first_sentences(message, file=None):
     """What happened, without the place, which stands above, and without the advice: the next step takes its turn."""
     message = re.sub(r" at \S+:\d+(?= in | failed)", "", message)
     message = re.sub(r"(?:, and the program never asked for it:| Usual cause:| \(SIMT_STEPS=).*", "", message)
+    message = re.sub(r"(?<=of )(\d+)( bytes.* in shared memory, byte (\d+))(?!\d)", with_element, message)
     if file:
         message = re.sub(rf"\bat \S*\b{re.escape(os.path.basename(file))}:(\d+)", r"in line \1", message)
     return message.strip()
+
+
+def with_element(match):
+    """`of 4 bytes ... byte 1020` with the element that this is in an array of such."""
+    size, byte = int(match[1]), int(match[3])
+    return match[0] + (f" (element {byte // size} of {size} bytes)" if size and byte % size == 0 else "")
 
 
 def usual_cause(message):
@@ -231,15 +240,17 @@ def bars(result, source, shown, before, paint):
         if not bar["holds"]:
             text += "  at " + bar["case"]
         lines.append(text)
-        if not bar["holds"] and bar.get("line"):
-            mine = os.path.realpath(bar["file"]) == os.path.realpath(source)
-            where = "{}:{}".format(shown if mine else paths.shown(bar["file"]), bar["line"])
-            lines.append(
-                "      {}  {}   {}".format(
-                    where, number(bar["at_line"]), paint("cyan", line_of(bar["file"], bar["line"]))
-                )
-            )
+        for place in [] if bar["holds"] else places(bar):
+            mine = os.path.realpath(place["file"]) == os.path.realpath(source)
+            where = "{}:{}".format(shown if mine else paths.shown(place["file"]), place["line"])
+            text = paint("cyan", line_of(place["file"], place["line"]))
+            lines.append("      {}  {}   {}".format(where, number(place["at_line"]), text))
     return lines
+
+
+def places(bar):
+    """Where a bar is missed, the line that does most of it first; no more than a learner can look at."""
+    return ([bar] + list(bar.get("others", ())))[:FEW] if bar.get("line") else []
 
 
 def number(value):
@@ -279,6 +290,8 @@ def question(result):
 
 def of_failure(failure):
     kind, message = failure["kind"], failure["message"]
+    if kind == "interface" and failure.get("name"):
+        return f"give {failure['name']} its name back, or undo what you did to its parameters"
     if kind == "api-error" and "holds no thread" in message:
         return "how many blocks does {} need, and what does the division give?".format(failure.get("case") or "this")
     if kind == "uninitialized-shared" and "asynchronous" in message:
@@ -298,7 +311,9 @@ def of_bar(bar):
     if not line:
         return "look at the launch: {} must be {} {}".format(name, bar["relation"], number(bar["bar"]))
     if "requests" in name:
-        return f"how often does a warp come to line {line}, and how much does each lane move there at once?"
+        *others, last = [str(place["line"]) for place in places(bar)]
+        where = "lines {} and {}".format(", ".join(others), last) if others else "line " + last
+        return f"how often does a warp come to {where}, and how much does each lane move there at once?"
     if "conflicts" in name or "wavefronts" in name:
         return f"in which banks (number of the word, modulo 32) are the words of a warp's lanes in line {line}?"
     if "divergent" in name:

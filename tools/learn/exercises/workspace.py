@@ -30,6 +30,15 @@ def is_edited(exercise):
         return False
 
 
+def is_worth_asking(exercise):
+    """What a reset would replace is more than space."""
+    try:
+        with open(file_of(exercise), "rb") as file:
+            return is_edited(exercise) and bool(file.read().strip())
+    except OSError:
+        return False
+
+
 def saved(exercise):
     """When its file was saved, in seconds; 0 where there is none."""
     try:
