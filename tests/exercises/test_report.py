@@ -86,7 +86,14 @@ class Report(unittest.TestCase):
             self.assertIn("look at the launch", self.said(bars=[bar]))
 
     def test_the_lines_that_share_a_bar(self):
-        bar = {"name": "shared load requests", "case": "n = 2", "is": 8, "relation": "at most", "bar": 4, "holds": False}
+        bar = {
+            "name": "shared load requests",
+            "case": "n = 2",
+            "is": 8,
+            "relation": "at most",
+            "bar": 4,
+            "holds": False,
+        }
         others = [{"file": FILE, "line": line, "at_line": 2} for line in (9, 11, 13)]
         said = self.said(bars=[dict(bar, file=FILE, line=7, at_line=4, others=others)])
         self.assertIn("how often does a warp come to lines 7, 9 and 11, and", said)
@@ -94,13 +101,19 @@ class Report(unittest.TestCase):
         self.assertNotIn(":13", said)
 
     def test_the_element_of_a_byte(self):
-        said = report.first_sentences("read of 4 bytes in f: nobody has written there, tile in shared memory, byte 1020.")
+        said = report.first_sentences(
+            "read of 4 bytes in f: nobody has written there, tile in shared memory, byte 1020."
+        )
         self.assertIn("byte 1020 (element 255 of 4 bytes).", said)
         said = report.first_sentences("read of 8 bytes in f: nobody has written there, tile in shared memory, byte 12.")
         self.assertIn("byte 12.", said)
 
     def test_a_name_that_is_gone(self):
-        failure = {"kind": "interface", "message": "the check uses place, which your file no longer has", "name": "place"}
+        failure = {
+            "kind": "interface",
+            "message": "the check uses place, which your file no longer has",
+            "name": "place",
+        }
         self.assertIn("Next: give place its name back", self.said(failure))
 
     def test_answers_that_need_no_run(self):
