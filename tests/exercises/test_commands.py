@@ -40,6 +40,15 @@ class Start(learner.Checkout):
         done = self.learn("start", "bata", code=2)
         self.assertIn("unknown exercise 'bata'; did you mean beta?", done.stderr)
 
+    def test_a_file_of_an_exercise_that_has_gone_is_named_and_stays(self):
+        self.assertNotIn("belongs to no exercise", self.learn("start", code=0).stderr)
+        self.edit("alpha", "mine")
+        os.rename(self.mine("alpha"), self.mine("omega"))
+        done = self.learn("start", code=0)
+        self.assertIn("my/01_first_steps/omega.cu belongs to no exercise", done.stderr)
+        with open(os.path.join(self.root, "my/01_first_steps/omega.cu"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+
     def test_no_exercise_is_an_error(self):
         import shutil
 

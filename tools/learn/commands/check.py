@@ -34,14 +34,12 @@ def main(arguments):
         for exercise in not_started:
             workspace.start(exercise)
             kept = record.all_records([exercise])[exercise.key]
-            ui.say(
-                "{} {}. Edit it, then check again.".format(
-                    paths.shown(workspace.file_of(exercise)),
-                    "was gone: here it is again as it was at the start; if your editor still has yours open, save it"
-                    if kept.tries or kept.is_done()
-                    else "was not there yet: it is now",
-                )
-            )
+            file = paths.shown(workspace.file_of(exercise))
+            if kept.tries or kept.is_done():
+                ui.say(f"{file} was gone: here it is again, as it was at the start.")
+                ui.say("If your editor still has your version open, save that. Edit it, then check again.")
+            else:
+                ui.say(f"{file} was not there yet: it is now. Edit it, then check again.")
         if not_started == exercises:
             ui.say()
             show.task(exercises[-1])

@@ -12,6 +12,8 @@ def main(arguments):
         ui.say(f"{len(copied)} exercises are now in {folder()}; they are yours, git ignores them.")
     elif not asked:
         ui.say(f"The exercises are in {folder()} already; nothing was changed.")
+    for file in workspace.of_no_exercise(known):
+        ui.note(f"{paths.shown(file)} belongs to no exercise of this version of the course; it stays as it is.")
     if asked:
         record.choose(asked[-1])
     exercise = asked[-1] if asked else record.current(known)

@@ -39,6 +39,16 @@ def is_worth_asking(exercise):
         return False
 
 
+def of_no_exercise(exercises):
+    """Files in the chapters' folders of my/ that belong to none of the exercises: an update renamed or dropped it."""
+    known, found = {file_of(exercise) for exercise in exercises}, []
+    for chapter in sorted({exercise.chapter for exercise in exercises}):
+        folder = os.path.join(FOLDER, chapter)
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        found += [os.path.join(folder, name) for name in names if name.endswith(".cu") and name[0] != "."]
+    return [file for file in found if file not in known]
+
+
 def saved(exercise):
     """When its file was saved, in seconds; 0 where there is none."""
     try:
