@@ -145,7 +145,7 @@ class Case:
         if kind == 11:
             return "(%s << 1 >> 1)" % self.constant(value, deeper)
         if kind == 12:
-            return "(%s & 0x7f)" % self.constant(value, deeper)
+            return "(%s & 0xfff)" % self.constant(value, deeper)
         if kind == 13:
             return "int{sizeof(Box<Box<char>>) * %s}" % ("(%s)" % self.constant(value, 3))
         if kind == 14:
