@@ -22,6 +22,13 @@ bool are_in_steps(const uint64_t* values, uint64_t step);
 // Does each lie at least `step` above the one before?
 bool are_apart(const uint64_t* values, uint64_t step);
 
+// What a warp of 32 active lanes accesses, `words` in a row for each lane: lane i < 16 from word first[0] + i * step on,
+// lane 16 + i from first[1] + i * step.
+struct TwoRows {
+  uint32_t first[2];
+  uint32_t step, words;
+};
+
 // Are the first 16 values[0], values[0] + step, ..., and the others values[16], values[16] + step, ...? So lie the addresses
 // of a warp that holds a row of a block, or two rows of 16 threads.
 bool are_in_two_rows(const uint64_t* values, uint64_t step);

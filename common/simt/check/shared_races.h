@@ -20,6 +20,8 @@
 #include <span>
 #include <vector>
 
+#include "base/lane_simd.h"
+
 namespace simt::engine {
 
 // What __syncwarp has ordered within one warp. Time is the number of the warp instruction.
@@ -65,9 +67,10 @@ struct SharedUse {
 struct SharedWord {
   SharedUse use;    // of the whole word, until the block uses some bytes of it alone
   uint8_t written;  // which bytes the block has written at all,
-  uint8_t doubt;    // made of memory that nobody had written: Worker::doubts_, from 1; 0: it is not
-  uint32_t block;   // both if this is the block's first interval
-  uint32_t split;   // if this is: its bytes are kept apart
+  uint8_t
+      doubt;  // made of memory that nobody had written: see uninitialized_values.h; 0: it is not
+  uint32_t block;  // both if this is the block's first interval
+  uint32_t split;  // if this is: its bytes are kept apart
 };
 
 struct Race {
@@ -85,13 +88,6 @@ struct Race {
 struct TestedAtomic {
   uint32_t load_pc, atomic_pc;
   bool operator==(const TestedAtomic&) const = default;
-};
-
-// What a warp of 32 active lanes accesses, `words` in a row for each lane: lane i < 16 from word first[0] + i * step on,
-// lane 16 + i from first[1] + i * step.
-struct TwoRows {
-  uint32_t first[2];
-  uint32_t step, words;
 };
 
 class RaceCheck {

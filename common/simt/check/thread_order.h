@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
+
+#include "base/request.h"
 
 namespace simt::engine {
 
@@ -37,6 +39,15 @@ class ThreadOrder {
   void acquire(unsigned thread) {
     if (releases_) [[unlikely]]
       threads_[thread].acquired = releases_;
+  }
+
+  // Lanes of the warp whose first thread is `first` execute an atomic operation or a volatile access.
+  void pass(const Request& request, unsigned first) {
+    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+      const unsigned self = first + static_cast<unsigned>(std::countr_zero(rest));
+      if (request.kind != Access::store) acquire(self);
+      if (request.writes()) release(self);
+    }
   }
 
   // Does `thread` know what the other one did at `time`?

@@ -35,9 +35,9 @@ enum class RunAhead : uint8_t { unknown, yes, never };
 
 // An open-addressing table: a look-up for each warp instruction has to be cheap, and needs no lock
 // because each worker has its own.
-class Trace {
+class CountTable {
  public:
-  Trace() { clear(); }
+  CountTable() { clear(); }
 
   struct Entry {
     uint64_t pc = 0;

@@ -4,20 +4,43 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/host_memory.h"
+#include "exec/fiber_pool.h"
 
 namespace simt::engine {
 
 // The asynchronous copies of one thread, in the order of their issue.
 class ThreadCopies {
  public:
-  void issue(void* to, const void* from, unsigned size, unsigned bytes);
+  // The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be. `bytes` of
+  // `size` come from `from`, the rest is zero.
+  void issue(void* to, const void* from, unsigned size, unsigned bytes) {
+    Copy copy{to, open_group_, size, {}};
+    std::memcpy(copy.bytes.data(), from, bytes);
+    pending_.push_back(copy);
+    std::memset(to, 0xff, size);
+  }
   void commit() { ++open_group_; }
-  // Completes all groups but the last `kept`. What was not committed stays under way.
-  void wait(uint64_t kept);
-  void clear();
+  // Completes all groups but the last `kept`, and calls arrived(to, size) for each copy. What was not committed stays
+  // under way.
+  template <class F>
+  void wait(uint64_t kept, F&& arrived) {
+    const uint64_t end = open_group_ > kept ? open_group_ - kept : 0;
+    size_t done = 0;
+    while (done < pending_.size() && pending_[done].group < end) {
+      const Copy& copy = pending_[done++];
+      std::memcpy(copy.to, copy.bytes.data(), copy.size);
+      arrived(copy.to, copy.size);
+    }
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(done));
+  }
+  void clear() {
+    pending_.clear();
+    open_group_ = 0;
+  }
 
  private:
   struct Copy {
@@ -31,10 +54,19 @@ class ThreadCopies {
 };
 
 // Used by one OS thread only, whose lanes take turns.
-class BlockExtras {
+class AsyncState {
  public:
-  void begin_block();
-  ThreadCopies& copies(unsigned thread);
+  void begin_block() {
+    if (!used_) return;
+    used_ = false;
+    for (ThreadCopies& copies : copies_) copies.clear();
+    parts_ = {};
+  }
+  ThreadCopies& copies(unsigned thread) {
+    used_ = true;
+    if (copies_.empty()) copies_.resize(kMaxBlockThreads);
+    return copies_[thread];
+  }
 
   // A barrier among `warps` neighbouring warps from `first` on.
   struct Part {
@@ -47,7 +79,10 @@ class BlockExtras {
   }
 
   // 32 bytes for each thread, through which threads of different warps hand each other values.
-  void* slot(unsigned thread);
+  void* slot(unsigned thread) {
+    if (slots_.empty()) slots_.resize(kMaxBlockThreads);
+    return &slots_[thread];
+  }
 
  private:
   bool used_ = false;

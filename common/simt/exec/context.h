@@ -1,29 +1,23 @@
-// Switching between stacks: Boost.Context's, and on x86-64 our own, which leaves the floating-point
-// control registers alone and is small: lanes switch at nearly every access to memory.
+// Switching between stacks. It leaves the floating-point control registers alone and is small: lanes switch at nearly every
+// access to memory.
 //
 // Whoever goes on with a context hands it a value, which simt_switch_context() returns there.
 //
 // A function that runs on a context made here need not return: leave_context() goes on elsewhere for good. Then the
-// context can begin anew: what make_context() returned is good again (kContextsLast), or make_context() is called once
-// more for the stack, which may be the one that it is called on.
+// context can begin anew: what make_context() returned is good again.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #ifndef __x86_64__
-#include <boost/context/detail/fcontext.hpp>
+#error "the simulator runs on x86-64 alone"
 #endif
 
 namespace simt::engine {
 
-#ifdef __x86_64__
-
 // A stack pointer. On the stack lie the registers that a function keeps, then where to go on.
 using Context = void*;
-
-inline constexpr bool kContextsLast = true;
 
 [[gnu::always_inline]] inline uint64_t stack_pointer() {
   uint64_t pointer;
@@ -34,7 +28,7 @@ inline constexpr bool kContextsLast = true;
 // A context that calls `entry`, which never returns, on a stack that ends at `top`. What it begins with stays where it
 // is, above the frames of all that runs there.
 extern "C" void simt_begin_context();
-inline Context make_context(char* top, std::size_t, void (*entry)()) {
+inline Context make_context(char* top, void (*entry)()) {
   auto* slots = reinterpret_cast<uint64_t*>(reinterpret_cast<uint64_t>(top) & ~uint64_t{15});
   --slots;
   *--slots = reinterpret_cast<uint64_t>(&simt_begin_context);
@@ -156,52 +150,5 @@ template <class Result>
         "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
         "xmm15");
 }
-
-#else
-
-using Context = boost::context::detail::fcontext_t;
-
-inline constexpr bool kContextsLast = false;
-
-[[gnu::always_inline]] inline uint64_t stack_pointer() {
-  return reinterpret_cast<uint64_t>(__builtin_frame_address(0));
-}
-
-namespace context_detail {
-inline thread_local void (*entry_of_new)() = nullptr;
-inline thread_local uint64_t value_of_switch = 0;
-
-inline void arrive(boost::context::detail::transfer_t transfer) {
-  *static_cast<Context*>(transfer.data) = transfer.fctx;
-}
-}  // namespace context_detail
-
-inline Context make_context(char* top, std::size_t size, void (*entry)()) {
-  context_detail::entry_of_new = entry;
-  return boost::context::detail::make_fcontext(top, size, [](boost::context::detail::transfer_t t) {
-    context_detail::arrive(t);
-    // Between what a context begins with and the frames of all that runs there.
-    char room[512];
-    asm volatile("" : : "r"(room) : "memory");
-    context_detail::entry_of_new();
-    asm volatile("" : : "r"(room) : "memory");
-  });
-}
-
-inline void switch_context(Context& from, Context to, uint64_t value) {
-  context_detail::value_of_switch = value;
-  context_detail::arrive(boost::context::detail::jump_fcontext(to, &from));
-}
-template <class Result>
-inline Result switch_context_and_return(Context& from, Context to, uint64_t value) {
-  switch_context(from, to, value);
-  return static_cast<Result>(context_detail::value_of_switch);
-}
-inline void leave_context(Context to, uint64_t value) {
-  Context nobody;
-  switch_context(nobody, to, value);
-}
-
-#endif
 
 }  // namespace simt::engine

@@ -1,69 +1,34 @@
-#include <simt/runtime.h>
-
-#include <algorithm>
+// Asynchronous copies, and barriers of a part of the block.
 #include <cstring>
 
-#include "exec/async_state.h"
-#include "exec/worker.h"
+#include "hooks/hooks.h"
 
 namespace simt::engine {
 
-// The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be.
-void ThreadCopies::issue(void* to, const void* from, unsigned size, unsigned bytes) {
-  Copy copy{to, open_group_, size, {}};
-  std::memcpy(copy.bytes.data(), from, bytes);  // the rest is zero
-  pending_.push_back(copy);
-  std::memset(to, 0xff, size);
-  if (Worker* worker = current_worker()) worker->copy_begins(to, size);
-}
-
-void ThreadCopies::wait(uint64_t kept) {
-  const uint64_t end = open_group_ > kept ? open_group_ - kept : 0;
-  size_t done = 0;
-  while (done < pending_.size() && pending_[done].group < end) {
-    const Copy& copy = pending_[done++];
-    std::memcpy(copy.to, copy.bytes.data(), copy.size);
-    if (Worker* worker = current_worker()) worker->copy_arrives(copy.to, copy.size);
+void Hooks::copy_async(const void* to, const void* from, unsigned size, bool zeros,
+                       const void* pc) {
+  Worker* worker = running;
+  if (worker && worker->traced_) {
+    Warp& warp = *worker->warp_;
+    warp.copies.lanes |= 1u << worker->lane_;
+    warp.copies.source[worker->lane_] = reinterpret_cast<uint64_t>(from);
+    warp.copies.zeros = (warp.copies.zeros & ~(1u << worker->lane_)) | unsigned{zeros}
+                                                                           << worker->lane_;
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(done));
-}
-
-void ThreadCopies::clear() {
-  pending_.clear();
-  open_group_ = 0;
-}
-
-void BlockExtras::begin_block() {
-  if (!used_) return;
-  used_ = false;
-  for (ThreadCopies& copies : copies_) copies.clear();
-  parts_ = {};
-}
-
-ThreadCopies& BlockExtras::copies(unsigned thread) {
-  used_ = true;
-  if (copies_.empty()) copies_.resize(kMaxBlockThreads);
-  return copies_[thread];
-}
-
-void* BlockExtras::slot(unsigned thread) {
-  if (slots_.empty()) slots_.resize(kMaxBlockThreads);
-  return &slots_[thread];
+  access(to, size, Stop::store, false, pc);
 }
 
 }  // namespace simt::engine
 
 namespace simt::detail {
 
-using engine::BlockExtras;
-using engine::current_worker;
+using engine::AsyncState;
+using engine::Hooks;
 using engine::Stop;
 using engine::Worker;
 
-#define SIMT_PC reinterpret_cast<uint64_t>(__builtin_return_address(0))
-
 void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
-  Worker* worker = current_worker();
+  Worker* worker = engine::running;
   const unsigned bytes = zeros < size ? size - zeros : 0;
   if (!worker) {
     std::memcpy(to, from, bytes);
@@ -71,44 +36,50 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
     return;
   }
   if (memory_of(to) == MemoryKind::shared && (!bytes || memory_of(from) == MemoryKind::global)) {
-    engine::note_copy(to, from, size, bytes == 0, SIMT_PC);
+    Hooks::copy_async(to, from, size, bytes == 0, SIMT_PC);
   } else {  // a load and a store of the thread's own: they need keys of their own
-    if (bytes) engine::note_access(from, size, Stop::load, SIMT_PC - 1);
-    engine::note_access(to, size, Stop::store, SIMT_PC);
+    if (bytes) Hooks::access(from, size, Stop::load, false, static_cast<const char*>(SIMT_PC) - 1);
+    Hooks::access(to, size, Stop::store, false, SIMT_PC);
   }
-  worker->extras.copies(worker->thread_rank()).issue(to, from, size, bytes);
+  worker->async.copies(worker->thread_rank()).issue(to, from, size, bytes);
+  if (worker->is_traced()) worker->copy_begins(to, size);
 }
 
 void commit_copies() {
-  if (Worker* worker = current_worker()) worker->extras.copies(worker->thread_rank()).commit();
+  if (Worker* worker = engine::running) worker->async.copies(worker->thread_rank()).commit();
 }
 
 void wait_copies(unsigned kept) {
-  if (Worker* worker = current_worker()) worker->extras.copies(worker->thread_rank()).wait(kept);
+  Worker* worker = engine::running;
+  if (!worker) return;
+  worker->async.copies(worker->thread_rank()).wait(kept, [worker](const void* to, unsigned size) {
+    if (!worker->is_traced()) return;
+    worker->monitor.copy_arrives(reinterpret_cast<uint64_t>(to), size);
+  });
 }
 
 void order_block() {
-  if (Worker* worker = current_worker()) worker->order_shared();
+  if (Worker* worker = engine::running) worker->monitor.next_interval();
 }
 
 void part_barrier(unsigned first_warp, unsigned warps, unsigned threads) {
-  Worker* worker = current_worker();
+  Worker* worker = engine::running;
   if (!worker) return;
-  engine::catch_up(SIMT_PC);
-  BlockExtras::Part& part = worker->extras.part(first_warp, warps);
+  Hooks::catch_up(SIMT_PC);
+  AsyncState::Part& part = worker->async.part(first_warp, warps);
   const unsigned phase = part.phase;
   if (++part.arrived == threads) {
     part.arrived = 0;
     ++part.phase;
-    worker->order_shared();
+    worker->monitor.next_interval();
     return;
   }
   while (part.phase == phase) yield();
 }
 
 void* thread_slot(unsigned thread) {
-  Worker* worker = current_worker();
-  return worker ? worker->extras.slot(thread) : nullptr;
+  Worker* worker = engine::running;
+  return worker ? worker->async.slot(thread) : nullptr;
 }
 
 }  // namespace simt::detail

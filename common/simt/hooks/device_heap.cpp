@@ -9,7 +9,7 @@
 #include <new>
 
 #include "base/host_memory.h"
-#include "exec/worker.h"
+#include "hooks/hooks.h"
 #include "memory/allocations.h"
 
 namespace simt::heap {
@@ -18,7 +18,7 @@ namespace {
 std::atomic<size_t> limit{size_t{8} << 20};
 std::atomic<size_t> used{0};
 
-bool on_device() { return engine::current_worker() && !HostMemory::in_use(); }
+bool on_device() { return engine::running && !HostMemory::in_use(); }
 
 void* allocate(size_t size, uint64_t caller) {
   if (size == 0) size = 1;
@@ -32,7 +32,8 @@ void* allocate(size_t size, uint64_t caller) {
 
 void release(void* pointer, uint64_t caller) {
   if (!pointer) return;
-  engine::catch_up(caller);  // what was loaded from there has been checked first
+  engine::Hooks::catch_up(
+      reinterpret_cast<const void*>(caller));  // what was loaded from there has been checked first
   const auto base = reinterpret_cast<uint64_t>(pointer);
   size_t size = 0;
   auto freed = memory::FreeResult::not_an_allocation;
@@ -44,11 +45,11 @@ void release(void* pointer, uint64_t caller) {
   if (freed == memory::FreeResult::ok) {
     used -= size;
   } else {
-    engine::trap_at(
+    engine::Hooks::trap(
         freed == memory::FreeResult::already_freed
             ? "free() or delete of memory that was freed before"
             : "free() or delete of something that no malloc() or new in a kernel returned",
-        caller);
+        reinterpret_cast<const void*>(caller));
   }
 }
 
@@ -62,7 +63,7 @@ void reset() { used = 0; }
 #define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
 void* simt::detail::device_malloc(size_t size) {
-  engine::show_effect();
+  engine::Hooks::show_effect();
   return heap::on_device() ? heap::allocate(size, SIMT_CALLER) : std::malloc(size);
 }
 void simt::detail::device_free(void* pointer) {

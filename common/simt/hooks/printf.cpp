@@ -4,16 +4,26 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "exec/worker.h"
+#include "base/host_memory.h"
+#include "hooks/hooks.h"
+
+namespace simt::engine {
+
+void Hooks::print_later(char* text) {
+  const HostMemory bookkeeping;
+  running->warp_->later.push_back({running->lane_, loads_ahead() - 1, text});
+}
+
+}  // namespace simt::engine
 
 extern "C" {
 
 int vprintf(const char* format, va_list arguments) {
-  simt::engine::show_effect();
-  if (!simt::engine::has_run_ahead()) return std::vfprintf(stdout, format, arguments);
+  simt::engine::Hooks::show_effect();
+  if (!simt::engine::Hooks::loads_ahead()) return std::vfprintf(stdout, format, arguments);
   char* text = nullptr;
   const int length = vasprintf(&text, format, arguments);
-  if (length >= 0) simt::engine::print_later(text);
+  if (length >= 0) simt::engine::Hooks::print_later(text);
   return length;
 }
 

@@ -112,28 +112,30 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::vector<BlockRace> races;
   std::vector<GlobalCheck::TestAndSet> test_and_set;
   std::vector<TestedAtomic> tested_atomics;
-  Effects effects;
+  Footprint footprint;
   Pool::instance().for_each_worker([&](Worker& worker) {
-    effects.add(worker.effects);
-    worker.effects.clear();
-    worker.trace.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
-    for (const auto& [pc, example] : worker.trace.examples()) {
+    Monitor& monitor = worker.monitor;
+    footprint.add(monitor.global_checker.footprint);
+    monitor.global_checker.footprint.clear();
+    CountTable& table = monitor.counter.table;
+    table.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
+    for (const auto& [pc, example] : table.examples()) {
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
     }
-    if (!worker.trace.empty()) worker.trace.clear();
-    for (const BlockRace& race : worker.block_races) merge(races, race);
-    worker.block_races.clear();
-    worker.thread_races.begin_launch();
-    test_and_set.insert(test_and_set.end(), worker.global.test_and_set.begin(),
-                        worker.global.test_and_set.end());
-    worker.global.test_and_set.clear();
-    const auto pairs = worker.races.tested_atomics();
+    if (!table.empty()) table.clear();
+    for (const BlockRace& race : monitor.block_races.all()) merge(races, race);
+    monitor.block_races.clear();
+    monitor.thread_checker.races.begin_launch();
+    test_and_set.insert(test_and_set.end(), monitor.global_checker.blocks.test_and_set.begin(),
+                        monitor.global_checker.blocks.test_and_set.end());
+    monitor.global_checker.blocks.test_and_set.clear();
+    const auto pairs = monitor.shared_checker.races.tested_atomics();
     tested_atomics.insert(tested_atomics.end(), pairs.begin(), pairs.end());
-    worker.races.forget_tested_atomics();
+    monitor.shared_checker.races.forget_tested_atomics();
     if (worker.kernel_pc) kernel_pc = worker.kernel_pc;
     worker.kernel_pc = 0;
-    for (const Fault& fault : worker.faults) {
+    for (const Fault& fault : monitor.faults.all()) {
       Fault* known = nullptr;
       for (Fault& other : faults) {
         if (other.kind == fault.kind && other.pc == fault.pc && other.other_pc == fault.other_pc) {
@@ -146,7 +148,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
         *known = fault;
       }
     }
-    worker.faults.clear();
+    monitor.faults.clear();
   });
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
@@ -156,7 +158,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (compares && known == repeats::Known::what_it_writes && faults.empty()) {
     repeats::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    kind.repeats = repeats::remember(std::move(key), record.kernel, effects, before);
+    kind.repeats = repeats::remember(std::move(key), record.kernel, footprint, before);
   } else {
     memory::note_stored_anywhere();
   }

@@ -68,7 +68,7 @@ unsigned missed(const LaunchKey& key) {
   return 1;
 }
 
-bool remember(LaunchKey key, std::string kernel, const Effects& effects, uint64_t before) {
+bool remember(LaunchKey key, std::string kernel, const Footprint& effects, uint64_t before) {
   for (const Touched& t : effects.touched()) {
     if (t.written) memory::note_stored(t.base);
   }

@@ -6,7 +6,7 @@
 
 namespace simt::engine {
 
-void Effects::note_new(uint64_t base, bool write) {
+void Footprint::note_new(uint64_t base, bool write) {
   const HostMemory bookkeeping;  // a lane may be running
   auto found = std::find_if(touched_.begin(), touched_.end(),
                             [base](const Touched& t) { return t.base == base; });
@@ -17,7 +17,7 @@ void Effects::note_new(uint64_t base, bool write) {
   last_written_ = found->written;
 }
 
-void Effects::add(const Effects& other) {
+void Footprint::add(const Footprint& other) {
   shown_ |= other.shown_;
   for (const Touched& t : other.touched_) {
     if (t.read) note(t.base, false);
@@ -25,7 +25,7 @@ void Effects::add(const Effects& other) {
   }
 }
 
-void Effects::clear() {
+void Footprint::clear() {
   touched_.clear();
   last_ = 0;
   last_read_ = last_written_ = shown_ = false;

@@ -12,7 +12,7 @@ struct Touched {
 };
 
 // What a launch has touched, as far as one worker knows.
-class Effects {
+class Footprint {
  public:
   void note(uint64_t base, bool write) {
     if (base == last_ && (write ? last_written_ : last_read_)) return;
@@ -21,7 +21,7 @@ class Effects {
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory
   bool shown() const { return shown_; }
   const std::vector<Touched>& touched() const { return touched_; }
-  void add(const Effects& other);
+  void add(const Footprint& other);
   void clear();
 
  private:

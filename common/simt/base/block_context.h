@@ -1,0 +1,26 @@
+// The block that a worker runs, as counts and faults name it.
+#pragma once
+
+#include <vector_types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/fault.h"
+
+namespace simt::engine {
+
+struct BlockContext {
+  uint3 index{};
+  dim3 grid, block;
+  size_t dynamic_shared = 0;
+  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
+
+  uint64_t linear() const { return linear_block(grid, index); }
+  // The index of its thread with this number.
+  uint3 thread(unsigned number) const {
+    return {number % block.x, number / block.x % block.y, number / block.x / block.y};
+  }
+};
+
+}  // namespace simt::engine

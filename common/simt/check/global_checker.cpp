@@ -1,0 +1,224 @@
+#include "check/global_checker.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/program_image.h"
+#include "base/values.h"
+
+namespace simt::engine {
+namespace {
+
+// Calls f(line, bytes, first lane, last lane) for each line of 64 bytes that the lanes touch, in their order;
+// neighbours that share a line are one call.
+template <class F>
+void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
+  constexpr unsigned kLine = 64;
+  const uint64_t all = (uint64_t{1} << size) - 1;
+  if (lanes == ~0u) {
+    if (are_in_steps(address, size)) {  // one element after another
+      const uint64_t begin = address[0], end = begin + kLanes * size;
+      for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
+        uint64_t bytes = ~uint64_t{0};
+        if (line < begin) bytes <<= begin - line;
+        if (end - line < kLine) bytes &= (uint64_t{1} << (end - line)) - 1;
+        const uint64_t first = std::max(line, begin), last = std::min(line + kLine, end) - 1;
+        f(line, bytes, static_cast<int>((first - begin) / size),
+          static_cast<int>((last - begin) / size));
+      }
+      return;
+    }
+  }
+  uint64_t line = ~uint64_t{0};
+  uint64_t bytes = 0;
+  int first = 0, last = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint64_t at = address[lane];
+    const unsigned offset = at % kLine;
+    if (at - offset != line) {
+      if (bytes) f(line, bytes, first, last);
+      line = at - offset;
+      bytes = 0;
+      first = lane;
+    }
+    bytes |= all << offset;
+    last = lane;
+    if (offset + size > kLine) [[unlikely]] {  // two lines: see check_place()
+      f(line, bytes, first, last);
+      line += kLine;
+      bytes = all >> (kLine - offset);
+      first = lane;
+    }
+  }
+  if (bytes) f(line, bytes, first, last);
+}
+
+}  // namespace
+
+uint64_t bytes_in_line(uint64_t address, unsigned size, uint64_t line) {
+  uint64_t bytes = 0;
+  for (uint64_t at = address; at < address + size; ++at) {
+    if (at - line < 64) bytes |= uint64_t{1} << (at - line);
+  }
+  return bytes;
+}
+
+GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
+  WarpChecks& warp = *request.warp;
+  const unsigned size = request.size;
+  if (request.writes() && (warp.doubtful & request.lanes)) [[unlikely]]
+    values_.settle(warp, request.lanes, faults_);
+  const Range* range = ranges_.find(request.span.low, size);
+  Place place;
+  if (request.is_atomic() || request.is_volatile()) footprint.show();
+  if (range && request.span.high + size <= range->end && are_aligned(request.span.bits, size) &&
+      !(request.lanes & warp.has_misaligned)) [[likely]] {
+    footprint.note(range->begin, request.writes());
+    if (!range->written) place.maybe_unwritten = request.lanes;
+    return place;
+  }
+  Fault fault;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint64_t address = request.address[lane];
+    Fault::Kind kind = Fault::Kind::none;
+    if (!range || address < range->begin || address + size > range->end) {
+      range = ranges_.find(address, size);
+      if (!range) kind = Fault::Kind::out_of_bounds;
+    }
+    // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8; whether
+    // the type allows that, the compiler's check knows.
+    if (kind == Fault::Kind::none &&
+        (!are_aligned(address, size) || warp.is_misaligned(lane, address))) {
+      kind = Fault::Kind::misaligned;
+    }
+    if (kind == Fault::Kind::none) {
+      footprint.note(range->begin, request.writes());
+      if (!range->written) place.maybe_unwritten |= 1u << lane;
+      continue;
+    }
+    if (fault.kind == Fault::Kind::none) fault = fault_of(kind, block_, request, lane);
+    ++fault.lanes;
+  }
+  if (fault.kind == Fault::Kind::none) return place;
+  faults_.add(fault);
+  place.goes_on = false;
+  return place;
+}
+
+// Memory that nobody has written, and what is written now.
+void GlobalChecker::check_written(const Request& request, uint32_t lanes) {
+  const unsigned size = request.size;
+  for_each_line(
+      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+        if (request.kind == Access::store) return shadow::note_written(line, bytes);
+        const uint64_t missing = shadow::unwritten(line, bytes);
+        if (request.is_atomic()) shadow::note_written(line, bytes);
+        if (!missing) [[likely]]
+          return;
+        for (int lane = first; lane <= last; ++lane) {
+          if (!(lanes >> lane & 1) || request.is_padded(lane)) continue;
+          // Padding within a struct is read along with its members: only what is all unwritten counts.
+          const uint64_t mine = bytes_in_line(request.address[lane], size, line);
+          if (mine == 0 || (mine & ~missing) ||
+              static_cast<unsigned>(std::popcount(mine)) != size) {
+            continue;
+          }
+          Fault fault = fault_of(Fault::Kind::global_uninitialized, block_, request, lane);
+          fault.lanes = 1;
+          faults_.add(fault);
+        }
+      });
+}
+
+bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritten) {
+  const unsigned size = request.size;
+  const bool is_volatile = !request.is_atomic() && request.is_volatile();
+  const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
+  const Touch kind = touch_of(request);
+  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  // In one sector, then, since check_place() has passed them.
+  const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
+  uint32_t lanes = request.lanes;
+  bool again = true;
+  if (request.writes()) stores.begin();
+  if (are_words && !request.is_atomic() && !is_volatile) [[likely]] {
+    uint32_t unwritten = maybe_unwritten;
+    lanes = blocks.touch_briefly(request.address, lanes, size, kind, pc, unwritten, again);
+    if (unwritten) check_written(request, unwritten);
+    if (!lanes) [[likely]]
+      return again;
+  } else if (maybe_unwritten) {
+    check_written(request, maybe_unwritten);
+  }
+  Request some = request;
+  some.lanes = lanes;
+  for_each_line(request.address, lanes, size,
+                [&](uint64_t line, uint64_t bytes, int first, int last) {
+                  if (reads_flag) flags_.push_back({line, bytes});
+                  if (is_volatile && !request.writes()) return;
+                  Note clash[2];
+                  const unsigned clashes = blocks.touch(line, bytes, kind, pc, clash);
+                  if (!clashes) [[likely]]
+                    return;
+                  for (const unsigned half : {0u, 1u}) {
+                    if (clashes >> half & 1)
+                      report_clash(some, kind, clash[half], line + 32 * half, first, last);
+                  }
+                });
+  return again;
+}
+
+// What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
+void GlobalChecker::report_clash(const Request& request, Touch kind, const Note& clash,
+                                 uint64_t sector, int first, int last) {
+  for (int lane = first; lane <= last; ++lane) {
+    if (!(request.lanes >> lane & 1)) continue;
+    const uint64_t address = request.address[lane];
+    const unsigned size = request.size;
+    const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;
+    if (!both) continue;
+    BlockRace race;
+    race.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
+    race.fault.other_pc = clash.pc + program_base();
+    race.fault.other_store = clash.kind != Touch::read;
+    race.fault.other_block = GlobalCheck::linear(clash.block);
+    if (kind == Touch::write) {
+      // As long as nothing has changed here, the other block's store may be still to come.
+      const bool may_come = clash.kind == Touch::write && GlobalCheck::is_unchanged(sector, both);
+      const bool is_sure = !may_come || stores.await_others();
+      race.value = value_at(address, size);
+      unsettled_.push_back({race, race.value, is_sure});
+      return;
+    }
+    race.value = value_at(address, size);
+    if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) races_.add(race);
+    return;
+  }
+}
+
+void GlobalChecker::settle_all() {
+  // Asked after the reads: a block may have executed the first fence just before.
+  if (!GlobalCheck::has_fences()) flags_.clear();
+  for (const Flag& flag : flags_) {
+    for (unsigned half = 0; half < 64; half += 32) {
+      const auto bytes = static_cast<uint32_t>(flag.bytes >> half);
+      if (bytes) blocks.acquire(flag.line + half, bytes);
+    }
+  }
+  flags_.clear();
+  for (Unsettled& store : unsettled_) {
+    const Fault& fault = store.race.fault;
+    store.race.value = value_at(fault.address, fault.size);
+    if (store.race.value == store.before) continue;
+    if (!store.is_sure) {
+      stores.await_others();
+      if (value_at(fault.address, fault.size) == store.race.value) continue;
+    }
+    races_.add(store.race);
+  }
+  unsettled_.clear();
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,185 @@
+#include "check/shared_checker.h"
+
+#include <bit>
+
+#include "base/program_image.h"
+#include "base/values.h"
+
+namespace simt::engine {
+
+// Has the block written to it?
+bool SharedChecker::is_in_use(const symbols::SharedVariable& variable) const {
+  for (uint64_t word = variable.begin / 4; word * 4 < variable.end; ++word) {
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      if (races.is_written(word, static_cast<uint8_t>(1u << byte))) return true;
+    }
+  }
+  return false;
+}
+
+// Do all of these addresses lie in one array, and is each aligned?
+bool SharedChecker::is_sound(const Request& request) const {
+  const Span& span = request.span;
+  if ((request.lanes & request.warp->has_misaligned) || !are_aligned(span.bits, request.size)) {
+    return false;
+  }
+  if (shared_.is_dynamic(span.low)) {
+    return span.high + request.size <=
+           reinterpret_cast<uint64_t>(shared_.dynamic) + block_.dynamic_shared;
+  }
+  if (span.high + request.size > shared_.tls_base + shared_.tls_size) return false;
+  if (shared_.variables.empty()) return true;
+  const symbols::SharedVariable* const hit =
+      shared_.variable(span.low - shared_.tls_base, request.size);
+  return hit && span.high - shared_.tls_base + request.size <= hit->end;
+}
+
+Fault SharedChecker::fault_at(Fault::Kind kind, const Request& request, int lane,
+                              uint64_t address) const {
+  Fault fault = fault_of(kind, block_, request, lane);
+  fault.address = address - shared_.begin_of(address);
+  if (shared_.is_dynamic(address)) {
+    fault.limit = block_.dynamic_shared;
+  } else {
+    fault.variable = shared_.variable(fault.address, 1);
+  }
+  return fault;
+}
+
+SharedChecker::Verdict SharedChecker::check(const Request& request) {
+  WarpChecks& warp = *request.warp;
+  const uint32_t lanes = request.lanes;
+  const unsigned thread = warp.first_thread();
+  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  const bool is_sound = this->is_sound(request);
+
+  // Most requests are of a whole warp and in regular steps.
+  Verdict verdict;
+  const uint64_t step = request.address[1] - request.address[0];
+  verdict.are_rows = is_sound && lanes == ~0u && request.size >= 4 && !request.is_atomic() &&
+                     are_in_two_rows(request.address, step);
+  bool is_listed = false;
+  if (verdict.are_rows) {
+    const uint64_t origin =
+        shared_.is_dynamic(request.span.low)
+            ? reinterpret_cast<uint64_t>(shared_.dynamic) - shared_.tls_size / 4 * 4
+            : shared_.tls_base;
+    verdict.rows = {{static_cast<uint32_t>((request.address[0] - origin) / 4),
+                     static_cast<uint32_t>((request.address[kLanes / 2] - origin) / 4)},
+                    static_cast<uint32_t>(static_cast<int64_t>(step) / 4),
+                    request.size / 4};
+    is_listed = request.writes()
+                    ? !warp.doubtful && races.list_store(verdict.rows, thread, pc, warp.order)
+                    : races.list_load(verdict.rows, thread, pc, warp.order);
+  }
+  if (!is_listed) races.begin_each();
+  if (request.is_atomic() || request.is_volatile()) thread_order_.pass(request, thread);
+
+  const symbols::SharedVariable* array = nullptr;  // that the first lane meant
+  for (uint32_t rest = is_listed ? 0 : lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (!is_sound && !check_place(request, lane, array)) {
+      verdict.goes_on = false;
+      return verdict;
+    }
+    check_words(request, lane);
+  }
+  ++warp.order.now;
+  // What they have read has gone to memory.
+  if (request.kind == Access::store) warp.doubtful &= ~lanes;
+  return verdict;
+}
+
+// Is the lane's address one that it may use? `array` is the one of the first lane.
+bool SharedChecker::check_place(const Request& request, int lane,
+                                const symbols::SharedVariable*& array) {
+  const uint64_t address = request.address[lane];
+  const unsigned size = request.size;
+  if (shared_.is_dynamic(address)) {
+    if (address + size > reinterpret_cast<uint64_t>(shared_.dynamic) + block_.dynamic_shared) {
+      faults_.add(fault_at(Fault::Kind::shared_out_of_bounds, request, lane, address));
+      return false;
+    }
+  } else if (!shared_.variables.empty()) {
+    // One instruction means one array. Where a lane falls into an array of another function that the
+    // block does not use, and which happens to lie beside it here, hardware would have none there.
+    const symbols::SharedVariable* const hit = shared_.variable(address - shared_.tls_base, size);
+    if (!hit || (array && hit != array && hit->owner != array->owner && !is_in_use(*hit))) {
+      Fault fault = fault_of(Fault::Kind::shared_out_of_bounds, block_, request, lane);
+      fault.address = address - shared_.tls_base;
+      fault.text = "static";
+      fault.variable = array;
+      faults_.add(fault);
+      return false;
+    }
+    if (!array) array = hit;
+  }
+  if (!are_aligned(address, size) || request.warp->is_misaligned(lane, address)) {
+    faults_.add(fault_of(Fault::Kind::misaligned, block_, request, lane));
+    return false;
+  }
+  return true;
+}
+
+// Word by word: has it been written, and does the lane race with another one?
+void SharedChecker::check_words(const Request& request, int lane) {
+  WarpChecks& warp = *request.warp;
+  const uint64_t address = request.address[lane];
+  const unsigned size = request.size;
+  const unsigned self = warp.first_thread() + static_cast<unsigned>(lane);
+  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  const bool write = request.writes(), atomic = request.is_atomic();
+  size_t word = shared_.word_of(address);
+  const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
+  for (unsigned i = 0; i < size; i += 4, ++word) {
+    if (request.kind != Access::store) {
+      if (!races.is_written(word, bytes)) [[unlikely]] {
+        const Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
+        if (atomic) {
+          faults_.add(fault);
+        } else if (!request.is_padded(lane)) {
+          warp.doubt(lane, values_.number(fault));
+        }
+      } else if (const uint8_t number = races.doubt(word)) [[unlikely]] {
+        warp.doubt(lane, number);
+      }
+    }
+    Race race;
+    const bool raced = races.access(word, bytes, self, write, atomic, pc, warp.order, race);
+    if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+    if (!raced || thread_order_.is_ordered(race.other_thread, race.other_time, self)) [[likely]]
+      continue;
+    Fault fault = fault_at(Fault::Kind::shared_race, request, lane, address);
+    fault.other_pc = race.other_pc + program_base();
+    fault.other_thread = block_.thread(race.other_thread);
+    if (race.same_instruction || race.both_write) {
+      conflicts_.add(request, lane, race, fault);
+    } else {
+      fault.other_store = race.other_wrote;
+      faults_.add(fault);
+    }
+    return;
+  }
+}
+
+void SharedChecker::doubt(uint64_t address, unsigned size, uint8_t number) {
+  if (!shared_.holds(address)) return;
+  const uint64_t word = shared_.word_of(address);
+  for (unsigned i = 0; i < size; i += 4) races.set_doubt(word + i / 4, number);
+}
+
+bool SharedChecker::is_partly_written(uint64_t address, uint64_t size) const {
+  const uint64_t first =
+      shared_.is_dynamic(address)
+          ? shared_.tls_size / 4 * 4 + (address - reinterpret_cast<uint64_t>(shared_.dynamic))
+          : address - shared_.tls_base;
+  bool some = false, all = true;
+  for (uint64_t byte = first; byte < first + size; ++byte) {
+    const bool is_written = races.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));
+    some |= is_written;
+    all &= is_written;
+  }
+  return some && !all;
+}
+
+}  // namespace simt::engine

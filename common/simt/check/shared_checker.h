@@ -1,0 +1,64 @@
+// What may be wrong with a request to shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/block_context.h"
+#include "base/request.h"
+#include "check/faults.h"
+#include "check/shared_races.h"
+#include "check/store_conflicts.h"
+#include "check/thread_order.h"
+#include "check/uninitialized_values.h"
+#include "check/warp_checks.h"
+#include "memory/shared_memory.h"
+
+namespace simt::engine {
+
+class SharedChecker {
+ public:
+  SharedChecker(const BlockContext& block, const SharedMemory& shared, FaultLog& faults,
+                ThreadOrder& thread_order, StoreConflicts& conflicts, UninitializedValues& values)
+      : block_(block),
+        shared_(shared),
+        faults_(faults),
+        thread_order_(thread_order),
+        conflicts_(conflicts),
+        values_(values) {
+    races.resize(shared.words());
+  }
+  void begin_block() { races.begin_block(); }
+
+  struct Verdict {
+    bool goes_on = true;    // else the block has to end
+    bool are_rows = false;  // the addresses of a whole warp are
+    TwoRows rows;           // these
+  };
+  Verdict check(const Request& request);
+
+  // What lies there is not what the program means, and has this number among the uninitialized values; 0: it is now.
+  void doubt(uint64_t address, unsigned size, uint8_t number);
+
+  // Have some of the bytes been written, and others not?
+  bool is_partly_written(uint64_t address, uint64_t size) const;
+
+  // A fault at an address of shared memory, which counts from its start.
+  Fault fault_at(Fault::Kind kind, const Request& request, int lane, uint64_t address) const;
+
+  RaceCheck races;
+
+ private:
+  bool is_sound(const Request& request) const;
+  bool is_in_use(const symbols::SharedVariable& variable) const;
+  bool check_place(const Request& request, int lane, const symbols::SharedVariable*& array);
+  void check_words(const Request& request, int lane);
+
+  const BlockContext& block_;
+  const SharedMemory& shared_;
+  FaultLog& faults_;
+  ThreadOrder& thread_order_;
+  StoreConflicts& conflicts_;
+  UninitializedValues& values_;
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,75 @@
+#include "check/thread_checker.h"
+
+#include <bit>
+
+#include "base/program_image.h"
+#include "base/values.h"
+
+namespace simt::engine {
+
+void ThreadChecker::check(const Request& request, bool again) {
+  WarpChecks& warp = *request.warp;
+  const unsigned thread = warp.first_thread();
+  if (request.is_atomic() || request.is_volatile()) {
+    order_.pass(request, thread);
+    if (!request.writes()) return;
+  }
+  const Range* range = ranges_.find(request.span.low, request.size);
+  if (!range || request.span.high + request.size > range->end ||
+      request.is_padded(request.first())) {
+    return;
+  }
+  const GlobalRequest listed{request.address,
+                             request.lanes,
+                             touch_of(request),
+                             request.size,
+                             static_cast<uint32_t>(request.pc - program_base()),
+                             thread,
+                             request.span,
+                             again};
+  if (races.note(range->begin, listed, warp.order)) [[unlikely]]
+    check_words(request, listed);
+  ++warp.order.now;
+}
+
+// Word by word.
+void ThreadChecker::check_words(const Request& request, const GlobalRequest& listed) {
+  const bool is_store = listed.kind == Touch::write;
+  const unsigned size = request.size;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const unsigned self = listed.thread + static_cast<unsigned>(lane);
+    const uint64_t address = request.address[lane];
+    const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
+    bool told = false;
+    for (unsigned done = 0; done < size; done += 4) {
+      Race race;
+      const bool raced = races.access(address + done, bytes, self, listed.kind, listed.pc,
+                                      request.warp->order, race);
+      if (!raced || told || order_.is_ordered(race.other_thread, race.other_time, self)) [[likely]]
+        continue;
+      told = true;
+      BlockRace found;
+      found.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
+      found.fault.other_pc = race.other_pc + program_base();
+      found.fault.other_store = race.other_wrote;
+      found.fault.same_block = true;
+      found.fault.other_thread = block_.thread(race.other_thread);
+      if (race.same_instruction || (race.both_write && is_store)) {
+        conflicts_.add(request, lane, race, found.fault);
+        continue;
+      }
+      found.value = value_at(address, size);
+      if (is_store) {
+        global_.add_unsettled(found);
+      } else {
+        const uint64_t sector = address - address % 32;
+        const auto mine = static_cast<uint32_t>(bytes_in_line(address, size, sector));
+        if (listed.kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, mine))
+          log_.add(found);
+      }
+    }
+  }
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,42 @@
+// Other threads of the block that touch the same bytes of global memory.
+#pragma once
+
+#include "base/block_context.h"
+#include "base/request.h"
+#include "check/block_race_log.h"
+#include "check/global_checker.h"
+#include "check/store_conflicts.h"
+#include "check/thread_order.h"
+#include "check/thread_races.h"
+#include "memory/range_cache.h"
+
+namespace simt::engine {
+
+class ThreadChecker {
+ public:
+  ThreadChecker(const BlockContext& block, BlockRaceLog& log, ThreadOrder& order,
+                StoreConflicts& conflicts, GlobalChecker& global, RangeCache& ranges)
+      : block_(block),
+        log_(log),
+        order_(order),
+        conflicts_(conflicts),
+        global_(global),
+        ranges_(ranges) {}
+
+  // `again`: some lane may come to words where the block has been.
+  void check(const Request& request, bool again);
+
+  ThreadRaces races;
+
+ private:
+  void check_words(const Request& request, const GlobalRequest& listed);
+
+  const BlockContext& block_;
+  BlockRaceLog& log_;
+  ThreadOrder& order_;
+  StoreConflicts& conflicts_;
+  GlobalChecker& global_;
+  RangeCache& ranges_;
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,113 @@
+#include "count/counter.h"
+
+#include <bit>
+
+namespace simt::engine {
+namespace {
+
+void add_load(Counts& counts, const SharedCost& cost, unsigned active) {
+  ++counts.shared_load_requests;
+  counts.shared_load_wavefronts += cost.wavefronts;
+  counts.shared_load_bank_conflicts += cost.wavefronts - cost.phases;
+  counts.shared_load_active_lanes += active;
+  counts.shared_wavefronts += cost.reported;
+  counts.shared_wavefronts_ideal += cost.ideal;
+}
+
+void add_store(Counts& counts, const SharedCost& cost, unsigned active) {
+  ++counts.shared_store_requests;
+  counts.shared_store_wavefronts += cost.wavefronts;
+  counts.shared_store_bank_conflicts += cost.wavefronts - cost.phases;
+  counts.shared_store_active_lanes += active;
+  counts.shared_wavefronts += cost.reported;
+  counts.shared_wavefronts_ideal += cost.ideal;
+}
+
+void add_atomic(Counts& counts, unsigned wavefronts, unsigned ideal, unsigned active) {
+  ++counts.shared_atomic_requests;
+  counts.shared_atomic_wavefronts += wavefronts;
+  counts.shared_atomic_active_lanes += active;
+  counts.shared_wavefronts += wavefronts;
+  counts.shared_wavefronts_ideal += ideal;
+}
+
+}  // namespace
+
+void Counter::count_global(const Request& request, Counts& counts) {
+  const uint32_t some = request.is_atomic() ? atomic_lanes(request) : request.lanes;
+  const auto lanes = static_cast<unsigned>(std::popcount(some));
+  switch (request.kind) {
+    case Access::load:
+      ++counts.global_load_requests;
+      counts.global_load_sectors += count_sectors(request.address, some, request.size);
+      counts.global_load_active_lanes += lanes;
+      counts.global_load_bytes += uint64_t{lanes} * request.size;
+      break;
+    case Access::store:
+      ++counts.global_store_requests;
+      counts.global_store_sectors += count_sectors(request.address, some, request.size);
+      counts.global_store_active_lanes += lanes;
+      counts.global_store_bytes += uint64_t{lanes} * request.size;
+      break;
+    case Access::atomic:
+      ++counts.global_atomic_requests;
+      counts.global_atomic_sectors += count_atomic_sectors(request.address, some);
+      counts.global_atomic_active_lanes += lanes;
+  }
+}
+
+// The cost depends on nothing but the rows.
+const SharedCost& Counter::cost_of(const TwoRows& rows, const uint64_t* addresses, Access kind) {
+  const uint32_t apart = rows.first[1] - rows.first[0];
+  const uint32_t hash = (apart * 0x9e3779b9u + rows.step) * 0x9e3779b9u + rows.words;
+  KnownCost& known = known_costs_[hash >> 27];
+  if (known.apart != apart || known.step != rows.step || known.words != rows.words ||
+      known.kind != kind) {
+    known = {apart, rows.step, rows.words, kind,
+             count_wavefronts(addresses, ~0u, rows.words * 4,
+                              kind == Access::load ? SharedAccess::load : SharedAccess::store)};
+  }
+  return known.cost;
+}
+
+void Counter::count_shared(const Request& request, const TwoRows* rows, Counts& counts) {
+  if (request.is_atomic()) return count_shared_atomic(request, counts);
+  const auto active = static_cast<unsigned>(std::popcount(request.lanes));
+  if (request.kind == Access::load) {
+    add_load(
+        counts,
+        rows ? cost_of(*rows, request.address, request.kind)
+             : count_wavefronts(request.address, request.lanes, request.size, SharedAccess::load),
+        active);
+  } else {
+    add_store(
+        counts,
+        rows ? cost_of(*rows, request.address, request.kind)
+             : count_wavefronts(request.address, request.lanes, request.size, SharedAccess::store),
+        active);
+  }
+}
+
+void Counter::count_shared_atomic(const Request& request, Counts& counts) {
+  uint32_t lanes = request.lanes;
+  if (request.unit[std::countr_zero(lanes)] != SharedUnit::increment) lanes = atomic_lanes(request);
+  const SharedUnit unit = request.unit[std::countr_zero(lanes)];
+  if (unit == SharedUnit::spin) {
+    for (uint32_t left = lanes; left;) {
+      const SpinRound round = count_spin_round(request.address, left, request.size);
+      const auto trying = static_cast<unsigned>(std::popcount(left));
+      add_load(counts, round.load, trying);
+      add_atomic(counts, round.wavefronts, round.wavefronts, trying);
+      left &= ~round.done;
+    }
+    return;
+  }
+  const SharedCost cost =
+      count_wavefronts(request.address, lanes, request.size,
+                       unit == SharedUnit::compare_exchange ? SharedAccess::compare_exchange
+                       : unit == SharedUnit::increment      ? SharedAccess::increment
+                                                            : SharedAccess::atomic);
+  add_atomic(counts, cost.wavefronts, cost.ideal, static_cast<unsigned>(std::popcount(lanes)));
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,215 @@
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "exec/switching.h"
+#include "exec/worker.h"
+
+namespace simt::engine {
+
+void Worker::begin_block(const Grid& grid, uint3 block_index) {
+  grid_ = &grid;
+  pool_ = &pools_[has_large_stacks];
+  aborted_ = false;
+  grid_wait_ = false;
+  simt_block_index = block_index;
+  simt_block_extent = grid.block;
+  simt_grid_extent = grid.grid;
+  monitor.begin_block(
+      {block_index, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
+  async.begin_block();
+  warp_count_ = 0;
+  entry_pc_ = 0;
+  traced_ = grid.traced && monitor.block.linear() % grid.stride == 0;
+  circle_.begin(clock_);
+  patience_.begin(clock_);
+}
+
+void Worker::begin_warps() {
+  const Grid& grid = *grid_;
+  const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
+  warp_count_ = (threads + kLanes - 1) / kLanes;
+  const bool knows_threads =
+      grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
+  extent_ = grid.block;
+  while (warps_.size() < warp_count_) warps_.push_back(new Warp);
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    Warp& warp = *warps_[w];
+    const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
+    warp.reset(w, lanes);
+    for (unsigned i = 0; i < lanes && !knows_threads; ++i) {
+      warp.thread[i] = monitor.block.thread(w * kLanes + i);
+    }
+  }
+}
+
+// After a fault: the lanes are dropped where they stand.
+void Worker::abandon_block() {
+  monitor.global_checker.stores.end();
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    for (uint32_t rest = warps_[w]->checks.has_wrong_index; rest; rest &= rest - 1) {
+      monitor.array_index.report(warps_[w]->checks, std::countr_zero(rest));
+    }
+    for (const Later& later : warps_[w]->later) std::free(later.text);
+    warps_[w]->later.clear();
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (!warps_[w]->context[lane]) continue;
+      pool_->give_back(*warps_[w]->fiber[lane]);
+      warps_[w]->context[lane] = nullptr;
+    }
+  }
+}
+
+bool Worker::run_block(const Grid& grid, uint3 block_index) {
+  begin_block(grid, block_index);
+  if (traced_ || waited_ == grid.entry) {
+    begin_warps();
+  } else {
+    run_plain();
+    if (aborted_) {
+      abandon_block();
+      return false;
+    }
+  }
+  for (;;) {
+    bool ran = false;
+    uint32_t live = 0;
+    bool all_at_barrier = true;
+    for (unsigned w = 0; w < warp_count_; ++w) {
+      Warp& warp = *warps_[w];
+      if (warp.live & ~(warp.at_barrier | warp.at_collective)) {
+        ran = true;
+        run_warp(warp);
+        if (aborted_) {
+          abandon_block();
+          return false;
+        }
+      }
+      live |= warp.live;
+      all_at_barrier &= warp.at_barrier == warp.live;
+    }
+    if (!live) return true;
+    if (all_at_barrier) {
+      if (!open_barrier()) {
+        abandon_block();
+        return false;
+      }
+    } else if (!ran) {
+      report_deadlock();
+      abandon_block();
+      return false;
+    } else if (grid.step_budget) {
+      // Perhaps waiting for another block: leave the core to it.
+      bool spinning = false;
+      for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
+      if (spinning) sched_yield();
+    }
+    if (clock_ >= circle_.look_at && traced_ && goes_in_circles()) [[unlikely]] {
+      abandon_block();
+      return false;
+    }
+    if (clock_ >= patience_.look_at && takes_too_long()) [[unlikely]] {
+      abandon_block();
+      return false;
+    }
+  }
+}
+
+// All threads that have not exited are at a barrier: let them go on.
+bool Worker::open_barrier() {
+  int count = 0, waiting = 0;
+  uint64_t first_pc = 0;
+  const symbols::Location* first_line = nullptr;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    Warp& warp = *warps_[w];
+    for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t pc = key_pc(warp.parked_key[lane]);
+      ++waiting;
+      count += warp.predicate[lane] != 0;
+      if (!first_pc) first_pc = pc;
+      if (pc != first_pc) {
+        // Two calls may still be one source line, which the compiler has copied.
+        if (!first_line) first_line = &symbols::locate(first_pc);
+        const symbols::Location& line = symbols::locate(pc);
+        if (line.line != first_line->line || line.file != first_line->file) {
+          Fault fault = fault_at(Fault::Kind::barrier_divergence, warp, lane);
+          fault.pc = pc;
+          fault.other_pc = first_pc;
+          for (unsigned v = 0; v < warp_count_; ++v) {
+            if (!warps_[v]->at_barrier) continue;
+            fault.other_thread = warps_[v]->thread[std::countr_zero(warps_[v]->at_barrier)];
+            break;
+          }
+          monitor.faults.add(fault);
+          return false;
+        }
+      }
+    }
+  }
+  if (grid_wait_ && !pass_grid_barrier()) return false;
+  monitor.next_interval();
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    Warp& warp = *warps_[w];
+    for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      warp.key[lane] = warp.parked_key[lane];
+      warp.stop[lane] = Stop::resume;
+      warp.exchange[lane].result = static_cast<uint64_t>(count);
+      warp.exchange[lane].value = static_cast<uint64_t>(waiting);
+    }
+    warp.at_barrier = 0;
+    warp.progress.steps = 0;
+    warp.progress.touched = false;
+  }
+  return true;
+}
+
+// The whole block has come to the grid's barrier: waits for the other blocks.
+bool Worker::pass_grid_barrier() {
+  grid_wait_ = false;
+  if (circle_.voted) grid_->standstill->move();  // takes the vote back: it waits now
+  circle_.changed = true;
+  const GridBarrier::Outcome outcome = grid_->barrier->wait();
+  if (outcome == GridBarrier::Outcome::passed) {
+    if (grid_->checks_blocks) monitor.global_checker.blocks.begin_block(monitor.block.linear());
+    return true;
+  }
+  if (outcome == GridBarrier::Outcome::deserted) {
+    for (unsigned w = 0; w < warp_count_; ++w) {
+      if (!warps_[w]->at_barrier) continue;
+      monitor.faults.add(
+          fault_at(Fault::Kind::grid_barrier, *warps_[w], std::countr_zero(warps_[w]->at_barrier)));
+      break;
+    }
+  }
+  return false;
+}
+
+// Nobody can run, and not everybody is at the barrier: lanes wait at a collective for others.
+void Worker::report_deadlock() {
+  const Warp* stuck = nullptr;
+  const Warp* waiting = nullptr;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    if (warps_[w]->at_collective) stuck = warps_[w];
+    if (warps_[w]->at_barrier && !waiting) waiting = warps_[w];
+  }
+  if (!stuck) return;
+  const int lane = std::countr_zero(stuck->at_collective);
+  Fault fault =
+      fault_at(waiting ? Fault::Kind::barrier_divergence : Fault::Kind::invalid_mask, *stuck, lane);
+  fault.pc = key_pc(stuck->parked_key[lane]);
+  fault.lanes = static_cast<unsigned>(std::popcount(stuck->at_collective));
+  fault.address = stuck->exchange[lane].mask;
+  if (waiting) {
+    fault.text = "collective";
+    const int other = std::countr_zero(waiting->at_barrier);
+    fault.other_pc = key_pc(waiting->parked_key[other]);
+    fault.other_thread = waiting->thread[other];
+  }
+  monitor.faults.add(fault);
+}
+
+}  // namespace simt::engine

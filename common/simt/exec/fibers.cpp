@@ -1,0 +1,83 @@
+#include <bit>
+
+#include "base/values.h"
+#include "exec/atomics.h"
+#include "exec/switching.h"
+#include "exec/worker.h"
+
+namespace simt::engine {
+namespace {
+
+// A function tells that it has been entered within so many bytes.
+constexpr uint64_t kKernelEntry = 128;
+
+}  // namespace
+
+void Worker::fiber_entry() { running->lane_main(); }
+
+// What a fiber does: it runs one lane.
+void Worker::lane_main() {
+  if (!plain_) {
+    grid_->entry(grid_->closure);
+  } else if (run_threads()) {
+    leave_to_main();
+  }
+  exit_lane();
+}
+
+// The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
+// than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
+// fiber is free for the next; perhaps at once, for the lane that is to start now.
+void Worker::exit_lane() {
+  Warp& warp = *warp_;
+  const int lane = lane_;
+  if (warp.checks.capture >> lane & 1)
+    warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
+  warp.key[lane] = kNotWaiting;
+  warp.live &= ~(1u << lane);
+  pool_->give_back(*warp.fiber[lane]);
+  warp.context[lane] = nullptr;
+  const int next = next_lane(warp, lane);
+  if (next < 0) {
+    lane_ = -1;
+    return leave_context(main_, 0);
+  }
+  const uint64_t result = prepare(warp, next);
+  return leave_context(warp.context[next], result);
+}
+
+void Worker::leave_to_main() {
+  Context& from = plain_ ? plain_context_ : warp_->context[lane_];
+  lane_ = -1;
+  switch_context(from, main_, 0);
+}
+
+// What is left to do of what the lane stopped for.
+uint64_t Worker::wake(Warp& warp, int lane) {
+  const uint32_t self = 1u << lane;
+  if (!(warp.waking & self)) return 0;
+  warp.waking &= ~self;
+  if (warp.entering & self) {
+    warp.entering &= ~self;
+    enter_late(warp, lane);
+    return 0;
+  }
+  if (warp.updating & self) {
+    warp.updating &= ~self;
+    const Update& update = warp.update[lane];
+    return carry_out(update.op, update.type, update.address, update.value, update.compare);
+  }
+  return warp.exchange[lane].result;
+}
+
+// The first function that a lane calls, or another one if the kernel itself is not instrumented.
+void Worker::note_entry(int lane, uint64_t pc) {
+  if (!kernel_pc) kernel_pc = pc;
+  if (pc - grid_->kernel < kKernelEntry) {
+    entry_pc_ = pc;
+  } else {
+    warp_->outside_kernel |= 1u << lane;
+  }
+}
+
+}  // namespace simt::engine

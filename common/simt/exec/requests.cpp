@@ -1,0 +1,66 @@
+// From the stops of lanes to Requests.
+#include <bit>
+
+#include "exec/worker.h"
+
+namespace simt::engine {
+namespace {
+
+Request request_of(Warp& warp, uint32_t lanes) {
+  const int first = std::countr_zero(lanes);
+  Request request;
+  request.pc = key_pc(warp.group_key);
+  request.kind = static_cast<Access>(warp.stop[first]);
+  request.size = warp.size[first];
+  request.lanes = lanes;
+  request.address = warp.address;
+  request.span = span_of(warp.address, lanes);
+  request.volatile_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_volatile), 1);
+  request.padded_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_padded), 1);
+  request.unit = warp.atomics.unit;
+  request.merged = warp.atomics.merged;
+  request.merged_if_full = warp.atomics.merged_if_full;
+  request.warp = &warp.checks;
+  return request;
+}
+
+}  // namespace
+
+bool Worker::observe(Warp& warp, uint32_t group) {
+  warp.progress.touched = true;
+  if (const uint32_t copies = group & warp.copies.lanes) [[unlikely]] {
+    warp.copies.lanes &= ~copies;
+    const uint32_t zeros = copies & warp.copies.zeros;
+    return monitor.observe_copy(request_of(warp, copies), warp.copies.source, zeros) &&
+           (group == copies || observe(warp, group & ~copies));
+  }
+  if (warp.has_pieces) [[unlikely]] {
+    const int first = std::countr_zero(group);
+    uint32_t others = 0;
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (warp.size[lane] != warp.size[first] || warp.stop[lane] != warp.stop[first]) {
+        others |= 1u << lane;
+      }
+    }
+    if (others) {
+      return monitor.observe(request_of(warp, group & ~others)) && observe(warp, others);
+    }
+  }
+  return monitor.observe(request_of(warp, group));
+}
+
+void Worker::copy_begins(const void* to, unsigned size) {
+  uint64_t address[kLanes];
+  address[lane_] = reinterpret_cast<uint64_t>(to);
+  Request request;
+  request.pc = key_pc(warp_->key[lane_]);
+  request.kind = Access::store;
+  request.size = size;
+  request.lanes = 1u << lane_;
+  request.address = address;
+  request.warp = &warp_->checks;
+  monitor.copy_begins(request, lane_);
+}
+
+}  // namespace simt::engine

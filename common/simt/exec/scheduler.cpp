@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <bit>
+
+#include "base/host_memory.h"
+#include "exec/switching.h"
+#include "exec/worker.h"
+#include "memory/allocations.h"
+
+namespace simt::engine {
+namespace {
+
+// A warp that computes and touches no memory waits for nobody. It may take so many times the steps of another one.
+constexpr uint64_t kLongest = 16;
+
+}  // namespace
+
+void Worker::run_warp(Warp& warp) {
+  warp_ = &warp;
+  running = this;
+  uncounted = traced_ ? 0 : kTurn;
+  const int lane = schedule(warp);
+  if (lane >= 0) switch_to(warp, lane);
+  uncounted = 0;
+  running = nullptr;
+  warp_ = nullptr;
+}
+
+int Worker::schedule(Warp& warp) {
+  const HostMemory bookkeeping;
+  monitor.settle(warp.checks);
+  if (warp.group && traced_) {
+    settle_script(warp);
+    if (aborted_) return -1;
+    if (warp.checks.has_wrong_index) [[unlikely]]
+      monitor.array_index.report_exited(warp.checks, warp.live);
+  }
+  for (;;) {
+    const int first = form_group(warp);
+    if (first < 0) return -1;
+    const uint32_t ahead = warp.group & warp.ahead;
+    const uint32_t here = warp.group & ~ahead;
+    if (ahead) [[unlikely]] {
+      advance(warp, ahead);
+      if (warp.checks.has_wrong_index) monitor.array_index.report_exited(warp.checks, warp.live);
+      if (!here) {
+        follow_trails(warp);
+        continue;
+      }
+    }
+    begin_script(warp, here);
+    warp.pending = here & (here - 1);
+    return std::countr_zero(here);
+  }
+}
+
+namespace {
+
+// The key that goes first: the lowest, or of a warp that spins, at times, the highest.
+uint64_t next_key(const Warp& warp) {
+  if (!warp.progress.last_first) [[likely]]
+    return lowest_of(warp.key);
+  uint64_t most = 0;
+  for (const uint64_t key : warp.key) {
+    if (key != kNotWaiting) most = std::max(most, key);
+  }
+  return most ? most : kNotWaiting;
+}
+
+// The lanes that wait with this key. Inside a call only those that came the same way.
+uint32_t lanes_at(const Warp& warp, uint64_t key) {
+  uint32_t group = lanes_with(warp.key, key);
+  const int first = std::countr_zero(group);
+  if (key >> 48 != kMostDepth) {
+    for (uint32_t rest = group & (group - 1); rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (warp.path[lane] != warp.path[first]) group &= ~(1u << lane);
+    }
+  }
+  return group;
+}
+
+}  // namespace
+
+// The lanes that make the next warp instruction together, the first of them returned; -1 if no lane
+// can run. A group that stands at an access has been counted.
+int Worker::form_group(Warp& warp) {
+  warp.group = 0;
+  ++clock_;
+  for (;;) {
+    const uint64_t key = next_key(warp);
+    if (key == kNotWaiting) {
+      if (warp.at_collective && resolve_collectives(warp)) continue;
+      return -1;
+    }
+    const uint32_t group = lanes_at(warp, key);
+    const int first = std::countr_zero(group);
+    if (++warp.progress.steps % kSlice == 0 || warp.progress.yielded) [[unlikely]] {
+      make_room(warp, key, first);
+      return -1;
+    }
+
+    const Stop what = warp.stop[first];
+    if (what == Stop::barrier || what == Stop::collective) {
+      park(warp, group, what);
+      if (aborted_) return -1;
+      continue;
+    }
+    if (what != Stop::resume && traced_) {
+      warp.group_key = key;
+      if (!observe(warp, group)) {
+        aborted_ = true;
+        return -1;
+      }
+      if (circle_.watching && !circle_.changed) watch_access(warp, group);
+      update_predictor(warp, key, group, what);
+    }
+    warp.group = group;
+    warp.group_key = key;
+    return first;
+  }
+}
+
+// A warp that spins lets the others run, and then its own lanes in the reverse order.
+void Worker::make_room(Warp& warp, uint64_t key, int first) {
+  Progress& progress = warp.progress;
+  const uint64_t address = warp.address[first];
+  const uint64_t budget = (progress.touched ? 1 : kLongest) * grid_->step_budget;
+  if (memory::in_arena(address) && (address < progress.lowest || address > progress.highest)) {
+    progress.lowest = std::min(progress.lowest, address);
+    progress.highest = std::max(progress.highest, address);
+    progress.steps = 0;
+    Patience::move();
+  } else if (progress.steps > budget) {
+    return report_hang(warp, key, budget);
+  }
+  progress.touched = progress.yielded = false;
+  progress.last_first = !progress.last_first;
+}
+
+// These lanes wait at a barrier or a collective until the others have come.
+void Worker::park(Warp& warp, uint32_t group, Stop what) {
+  for (uint32_t rest = group; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    warp.parked_key[lane] = warp.key[lane];
+    warp.live_then[lane] = warp.live;
+    warp.key[lane] = kNotWaiting;
+  }
+  if (what == Stop::barrier) {
+    warp.at_barrier |= group;
+  } else {
+    warp.at_collective |= group;
+    resolve_collectives(warp);
+  }
+}
+
+}  // namespace simt::engine

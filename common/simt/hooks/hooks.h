@@ -1,0 +1,182 @@
+// What instrumented code calls, and what the headers of CUDA do: the lane's side of a Worker.
+//
+// A hook notes why the running lane stops (note_stop) and lets others run (Worker::stop_and_return). What runs for each
+// lane at each access is inline: from the hook to the switch it is one function.
+#pragma once
+
+#include <signal.h>
+#include <simt/runtime.h>
+
+#include <cstdint>
+
+#include "base/program_image.h"
+#include "base/values.h"
+#include "check/host_accesses.h"
+#include "check/host_copies.h"
+#include "exec/switching.h"
+#include "exec/worker.h"
+#include "memory/allocations.h"
+
+// Where the function was called that this stands in.
+#define SIMT_PC __builtin_return_address(0)
+
+namespace simt::engine {
+
+struct Hooks {
+  // ---- accesses.cpp: loads and stores
+
+  [[gnu::always_inline]] static inline void access(const void* pointer, unsigned size, Stop what,
+                                                   bool is_volatile, const void* pc,
+                                                   bool is_padded = false) {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    Worker* worker = running;
+    if (!worker) {
+      if (memory::in_device_arena(address)) [[unlikely]] {
+        host_access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+      } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
+        host_copies::access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+      }
+      return;
+    }
+    // A lane's own stack is its registers and local memory.
+    if (is_on_stack(address)) return;
+    if (worker->monitor.shared.is_static(address)) {
+      if (is_extent(address) || (size == 1 && worker->is_guard(address, what))) return;
+    }
+    if (!worker->traced_) return;
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    if (what != Stop::load && (warp.constructing >> lane & 1)) [[unlikely]]
+      return;
+    const uint32_t path = warp.calls.path[lane];
+    const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
+    if (what == Stop::load && !is_volatile && !is_padded) {
+      if (worker->cursor_ != worker->script_end_) {
+        const Script::Event& event = warp.script.event[worker->cursor_];
+        if (event.key == key && event.size == size && event.path == path &&
+            address - event.base <= event.last &&
+            address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size))
+            [[likely]] {
+          warp.script.address[event.loads - 1][lane] = address;
+          ++worker->cursor_;
+          return;
+        }
+      } else if (worker->leads_ && worker->load_ahead(warp, lane, key, address, size)) {
+        return;
+      }
+    }
+    note_stop(warp, lane, what, key, path);
+    warp.address[lane] = address;
+    warp.size[lane] = static_cast<uint8_t>(size);
+    warp.is_volatile[lane] = is_volatile;
+    warp.is_padded[lane] = is_padded;
+    worker->stop_and_return<void>(warp, lane);
+  }
+
+  // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
+  // frame of its own.
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
+    if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
+    if (--uncounted == 0) take_turns(pc);
+  }
+
+  template <unsigned size, Stop what, bool is_volatile>
+  [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
+    access(pointer, size, what, is_volatile, pc);
+  }
+  static void take_turns(const void* pc);
+  static void perhaps_spins(const void* pc);
+  static void access_pieces(const void* pointer, uint64_t size, Stop what, const void* pc);
+
+  [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
+    return (address ^ stack_pointer()) < stacks.span;
+  }
+
+  // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
+  // has. These two are registers to a kernel, like threadIdx.
+  [[gnu::always_inline]] static inline bool is_extent(uint64_t address) {
+    return address - reinterpret_cast<uint64_t>(&simt_block_extent) < sizeof(uint3) ||
+           address - reinterpret_cast<uint64_t>(&simt_grid_extent) < sizeof(uint3);
+  }
+
+  [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
+    const Calls& calls = warp.calls;
+    note_stop(warp, lane, what, make_key(calls.depth[lane], reinterpret_cast<uint64_t>(pc)),
+              calls.path[lane]);
+  }
+
+  // For what a thread cannot do in a plain loop.
+  static Worker* fiber_worker() {
+    Worker* worker = running;
+    if (worker && worker->plain_) worker->leave_plain();
+    return worker;
+  }
+
+  // ---- atomics.cpp
+
+  static uint64_t update(detail::AtomicOp op, detail::AtomicType type, void* pointer,
+                         uint64_t value, uint64_t compare, unsigned size, SharedUnit unit,
+                         Merge merge, const void* pc);
+  static void atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
+                     const void* pc);
+  static void note_unit(Warp& warp, int lane, SharedUnit unit, Merge merge);
+  static void result_unused();
+  static void mark_same_address(bool same_value);
+
+  // ---- copies.cpp, async_copies.cpp
+
+  static void copy(char* to, const char* from, size_t size, const char* pc);
+  static void fill(char* to, int value, size_t size, const void* pc);
+  static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc);
+  static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc);
+  static void copy_async(const void* to, const void* from, unsigned size, bool zeros,
+                         const void* pc);
+
+  // ---- control_flow.cpp
+
+  static void block_entry(const void* pc);
+  static void function_entry(const void* caller, const void* pc);
+  static void function_exit();
+  static void wrong_index(const char* array, int64_t index, const void* pc);
+  static void misaligned(uint64_t address);
+  static void note_for_access(Later later);
+
+  // ---- synchronization.cpp
+
+  static void fence(const void* pc, bool whole_device);
+  static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc);
+  static void grid_barrier(const void* pc);
+  static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
+                             int width, const void* pc);
+  static unsigned active_mask(const void* pc);
+  static void yield(const void* pc);
+  static int64_t clock();
+
+  static unsigned loads_ahead() {
+    Worker* worker = running;
+    return worker && !worker->plain_ && worker->warp_->scripted
+               ? worker->warp_->script.loads(worker->cursor_)
+               : 0;
+  }
+  // For whatever orders accesses, or frees memory, without being an access itself: waits for the other lanes, so that
+  // what the running one has loaded so far is counted and checked before.
+  static void catch_up(const void* pc);
+  // The running lane does something that shows beyond its stores: it prints, allocates, ...
+  static void show_effect() {
+    if (running) running->monitor.global_checker.footprint.show();
+  }
+  // What a lane prints after loads that it ran ahead of comes out when the others have come as far. `text` is of malloc().
+  static void print_later(char* text);
+
+  // ---- crash.cpp
+
+  // Ends the kernel with a finding at `pc`, a return address in the kernel.
+  static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap);
+  static void overflow(const void* pc);
+  static void crash();
+  static void on_division(int signal_number, siginfo_t*, void* context);
+  static void on_signal(int signal_number, siginfo_t* info, void* context);
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,134 @@
+// Barriers, collectives of a warp, fences, and the clock.
+#include <ctime>
+
+#include "base/host_memory.h"
+#include "hooks/hooks.h"
+
+namespace simt::engine {
+
+// Of the whole device, or of the block alone.
+void Hooks::fence(const void* pc, bool whole_device) {
+  Worker* worker = running;
+  if (!worker || !worker->traced_) return;
+  catch_up(pc);
+  const HostMemory bookkeeping;
+  worker->monitor.fence(worker->thread_rank(), worker->warp_->checks, whole_device);
+}
+
+int Hooks::barrier(detail::BarrierReduction reduction, int predicate, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return 0;
+  Warp& warp = *worker->warp_;
+  const int lane = worker->lane_;
+  note(warp, lane, Stop::barrier, pc);
+  warp.predicate[lane] = predicate;
+  if (reduction == detail::BarrierReduction::none) return worker->stop_and_return<int>(warp, lane);
+  worker->stop(warp, lane);
+  const auto count = static_cast<int>(warp.exchange[lane].result);
+  const auto waiting = static_cast<int>(warp.exchange[lane].value);
+  switch (reduction) {
+    case detail::BarrierReduction::none:
+      break;
+    case detail::BarrierReduction::count:
+      return count;
+    case detail::BarrierReduction::all:
+      return count == waiting;
+    case detail::BarrierReduction::any:
+      return count != 0;
+  }
+  return 0;
+}
+
+void Hooks::grid_barrier(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  if (!worker->grid_->barrier) trap("grid.sync() in a launch that is not cooperative", pc);
+  worker->grid_wait_ = true;
+  barrier(detail::BarrierReduction::none, 0, pc);
+}
+
+uint64_t Hooks::collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
+                           int width, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return value;
+  Warp& warp = *worker->warp_;
+  const int lane = worker->lane_;
+  note(warp, lane, Stop::collective, pc);
+  if (!(mask >> lane & 1) || width < 1 || width > 32 || (width & (width - 1))) {
+    Fault fault = worker->fault_at(Fault::Kind::invalid_mask, warp, lane);
+    fault.address = mask;
+    fault.text = mask >> lane & 1 ? "width" : "caller";
+    worker->fail(fault);
+  }
+  warp.exchange[lane] = {op, mask, value, operand, width, 0};
+  warp.waking |= 1u << lane;
+  return worker->stop_and_return<uint64_t>(warp, lane);
+}
+
+unsigned Hooks::active_mask(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return 0;
+  // Without tracing, too, those meet here that come before anyone goes on: the lowest program counter is
+  // first, and whoever has passed this one waits at a barrier, a collective or its end.
+  Warp& warp = *worker->warp_;
+  const int lane = worker->lane_;
+  note(warp, lane, Stop::resume, pc);
+  worker->stop(warp, lane);
+  return warp.group;
+}
+
+void Hooks::yield(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  Warp& warp = *worker->warp_;
+  const int lane = worker->lane_;
+  note(warp, lane, Stop::resume, pc);
+  warp.progress.yielded = true;
+  worker->stop(warp, lane);
+}
+
+int64_t Hooks::clock() {
+  Worker* worker = running;
+  // Reading takes time, too: a loop that waits for the clock comes to an end.
+  if (!worker) return std::clock();
+  show_effect();
+  worker->circle_.changed = true;
+  return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
+}
+
+void Hooks::catch_up(const void* pc) {
+  Worker* worker = running;
+  if (!loads_ahead()) return;
+  Warp& warp = *worker->warp_;
+  note(warp, worker->lane_, Stop::resume, pc);
+  worker->stop(warp, worker->lane_);
+}
+
+}  // namespace simt::engine
+
+namespace simt::detail {
+
+using engine::Hooks;
+
+int barrier(BarrierReduction reduction, int predicate) {
+  return Hooks::barrier(reduction, predicate, SIMT_PC);
+}
+void catch_up() { Hooks::catch_up(SIMT_PC); }
+void grid_barrier() { Hooks::grid_barrier(SIMT_PC); }
+bool grid_is_cooperative() {
+  engine::Worker* worker = engine::running;
+  return worker && worker->is_cooperative();
+}
+uint64_t collective(CollectiveOp op, unsigned mask, uint64_t value, int operand, int width, int) {
+  return Hooks::collective(op, mask, value, operand, width, SIMT_PC);
+}
+unsigned active_mask(int) { return Hooks::active_mask(SIMT_PC); }
+void fence() {
+  Hooks::fence(SIMT_PC, true);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void fence_block() { Hooks::fence(SIMT_PC, false); }
+void yield() { Hooks::yield(SIMT_PC); }
+int64_t clock() { return Hooks::clock(); }
+
+}  // namespace simt::detail

@@ -1,0 +1,70 @@
+// Shared memory as one worker has it: static arrays are thread-local variables of its OS thread, dynamic ones lie in a
+// buffer of its own.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "base/program_image.h"
+#include "base/symbols.h"
+
+namespace simt::engine {
+
+inline constexpr unsigned kMaxDynamicShared = 227 * 1024;
+
+class SharedMemory {
+ public:
+  SharedMemory()
+      : tls_size(program_image().tls_size),
+        dynamic(
+            static_cast<char*>(std::aligned_alloc(1024, kMaxDynamicShared / 1024 * 1024 + 1024))),
+        variables(symbols::shared_variables()) {}
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  // The OS thread that calls this is the one whose static arrays count.
+  void attach() { tls_base = reinterpret_cast<uint64_t>(__builtin_thread_pointer()) - tls_size; }
+
+  bool is_static(uint64_t address) const { return address - tls_base < tls_size; }
+  bool is_dynamic(uint64_t address) const {
+    return address - reinterpret_cast<uint64_t>(dynamic) < kMaxDynamicShared;
+  }
+  bool holds(uint64_t address) const { return is_static(address) || is_dynamic(address); }
+  // Where the memory begins that holds this address.
+  uint64_t begin_of(uint64_t address) const {
+    return is_dynamic(address) ? reinterpret_cast<uint64_t>(dynamic) : tls_base;
+  }
+
+  // Words of both have one numbering, the static ones first.
+  size_t words() const { return tls_size / 4 + kMaxDynamicShared / 4 + 2; }
+  size_t word_of(uint64_t address) const {
+    const uint64_t from_dynamic = address - reinterpret_cast<uint64_t>(dynamic);
+    return from_dynamic < kMaxDynamicShared ? tls_size / 4 + from_dynamic / 4
+                                            : (address - tls_base) / 4;
+  }
+
+  // The __shared__ variable that holds these bytes of static shared memory, or nullptr.
+  const symbols::SharedVariable* variable(uint64_t offset, unsigned size) const {
+    const auto holds = [&](const symbols::SharedVariable& variable) {
+      return offset >= variable.begin && offset + size <= variable.end;
+    };
+    if (hit_last_ && holds(*hit_last_)) [[likely]]
+      return hit_last_;
+    for (const symbols::SharedVariable& variable : variables) {
+      if (holds(variable)) return hit_last_ = &variable;
+    }
+    return nullptr;
+  }
+
+  uint64_t tls_base = 0;
+  const uint64_t tls_size;
+  char* const dynamic;
+  // Read before there are lanes, which have no room for it.
+  const std::vector<symbols::SharedVariable>& variables;
+
+ private:
+  mutable const symbols::SharedVariable* hit_last_ = nullptr;
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,193 @@
+#include "monitor/monitor.h"
+
+#include <bit>
+
+#include "base/host_memory.h"
+#include "base/program_image.h"
+#include "check/watch.h"
+#include "memory/shadow.h"
+
+namespace simt::engine {
+
+void Monitor::begin_block(const BlockContext& context) {
+  block = context;
+  shared_checker.begin_block();
+  thread_checker.races.begin_block();
+  thread_order_.begin_block();
+  global_checker.begin_block();
+  values_.begin_block();
+  conflicts_.begin_block();
+}
+
+void Monitor::next_interval() {
+  shared_checker.races.next_interval();
+  thread_checker.races.next_interval();
+}
+
+bool Monitor::observe(const Request& request) {
+  for (uint32_t rest = request.lanes & request.warp->has_wrong_index; rest; rest &= rest - 1) {
+    if (!array_index.settle(request, std::countr_zero(rest))) return false;
+  }
+  CountTable::Entry& entry = counter.table.at(request.pc);
+  const uint32_t in_shared = lanes_in_shared(request);
+  if (in_shared == request.lanes) return observe_shared(request, entry);
+  if (!in_shared) [[likely]]
+    return observe_global(request, entry);
+  return observe_shared(request.of(in_shared), entry) &&
+         observe_global(request.of(request.lanes & ~in_shared), entry);
+}
+
+// Generic addresses may point anywhere, lane by lane; nearly always they agree.
+uint32_t Monitor::lanes_in_shared(const Request& request) const {
+  const Span& span = request.span;
+  const auto dynamic = reinterpret_cast<uint64_t>(shared.dynamic);
+  const auto all_in = [&](uint64_t base, uint64_t bytes) {
+    return span.low - base < bytes && span.high - base < bytes;
+  };
+  const auto none_in = [&](uint64_t base, uint64_t bytes) {
+    return span.high < base || span.low >= base + bytes;
+  };
+  if (all_in(shared.tls_base, shared.tls_size) || all_in(dynamic, kMaxDynamicShared)) {
+    return request.lanes;
+  }
+  if (none_in(shared.tls_base, shared.tls_size) && none_in(dynamic, kMaxDynamicShared)) [[likely]]
+    return 0;
+  uint32_t lanes = 0;
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (shared.holds(request.address[lane])) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry) {
+  offer_example(request, true, entry);
+  const SharedChecker::Verdict verdict = shared_checker.check(request);
+  if (!verdict.goes_on) return false;
+  counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, entry.counts);
+  return true;
+}
+
+bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
+  Request request = asked;
+  // Constant memory is another path, with a cache of its own.
+  if (simt_constant_begin) {
+    bool writes = false;
+    for (uint32_t rest = asked.lanes; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (!is_constant(asked.address[lane])) continue;
+      request.lanes &= ~(1u << lane);
+      if (!asked.writes()) continue;
+      faults.add(fault_of(Fault::Kind::constant_write, block, asked, lane));
+      writes = true;
+    }
+    if (writes) return false;
+    if (!request.lanes) return true;
+    if (request.lanes != asked.lanes) request.span = span_of(request.address, request.lanes);
+  }
+
+  const GlobalChecker::Place place = global_checker.check_place(request);
+  if (!place.goes_on) return false;
+  if (request.writes() && is_watched(request.span.low, request.span.high, request.size))
+      [[unlikely]] {
+    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      const uint64_t address = request.address[lane];
+      if (!is_watched(address, address, request.size)) continue;
+      note_writer(request.pc, block.index, request.warp->thread[lane]);
+    }
+  }
+  if (block.checks_blocks) {
+    const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
+    thread_checker.check(request, again);
+  }
+  offer_example(request, false, entry);
+  counter.count_global(request, entry.counts);
+  return true;
+}
+
+void Monitor::offer_example(const Request& request, bool is_shared, CountTable::Entry& entry) {
+  if (std::popcount(request.lanes) <= entry.example_lanes) return;
+  Example example;
+  example.block = block.linear();
+  example.lanes = request.lanes;
+  example.access = request.kind == Access::load    ? "load"
+                   : request.kind == Access::store ? "store"
+                                                   : "atomic";
+  example.shared = is_shared;
+  example.size = request.size;
+  // Shared memory from its own start, so that an array begins in bank 0.
+  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint64_t address = request.address[lane];
+    example.address[static_cast<size_t>(lane)] =
+        address - (is_shared ? shared.begin_of(address) : 0);
+  }
+  counter.table.keep(entry, example);
+}
+
+// The load has a place of its own, one byte ahead, which is the same source line.
+bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_t zeros) {
+  // Where the array lies does not matter to the banks, but to its lines: it begins with one.
+  const uint64_t offset = store.address[store.first()] - shared.tls_base;
+  const symbols::SharedVariable* const array =
+      offset < shared.tls_size ? shared.variable(offset, store.size) : nullptr;
+  const uint64_t begin =
+      array ? shared.tls_base + array->begin : reinterpret_cast<uint64_t>(shared.dynamic);
+  uint64_t to[kLanes] = {};
+  for (uint32_t rest = store.lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    to[lane] = store.address[lane] - begin;
+  }
+  const CopyCost cost = count_copy(source, to, store.lanes, zeros, store.size);
+
+  if (const uint32_t reading = store.lanes & ~zeros) {
+    Request load = store;
+    load.pc = store.pc - 1;
+    load.kind = Access::load;
+    load.lanes = reading;
+    load.address = source;
+    load.span = span_of(source, reading);
+    const uint64_t sectors = counter.table.at(load.pc).counts.global_load_sectors;
+    if (!observe(load)) return false;
+    counter.table.at(load.pc).counts.global_load_sectors = sectors + cost.sectors;
+  }
+
+  const Counts before = counter.table.at(store.pc).counts;
+  const bool goes_on = observe(store);
+  Counts& counts = counter.table.at(store.pc).counts;
+  counts = before;  // the hardware does not count it among the stores
+  counts.shared_wavefronts += cost.wavefronts;
+  counts.shared_wavefronts_ideal += cost.ideal;
+  return goes_on;
+}
+
+void Monitor::settle(WarpChecks& warp) {
+  if (warp.capture) conflicts_.settle(warp, faults, block_races);
+  global_checker.stores.end();
+  global_checker.settle();
+}
+
+void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) {
+  thread_order_.fence(thread, warp.order.now);
+  if (whole_device) global_checker.blocks.fence();
+}
+
+void Monitor::copy_begins(const Request& store, int lane) {
+  const uint64_t address = store.address[lane];
+  Fault fault = shared_checker.fault_at(Fault::Kind::shared_uninitialized, store, lane, address);
+  fault.text = "copy";
+  shared_checker.doubt(address, store.size, values_.number(fault));
+}
+
+bool Monitor::is_partly_written(uint64_t address, uint64_t size) const {
+  const HostMemory bookkeeping;
+  if (shared.holds(address)) return shared_checker.is_partly_written(address, size);
+  bool partly = false;
+  shadow::for_each_unwritten(address, size, [&](uint64_t begin, uint64_t end) {
+    partly |= begin != address || end != address + size;
+  });
+  return partly;
+}
+
+}  // namespace simt::engine

@@ -1,0 +1,79 @@
+// One worker's view of what its lanes do to memory: each request goes to the checkers and the counter, and nowhere else.
+#pragma once
+
+#include <cstdint>
+
+#include "base/block_context.h"
+#include "base/request.h"
+#include "check/array_index.h"
+#include "check/block_race_log.h"
+#include "check/faults.h"
+#include "check/global_checker.h"
+#include "check/shared_checker.h"
+#include "check/store_conflicts.h"
+#include "check/thread_checker.h"
+#include "check/thread_order.h"
+#include "check/uninitialized_values.h"
+#include "check/warp_checks.h"
+#include "count/counter.h"
+#include "memory/range_cache.h"
+#include "memory/shared_memory.h"
+
+namespace simt::engine {
+
+class Monitor {
+ public:
+  Monitor() = default;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  void begin_block(const BlockContext& context);
+  // All threads of the block have met at a barrier, or some at one of their own: what comes is ordered behind.
+  void next_interval();
+
+  // A warp instruction is about to access memory. False where the block has to end: see `faults`.
+  bool observe(const Request& request);
+  // An asynchronous copy: one instruction of the hardware, which is a load from `source` and a store to the checks. Lanes
+  // of `zeros` write zeros and read nothing.
+  bool observe_copy(const Request& store, const uint64_t* source, uint32_t zeros);
+  // The lanes of the warp have run on: what they were about to store has been stored.
+  void settle(WarpChecks& warp);
+
+  // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
+  void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
+  // A copy to shared memory has begun, and one has arrived. In between nobody may read there.
+  void copy_begins(const Request& store, int lane);
+  void copy_arrives(uint64_t address, unsigned size) { shared_checker.doubt(address, size, 0); }
+
+  // Have some of the bytes been written, and others not?
+  bool is_partly_written(uint64_t address, uint64_t size) const;
+
+  BlockContext block;
+  SharedMemory shared;
+  RangeCache ranges;
+
+  // Of the launch so far.
+  Counter counter;
+  FaultLog faults;
+  BlockRaceLog block_races;
+
+ private:
+  ThreadOrder thread_order_;
+  StoreConflicts conflicts_;
+  UninitializedValues values_;
+
+ public:
+  ArrayIndexCheck array_index{block, shared, faults};
+  SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_};
+  GlobalChecker global_checker{block, faults, block_races, values_, ranges};
+  ThreadChecker thread_checker{block,      block_races,    thread_order_,
+                               conflicts_, global_checker, ranges};
+
+ private:
+  uint32_t lanes_in_shared(const Request& request) const;
+  bool observe_shared(const Request& request, CountTable::Entry& entry);
+  bool observe_global(const Request& request, CountTable::Entry& entry);
+  void offer_example(const Request& request, bool is_shared, CountTable::Entry& entry);
+};
+
+}  // namespace simt::engine

@@ -1,0 +1,181 @@
+"""The simulator's house: which folder of common/simt includes which, and where the environment is read."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOUSE = ROOT / "common" / "simt"
+
+# A request travels from the last to the first. A folder includes itself and those before it, never one behind it.
+FOLDERS = ["base", "memory", "count", "report", "check", "monitor", "exec", "hooks", "launch", "runtime"]
+# Not every folder needs all that are before it. Whoever adds an arrow here says why in the commit.
+MAY_INCLUDE = {
+    "base": [],
+    "memory": ["base"],
+    "count": ["base"],
+    "report": ["base", "memory", "count", "lab"],  # of lab nothing but the writer of JSON
+    "check": ["base", "memory", "report"],
+    "monitor": ["base", "memory", "count", "check"],
+    "exec": ["base", "memory", "check", "monitor"],
+    "hooks": ["base", "memory", "report", "check", "exec"],
+    "launch": ["base", "memory", "report", "check", "exec"],
+    "runtime": ["base", "memory", "report", "check", "hooks", "launch"],
+}
+MOST_LINES = 500
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+def includes(house):
+    """(file, what it includes) for all of the house."""
+    for folder in FOLDERS:
+        for file in sorted((house / folder).glob("*")):
+            for name in INCLUDE.findall(file.read_text()):
+                yield file.relative_to(house), name
+
+
+def wrong_arrows(house):
+    """Each include that the house does not allow, in words."""
+    wrong = []
+    for file, name in includes(house):
+        own, other = file.parts[0], name.split("/")[0]
+        if other not in (own, *MAY_INCLUDE[own]):
+            wrong.append(f"{file} includes {name}: {own} may include {', '.join(MAY_INCLUDE[own]) or 'nothing else'}")
+        elif other == "lab" and name != "lab/json_writer.h":
+            wrong.append(f"{file} includes {name}: the simulator knows no lab")
+    return wrong
+
+
+def circles(house):
+    """Headers that include each other in a circle, each as the way round."""
+    graph = {}
+    for file, name in includes(house):
+        graph.setdefault(str(file), []).append(name)
+    found, done = [], set()
+
+    def walk(file, way):
+        if file in way:
+            found.append(" -> ".join([*way[way.index(file) :], file]))
+        elif file not in done:
+            for name in graph.get(file, []):
+                walk(name, [*way, file])
+            done.add(file)
+
+    for file in graph:
+        walk(file, [])
+    return found
+
+
+class House(unittest.TestCase):
+    def test_arrows_go_one_way(self):
+        for number, folder in enumerate(FOLDERS):
+            for other in MAY_INCLUDE[folder]:
+                if other != "lab":
+                    self.assertLess(FOLDERS.index(other), number, f"{folder} -> {other}")
+
+    def test_folders_include_what_they_may(self):
+        self.assertEqual(wrong_arrows(HOUSE), [])
+
+    def test_no_circle(self):
+        self.assertEqual(circles(HOUSE), [])
+
+    def test_nothing_stands_beside_the_folders(self):
+        beside = {path.name for path in HOUSE.iterdir() if not path.name.startswith(".")}
+        self.assertEqual(beside - set(FOLDERS), {"CMakeLists.txt", "include", "simtcc"})
+
+    def test_every_allowed_arrow_is_used(self):
+        used = {folder: set() for folder in FOLDERS}
+        for file, name in includes(HOUSE):
+            used[file.parts[0]].add(name.split("/")[0])
+        for folder, others in MAY_INCLUDE.items():
+            self.assertEqual(set(others) - used[folder], set(), folder)
+
+    def test_files_are_short(self):
+        long = {
+            f"{file.relative_to(HOUSE)}: {lines} lines"
+            for folder in FOLDERS
+            for file in (HOUSE / folder).glob("*")
+            if (lines := file.read_text().count("\n")) > MOST_LINES
+        }
+        self.assertEqual(long, set())
+
+    def test_no_declaration_of_what_another_file_defines(self):
+        """An `extern` in a .cpp is a back door, but for the linker's own names: what others may use stands in a header."""
+        for folder in FOLDERS:
+            for file in (HOUSE / folder).glob("*.cpp"):
+                for line in file.read_text().split("\n"):
+                    self.assertNotRegex(line, r"^extern (?!\"C\"|const char _)", f"{file.name}: {line}")
+
+    def test_the_environment_is_read_in_one_place(self):
+        readers = {
+            str(file.relative_to(HOUSE))
+            for folder in FOLDERS
+            for file in (HOUSE / folder).glob("*")
+            if "getenv" in file.read_text()
+        }
+        self.assertEqual(readers, {"base/settings.cpp"})
+
+    def test_the_page_lists_every_setting(self):
+        read = set(re.findall(r'"(SIMT_\w+)"', (HOUSE / "base" / "settings.cpp").read_text()))
+        header = set(re.findall(r"SIMT_\w+", (HOUSE / "base" / "settings.h").read_text()))
+        page = (ROOT / "docs" / "simulator.md").read_text()
+        settings = page[page.index("## Settings") :]
+        listed = set(re.findall(r"^\| `(SIMT_\w+)=", settings, re.MULTILINE))
+        self.assertEqual(listed, read)
+        self.assertEqual(header, read)
+
+
+    def test_the_page_names_what_there_is(self):
+        """docs/inside.md and its drawing name functions and files: all of them exist."""
+        page = (ROOT / "docs" / "inside.md").read_text()
+        drawing = (ROOT / "docs" / "_ext" / "figures" / "simulator.py").read_text()
+        sources = "".join(
+            file.read_text() for folder in [*FOLDERS, "include"] for file in (HOUSE / folder).rglob("*") if file.is_file()
+        )
+        sources += "".join(f"__tsan_{kind}{size}() " for kind in ("read", "write") for size in (1, 2, 4, 8, 16))
+        outside = {"cudaGetLastError", "__syncwarp"}
+        named = set(re.findall(r"[`\"]((?:\w+::)*\w+)\(\)[`\"]", page + drawing))
+        self.assertGreater(len(named), 30)
+        for name in named:
+            last = name.rsplit("::", 1)[-1]
+            self.assertTrue(last in outside or re.search(rf"\b{last}\(", sources), name)
+            if "::" in name:
+                self.assertRegex(sources, rf"\b(class|struct) {name.split('::')[0]}\b")
+        files = set(re.findall(r"`((?:%s|include)/[\w/]+\.(?:cpp|h))`" % "|".join(FOLDERS), page))
+        self.assertGreater(len(files), 12)
+        for file in files:
+            self.assertTrue((HOUSE / file).is_file(), file)
+        for folder in re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE):
+            self.assertIn(folder, FOLDERS)
+
+
+class WrongHouse(unittest.TestCase):
+    """The checks see what is wrong."""
+
+    def house(self, **files):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        folder = pathlib.Path(temporary.name)
+        for name in FOLDERS:
+            (folder / name).mkdir()
+        for name, text in files.items():
+            path = folder / name.replace("__", "/").replace("_h", ".h")
+            path.write_text(text)
+        return folder
+
+    def test_an_arrow_upwards(self):
+        house = self.house(count__table_h='#include "exec/warp.h"\n')
+        self.assertEqual(wrong_arrows(house), ["count/table.h includes exec/warp.h: count may include base"])
+
+    def test_lab(self):
+        house = self.house(report__trace_h='#include "lab/timing.h"\n')
+        self.assertEqual(wrong_arrows(house), ["report/trace.h includes lab/timing.h: the simulator knows no lab"])
+
+    def test_a_circle(self):
+        house = self.house(check__a_h='#include "check/b.h"\n', check__b_h='#include "check/a.h"\n')
+        self.assertEqual(circles(house), ["check/a.h -> check/b.h -> check/a.h"])
+
+
+if __name__ == "__main__":
+    unittest.main()
