@@ -24,6 +24,7 @@ sys.path.insert(0, str(DOCS.parent / "tools"))
 
 import agreement  # noqa: E402
 import doxygen  # noqa: E402
+import figures  # noqa: E402
 import landing  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
 from stage import BuildError, Stage, write  # noqa: E402
@@ -102,6 +103,7 @@ def build(options) -> None:
     print("docs: chapters: programs, contracts, pages", flush=True)
     chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
     made, projects = chapters.write_all(), chapters.projects
+    made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), "")
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:
@@ -115,7 +117,7 @@ def build(options) -> None:
         relative = path.relative_to(pages)
         if path.is_file() and path.suffix == ".md" and relative.parts[0] not in ("_ext", "_static", "_templates"):
             text = path.read_text(encoding="utf-8")
-            stage.write(str(relative), landing.placed(text, made) if relative.name == "index.md" else text)
+            stage.write(str(relative), landing.placed(text, made))
     if (options.root / "tests" / "agreement").exists():
         print("docs: the simulator's counts beside the hardware's", flush=True)
         try:

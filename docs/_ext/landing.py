@@ -75,7 +75,7 @@ def placed(page: str, made: dict[str, str]) -> str:
 
     def piece(found: re.Match) -> str:
         if found[1] not in made:
-            raise ValueError(f"index.md asks for '{found[1]}'; there are {', '.join(made)}")
+            raise ValueError(f"a page asks for '{found[1]}'; there are {', '.join(made)}")
         return made[found[1]]
 
     return re.sub(r"^```\{made\} (\w+)\n```$", piece, page, flags=re.MULTILINE)

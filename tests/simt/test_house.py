@@ -125,13 +125,15 @@ class House(unittest.TestCase):
         self.assertEqual(listed, read)
         self.assertEqual(header, read)
 
-
     def test_the_page_names_what_there_is(self):
         """docs/inside.md and its drawing name functions and files: all of them exist."""
         page = (ROOT / "docs" / "inside.md").read_text()
         drawing = (ROOT / "docs" / "_ext" / "figures" / "simulator.py").read_text()
         sources = "".join(
-            file.read_text() for folder in [*FOLDERS, "include"] for file in (HOUSE / folder).rglob("*") if file.is_file()
+            file.read_text()
+            for folder in [*FOLDERS, "include"]
+            for file in (HOUSE / folder).rglob("*")
+            if file.is_file()
         )
         sources += "".join(f"__tsan_{kind}{size}() " for kind in ("read", "write") for size in (1, 2, 4, 8, 16))
         outside = {"cudaGetLastError", "__syncwarp"}
@@ -142,7 +144,7 @@ class House(unittest.TestCase):
             self.assertTrue(last in outside or re.search(rf"\b{last}\(", sources), name)
             if "::" in name:
                 self.assertRegex(sources, rf"\b(class|struct) {name.split('::')[0]}\b")
-        files = set(re.findall(r"`((?:%s|include)/[\w/]+\.(?:cpp|h))`" % "|".join(FOLDERS), page))
+        files = set(re.findall(r"`((?:{}|include)/[\w/]+\.(?:cpp|h))`".format("|".join(FOLDERS)), page))
         self.assertGreater(len(files), 12)
         for file in files:
             self.assertTrue((HOUSE / file).is_file(), file)

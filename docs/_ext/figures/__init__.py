@@ -6,6 +6,7 @@
 `tiles`     matrices cut into tiles and blocks, and what a warp reads of them
 `warps`     where the lanes of a warp stand, and what they load
 `graph`     the chapters and what each builds on
+`simulator` the way of one access through the simulator
 `drawing`   what all of them are made of
 """
 
@@ -29,6 +30,7 @@ from figures.drawing import (
 from figures.graph import chapter_graph
 from figures.memory import Request, bank_map, sector_map
 from figures.rooflines import Point, roofline
+from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
 from figures.tiles import block_grid, tile_walk, warp_reads
 from figures.warps import lane_map, warp_map
 
@@ -40,6 +42,7 @@ __all__ = [
     "MUTED",
     "SECOND",
     "SOFT",
+    "WAY_OF_AN_ACCESS",
     "Drawing",
     "Point",
     "Request",
@@ -60,4 +63,5 @@ __all__ = [
     "tile_walk",
     "warp_map",
     "warp_reads",
+    "way_of_an_access",
 ]
