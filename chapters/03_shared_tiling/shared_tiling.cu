@@ -293,12 +293,12 @@ __global__ void __launch_bounds__(T* T)
 // Shared memory is no wider than L1: they are the same hardware, with the same bandwidth, and its
 // latency is 23 cycles instead of 32. The gain comes from waiting less for what lies *beyond* L1.
 // At 2048 a warp of the naive kernel waits 14.2 cycles for global loads per instruction issued, and
-// a warp of the tiled kernel 3.2; the rate rises from 5.4 to 8.9 TFLOP/s.
+// a warp of the tiled kernel 3.1; the rate rises from 5.4 to 8.9 TFLOP/s.
 //= 23 cycles: ms("02:memory_latency/shared memory") * 1.98
 //= 32: ms("02:memory_latency/L1 cache") * 1.98
 //= 14.2 cycles: ncu("02:naive_along_columns/block=32x32",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
-//= 3.2: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
+//= 3.1: ncu("shared_tiles/tile=32", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
 //= 5.4: rate("naive_along_columns", 2048) / 1000
 //= 8.9 TFLOP/s: rate("shared_tiles/tile=32", 2048) / 1000
 //
@@ -573,10 +573,10 @@ __global__ void __launch_bounds__(1024)
 //= 21 TFLOP/s: 132 * 1.98 * 2048 / 25 / 1000
 //
 // What about the roofline? A float of 4 bytes serves T FMAs, so the arithmetic intensity is T / 4
-// operations per byte: 8 for T = 32. At 4.29 TB/s that allows 34 TFLOP/s, half the machine, and
+// operations per byte: 8 for T = 32. At 4.27 TB/s that allows 34 TFLOP/s, half the machine, and
 // tiles of 64 would allow all of it. The block's tile settles what global memory can do. The next
 // chapter is about the tile of a thread, which settles what shared memory can do.
-//= 4.29 TB/s: limit("copy") / 1000
+//= 4.27 TB/s: limit("copy") / 1000
 //= 34 TFLOP/s: 8 * limit("copy") / 1000
 //
 // ## 6. How deep a K-tile?
@@ -647,10 +647,10 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // | BK | 32 | 64 | 128 | 256 |
 // |---|--:|--:|--:|--:|
-// | time in ms, at 4096 | 15.8 | 15.2 | 14.5 | 14.2 |
+// | time in ms, at 4096 | 15.8 | 15.2 | 14.5 | 14.1 |
 // | TFLOP/s at 4096 | 8.7 | 9.0 | 9.5 | 9.7 |
 // | TFLOP/s at 2048 | 9.1 | 9.0 | 9.3 | 9.5 |
-//= | 15.8 | 15.2 | 14.5 | 14.2 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"),
+//= | 15.8 | 15.2 | 14.5 | 14.1 |: ms("k_tile_depth/BK=32"), ms("k_tile_depth/BK=64"), ms("k_tile_depth/BK=128"),
 //=   ms("k_tile_depth/BK=256")
 //= | 8.7 | 9.0 | 9.5 | 9.7 |: rate("k_tile_depth/BK=32") / 1000, rate("k_tile_depth/BK=64") / 1000,
 //=   rate("k_tile_depth/BK=128") / 1000, rate("k_tile_depth/BK=256") / 1000
@@ -694,38 +694,38 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 //
 // | BK | 32 | 64 | 128 | 256 |
 // |---|--:|--:|--:|--:|
-// | for global loads, at 4096 (`long_scoreboard`) | 5.1 | 2.3 | 1.4 | 0.5 |
-// | at a barrier, at 4096 (`barrier`) | 4.5 | 2.6 | 2.2 | 1.4 |
-// | for shared memory's queue, at 4096 (`mio_throttle`) | 16.6 | 17.7 | 19.6 | 21.7 |
-// | for global loads, at 2048 | 3.0 | 1.1 | 0.5 | 0.1 |
-// | at a barrier, at 2048 | 3.2 | 2.6 | 1.9 | 2.2 |
-// | for shared memory's queue, at 2048 | 17.9 | 17.9 | 20.2 | 20.9 |
-//= | 5.1 | 2.3 | 1.4 | 0.5 |: ncu("k_tile_depth/BK=32",
+// | for global loads, at 4096 (`long_scoreboard`) | 5.0 | 2.8 | 1.5 | 0.6 |
+// | at a barrier, at 4096 (`barrier`) | 3.9 | 2.6 | 2.1 | 1.8 |
+// | for shared memory's queue, at 4096 (`mio_throttle`) | 17.3 | 18.4 | 20.0 | 21.4 |
+// | for global loads, at 2048 | 2.9 | 1.5 | 0.6 | 0.2 |
+// | at a barrier, at 2048 | 2.9 | 2.2 | 2.2 | 2.2 |
+// | for shared memory's queue, at 2048 | 18.1 | 18.7 | 20.2 | 21.1 |
+//= | 5.0 | 2.8 | 1.5 | 0.6 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")
-//= | 4.5 | 2.6 | 2.2 | 1.4 |: ncu("k_tile_depth/BK=32",
+//= | 3.9 | 2.6 | 2.1 | 1.8 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio")
-//= | 16.6 | 17.7 | 19.6 | 21.7 |: ncu("k_tile_depth/BK=32",
+//= | 17.3 | 18.4 | 20.0 | 21.4 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio"), ncu("k_tile_depth/BK=256",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio")
-//= | 3.0 | 1.1 | 0.5 | 0.1 |: ncu("k_tile_depth/BK=32",
+//= | 2.9 | 1.5 | 0.6 | 0.2 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2048)
-//= | 3.2 | 2.6 | 1.9 | 2.2 |: ncu("k_tile_depth/BK=32",
+//= | 2.9 | 2.2 | 2.2 | 2.2 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2048)
-//= | 17.9 | 17.9 | 20.2 | 20.9 |: ncu("k_tile_depth/BK=32",
+//= | 18.1 | 18.7 | 20.2 | 21.1 |: ncu("k_tile_depth/BK=32",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=64",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=128",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio", 2048), ncu("k_tile_depth/BK=256",
@@ -735,12 +735,12 @@ __global__ void __launch_bounds__(T* T, 2048 / (T * T))
 // however: a warp that waits less for its loads reaches shared memory sooner and queues there. That
 // queue is the bound of section 5, seen from a warp.
 //
-// The loads do come from memory at 4096. With BK = 32 the L2 hit rate is 38 %, and 8.5 GB come from
+// The loads do come from memory at 4096. With BK = 32 the L2 hit rate is 39 %, and 8.4 GB come from
 // DRAM: nearly the 8.6 GB of 128 rows of blocks that each read all of B. At 2048 it is 96 %, and
 // DRAM delivers A and B once. Two rows of blocks run at a time and could share what they read of B;
 // why they do not, these counters do not say.
-//= 38 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct")
-//= 8.5 GB: ncu("k_tile_depth/BK=32", "dram__bytes_read.sum") / 1e9
+//= 39 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct")
+//= 8.4 GB: ncu("k_tile_depth/BK=32", "dram__bytes_read.sum") / 1e9
 //= 8.6 GB: 4096 / 32 * 4096**2 * 4 / 1e9
 //= 96 %: ncu("k_tile_depth/BK=32", "lts__t_sector_hit_rate.pct", 2048)
 //
@@ -788,12 +788,12 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 //=   1000, rate("blocks_per_sm/at most 4", 2048) / 1000, rate("blocks_per_sm/all that fit", 2048) / 1000
 //
 // The trend is right; the scale is not. At 4096 a lone block takes some 1,300 cycles for a K-tile,
-// at 2048 some 770. Nsight Compute shows that the block's own work was predicted well, and the
+// at 2048 some 780. Nsight Compute shows that the block's own work was predicted well, and the
 // waits were not: a load takes longer when all SMs load at once, and a warp whose elements have
 // arrived still waits at the barrier for one whose loads are late. A K-tile uses shared memory for
 // 208 of 1,340 cycles, so more than six blocks are needed to keep it busy.
 //= 1,300 cycles: round(ms("blocks_per_sm/at most 1") * 132 * 1.98e6 / 256**3, -1)
-//= 770: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
+//= 780: round(ms("blocks_per_sm/at most 1", 2048) * 132 * 1.98e6 / 128**3, -1)
 //
 // A slow rung has no ready warp while it waits, and how many warps that takes depends on how long
 // the wait is.

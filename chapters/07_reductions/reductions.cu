@@ -156,6 +156,12 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 //= 47 additions of a warp, where 12 would be enough for the 255: ((count("interleaved_modulo",
 //=   "shared_load_requests") / 130 - 1) / 2, 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1, 128 + 64 + 32 + 16 + 8 + 4 + 2 + 1)
 //
+// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 231 ms, and CUB 0.24 ms: 11 times less.
+//= 2.6 ms: ms("interleaved_modulo")
+//= 231 ms: ms("on_cpu")
+//= 0.24 ms: ms("interleaved_modulo") * ratio("interleaved_modulo")
+//= 11 times: 1 / ratio("interleaved_modulo")
+//
 // Three details are easy to get wrong. A thread behind the end of the array contributes 0, the {term}`identity` of
 // the addition, and takes part in every barrier. The block has to be a power of two, or the tree misses elements. And
 // the condition is `t % (2 * s)`. With `t % s`, too many threads add:
@@ -218,6 +224,10 @@ __global__ void interleaved_strided(float* out, const float* in, size_t n) {
 //= 25 loads take 95 wavefronts: (count("interleaved_strided", "shared_load_requests") / 130,
 //=   count("interleaved_strided", "shared_load_wavefronts") / 130)
 //
+// **Timed.** 1.6 ms instead of 2.6: not because of shared memory, but because `%` is gone and the warps issue fewer
+// instructions.
+//= 1.6 ms instead of 2.6: (ms("interleaved_strided"), ms("interleaved_modulo"))
+//
 // **So:** both the threads and the elements should be neighbours. Nothing forces us to add elements that are
 // neighbours in the array. Add the two halves of the array to each other, then the halves of what is left:
 //
@@ -254,6 +264,9 @@ __global__ void sequential(float* out, const float* in, size_t n) {
 // as well as **associative**. Addition is both (for floats, up to rounding). Section 11 has an operator that is not.
 //= 25 loads take 25: (count("sequential", "shared_load_requests") / 130, count("sequential",
 //=   "shared_load_wavefronts") / 130)
+//
+// **Timed.** 1.2 ms, and now shared memory's wavefronts are what has been saved.
+//= 1.2 ms: ms("sequential")
 //
 // ## 4. Threads that only load
 //
@@ -436,6 +449,10 @@ __global__ void unrolled(float* out, const float* in, size_t n) {
 // the tree matters. A {term}`grid-stride loop` gives each thread as many as necessary, with a grid that just fills
 // the GPU: 2048 threads for each SM. A second launch with one block adds up what that leaves. However large the array
 // is, these are two launches.
+//
+// **Timed.** Unrolled, with blocks of 256, it takes 0.45 ms; `grid_stride` takes 0.42 ms.
+//= 0.45 ms: ms("unrolled/block=256")
+//= 0.42 ms: ms("grid_stride")
 
 /// out[b] = the sum of all elements that block b meets on its way through the array.
 ///
@@ -508,6 +525,10 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 //
 // For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
 // elements.
+//
+// **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate.
+//= 0.42 ms: ms("shuffled")
+//= 0.58: ratio("shuffled")
 //
 // ## 8. Bytes in flight
 //
@@ -584,6 +605,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // A thread may ask for eight float4, which take 32 registers. If 2048 threads are to fit on an SM, a thread has 32 in
 // all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that: four blocks of
 // 512.
+//
+// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.244 ms, and 4.4
+// TB/s. That is more than a copy gets, since the bus never turns.
+//= 0.97: ratio("vectors/loads=1")
+//= 0.244 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
 // ## 9. One kernel
 //
@@ -665,6 +691,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
 // a little from run to run.
 //
+// **Timed.** 0.241 ms, 1.01 times as fast as CUB, which launches two kernels.
+//= 0.241 ms, 1.01 times: (ms("single_pass"), ratio("single_pass"))
+//
 // ### Small sums
 //
 // For 2^20 floats the loop is over in about a microsecond, and most of the time goes to the launch itself. Often many
@@ -674,6 +703,13 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // `cudaGridDependencySynchronize()` before it touches what the other one writes. `small_sums`, in
 // `reductions_sm90.cu`, uses the time before that call to ask L2 for its input, which nobody writes. Its hundred
 // launches are recorded in a CUDA graph, so that the host does not set the pace.
+//
+// **Timed.** A hundred sums take 0.35 ms with plain launches, 0.31 ms with programmatic ones and 0.28 ms with the
+// prefetch; CUB's take 1.32 times as long as the last.
+//= 0.35 ms: ms("small_sums/launch=plain")
+//= 0.31 ms: ms("small_sums/launch=programmatic")
+//= 0.28 ms: ms("small_sums/launch=prefetch")
+//= 1.32 times: ratio("small_sums/launch=prefetch")
 //
 // ### One number for the host
 //
@@ -926,6 +962,9 @@ __global__ void __launch_bounds__(THREADS)
 
 // The rung has two inputs. In the second, only 16 values occur, so that thousands of elements share the maximum.
 //
+// **Timed.** Both take as long as the sum of as many floats, and CUB's arg-max takes 1.02 times as long.
+//= 1.02 times: ratio("arg_max/input=random")
+//
 // ## 13. Many results: the histogram
 //
 // A histogram counts how often each value occurs, here for n bytes: 256 sums at once. Which of them an element
@@ -1025,6 +1064,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // bytes that it has loaded with two 128-bit loads, so the clearing and the final sum of the counters are spread over
 // many bytes. The final sum has its own trap: thread b adds up the 32 copies of counter b, which lie in 32 banks, but
 // its neighbour's begin in the same bank. Each thread therefore starts with another copy.
+//
+// **Timed.** Counters in global memory take 33 ms for random bytes and 197 ms for equal ones, because all atomics meet
+// in L2. With 32 copies in shared memory it is 0.076 ms and 0.075 ms: CUB takes 1.7 times as long for random bytes, 1.1
+// times for equal ones.
+//= 33 ms: ms("histogram_global/input=random")
+//= 197 ms: ms("histogram_global/input=equal")
+//= 0.076 ms and 0.075 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
+//= 1.7 times: ratio("histogram_shared/copies=32,input=random")
+//= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
 // One copy for each *warp* instead of each lane is the form that most texts show. An exercise asks for it.
 

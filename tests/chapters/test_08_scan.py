@@ -223,7 +223,7 @@ class Compiled(unittest.TestCase):
             )
         self.assertEqual(done.returncode, 0, done.stderr)
         spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
-        self.assertEqual(spills, [("0", "0")] * 4, done.stderr)
+        self.assertEqual(spills, [("0", "0")] * 5, done.stderr)  # look_ahead comes with two rings
         # Blocks of 480 threads: one for each SM, two of repeats_ahead.
         for kernel, registers in re.findall(r"function '_Z\d+([a-z_]+?)I.*?Used (\d+) reg", done.stderr, re.DOTALL):
             self.assertLessEqual(int(registers), 65536 // (480 * (2 if kernel == "repeats_ahead" else 1)), kernel)
