@@ -21,6 +21,33 @@ std::string kinds() {
   return text;
 }
 
+// ---- Before main() ------------------------------------------------------------------------------
+
+__global__ void swap_with_neighbour_block(int* out) {
+  out[(blockIdx.x ^ 1) * blockDim.x + threadIdx.x] = static_cast<int>(threadIdx.x);
+}
+
+// The constructor of a static object launches kernels.
+struct Early {
+  Early() {
+    Buffer<int> out(64);
+    for (int i = 0; i < 2; ++i) swap_with_neighbour_block<<<2, 32>>>(out.data());
+    error = cudaDeviceSynchronize();
+    cudaMemcpy(&last, out.data() + 63, sizeof(last), cudaMemcpyDeviceToHost);
+    found = kinds();
+  }
+  cudaError_t error;
+  int last = 0;
+  std::string found;
+};
+const Early early;
+
+TEST(DeviceState, KernelsRunBeforeMain) {
+  EXPECT_EQ(early.error, cudaSuccess);
+  EXPECT_EQ(early.last, 31);
+  EXPECT_EQ(early.found, "");
+}
+
 // ---- A block that a fault has ended -------------------------------------------------------------
 
 __global__ void copy_and_fail(const float* in, float* out, int n) {

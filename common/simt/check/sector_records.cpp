@@ -1,5 +1,7 @@
 #include "check/sector_records.h"
 
+#include <new>
+
 #include "memory/allocations.h"
 
 namespace simt::engine {
@@ -7,11 +9,20 @@ namespace {
 
 constexpr uint64_t kShards = 64;
 
+// There before the program's own static objects, whose constructors may launch kernels; outlives the workers.
+template <class T>
+union Lasting {
+  Lasting() { new (&value) T; }
+  ~Lasting() {}
+  T value;
+};
+[[gnu::init_priority(104)]] Lasting<Sites> lasting_sites;
+[[gnu::init_priority(104)]] Lasting<Phase> lasting_phase;
+
 }  // namespace
 
-// They outlive the workers.
-Sites* const sites = new Sites;
-Phase& the_phase = *new Phase;
+constinit Sites* const sites = &lasting_sites.value;
+constinit Phase& the_phase = lasting_phase.value;
 uint32_t first_block = 1;
 
 CrowdedSectors& crowded(uint64_t sector) {

@@ -13,7 +13,7 @@
 namespace simt::engine {
 namespace {
 
-StackSize stack_of(uint64_t bytes) {
+constexpr StackSize stack_of(uint64_t bytes) {
   const uint64_t whole = (bytes + kPage - 1) / kPage * kPage;
   return {whole, std::bit_ceil(whole)};
 }
@@ -44,11 +44,14 @@ uint64_t frame_of(uint64_t function) {
 
 }  // namespace
 
-StackSize stacks = stack_of(asked_stack_bytes() ? asked_stack_bytes() : kSmallStack);
+constinit StackSize stacks = stack_of(kSmallStack);
 bool has_large_stacks = false;
 
 void choose_stacks(uint64_t kernel) {
-  if (asked_stack_bytes()) return;
+  if (const uint64_t asked = asked_stack_bytes()) {
+    stacks = stack_of(asked);
+    return;
+  }
   const uint64_t frame = frame_of(kernel);
   has_large_stacks = frame > kSmallStack / 2 && frame < kLargeStack;
   stacks = stack_of(has_large_stacks ? kLargeStack : kSmallStack);
