@@ -282,6 +282,18 @@ TEST(Forms, RestrictedParametersOfTemplates) {
   EXPECT_EQ(out[3], 8);
 }
 
+__global__ void takes_nothing() {}
+
+TEST(Forms, LaunchWithoutArguments) {
+  const auto launch = [](const void* kernel) {
+    return cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, nullptr);
+  };
+  EXPECT_EQ(launch(reinterpret_cast<const void*>(&takes_restricted<int, 5>)),
+            cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(launch(reinterpret_cast<const void*>(&takes_nothing)), cudaSuccess);
+}
+
 TEST(Forms, Members) {
   Managed<int> out(2);
   Owner owner;

@@ -40,12 +40,13 @@ size_t static_shared(const void* function) {
 }
 
 cudaError_t launch(const void* function, const Config& config, void** arguments) {
-  const Launch launcher = find(function).launch;
-  if (!launcher) return device::result(cudaErrorInvalidDeviceFunction);
+  const Kernel kernel = find(function);
+  if (!kernel.launch) return device::result(cudaErrorInvalidDeviceFunction);
+  if (kernel.has_parameters && !arguments) return device::result(cudaErrorInvalidValue);
   if (const cudaError_t error = device::sticky_error()) return error;
   // A launch returns nothing: what it notes as the last error is its own.
   const cudaError_t before = device::exchange_last_error(cudaSuccess);
-  launcher(config, arguments);
+  kernel.launch(config, arguments);
   const cudaError_t error = device::exchange_last_error(before);
   return error ? device::result(error) : cudaSuccess;
 }
@@ -53,9 +54,10 @@ cudaError_t launch(const void* function, const Config& config, void** arguments)
 }  // namespace simt::kernels
 
 bool simt::detail::register_kernel(const void* function, void (*launch)(const Config&, void**),
-                                   unsigned most_threads) {
+                                   unsigned most_threads, bool has_parameters) {
   kernels::Registry& r = kernels::registry();
   const std::lock_guard lock(r.mutex);
-  r.kernels[function] = {launch, most_threads ? most_threads : kernels::Kernel{}.most_threads};
+  r.kernels[function] = {launch, most_threads ? most_threads : kernels::Kernel{}.most_threads,
+                         has_parameters};
   return true;
 }

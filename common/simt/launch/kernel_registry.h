@@ -11,6 +11,7 @@ using Launch = void (*)(const Config& config, void** arguments);
 struct Kernel {
   Launch launch = nullptr;
   unsigned most_threads = 1024;  // of a block
+  bool has_parameters = false;
 };
 
 // The kernel at this address; without a launch if none is known there.

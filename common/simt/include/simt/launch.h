@@ -204,8 +204,8 @@ struct KernelEntry<kKernel, kMostThreads> {
       return *static_cast<std::remove_const_t<T>*>(pointer);
     }
   }
-  static inline const bool registered =
-      register_kernel(reinterpret_cast<const void*>(kKernel), &launch, kMostThreads);
+  static inline const bool registered = register_kernel(reinterpret_cast<const void*>(kKernel),
+                                                        &launch, kMostThreads, sizeof...(P) > 0);
 };
 
 /// What `probe` is called with: takes the address of a function if the expression names just one.

@@ -41,8 +41,9 @@ void capture(const Config& config, Work work);
 /// Makes a kernel known to cudaLaunchKernel() and its like, which have no more than its address.
 /// \param launch launches it with the values that `arguments` point to
 /// \param most_threads of a block, as its `__launch_bounds__` says; 0 without
+/// \param has_parameters does it take any? Then a launch without `arguments` is refused.
 bool register_kernel(const void* function, void (*launch)(const Config& config, void** arguments),
-                     unsigned most_threads);
+                     unsigned most_threads, bool has_parameters);
 
 /// The block's dynamic shared memory. The address is the OS thread's and stays for a whole block.
 void* dynamic_shared();
