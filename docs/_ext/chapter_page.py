@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 from chapter_tables import agreement, ladder
@@ -48,9 +49,30 @@ def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
         raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
 
 
-def prose(block: Prose) -> str:
+def machine_code(text: str, recorded: dict | None) -> str:
+    """The excerpts of machine code as listings, with what they are of and what compiled them. Each stands in a container:
+    unlike a kernel, it may be the answer to a prediction, and is folded with it."""
+
+    def listing_of(found: re.Match) -> str:
+        kind, spec, body = found.groups()
+        name, *options = shlex.split(spec)
+        words = {"in": "its inner loop", "only": "only {}", "from": "from {} on"}
+        pairs = [option.split("=", 1) for option in options]
+        which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
+        by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
+        caption = f"{kind.upper()} of `{name}`{': ' if which else ''}{', '.join(which)} ({by})"
+        return fence(
+            fence(body.rstrip("\n"), "{code-block} text", [f":caption: {caption}", ""]),
+            "{container} machine-code",
+            [""],
+        )
+
+    return re.sub(r"^```\{(sass|ptx)\} (.+)\n((?:.*\n)*?)```$", listing_of, text, flags=re.MULTILINE)
+
+
+def prose(block: Prose, recorded: dict | None = None) -> str:
     """A block of prose as the page has it; the rest of a section for second reading is folded."""
-    text = typeset(block.text)
+    text = machine_code(typeset(block.text), recorded)
     if not block.second_reading:
         return text
     head, _, body = text.partition("\n")
@@ -139,6 +161,8 @@ def chapter_page(
     ]
 
     placed: set[str] = set()
+    recorded_sass = chapter.path.parent / "recorded_sass.json"
+    recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
 
     def panel(name: str, source: Path) -> str:
         placed.add(name)
@@ -158,7 +182,7 @@ def chapter_page(
     def render(blocks: list, source: Path, folded: bool = False) -> None:
         for block in blocks:
             if isinstance(block, Prose):
-                out.extend([prose(block), ""])
+                out.extend([prose(block, recorded), ""])
             elif isinstance(block, Prediction):
                 out.extend([prediction(block, answers), ""])
             elif isinstance(block, Code) and only_includes(block):

@@ -10,6 +10,7 @@ from course.expressions import ExpressionError, NotRecorded, Numbers
 from course.header import SourceError
 from course.results import ResultsError
 from course.run import ROOT, build_folder, is_stale
+from learn.errors import LearnError
 
 USAGE = """usage: python3 tools/course COMMAND CHAPTER...
 
@@ -17,6 +18,7 @@ USAGE = """usage: python3 tools/course COMMAND CHAPTER...
   asked     each prediction beside what the run answers, and what gives an answer away
   limits    words, rungs, predictions and the longest stretch without a heading or kernel
   check     all of these
+  sass      compiles with nvcc what the text says of machine code, records it, and fills in the excerpts
 
 CHAPTER is a number, a folder below chapters/ or a source."""
 
@@ -93,7 +95,18 @@ def check(main: Path) -> int:
     return numbers(main) + asked(main) + sizes(main)
 
 
-COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check}
+def sass(main: Path) -> int:
+    """Records what nvcc makes of the kernels that a chapter shows or binds; 0."""
+    from learn.machine import Machine
+    from sass import recorded
+    from sass.tools import Toolchain
+
+    data = recorded.write(Toolchain(Machine()), main)
+    print(f"{main.parent.name}: {len(data['kernels'])} kernels, {len(data['excerpts'])} excerpts, nvcc {data['nvcc']}")
+    return 0
+
+
+COMMANDS = {"numbers": numbers, "asked": asked, "limits": sizes, "check": check, "sass": sass}
 
 
 def main(words: list[str]) -> int:
@@ -102,6 +115,6 @@ def main(words: list[str]) -> int:
         return 2
     try:
         return 1 if sum([COMMANDS[words[0]](find(word)) for word in words[1:]]) else 0
-    except (SourceError, ResultsError) as error:
+    except (SourceError, ResultsError, LearnError) as error:
         print(f"course: {error}", file=sys.stderr)
         return 2

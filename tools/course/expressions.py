@@ -10,6 +10,8 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
+    sass(KERNEL, WHAT[, WHERE])     of the recorded machine code: registers, spills, stack, shared, instructions, reuse,
+                                    an opcode or LDG.128; WHERE is "kernel" or "loop", the inner one
     sum, min, max, round, abs
 
 SIZE is 4096 (all extents), "4096,1024,512", or left out: that of `Size gpu`. All but `count` take gpu="h100" for
@@ -21,6 +23,7 @@ from __future__ import annotations
 import ast
 import json
 import operator
+import re
 from pathlib import Path
 
 from course import header as headers
@@ -65,6 +68,11 @@ def names_in(expression: str) -> set[str]:
     except SyntaxError:
         return set()
     return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+
+
+def sass_calls(text: str) -> list[str]:
+    """The kernels that the `sass()` of a source speak of, in their order."""
+    return list(dict.fromkeys(re.findall(r'\bsass\("([^"]+)"', text)))
 
 
 class Numbers:
@@ -130,6 +138,18 @@ class Numbers:
         if metric not in row["metrics"]:
             raise ExpressionError(f"{metric} was not recorded; there are {', '.join(sorted(row['metrics']))}")
         return row["metrics"][metric]
+
+    def sass(self, kernel: str, what: str, where: str = "kernel") -> float:
+        from sass import recorded
+
+        if "sass" not in self.files:
+            self.files["sass"] = recorded.load(self.source)
+        return recorded.figure(self.files["sass"], kernel, what, where)
+
+    @property
+    def compiled_by(self) -> str:
+        """What made the recorded machine code."""
+        return "compiled by nvcc {nvcc} for {architecture}".format(**self.files["sass"])
 
     def device(self, gpu: str = stored.FIRST_GPU) -> str:
         """The GPU that the times are of."""
@@ -263,7 +283,7 @@ class Numbers:
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 
-FUNCTIONS = ("count", "ms", "rate", "ratio", "limit", "hw", "ncu")
+FUNCTIONS = ("count", "ms", "rate", "ratio", "limit", "hw", "ncu", "sass")
 
 
 def evaluate(expression: str, numbers: Numbers | None):

@@ -102,9 +102,11 @@ def answer(prediction: Prediction, numbers: Numbers) -> Answer:
     elif isinstance(value, (str, bool, tuple)):
         raise ExpressionError(f"the answer is {value!r}, which is no number")
     used = names_in(prediction.answer)
-    measured = used & set(FUNCTIONS) - {"count"}
+    measured = used & set(FUNCTIONS) - {"count", "sass"}
     if measured:
         where = f"measured on {numbers.device()}"
+    elif "sass" in used:
+        where = numbers.compiled_by
     else:
         where = "counted on the simulator" if "count" in used else "computed"
     return Answer(value, where)
