@@ -1,5 +1,7 @@
 """The chapters' sass.txt: what nvcc makes of the kernels on each architecture is what the chapters state."""
 
+import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,10 +9,11 @@ from pathlib import Path
 from chapter import ROOT
 
 from course import source
+from course.expressions import ExpressionError
 from course.functions import find_function
 from learn.errors import LearnError
 from learn.machine import Machine
-from sass import expectations, tools
+from sass import code, expectations, recorded, tools
 
 
 def toolchain():
@@ -48,6 +51,52 @@ class Stated(unittest.TestCase):
             self.assertIn(part, raised.exception.message)
 
 
+def recordings():
+    """(main source, its text, recorded_sass.json) of every chapter that shows machine code."""
+    for main in source.find_chapters(ROOT / "chapters"):
+        text = main.read_text(encoding="utf-8")
+        if recorded.kernels_named(text):
+            yield main, text, recorded.load(main)
+
+
+class Recorded(unittest.TestCase):
+    def test_every_excerpt_is_the_recorded_one(self):
+        chapters = list(recordings())
+        self.assertTrue(chapters)
+        for main, text, data in chapters:
+            self.assertIsNotNone(data, f"{main}: python3 tools/course sass {main.parent.name[:2]}")
+            self.assertEqual(recorded.rewritten(text, data["excerpts"]), text, "python3 tools/course sass NN")
+            self.assertEqual({one.key for one in recorded.excerpts(text)}, set(data["excerpts"]))
+            self.assertEqual(recorded.kernels_named(text), list(data["kernels"]))
+
+    def test_a_line_written_by_hand_is_found(self):
+        for _, text, data in recordings():
+            one = next(one for one in recorded.excerpts(text) if len(one.body) > 1)
+            changed = text.replace(f"// {one.body[0]}\n", f"// {one.body[0]} \n// NOP\n", 1)
+            self.assertNotEqual(changed, text)
+            self.assertNotEqual(recorded.rewritten(changed, data["excerpts"]), changed)
+
+    def test_what_cannot_be_asked_is_named(self):
+        data = {"kernels": {"one": {"registers": 8, "kernel": {"LDG": 2, "LDG.32": 2}, "loop": None}}}
+        self.assertEqual(recorded.figure(data, "one", "registers"), 8)
+        self.assertEqual(recorded.figure(data, "one", "LDG.32"), 2)
+        self.assertEqual(recorded.figure(data, "one", "LDG.128"), 0)
+        for asked, part in (
+            (("other", "LDG"), "no machine code of other"),
+            (("one", "LDG", "loop"), "must have one"),
+            (("one", "LDG", "block"), "kernel or loop"),
+            (("one", "speed"), "'speed' is no opcode"),
+        ):
+            with self.assertRaises(ExpressionError) as raised:
+                recorded.figure(data, *asked)
+            self.assertIn(part, str(raised.exception))
+        with self.assertRaises(LearnError) as raised:
+            recorded.Excerpt("sass", "one lines")
+        self.assertIn("'lines' is none of from=, lines=, in=, only=", raised.exception.message)
+        with self.assertRaises(LearnError):
+            recorded.Excerpt("sass", "one from=HMMA").cut([("LDG R1", "0000 LDG R1")])
+
+
 @unittest.skipUnless(TOOLCHAIN, LACK)
 class Compiled(unittest.TestCase):
     def test_every_architecture(self):
@@ -61,6 +110,37 @@ class Compiled(unittest.TestCase):
                     continue
                 with self.subTest(f"{file.parent.name} on {architecture}"):
                     self.assertEqual(expectations.check(expected, assembled.kernels(architecture)), [])
+
+    def test_the_recorded_code_is_what_this_compiler_makes(self):
+        for main, text, data in recordings():
+            if data["nvcc"] != TOOLCHAIN.release:
+                self.skipTest(f"recorded with nvcc {data['nvcc']}, here is {TOOLCHAIN.release}")
+            self.assertEqual(json.loads(json.dumps(recorded.make(TOOLCHAIN, main, text))), data, main)
+
+    def test_the_columns_of_the_exercise_are_compiled(self):
+        """which_kernel of chapter 10 shows four kernels: each column is what is left of one of them without addresses."""
+        solution = ROOT / "solutions" / "10_sass_inspection" / "which_kernel.cu"
+        rows = re.findall(r"^//     ( *\S.*)$", solution.read_text(encoding="utf-8"), re.MULTILINE)
+        header, *rows = [f"//     {row}" for row in rows]
+        starts = [header.index(word) for word in ("first", "second", "third", "fourth")]
+        ends = [*starts[1:], 200]
+        columns = [[row[a:b].strip() for row in rows if row[a:b].strip()] for a, b in zip(starts, ends)]
+        made = {}
+        for one in code.compile_source(TOOLCHAIN, str(solution), recorded.ARCHITECTURE):
+            lines = []
+            for instruction in one.instructions:
+                operands = instruction.operands.split(", ")
+                if instruction.opcode in ("LDG", "LDS"):
+                    lines.append(f"{instruction.name} {operands[0]}")
+                elif instruction.opcode in ("STG", "STS"):
+                    lines.append(f"{instruction.name} {operands[-1]}")
+                elif instruction.opcode == "FADD":
+                    lines.append(f"{instruction.name} {instruction.operands}")
+                elif instruction.opcode == "BAR":
+                    lines.append("BAR")
+            made[one.base] = lines
+        names = ("add_local", "add_reversed", "add_in_place", "add_pair")
+        self.assertEqual(columns, [made[name] for name in names])
 
     def test_each_claim_can_fail(self):
         text = """\

@@ -1,0 +1,958 @@
+// # Chapter 10: SASS inspection
+//
+// Question: You wrote CUDA C++, and the GPU runs something else. What did the compiler make of it?
+// Builds on: 05_bank_conflicts, 06_transpose
+// Kind: map
+// Size gpu: 268435459
+// Size simulator: 20011
+// Run: ./learn run 10
+//   ./learn run 10 --rung copy_scalar      a float per thread
+//   ./learn run 10 --rung copy_float2      two floats with one access
+//   ./learn run 10 --rung copy_float4      four floats with one access
+//   ./learn run 10 --rung copy_struct      a struct of four floats, with and without alignas
+//   ./learn run 10 --rung copy_misaligned  a float4 at an address that is no multiple of 16 [raises misaligned-access]
+//   ./learn run 10 --rung copy_refused     the host refuses such an address before the launch
+//   ./learn run 10 --rung copy_batch       several float4 in flight per thread
+//   ./learn run 10 --rung copy_async       copied to shared memory without passing through registers
+//   ./learn run 10 --rung copy_bulk        one thread asks for the block's whole part [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 10 --rung window_aliased   adds four neighbours, through pointers that may alias
+//   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
+//   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
+//   ./learn run 10 --rung warps_or_loads   fewer and fewer warps on an SM, with one load or four each
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "lab/lab.h"
+
+// The chapters before this one predicted speed from the source: bytes, sectors, wavefronts, FMAs. Sometimes the
+// prediction was wrong, because the source is not what runs. nvcc drops loads, merges them, reorders them, and spends
+// instructions that no line of the source shows. This chapter reads what it made.
+//
+// The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it. Without
+// nvcc the kernels still run on the simulator, and the excerpts below show the code: each is cut by a program from a
+// recorded compilation by nvcc 13.0 for sm_90a, the H200's architecture. Times are those of an H200 for 1 GiB that is
+// copied to another; counts are for 20,011 floats.
+
+constexpr unsigned BLOCK = 256;  ///< threads of a block
+
+// ## 1. From source to machine code
+//
+// We start with the shortest kernel that does anything.
+
+/// out[i] = in[i].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void copy_scalar(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+
+// nvcc translates it in two steps. Its front end emits {term}`PTX`, the assembly language of a virtual GPU that has any
+// number of registers. `ptxas` turns PTX into SASS for one real architecture: it allocates registers, picks
+// instructions, and orders them. This is the middle of the PTX:
+//
+// ```{ptx} copy_scalar from=mov.u32 lines=14
+// mov.u32  %r3, %ctaid.x;
+// mov.u32  %r4, %ntid.x;
+// mov.u32  %r5, %tid.x;
+// mad.lo.s32  %r1, %r3, %r4, %r5;
+// setp.ge.u32  %p1, %r1, %r2;
+// @%p1 bra  $L__BB0_2;
+// cvta.to.global.u64  %rd3, %rd2;
+// mul.wide.u32  %rd4, %r1, 4;
+// add.s64  %rd5, %rd3, %rd4;
+// ld.global.f32  %f1, [%rd5];
+// cvta.to.global.u64  %rd6, %rd1;
+// add.s64  %rd7, %rd6, %rd4;
+// st.global.f32  [%rd7], %f1;
+// $L__BB0_2:
+// ```
+//
+// PTX is documented and stable. A program can carry it, so that a driver compiles it for a GPU that did not exist when
+// the program was built. But it is not what runs: registers, order and many instructions are decided later. To judge
+// performance, read SASS. All of `copy_scalar` fits here:
+//
+// ```{sass} copy_scalar lines=16
+// 0000       LDC                R1, c[0x0][0x28]
+// 0010       S2R                R0, SR_TID.X
+// 0020       S2UR               UR4, SR_CTAID.X
+// 0030       LDC                R7, c[0x0][RZ]
+// 0040       IMAD               R7, R7, UR4, R0
+// 0050       ULDC               UR4, c[0x0][0x220]
+// 0060       ISETP.GE.U32.AND   P0, PT, R7, UR4, PT
+// 0070   @P0 EXIT
+// 0080       LDC.64             R2, c[0x0][0x218]
+// 0090       ULDC.64            UR4, c[0x0][0x208]
+// 00a0       LDC.64             R4, c[0x0][0x210]
+// 00b0       IMAD.WIDE.U32      R2, R7, 0x4, R2
+// 00c0       LDG.E              R3, desc[UR4][R2.64]
+// 00d0       IMAD.WIDE.U32      R4, R7, 0x4, R4
+// 00e0       STG.E              desc[UR4][R4.64], R3
+// 00f0       EXIT
+// ```
+//
+// `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
+// instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
+// `nvdisasm`, which come with the CUDA Toolkit.
+//
+// ## 2. How to read an instruction
+//
+// Take the line that loads the element. From left to right it has an address, a predicate (here none), the operation
+// with its modifiers, and the operands, of which the first is the destination:
+//
+// ```{sass} copy_scalar only=LDG
+// 00c0       LDG.E              R3, desc[UR4][R2.64]
+// ```
+//
+// - `LDG` loads from global memory. `.E` says that the address has 64 bits. Without a further modifier the width is 32
+//   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
+// - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero.
+// - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. That the result overwrites half of its own address is
+//   legal: the address is read first.
+// - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
+//   whole warp. What all threads compute alike, such as the size of a block, is computed once per warp in `UR0` to
+//   `UR62`, by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
+//
+// A predicate stands before the operation. `@P0 EXIT` ends the threads whose predicate `P0` is true: the guard `i < n`,
+// inverted. `@!P0` runs an instruction where `P0` is false. There are seven predicates, `P0` to `P6`, and `PT`, which
+// is always true. A short `if` becomes predicated instructions and has no jump at all.
+//
+// Constants do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The launch places
+// the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the kernel's
+// arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same word.
+//
+//? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of constant bank 0 is `n`?
+//? choices: 0x210 | 0x214 | 0x218 | 0x220
+//? answer: "0x220"
+//
+// The pointers are at 0x210 and 0x218, and `n` follows at 0x220: the `ULDC` before the comparison reads it. Then
+// `IMAD.WIDE.U32` multiplies two 32-bit numbers, the index and 4, and adds a 64-bit number, the pointer in the register
+// pair. That is a whole address computation, and it is why a 32-bit unsigned index is cheap and a `size_t` is
+// not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
+// the carry of the first.
+//
+// `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not document
+// and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before the next
+// instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware does not
+// look for dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles and writes the wait down.
+//
+// ### The instructions that you will meet
+//
+// | instruction | what it does |
+// |---|---|
+// | `S2R`, `S2UR` | reads a special register: `SR_TID.X`, `SR_CTAID.X`, the lane |
+// | `LDC`, `ULDC` | loads from a constant bank: arguments, extents of the block, `__constant__` variables |
+// | `IMAD`, `IMAD.WIDE` | integer multiply-add, also a plain product or a move |
+// | `IADD3`, `LEA`, `LOP3`, `SHF` | sum of three, shifted sum, any logic function of three inputs, shift |
+// | `ISETP`, `FSETP`, `BRA`, `EXIT` | compares and sets a predicate, jumps, ends |
+// | `FFMA`, `FADD`, `FMUL`, `MUFU` | FP32: multiply-add, sum, product, reciprocals and roots |
+// | `LDG`, `STG`, `LDS`, `STS` | load and store, of global and of shared memory |
+// | `LDL`, `STL` | load and store of local memory: spills, and arrays with an unknown index |
+// | `LDGSTS`, `UBLKCP` | asynchronous copies from global to shared memory: by each thread, in bulk |
+// | `BAR.SYNC`, `SHFL`, `ATOMG`, `RED` | barrier, shuffle, atomics with and without a result |
+// | `HMMA`, `HGMMA` | matrix products of the tensor cores, by a warp and by a warpgroup |
+//
+// ## 3. Wider accesses
+//
+// Of the 16 instructions of `copy_scalar`, one loads and one stores. The others exist only so that these two know
+// where. A thread that moves more bytes spreads that cost.
+//= 16 instructions: sass("copy_scalar", "instructions")
+
+/// Copies what is left of `n` elements behind the first `whole`: fewer than a block has threads.
+__device__ void copy_tail(float* out, const float* in, unsigned n, unsigned whole) {
+  const unsigned i = whole + threadIdx.x;
+  if (blockIdx.x == 0 && i < n) out[i] = in[i];
+}
+
+/// out[i] = in[i], two elements per thread.
+///
+/// Launch: one thread per two elements, at least one block, in one dimension.
+/// Requires: in and out are aligned to 8 bytes.
+__global__ void copy_float2(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n / 2) reinterpret_cast<float2*>(out)[i] = reinterpret_cast<const float2*>(in)[i];
+  copy_tail(out, in, n, n / 2 * 2);
+}
+
+/// out[i] = in[i], four elements per thread.
+///
+/// Launch: one thread per four elements, at least one block, in one dimension.
+/// Requires: in and out are aligned to 16 bytes.
+__global__ void copy_float4(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n / 4) reinterpret_cast<float4*>(out)[i] = reinterpret_cast<const float4*>(in)[i];
+  copy_tail(out, in, n, n / 4 * 4);
+}
+
+// A wide access needs an aligned address and a whole vector. So each kernel has two parts: vectors as long as a whole
+// one exists, then the tail, at most one or three floats, by the first threads of block 0.
+//
+//? cost_of_four: `copy_scalar` has 16 instructions for 4 bytes per thread. How many instructions for each 4 bytes does
+//?   `copy_float4` have, its tail included?
+//? answer: sass("copy_float4", "instructions") / 4
+//? unit: instructions
+//? near: 25 %
+//
+// ```{sass} copy_float4 only=LDG,STG
+// 00d0  @!P1 LDG.E.128          R4, desc[UR6][R4.64]
+// 0120  @!P1 STG.E.128          desc[UR6][R2.64], R4
+// 0170       LDG.E              R3, desc[UR6][R2.64]
+// 0190       STG.E              desc[UR6][R4.64], R3
+// ```
+//
+// The kernel has 27 instructions for 16 bytes, under 7 for each float instead of 16. Six of them belong to the tail,
+// and most threads leave before those: the second `LDG` and `STG` are its own. `copy_float2` looks the same with `.64`.
+//= 27 instructions for 16: (sass("copy_float4", "instructions"), 16)
+//= under 7: sass("copy_float4", "instructions") / 4
+//
+// The registers pay for it. The load writes `R4` to `R7`, four consecutive registers, of which the first has to be a
+// multiple of four. `copy_scalar` takes 10 registers and `copy_float4` 14.
+//= 10 registers: sass("copy_scalar", "registers")
+//= 14: sass("copy_float4", "registers")
+//
+// The counters agree with the machine code: 626 load requests of the scalar kernel are 158 with `float4`, at about 16
+// sectors each. The bytes are the same.
+//= 626: count("copy_scalar", "global_load_requests")
+//= 158: count("copy_float4", "global_load_requests")
+//= 16: count("copy_float4", "global_load_sectors") / count("copy_float4", "global_load_requests")
+//
+// ### The type decides
+//
+// The width of an access is decided by what the compiler may assume of the address, not by what is there at run time.
+// Here are two structs with the same members.
+//
+//? plain_struct: With which loads does `copy_struct<Quad>` read its struct?
+//? choices: one of 128 bits | two of 64 bits | four of 32 bits
+//? answer: "four of 32 bits" if sass("copy_struct<Quad>", "LDG.128") == 0 else "one of 128 bits"
+
+struct Quad {  ///< four floats, aligned as one
+  float x, y, z, w;
+};
+struct alignas(16) AlignedQuad {  ///< the same four floats, aligned to 16 bytes
+  float x, y, z, w;
+};
+
+/// out[i] = in[i], one struct of four floats per thread.
+///
+/// @tparam Four  Quad or AlignedQuad
+///
+/// Launch: one thread per four elements, at least one block, in one dimension.
+/// Requires: in and out are aligned as Four is.
+template <class Four>
+__global__ void copy_struct(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n / 4) reinterpret_cast<Four*>(out)[i] = reinterpret_cast<const Four*>(in)[i];
+  copy_tail(out, in, n, n / 4 * 4);
+}
+
+// ```{sass} copy_struct<Quad> only=LDG
+// 00d0  @!P1 LDG.E              R9, desc[UR6][R2.64]
+// 00e0  @!P1 LDG.E              R11, desc[UR6][R2.64+0x4]
+// 00f0  @!P1 LDG.E              R13, desc[UR6][R2.64+0x8]
+// 0100  @!P1 LDG.E              R15, desc[UR6][R2.64+0xc]
+// 01d0       LDG.E              R3, desc[UR6][R2.64]
+// ```
+//
+// ```{sass} copy_struct<AlignedQuad> only=LDG
+// 00d0  @!P1 LDG.E.128          R4, desc[UR6][R4.64]
+// 0170       LDG.E              R3, desc[UR6][R2.64]
+// ```
+//
+// A `Quad` has the alignment of its members, 4 bytes. Its address may be any multiple of 4, and a 128-bit load from
+// there would fail. So nvcc splits it, and neighbouring lanes are 16 bytes apart: each of the four requests touches 16
+// sectors and uses a quarter of each. With `alignas(16)` it is one load. (The other `LDG` of both is the tail's.)
+//
+// ### What a misaligned pointer does
+//
+//? misaligned: What happens if `copy_float4` is launched with `in + 1`?
+//? choices: it is slower | it copies other elements | the launch fails
+//? answer: "the launch fails"
+//
+// The hardware does not split an access. It stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the
+// process can use the GPU no more. The simulator names the line, the lane and the array; `copy_misaligned` is that
+// launch. `reinterpret_cast` promises what the compiler cannot check, so whoever casts has to check it, on the host,
+// before the launch:
+
+/// Throws std::invalid_argument, which names the array, unless `pointer` is a multiple of `alignment` bytes.
+void require_aligned(const char* name, const void* pointer, std::size_t alignment) {
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(pointer) % alignment;
+  if (past != 0) {
+    throw std::invalid_argument(
+        lab::format("%s is %zu bytes past a multiple of %zu, and the copy's accesses need one",
+                    name, past, alignment));
+  }
+}
+
+// `copy_refused` asks it, gets the exception, and falls back to the scalar kernel. Every public function that takes a
+// pointer and loads vectors needs such a check, or a prologue of single elements up to the first aligned one.
+//
+// ## 4. Several in flight
+//
+// Chapter 06 found two reasons for a slow copy: sectors that are wasted, and too few bytes in flight. A `float4` puts
+// 16 bytes in flight per thread. A thread can have more, if it loads several before it stores the first.
+//
+//? batch_registers: `copy_batch<1>` takes 16 registers. How many does `copy_batch<8>` take?
+//? answer: sass("copy_batch<8u>", "registers")
+//? unit: registers
+//? near: 25 %
+
+/// out[i] = in[i], LOADS float4 per thread, all of them loaded before the first is stored.
+///
+/// Launch: blocks of BLOCK for every LOADS x BLOCK float4, at least one.
+/// Requires: in and out are aligned to 16 bytes.
+template <unsigned LOADS>
+__global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in, unsigned n) {
+  const auto* const from = reinterpret_cast<const float4*>(in);
+  auto* const to = reinterpret_cast<float4*>(out);
+  const unsigned first = blockIdx.x * LOADS * BLOCK + threadIdx.x, fours = n / 4;
+  float4 four[LOADS];
+#pragma unroll
+  for (unsigned k = 0; k < LOADS; ++k) {
+    if (first + k * BLOCK < fours) four[k] = from[first + k * BLOCK];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < LOADS; ++k) {
+    if (first + k * BLOCK < fours) to[first + k * BLOCK] = four[k];
+  }
+  copy_tail(out, in, n, fours * 4);
+}
+
+// ```{sass} copy_batch<4u> only=LDG,STG
+// 0120  @!P4 LDG.E.128          R16, desc[UR6][R28.64]
+// 0140  @!P3 LDG.E.128          R12, desc[UR6][R22.64]
+// 0170  @!P1 LDG.E.128          R4, desc[UR6][R24.64]
+// 01b0  @!P2 LDG.E.128          R8, desc[UR6][R28.64]
+// 0260  @!P4 STG.E.128          desc[UR6][R26.64], R16
+// 0270  @!P3 STG.E.128          desc[UR6][R24.64], R12
+// 0280  @!P2 STG.E.128          desc[UR6][R22.64], R8
+// 0290  @!P1 STG.E.128          desc[UR6][R20.64], R4
+// 02e0       LDG.E              R5, desc[UR6][R4.64]
+// 0300       STG.E              desc[UR6][R2.64], R5
+// ```
+//
+// The four loads stand together, and no instruction between them needs what they load. That is what "in flight" looks
+// like in SASS: *look for the first instruction that reads the destination of a load, and count the loads before it.*
+// All are predicated, because each has its own guard. The first store reads the registers of the first load, and a warp
+// that gets there waits.
+//
+// Eight loads hold 32 registers until they are stored, and the guards and addresses live as long: 48 registers in all.
+// An SM has 65,536, so 48 of them for each thread leave room for five blocks of 256 threads instead of eight. **Wide
+// loads can reduce parallelism:** each thread has more in flight, and there are fewer threads. Here the product still
+// grows: 40 warps of 128 bytes per lane have more in flight than 64 of 16.
+//= 48 registers: sass("copy_batch<8u>", "registers")
+//= five: 65536 // (256 * sass("copy_batch<8u>", "registers"))
+//= 40: 8 * (65536 // (256 * sass("copy_batch<8u>", "registers")))
+//
+//? best_batch: Which of the copies is the fastest on an H200?
+//? choices: copy_scalar | copy_float4 | copy_batch with 4 loads | copy_async with 4 loads
+//? answer: "copy_scalar" if ms("copy_scalar") < min(ms("copy_float4"), ms("copy_batch/loads=4"),
+//?   ms("copy_async/loads=4")) else "copy_float4" if ms("copy_float4") < min(ms("copy_batch/loads=4"),
+//?   ms("copy_async/loads=4")) else
+//?   "copy_batch with 4 loads" if ms("copy_batch/loads=4") < ms("copy_async/loads=4") else "copy_async with 4 loads"
+//
+// The scalar copy has too few bytes in flight, by Little's law. Once they suffice, all copies run into the same limit,
+// the memory, and differ by a percent or two. The table at the end of the page has each beside `cudaMemcpy`.
+//
+// ### Copies that pass no registers
+//
+// An asynchronous copy goes from global to shared memory without a register in between.
+
+/// out[i] = in[i], LOADS float4 per thread, on their way through shared memory and not through registers.
+///
+/// Launch: blocks of BLOCK for every LOADS x BLOCK float4, at least one.
+/// Requires: in and out are aligned to 16 bytes.
+template <unsigned LOADS>
+__global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in, unsigned n) {
+  __shared__ float4 staged[LOADS][BLOCK];
+  const auto* const from = reinterpret_cast<const float4*>(in);
+  const unsigned t = threadIdx.x, first = blockIdx.x * LOADS * BLOCK + t, fours = n / 4;
+#pragma unroll
+  for (unsigned k = 0; k < LOADS; ++k) {
+    if (first + k * BLOCK < fours)
+      __pipeline_memcpy_async(&staged[k][t], &from[first + k * BLOCK], 16);
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);  // a thread reads only what it copied itself: no barrier
+#pragma unroll
+  for (unsigned k = 0; k < LOADS; ++k) {
+    if (first + k * BLOCK < fours) reinterpret_cast<float4*>(out)[first + k * BLOCK] = staged[k][t];
+  }
+  copy_tail(out, in, n, fours * 4);
+}
+
+// ```{sass} copy_async<4u> only=LDGSTS,LDGDEPBAR,DEPBAR,LDS,STG
+// 01e0  @!PT LDS                RZ, [RZ]
+// 01f0  @!PT LDS                RZ, [RZ]
+// 0200  @!PT LDS                RZ, [RZ]
+// 0210  @!P4 LDGSTS.E.BYPASS.128 [R26], desc[UR6][R6.64]
+// 02d0  @!P3 LDGSTS.E.BYPASS.128 [R17+0x1000], desc[UR6][R8.64]
+// 02f0  @!P2 LDGSTS.E.BYPASS.128 [R19+0x2000], desc[UR6][R10.64]
+// 0310  @!P1 LDGSTS.E.BYPASS.128 [R29+0x3000], desc[UR6][R14.64]
+// 0340       LDGDEPBAR
+// 0390       DEPBAR.LE          SB0, 0x0
+// 03a0  @!P4 LDS.128            R4, [R26]
+// 03b0  @!P3 LDS.128            R8, [R26+0x1000]
+// 03d0  @!P2 LDS.128            R12, [R26+0x2000]
+// ```
+//
+// `LDGSTS` is both halves in one instruction: the load and the store to shared memory. `.BYPASS` says that the data
+// leaves no copy in L1. `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy that only copies gains nothing,
+// since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared memory anyway,
+// and where registers are scarce.
+//
+// Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread asks for 16 KiB with a single
+// instruction:
+//
+// ```{sass} copy_bulk only=UBLKCP,SYNCS
+// 0190       SYNCS.EXCH.64      URZ, [UR9], UR4
+// 01d0       SYNCS.ARRIVE.TRANS64 RZ, [R5+URZ], R2
+// 0220       UBLKCP.S.G         [UR8], [UR4], UR7
+// 0270       SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+URZ], R4
+// 02e0       UBLKCP.G.S         [UR4], [UR7], UR8
+// 0400       SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+URZ], R4
+// ```
+//
+// Both `UBLKCP` have no width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
+// memory that counts the bytes in.
+//
+// ## 5. Loads that wait for stores
+//
+// A kernel that stores through one pointer and loads through another leaves a question: does the store change what the
+// next load finds? Unless the compiler can rule it out, it keeps the order of the source.
+//
+//? stores: `window_aliased` adds four elements. How many stores does its machine code have?
+//? answer: sass("window_aliased", "STG")
+//? unit: stores
+//? near: exact
+
+/// out[i] = in[i] + in[i + 1] + in[i + 2] + in[i + 3], the last element standing for those behind it; the sum is kept
+/// in `out`.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void window_aliased(float* out, const float* in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = in[i];
+#pragma unroll
+  for (unsigned k = 1; k < 4; ++k) {
+    out[i] += in[min(i + k, n - 1)];
+  }
+}
+
+/// The same, with the promise that nothing that is read here is written here.
+///
+/// Launch: one thread per element, in blocks of one dimension.
+/// Requires: out and in do not overlap.
+__global__ void window_restrict(float* __restrict__ out, const float* __restrict__ in, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = in[i];
+#pragma unroll
+  for (unsigned k = 1; k < 4; ++k) {
+    out[i] += in[min(i + k, n - 1)];
+  }
+}
+
+// ```{sass} window_aliased only=LDG,FADD,STG
+// 00c0       LDG.E              R7, desc[UR4][R6.64]
+// 0110       STG.E              desc[UR4][R4.64], R7
+// 0120       LDG.E              R8, desc[UR4][R8.64]
+// 0150       FADD               R15, R7, R8
+// 0160       STG.E              desc[UR4][R4.64], R15
+// 0170       LDG.E              R10, desc[UR4][R10.64]
+// 01a0       FADD               R13, R15, R10
+// 01b0       STG.E              desc[UR4][R4.64], R13
+// 01c0       LDG.E              R2, desc[UR4][R2.64]
+// 01d0       FADD               R7, R13, R2
+// 01e0       STG.E              desc[UR4][R4.64], R7
+// ```
+//
+// Each partial sum is stored, because the next load might read it, and each load stands behind the store before it. The
+// pointers could overlap: nothing in the signature says otherwise. With `__restrict__` it does.
+//
+// ```{sass} window_restrict only=LDG,FADD,STG
+// 0100       LDG.E.CONSTANT     R3, desc[UR4][R2.64]
+// 0120       LDG.E.CONSTANT     R6, desc[UR4][R6.64]
+// 0140       LDG.E.CONSTANT     R9, desc[UR4][R8.64]
+// 0160       LDG.E.CONSTANT     R11, desc[UR4][R10.64]
+// 0180       FADD               R0, R6, R3
+// 0190       FADD               R0, R0, R9
+// 01a0       FADD               R3, R0, R11
+// 01b0       STG.E              desc[UR4][R4.64], R3
+// ```
+//
+// Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: data that is not written while
+// the kernel runs may stay in L1 without a check. The promise is yours to keep. A kernel that is called with
+// overlapping arrays after it has promised that they do not overlap gives wrong results, without a message.
+//
+// `./learn sass 10 --diff window_aliased window_restrict` puts the two side by side. The simulator executes what the
+// source says: it counts four stores per element for both kernels, and `./learn explain` notes where nvcc made fewer of
+// them. You can get the same code without the promise: keep the sum in a local variable and store it once. That is
+// better style, too.
+//
+// ## 6. The order of a loop's loads and stores
+//
+// The loop that fills a tile of shared memory stands in every kernel since chapter 03: load an element, store it to the
+// tile, eight times. How often does it wait?
+//
+//? order: With `#pragma unroll 8`, how many of the eight loads stand before the first store to shared memory?
+//? choices: one | two | four | eight
+//? answer: "eight"
+
+/// Reverses every run of 8 x BLOCK elements, through shared memory.
+///
+/// @tparam UNROLL  how many steps of the two loops are written out
+///
+/// Launch: a block of BLOCK for every 8 x BLOCK elements.
+template <int UNROLL>
+__global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in, unsigned n) {
+  constexpr unsigned RUN = 8 * BLOCK;
+  __shared__ float run[RUN];
+  const unsigned t = threadIdx.x, first = blockIdx.x * RUN, count = min(RUN, n - first);
+#pragma unroll UNROLL
+  for (unsigned k = 0; k < 8; ++k) {
+    if (t + k * BLOCK < count) run[t + k * BLOCK] = in[first + t + k * BLOCK];
+  }
+  __syncthreads();  // the run is here
+#pragma unroll UNROLL
+  for (unsigned k = 0; k < 8; ++k) {
+    if (t + k * BLOCK < count) out[first + t + k * BLOCK] = run[count - 1 - t - k * BLOCK];
+  }
+}
+
+// Rolled up, the loop does as it is written. Each iteration waits for its own load before it stores.
+//
+// ```{sass} store_order<1> in=loop
+// 00d0       ISETP.GE.U32.AND   P0, PT, R5, R8, PT
+// 00e0  @!P0 LDC.64             R2, c[0x0][0x218]
+// 00f0  @!P0 IMAD.WIDE.U32      R2, R7, 0x4, R2
+// 0100  @!P0 LDG.E              R3, desc[UR6][R2.64]
+// 0110       VIADD              R6, R6, 0x1
+// 0120       IADD3              R7, R7, 0x100, RZ
+// 0130       VIADD              R5, R5, 0x100
+// 0140  @!P0 STS                [R4], R3
+// 0150       ISETP.NE.AND       P0, PT, R6, 0x8, PT
+// 0160       VIADD              R4, R4, 0x400
+// 0170   @P0 BRA                0xd0
+// ```
+//
+// With two steps per iteration the scheduler of `ptxas` moves the second load above the first store, which it may, as
+// global and shared memory never alias. Eight waits become four.
+//
+// ```{sass} store_order<2> in=loop only=LDG,STS,BRA
+// 0160  @!P1 LDG.E              R5, desc[UR6][R4.64]
+// 0180  @!P0 LDG.E              R3, desc[UR6][R2.64]
+// 01d0  @!P0 STS                [R8+-0x400], R3
+// 01f0  @!P1 STS                [R8], R5
+// 0210   @P0 BRA                0x100
+// ```
+//
+// Unrolled eight times there is no loop left, and one wait instead of eight:
+//
+// ```{sass} store_order<8> only=LDG,STS,BAR lines=17
+// 0240  @!P4 LDG.E              R16, desc[UR6][R16.64]
+// 0270  @!P5 LDG.E              R8, desc[UR6][R20.64]
+// 02f0  @!P3 LDG.E              R18, desc[UR6][R18.64]
+// 0330  @!P2 LDG.E              R14, desc[UR6][R14.64]
+// 0350  @!P1 LDG.E              R10, desc[UR6][R10.64]
+// 0370  @!P0 LDG.E              R6, desc[UR6][R6.64]
+// 0390  @!P6 LDG.E              R4, desc[UR6][R4.64]
+// 03a0  @!P5 LDG.E              R22, desc[UR6][R2.64]
+// 0470  @!P5 STS                [R13+0x400], R8
+// 0490  @!P4 STS                [R13+0x800], R16
+// 04a0  @!P3 STS                [R13+0xc00], R18
+// 04b0  @!P2 STS                [R13+0x1000], R14
+// 04c0  @!P1 STS                [R13+0x1400], R10
+// 04d0  @!P0 STS                [R13+0x1800], R6
+// 04e0  @!P6 STS                [R13], R4
+// 0500  @!P5 STS                [R13+0x1c00], R22
+// 0510       BAR.SYNC.DEFER_BLOCKING 0x0
+// ```
+//
+// The order is not the source's. `ptxas` issues the loads as their addresses become ready, and the stores when their
+// data should arrive; the order among independent accesses is free. Writing the eight steps out by hand gives the
+// compiler nothing that `#pragma unroll` does not. What counts is that it *may* unroll: the number of iterations has to
+// be known, and no store may stand in the way.
+//
+// The price is registers, from 13 to 32, and code. A loop that the compiler does not unroll by itself often has a bound
+// that only the programmer knows to be constant.
+//= 13 to 32: (sass("store_order<1>", "registers"), sass("store_order<8>", "registers"))
+//
+// ## 7. The inner loops of chapters 02 to 05
+//
+// A product's time is spent in one loop. An SM issues four instructions per cycle and can start four warp-wide FMAs per
+// cycle, so each instruction that is not an FMA takes the place of one. The share of `FFMA` in the loop is a ceiling:
+//
+//     132 SMs * 4 FMAs of a warp * 64 operations * 1.98 GHz = 66.9 TFLOP/s, times the share
+//= 66.9 TFLOP/s: 132 * 4 * 64 * 1.98 / 1000
+//
+//? naive_share: Each step of `naive_flat` along K has two loads and one FMA. Which part of its unrolled loop are FMAs?
+//? answer: 100 * sass("02:naive_flat", "FFMA", "loop") / sass("02:naive_flat", "instructions", "loop")
+//? unit: %
+//? near: 25 %
+//
+// 13 %, not a third: four FMAs, eight loads, and 19 instructions for addresses and the loop itself.
+//= 13 %: 100 * sass("02:naive_flat", "FFMA", "loop") / sass("02:naive_flat", "instructions", "loop")
+//= 19 instructions: sass("02:naive_flat", "instructions", "loop") - sass("02:naive_flat", "FFMA", "loop") -
+//=   sass("02:naive_flat", "LDG", "loop")
+//
+//? tile_share: And of `thread_tile_2d` of chapter 04, where a thread computes 8 x 8 elements?
+//? answer: 100 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop")
+//? unit: %
+//? near: 10 %
+//
+// | kernel | registers | instructions of the loop | `FFMA` | `LDS` | `FFMA`, % | ceiling, TFLOP/s | measured at 4096 |
+// |---|--:|--:|--:|--:|--:|--:|--:|
+// | `naive_flat` | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.3 |
+// | `shared_tiles`, tile=32 | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.3 |
+// | `thread_tile_1d` | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.8 |
+// | `thread_tile_2d` | 128 | 609 | 512 | 32 | 84 | 56.2 | 31.7 |
+// | `thread_tile_float4` | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |
+// | `warp_tile` | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |
+//= | 32 | 31 | 4 | 0 | 13 | 8.6 | 5.3 |: sass("02:naive_flat", "registers"),
+//=   sass("02:naive_flat", "instructions", "loop"),
+//=   sass("02:naive_flat", "FFMA", "loop"), sass("02:naive_flat", "LDS", "loop"), 100 * sass("02:naive_flat", "FFMA",
+//=   "loop") / sass("02:naive_flat", "instructions", "loop"), 66.9 * sass("02:naive_flat", "FFMA", "loop") /
+//=   sass("02:naive_flat", "instructions", "loop"), rate("02:naive_flat") / 1000
+//= | 31 | 99 | 32 | 40 | 32 | 21.6 | 8.3 |: sass("03:shared_tiles<32>", "registers"),
+//=   sass("03:shared_tiles<32>", "instructions", "loop"),
+//=   sass("03:shared_tiles<32>", "FFMA", "loop"),
+//=   sass("03:shared_tiles<32>", "LDS", "loop"),
+//=   100 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
+//=   66.9 * sass("03:shared_tiles<32>", "FFMA", "loop") / sass("03:shared_tiles<32>", "instructions", "loop"),
+//=   rate("03:shared_tiles/tile=32") / 1000
+//= | 49 | 111 | 64 | 24 | 58 | 38.6 | 16.8 |: sass("04:thread_tile_1d", "registers"),
+//=   sass("04:thread_tile_1d", "instructions", "loop"),
+//=   sass("04:thread_tile_1d", "FFMA", "loop"),
+//=   sass("04:thread_tile_1d", "LDS", "loop"),
+//=   100 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
+//=   66.9 * sass("04:thread_tile_1d", "FFMA", "loop") / sass("04:thread_tile_1d", "instructions", "loop"),
+//=   rate("04:thread_tile_1d") / 1000
+//= | 128 | 609 | 512 | 32 | 84 | 56.2 | 31.7 |: sass("04:thread_tile_2d", "registers"),
+//=   sass("04:thread_tile_2d", "instructions", "loop"),
+//=   sass("04:thread_tile_2d", "FFMA", "loop"),
+//=   sass("04:thread_tile_2d", "LDS", "loop"),
+//=   100 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
+//=   66.9 * sass("04:thread_tile_2d", "FFMA", "loop") / sass("04:thread_tile_2d", "instructions", "loop"),
+//=   rate("04:thread_tile_2d") / 1000
+//= | 128 | 593 | 512 | 32 | 86 | 57.8 | 34.5 |: sass("04:thread_tile_float4<8, 2>", "registers"),
+//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
+//=   sass("04:thread_tile_float4<8, 2>", "FFMA", "loop"),
+//=   sass("04:thread_tile_float4<8, 2>", "LDS", "loop"),
+//=   100 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
+//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
+//=   66.9 * sass("04:thread_tile_float4<8, 2>", "FFMA", "loop") /
+//=   sass("04:thread_tile_float4<8, 2>", "instructions", "loop"),
+//=   rate("04:thread_tile_float4") / 1000
+//= | 119 | 595 | 512 | 32 | 86 | 57.6 | 41.5 |: sass("05:warp_tile", "registers"),
+//=   sass("05:warp_tile", "instructions", "loop"),
+//=   sass("05:warp_tile", "FFMA", "loop"),
+//=   sass("05:warp_tile", "LDS", "loop"),
+//=   100 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
+//=   66.9 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
+//=   rate("05:warp_tile") / 1000
+//
+// Three things can be read from it.
+//
+// **A ceiling is no prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
+// cycle. What is missing is waiting: for L2 in `naive_flat`, for shared memory in `shared_tiles`. The loop of the
+// latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of one tile and a
+// single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s, below the one of
+// the instructions. Compute both and take the lower.
+//= 32 `LDS` of 32 bits and 8 of 128: (sass("03:shared_tiles<32>", "LDS.32", "loop"), 32, sass("03:shared_tiles<32>",
+//=   "LDS.128", "loop"), 128)
+//= 40 wavefronts for 32: (sass("03:shared_tiles<32>", "LDS", "loop"), sass("03:shared_tiles<32>", "FFMA", "loop"))
+//= 13.4 TFLOP/s: 132 * 64 * 1.98 / 1000 * 32 / 40
+//
+// **The width of an `LDS` is found, not written.** The source of `shared_tiles` reads one float at a time; nvcc
+// unrolled the loop and merged four reads of a row into one `LDS.128`. That is where the bound of chapter 03 went
+// wrong.
+//
+// **Equal code, different speed.** `thread_tile_float4` and `warp_tile` have nearly the same loop. What differs is
+// which addresses the lanes of a warp read, and no instruction shows it: bank conflicts are a matter of the simulator's
+// counters, not of SASS. You need both.
+//
+// ### `.reuse`
+//
+// This is a piece of the loop of `thread_tile_2d`:
+//
+// ```{sass} 04:thread_tile_2d in=loop from=FFMA lines=8
+// 0c20       FFMA               R14, R24.reuse, R29, R14
+// 0c30       FFMA               R87, R24.reuse, R30, R41
+// 0c40       FFMA               R52, R24.reuse, R31, R40
+// 0c50       FFMA               R122, R24.reuse, R28, R17
+// 0c60       FFMA               R54, R24.reuse, R21, R54
+// 0c70       LDS.128            R40, [R3+0x60]
+// 0c80       FFMA               R107, R24.reuse, R20, R107
+// 0c90       FFMA               R17, R24.reuse, R22, R119
+// ```
+//
+// An FMA reads three registers. The register file has two banks, for even and odd numbers, and three operands from one
+// bank take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction
+// does not read it again. In an outer product a row's element meets eight columns, and 376 instructions of that loop
+// carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
+// small.
+//= 376 instructions: sass("04:thread_tile_2d", "reuse", "loop")
+//
+// ## 8. Registers, shared memory, occupancy
+//
+// The compiler's report, `nvcc -Xptxas -v`, has what the launch needs: registers, static shared memory, stack, spills.
+// From these follows how many blocks an SM of the H200 holds, the least of:
+//
+// - threads: 2048 over the threads of a block;
+// - registers: 65,536 over registers times threads, where a warp's registers are rounded up to a multiple of 256;
+// - shared memory: 228 KiB over what a block asks for, 1 KiB more for each block;
+// - 32 blocks.
+//
+// {term}`Occupancy <occupancy>` is the warps that fit over the 64 that could.
+// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of a
+// block, and `warps_or_loads` prints what the runtime says.
+//
+//? squeezed: `__launch_bounds__(256, 3)` asks for three blocks of 256 threads on an SM. How many registers may a thread
+//?   of `thread_tile_float4` then use?
+//? answer: sass("04:thread_tile_float4<8, 3>", "registers")
+//? unit: registers
+//? near: 10 %
+//
+// 65,536 / 768 is 85, and registers come in steps of 8: 80. The kernel needs more, 128 when it may. What does not fit
+// goes to local memory, with 1,836 bytes of spill stores and loads in the code:
+//= 85: 65536 / 768
+//= 80: sass("04:thread_tile_float4<8, 3>", "registers")
+//= 128: sass("04:thread_tile_float4<8, 2>", "registers")
+//= 1,836 bytes: sass("04:thread_tile_float4<8, 3>", "spills")
+//
+// ```{sass} "04:thread_tile_float4<8, 3>" in=loop only=LDL,STL lines=6
+// 06e0       LDL.64             R20, [R1+0xd8]
+// 06f0       LDL.LU             R11, [R1+0x7c]
+// 0700       LDL.LU             R10, [R1+0x80]
+// 0710       LDL                R29, [R1+0xb8]
+// 0880       LDL.64             R26, [R1+0xd0]
+// 0a40       LDL                R29, [R1+0xe0]
+// ```
+//
+// `LDL` and `STL` in an inner loop are what to look for first in a kernel that is slower than it should be. Its loop
+// has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills: ask for fewer blocks, give a
+// thread a smaller tile, unroll less, and never index an array of a thread by what the compiler does not know.
+//= 365 of them: sass("04:thread_tile_float4<8, 3>", "LDL", "loop") + sass("04:thread_tile_float4<8, 3>", "STL", "loop")
+//= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
+//= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
+//
+// ### More warps, or more work for each
+//
+// Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same warp,
+// as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per thread, and
+// limits the warps of an SM to 8, 16, 32 or 64 by asking for shared memory that nobody uses.
+//
+//? tradeoff: 8 warps on an SM with 4 loads in flight per thread, or 32 warps with one: which is faster?
+//? choices: 8 warps with 4 loads | 32 warps with one load | they differ by less than 10 %
+//? answer: "they differ by less than 10 %" if 0.9 < ms("warps_or_loads/warps=8, loads=4") /
+//?   ms("warps_or_loads/warps=32, loads=1") < 1.11 else "8 warps with 4 loads" if
+//?   ms("warps_or_loads/warps=8, loads=4") < ms("warps_or_loads/warps=32, loads=1") else "32 warps with one load"
+//
+// Both have 16 KiB in flight per SM when all threads have issued their loads, and Little's law knows no other
+// difference:
+//= 16 KiB: 8 * 32 * 4 * 16 / 1024
+//
+//     bytes in flight = warps * 32 * loads * 16
+//
+// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37 of
+// the rate. A block that ends leaves a gap until the next has started, so few warps with much work each and many with
+// little need not be equal. The ladder's table has the eight times.
+//= 11 KB: 700e-9 * 2.1e12 / 132 / 1e3
+//= 4 KiB: 8 * 32 * 16 / 1024
+//= 0.37: 8 * 32 * 16 / (700e-9 * 2.1e12 / 132)
+//
+// So high occupancy is one way to hide latency and never an aim of its own. The products of chapter 05 run at 25 %
+// occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in a
+// tree, needs all the warps that it can get.
+//
+// ## 9. Inline PTX (second reading)
+//
+// `asm` puts a PTX instruction into a kernel. Use it for what CUDA C++ has no function for:
+//
+//     unsigned lane;
+//     asm("mov.u32 %0, %%laneid;" : "=r"(lane));                                   // which lane am I?
+//     asm("ld.global.nc.f32 %0, [%1];" : "=f"(x) : "l"(pointer));                  // as __ldg(pointer)
+//     asm("ld.global.L1::no_allocate.f32 %0, [%1];" : "=f"(x) : "l"(pointer));      // not kept in L1
+//     asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(pointer), "f"(x) : "memory"); // streaming: evict first
+//
+// `"r"` is a 32-bit register, `"l"` a 64-bit one, `"f"` a float. `volatile` forbids dropping or moving it among other
+// volatile ones; `"memory"` says that it changes memory. It is still PTX: `ptxas` allocates its registers and schedules
+// it like any other instruction. Where there is an intrinsic, prefer that: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`.
+// The simulator runs the intrinsics and refuses most inline PTX with a line that names it.
+//
+// ## 10. Why does a warp wait? (second reading)
+//
+// Nsight Compute samples what each warp waits for. The names are those of its metrics,
+// `smsp__average_warps_issue_stalled_NAME`.
+//
+// | stall reason | the warp waits for | where to see it |
+// |---|---|---|
+// | `long_scoreboard` | a load from global or local memory | `copy_scalar`, at the `STG` |
+// | `short_scoreboard` | shared memory, special functions | `shared_tiles` of chapter 03 |
+// | `mio_throttle` | a full queue of shared-memory instructions | `wide_reads` of chapter 03 |
+// | `lg_throttle` | a full queue of global and local accesses | `copy_struct`, plain |
+// | `barrier` | other warps at `__syncthreads` | `store_order` |
+// | `wait` | the fixed latency that the control code states | a chain of dependent `FFMA` |
+// | `not_selected` | nothing: another warp was chosen | `warp_tile` of chapter 05 |
+// | `math_pipe_throttle` | a busy FMA unit | `warp_tile` of chapter 05 |
+// | `dispatch_stall` | the dispatch unit, as for register banks | a loop of `FFMA` without `.reuse` |
+// | `membar` | a fence | the look-back of chapter 08 |
+// | `no_instruction` | the instruction cache | a loop that was unrolled too far |
+//
+// A stall matters only if no other warp can issue in that cycle. Ask first how many of the cycles issued nothing, then
+// why.
+
+namespace {
+
+/// Dynamic shared memory that leaves room for `blocks` blocks on an SM.
+std::size_t shared_for(unsigned blocks) {
+  const int share = lab::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+                        static_cast<int>(blocks) -
+                    lab::device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  return static_cast<std::size_t>(
+      std::min(share, lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
+}
+
+/// Launches copy_batch with at most `blocks` blocks on an SM.
+template <unsigned LOADS>
+void launch_limited(float* out, const float* in, unsigned n, unsigned blocks) {
+  const std::size_t shared = blocks == 8 ? 0 : shared_for(blocks);
+  CUDA_CHECK(cudaFuncSetAttribute(copy_batch<LOADS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  copy_batch<LOADS><<<lab::tiles(n / 4 + 1, LOADS * BLOCK), BLOCK, shared>>>(out, in, n);
+}
+
+/// Prints how many blocks of BLOCK threads of a kernel fit on an SM, as the runtime computes it.
+template <class Kernel>
+void print_occupancy(const char* name, Kernel kernel, std::size_t shared) {
+  int blocks = 0;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, BLOCK, shared));
+  const int threads = lab::device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+  std::printf("  %-14s %3zu KiB of dynamic shared memory: %d blocks, %d of %d warps\n", name,
+              shared / 1024, blocks, blocks * static_cast<int>(BLOCK) / 32, threads / 32);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lab::Chapter chapter(argc, argv);
+  const auto [extent] = chapter.extents<1>();
+  chapter.require(extent < std::size_t{1} << 31, "n: fewer than 2^31");
+  const unsigned n = static_cast<unsigned>(extent);
+  lab::Map<float> map(chapter, n);
+  const auto& in = map.in;
+  const auto same = [&in](std::size_t i) { return in[i]; };
+  const dim3 ones = lab::tiles(n, BLOCK), twos = lab::tiles(n / 2 + 1, BLOCK),
+             fours = lab::tiles(n / 4 + 1, BLOCK);
+  const auto batches = [n](unsigned loads) { return lab::tiles(n / 4 + 1, loads * BLOCK); };
+
+  map.add("copy_scalar", same,
+          [=](auto* to, auto* from) { copy_scalar<<<ones, BLOCK>>>(to, from, n); });
+  map.add("copy_float2", same,
+          [=](auto* to, auto* from) { copy_float2<<<twos, BLOCK>>>(to, from, n); });
+  map.add("copy_float4", same,
+          [=](auto* to, auto* from) { copy_float4<<<fours, BLOCK>>>(to, from, n); });
+  map.sweep(
+      "copy_struct", same,
+      {{"plain", [=](auto* to, auto* from) { copy_struct<Quad><<<fours, BLOCK>>>(to, from, n); }},
+       {"aligned",
+        [=](auto* to, auto* from) { copy_struct<AlignedQuad><<<fours, BLOCK>>>(to, from, n); }}});
+  map.demonstrate("copy_misaligned", [=](auto* to, auto* from) {
+    copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
+  });
+  std::string refusal;
+  map.add("copy_refused", same,
+          [&, n](auto* to, auto* from) {
+            try {
+              require_aligned("in", from + 1, sizeof(float4));
+              copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
+            } catch (const std::invalid_argument& error) {
+              refusal = error.what();
+              copy_scalar<<<ones, BLOCK>>>(to, from, n);
+            }
+          },
+          {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
+  map.sweep("copy_batch", same,
+            {{"loads=1",
+              [=](auto* to, auto* from) { copy_batch<1><<<batches(1), BLOCK>>>(to, from, n); }},
+             {"loads=2",
+              [=](auto* to, auto* from) { copy_batch<2><<<batches(2), BLOCK>>>(to, from, n); }},
+             {"loads=4",
+              [=](auto* to, auto* from) { copy_batch<4><<<batches(4), BLOCK>>>(to, from, n); }},
+             {"loads=8",
+              [=](auto* to, auto* from) { copy_batch<8><<<batches(8), BLOCK>>>(to, from, n); }}});
+  map.sweep("copy_async", same,
+            {{"loads=1",
+              [=](auto* to, auto* from) { copy_async<1><<<batches(1), BLOCK>>>(to, from, n); }},
+             {"loads=4",
+              [=](auto* to, auto* from) { copy_async<4><<<batches(4), BLOCK>>>(to, from, n); }}});
+
+  const auto window = [&in, n](std::size_t i) {
+    float sum = in[i];
+    for (std::size_t k = 1; k < 4; ++k) sum += in[std::min<std::size_t>(i + k, n - 1)];
+    return sum;
+  };
+  map.add("window_aliased", window,
+          [=](auto* to, auto* from) { window_aliased<<<ones, BLOCK>>>(to, from, n); });
+  map.add("window_restrict", window,
+          [=](auto* to, auto* from) { window_restrict<<<ones, BLOCK>>>(to, from, n); });
+
+  const auto reversed = [&in, n](std::size_t i) {
+    const std::size_t first = i / (8 * BLOCK) * (8 * BLOCK),
+                      count = std::min<std::size_t>(8 * BLOCK, n - first);
+    return in[first + count - 1 - (i - first)];
+  };
+  const dim3 runs = lab::tiles(n, 8 * BLOCK);
+  map.sweep(
+      "store_order", reversed,
+      {{"unroll=1", [=](auto* to, auto* from) { store_order<1><<<runs, BLOCK>>>(to, from, n); }},
+       {"unroll=2", [=](auto* to, auto* from) { store_order<2><<<runs, BLOCK>>>(to, from, n); }},
+       {"unroll=8", [=](auto* to, auto* from) { store_order<8><<<runs, BLOCK>>>(to, from, n); }}});
+
+  const auto limits = [&] {
+    for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
+      print_occupancy("copy_batch<4>", copy_batch<4>, blocks == 8 ? 0 : shared_for(blocks));
+    }
+  };
+  for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
+    const lab::MapOptions options{.show = blocks == 8 ? std::function<void()>(limits) : nullptr};
+    map.add("warps_or_loads", lab::format("warps=%u, loads=1", 8 * blocks), same,
+            [=](auto* to, auto* from) { launch_limited<1>(to, from, n, blocks); });
+    map.add(
+        "warps_or_loads", lab::format("warps=%u, loads=4", 8 * blocks), same,
+        [=](auto* to, auto* from) { launch_limited<4>(to, from, n, blocks); }, options);
+  }
+  return chapter.run();
+}
+
+// ## What to remember
+//
+// - Read SASS, not PTX, to judge speed. `./learn sass` needs nvcc and no GPU.
+// - The type decides the width: `alignas(16)` and an address that keeps the promise. Check it on the host.
+// - Vectors for the bulk, scalars for the tail, several loads before the first store.
+// - Loads in flight are the loads before the first instruction that reads one of them.
+// - Sum up in a local variable, or promise `__restrict__`. A store that may alias holds up every load behind it.
+// - Give loops a constant number of iterations, so that nvcc can unroll them and put the loads first.
+// - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
+// - `LDL` or `STL` in a loop: end that first.
+// - Occupancy hides latency, and so does independent work. Bytes in flight count, not warps.
+//
+// ## Possibilities for extension
+//
+// 1. `./learn sass 05 --rung warp_tile --arch sm_75`: which instructions does an older GPU need more of?
+// 2. Make the index of `copy_scalar` a `std::size_t`. How many instructions does that cost, and why?
+// 3. Give `copy_batch` a path without guards for blocks that are whole. Which instructions
+//    vanish, and does the clock notice?
+// 4. Compile `thread_tile_2d` with `-Xptxas -O1`. What becomes of the FFMA share, and of `.reuse`?
+// 5. Paste a kernel into Compiler Explorer (godbolt.org, language CUDA C++) and change a line:
+//    its SASS changes beside it.

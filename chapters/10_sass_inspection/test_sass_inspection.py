@@ -1,0 +1,44 @@
+"""Chapter 10 on the simulator: what its text says of the counts. What every chapter has to do is tested for all."""
+
+import unittest
+
+from chapter import Chapter
+
+CHAPTER = Chapter("10_sass_inspection")
+
+
+class Copies(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_all = CHAPTER.run()
+
+    def test_wider_accesses_are_fewer_requests_for_the_same_bytes(self):
+        row = self.run_all.row("copy_scalar")
+        n, moved = row["size"]["n"], row["counts"]["global_load_bytes"]
+        self.assertEqual(moved, 4 * n)
+        for rung, wide in (("copy_float2", 2), ("copy_float4", 4)):
+            counts = self.run_all.row(rung)["counts"]
+            tail = 1 if n % wide else 0
+            self.assertEqual(counts["global_load_bytes"], moved, rung)
+            self.assertEqual(counts["global_load_requests"], -(-(n // wide) // 32) + tail, rung)
+
+    def test_the_plain_struct_takes_four_requests(self):
+        plain = self.run_all.row("copy_struct", "plain")["counts"]["global_load_requests"] - 1
+        aligned = self.run_all.row("copy_struct", "aligned")["counts"]["global_load_requests"] - 1
+        self.assertEqual(plain, 4 * aligned)
+
+    def test_the_refusal_names_the_array_and_the_bytes(self):
+        shown = CHAPTER.run("--rung", "copy_refused")
+        self.assertIn("refused: in is 4 bytes past a multiple of 16", shown.out)
+
+    def test_the_runtime_computes_the_occupancy_of_the_sweep(self):
+        shown = CHAPTER.run("--rung", "warps_or_loads").out
+        for blocks, warps in ((1, 8), (2, 16), (4, 32), (8, 64)):
+            self.assertIn(f"{blocks} blocks, {warps} of 64 warps", shown)
+
+    def test_every_size_has_its_tail(self):
+        self.assertEqual(CHAPTER.run("--cases", "all", results=False).code, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
