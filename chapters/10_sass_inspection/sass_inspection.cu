@@ -290,7 +290,22 @@ void require_aligned(const char* name, const void* pointer, std::size_t alignmen
   }
 }
 
-// `copy_refused` asks it, gets the exception, and falls back to the scalar kernel. Every public function that takes a
+/// Copies with copy_float4 where it may, and with copy_scalar otherwise; returns why, "" if it could.
+///
+/// Launch: as many blocks of BLOCK threads as either needs.
+std::string copy_refused(float* out, const float* in, unsigned n) {
+  try {
+    require_aligned("in", in, sizeof(float4));
+    require_aligned("out", out, sizeof(float4));
+  } catch (const std::invalid_argument& error) {
+    copy_scalar<<<lab::tiles(n, BLOCK), BLOCK>>>(out, in, n);
+    return error.what();
+  }
+  copy_float4<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(out, in, n);
+  return "";
+}
+
+// The rung passes `in + 1`, gets the exception, and falls back to the scalar kernel. Every public function that takes a
 // pointer and loads vectors needs such a check, or a prologue of single elements up to the first aligned one.
 //
 // ## 4. Several in flight
@@ -755,7 +770,27 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //? answer: "they differ by less than 10 %" if 0.9 < ms("warps_or_loads/warps=8, loads=4") /
 //?   ms("warps_or_loads/warps=32, loads=1") < 1.11 else "8 warps with 4 loads" if
 //?   ms("warps_or_loads/warps=8, loads=4") < ms("warps_or_loads/warps=32, loads=1") else "32 warps with one load"
-//
+
+/// Dynamic shared memory that leaves room for `blocks` blocks on an SM.
+std::size_t shared_for(unsigned blocks) {
+  const int share = lab::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+                        static_cast<int>(blocks) -
+                    lab::device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  return static_cast<std::size_t>(
+      std::min(share, lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
+}
+
+/// Launches copy_batch with at most `blocks` blocks on an SM.
+///
+/// Launch: blocks of BLOCK, each with an SM's shared memory over `blocks`; with none for 8 blocks, which fit anyway.
+template <unsigned LOADS>
+void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
+  const std::size_t shared = blocks == 8 ? 0 : shared_for(blocks);
+  CUDA_CHECK(cudaFuncSetAttribute(copy_batch<LOADS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  copy_batch<LOADS><<<lab::tiles(n / 4 + 1, LOADS * BLOCK), BLOCK, shared>>>(out, in, n);
+}
+
 // Both have 16 KiB in flight per SM when all threads have issued their loads, and Little's law knows no other
 // difference:
 //= 16 KiB: 8 * 32 * 4 * 16 / 1024
@@ -812,24 +847,6 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 
 namespace {
 
-/// Dynamic shared memory that leaves room for `blocks` blocks on an SM.
-std::size_t shared_for(unsigned blocks) {
-  const int share = lab::device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
-                        static_cast<int>(blocks) -
-                    lab::device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
-  return static_cast<std::size_t>(
-      std::min(share, lab::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
-}
-
-/// Launches copy_batch with at most `blocks` blocks on an SM.
-template <unsigned LOADS>
-void launch_limited(float* out, const float* in, unsigned n, unsigned blocks) {
-  const std::size_t shared = blocks == 8 ? 0 : shared_for(blocks);
-  CUDA_CHECK(cudaFuncSetAttribute(copy_batch<LOADS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared)));
-  copy_batch<LOADS><<<lab::tiles(n / 4 + 1, LOADS * BLOCK), BLOCK, shared>>>(out, in, n);
-}
-
 /// Prints how many blocks of BLOCK threads of a kernel fit on an SM, as the runtime computes it.
 template <class Kernel>
 void print_occupancy(const char* name, Kernel kernel, std::size_t shared) {
@@ -872,14 +889,9 @@ int main(int argc, char** argv) {
   });
   std::string refusal;
   map.add("copy_refused", same,
-          [&, n](auto* to, auto* from) {
-            try {
-              require_aligned("in", from + 1, sizeof(float4));
-              copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
-            } catch (const std::invalid_argument& error) {
-              refusal = error.what();
-              copy_scalar<<<ones, BLOCK>>>(to, from, n);
-            }
+          [&refusal, n](auto* to, auto* from) {
+            copy_scalar<<<1, 1>>>(to, from, n);  // element 0
+            refusal = copy_refused(to + 1, from + 1, n - 1);
           },
           {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
   map.sweep("copy_batch", same,
@@ -927,10 +939,10 @@ int main(int argc, char** argv) {
   for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
     const lab::MapOptions options{.show = blocks == 8 ? std::function<void()>(limits) : nullptr};
     map.add("warps_or_loads", lab::format("warps=%u, loads=1", 8 * blocks), same,
-            [=](auto* to, auto* from) { launch_limited<1>(to, from, n, blocks); });
+            [=](auto* to, auto* from) { warps_or_loads<1>(to, from, n, blocks); });
     map.add(
         "warps_or_loads", lab::format("warps=%u, loads=4", 8 * blocks), same,
-        [=](auto* to, auto* from) { launch_limited<4>(to, from, n, blocks); }, options);
+        [=](auto* to, auto* from) { warps_or_loads<4>(to, from, n, blocks); }, options);
   }
   return chapter.run();
 }
