@@ -891,7 +891,7 @@ int main(int argc, char** argv) {
   map.add("copy_refused", same,
           [&refusal, n](auto* to, auto* from) {
             copy_scalar<<<1, 1>>>(to, from, n);  // element 0
-            refusal = copy_refused(to + 1, from + 1, n - 1);
+            if (n > 1) refusal = copy_refused(to + 1, from + 1, n - 1);
           },
           {.timed = false, .show = [&] { std::printf("  refused: %s\n", refusal.c_str()); }});
   map.sweep("copy_batch", same,
