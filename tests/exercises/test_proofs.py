@@ -43,6 +43,13 @@ class Proofs(unittest.TestCase):
         said = "\n".join(proof.complaints)
         self.assertIn("must fail for shared-race at n = 255, not: wrong-result at n = 255", said)
         self.assertIn("there is no such mutation: a -> b", said)
+        # what only some orders of the threads show may fail, an equivalent may not
+        failing = next(m.change for m, variant in proof.automatic if variant.compiles and not variant.outcome.passed)
+        for always in (False, True):
+            proof.complaints.clear()
+            exercise.equivalents[-1] = course.Equivalent(failing, "an argument that may hold", always)
+            prove.judge(proof)
+            self.assertEqual("listed as equivalent, but it fails" in "\n".join(proof.complaints), always)
         proof.complaints.clear()
         proof.blank, proof.solution = proof.solution, proof.blank
         prove.judge(proof)

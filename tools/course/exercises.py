@@ -40,6 +40,7 @@ class Equivalent:
 
     change: str
     argument: str
+    always: bool = True  # no: it is wrong, but only some orders of the threads show it, so a check may pass it or not
 
 
 @dataclasses.dataclass
@@ -195,11 +196,11 @@ def _read_mutants(exercise: Exercise) -> None:
             if not match:
                 raise ExerciseError(f"{at}: must be '# NAME: REASON' or '# NAME: REASON at CASE'")
             exercise.mutants.append(Mutant(match[1], match[2], match[3] or "", [], number))
-        elif line.startswith("~ "):
+        elif line.startswith(("~ ", "? ")):
             change, separator, argument = line[2:].rpartition(" because ")
             if not separator or len(argument.split()) < 4:
-                raise ExerciseError(f"{at}: must be '~ CHANGE because ARGUMENT'")
-            exercise.equivalents.append(Equivalent(change.strip(), argument.strip()))
+                raise ExerciseError(f"{at}: must be '{line[0]} CHANGE because ARGUMENT'")
+            exercise.equivalents.append(Equivalent(change.strip(), argument.strip(), line[0] == "~"))
         elif line[:2] in ("- ", "+ ", "+", "-"):
             if not exercise.mutants:
                 raise ExerciseError(f"{at}: a change must follow its '# NAME: REASON'")
@@ -212,7 +213,7 @@ def _read_mutants(exercise: Exercise) -> None:
                 old, new = changes.pop()
                 changes.append((old, new + "\n" + rest if mode == "+" else rest))
         elif line.strip():
-            raise ExerciseError(f"{at}: a line begins with '# ', '- ', '+ ' or '~ '")
+            raise ExerciseError(f"{at}: a line begins with '# ', '- ', '+ ', '~ ' or '? '")
         mode = line[:1]
     if len(exercise.mutants) < FEWEST_MUTANTS:
         raise ExerciseError(f"{where}: at least {FEWEST_MUTANTS} mutants")
