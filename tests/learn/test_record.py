@@ -41,6 +41,23 @@ cat <<'END'
 END
 """
 
+NCU = """\
+#!/bin/sh
+echo "$* timing=$LAB_TIMING" >>@CALLS@.ncu
+previous=
+for word; do
+  [ "$previous" = --export ] && : >"$word.ncu-rep"
+  [ "$previous" = --page ] && page=$word
+  previous=$word
+done
+[ "$page" = raw ] && cat <<'END'
+"ID","Process ID","Process Name","Kernel Name","Block Size","Grid Size","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+"","","","","","","sector"
+"0","7","first_steps","own_kernel","(32, 1, 1)","(4, 1, 1)","16"
+END
+exit 0
+"""
+
 
 class Record(fake.Checkout):
     def setUp(self):
@@ -132,6 +149,19 @@ class Record(fake.Checkout):
         done = self.record("01")
         self.assertEqual(self.words(done)["count 01_first_steps"], "SKIP")
         self.assertIn("may not read the GPU's counters (ERR_NVGPUCTRPERM)", done.stdout)
+
+    def test_only_the_chapter_s_own_kernels_are_counted(self):
+        self.tool("ncu", NCU)
+        folder = pathlib.Path(self.root, "chapters", "01_first_steps")
+        with open(next(folder.glob("*.cu")), "a", encoding="utf-8") as source:
+            source.write("__global__ void own_kernel(int n) {\n}\n")
+        done = self.record("01", "--only", "counts")
+        self.assertEqual(self.words(done)["count 01_first_steps"], "ok")
+        with open(self.calls_file + ".ncu", encoding="utf-8") as file:
+            counted = [line for line in file if "--kernel-name " in line]
+        self.assertEqual(len(counted), 1)
+        self.assertRegex(counted[0], r"--kernel-name regex:\^\([^)]*\bown_kernel\b[^)]*\)\$ .*timing=off")
+        self.assertEqual(self.results("h200_counts.json")["launches"][0]["kernel"], "own_kernel")
 
     def test_the_whole_is_bounded(self):
         began = time.monotonic()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts what a CUDA program's kernels do on the GPU, with Nsight Compute, under the names the course uses.
 
-usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N]
+usage: counters.py [--out FILE.json] [--source FILE.csv.gz] [--first-of-each] [--launches N] [--kernels NAME,...]
                    [--extra METRIC]... [--only METRIC,...] [--timeout S] PROGRAM [ARGUMENTS...]
        counters.py --self-test
 
@@ -240,6 +240,11 @@ def ncu_command(ncu, metrics, options, report, program):
     )
 
 
+def only_kernels(names):
+    """ncu's filter for functions of these names: what else a program launches (a library's kernels) runs unmeasured."""
+    return "regex:^(" + "|".join(map(re.escape, names)) + ")$"
+
+
 def usable_metrics(ncu, metrics, program, timeout, log):
     """Leaves out, by profiling one launch, every metric that makes ncu refuse to run."""
 
@@ -296,6 +301,8 @@ def measure(arguments, log):
         return 1
 
     options = []
+    if arguments.kernels:
+        options += ["--kernel-name", only_kernels(arguments.kernels.split(","))]
     if arguments.first_of_each:
         options += ["--kernel-id", "::regex:.*:1"]
     if arguments.launches:
@@ -402,6 +409,12 @@ def self_test():
     output = "==ERROR== Failed to find metric smsp__a.sum\n==PROF== smsp__a.sum_b smsp__c.sum\n"
     assert refused_metrics(output, ["smsp__a.sum", "smsp__a.sum_b", "smsp__c.sum"]) == ["smsp__a.sum"]
     assert parse_raw_page("No kernels were profiled.", metrics) == []
+    pattern = only_kernels(["scan", "scan_tiles"]).removeprefix("regex:")
+    assert [bool(re.search(pattern, name)) for name in ("scan", "scan_tiles", "DeviceScanKernel")] == [
+        True,
+        True,
+        False,
+    ]
     print("counters.py: the self-test passed")
 
 
@@ -412,6 +425,7 @@ def main():
     parser.add_argument("--out", help="the JSON file to write (default: standard output)")
     parser.add_argument("--source", help="also write ncu's counts per machine instruction, gzipped CSV")
     parser.add_argument("--first-of-each", action="store_true", help="profile only the first launch of each kernel")
+    parser.add_argument("--kernels", default="", help="profile only kernels of these names, separated by commas")
     parser.add_argument("--launches", type=int, default=0, help="profile at most so many launches")
     parser.add_argument("--extra", action="append", default=[], help="one more metric")
     parser.add_argument("--only", default="", help="these metrics, separated by commas, and no others")

@@ -225,9 +225,10 @@ class Recorder:
     def count(self, chapter, folder):
         """What the simulator counts, counted by Nsight Compute at the simulator's size."""
         raw = os.path.join(folder, "counters.json")
+        kernels = ",".join(sorted(counts.kernels_of(chapter.folder)))
         command = [sys.executable, os.path.join(MEASURE, "counters.py"), "--timeout", "150", "--out", raw]
-        command += [chapter.program("gpu"), "--size", chapter.size("simulator")]
-        word, _ = self.steps.run(f"count {chapter.key}", 180, command, self.env, permitted=not_permitted)
+        command += ["--kernels", kernels, chapter.program("gpu"), "--size", chapter.size("simulator")]
+        word, _ = self.steps.run(f"count {chapter.key}", 180, command, self.quick, permitted=not_permitted)
         if word == OK:
             self.keep(
                 f"record counts {chapter.key}",
