@@ -3,6 +3,7 @@
 from learn.options import Command, Option
 
 BACKENDS = ("gpu", "simulator")
+TOOLS = ("ncu", "nsys")
 
 COMMANDS = [
     Command(
@@ -78,6 +79,21 @@ COMMANDS = [
         ],
         positional="CHAPTER|FILE.cu",
         complete="chapter-or-cu",
+    ),
+    Command(
+        "profile",
+        "runs a chapter under Nsight Compute or Nsight Systems on the GPU and tells what they measured",
+        [
+            Option("--rung", "only this rung", "NAME", repeat=True, complete="rung"),
+            Option("--size", "in place of the GPU's size of the chapter's header", "SIZE", repeat=True),
+            Option("--tool", "default: ncu, the counters of each kernel; nsys: when what ran", "ncu|nsys", TOOLS),
+            Option("--section", "a section of ncu's own, as SpeedOfLight, and its page", "NAME", repeat=True),
+            Option("--out", "the report; default in build/profile", "FILE", complete="file"),
+            Option("--dry-run", "print the commands and do nothing; needs no GPU"),
+        ],
+        positional="CHAPTER",
+        complete="chapter",
+        rest="OPTIONS OF THE TOOL...",
     ),
     Command(
         "predict",

@@ -158,6 +158,16 @@ def known_metrics(listing, wanted):
     return [m for m in wanted if m in counted or m.startswith(NOT_QUERIED) or m.split(".")[0] in known]
 
 
+def complaints(output):
+    """The lines of ncu's output that say what is wrong; the program's own output may follow them."""
+    return "\n".join(line for line in output.splitlines() if re.match(r"==(ERROR|WARNING)==", line))
+
+
+def last_words(output):
+    """What a failed run is reported with: ncu's complaints, else the end of what was printed."""
+    return complaints(output) or "\n".join(output.splitlines()[-8:])
+
+
 def refused_metrics(output, asked):
     """The metrics that an error message of ncu names."""
     complaints = [
@@ -266,7 +276,7 @@ def usable_metrics(ncu, metrics, program, timeout, log):
         asked = [m for m in asked if m not in refused]
         if not asked:
             return []
-    log("ncu refuses and names no metric; its last words:\n" + "\n".join(output.splitlines()[-8:]))
+    log("ncu refuses and names no metric; its last words:\n" + last_words(output))
 
     # Halve: the metrics that work together stay.
     def working(group):
@@ -311,11 +321,7 @@ def measure(arguments, log):
         report = os.path.join(folder, "report")
         code, output = run(ncu_command(ncu, usable, options, report, program), arguments.timeout)
         if code != 0:
-            log(
-                "counters.py: ncu ended with exit code {}; its last words:\n{}".format(
-                    code, "\n".join(output.splitlines()[-8:])
-                )
-            )
+            log(f"counters.py: ncu ended with exit code {code}; its last words:\n{last_words(output)}")
         report += ".ncu-rep"
         if not os.path.exists(report):
             return 1
@@ -409,6 +415,9 @@ def self_test():
     output = "==ERROR== Failed to find metric smsp__a.sum\n==PROF== smsp__a.sum_b smsp__c.sum\n"
     assert refused_metrics(output, ["smsp__a.sum", "smsp__a.sum_b", "smsp__c.sum"]) == ["smsp__a.sum"]
     assert parse_raw_page("No kernels were profiled.", metrics) == []
+    denied = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n" + "rung  PASS\n" * 20
+    assert "ERR_NVGPUCTRPERM" in last_words(denied) and "PASS" not in last_words(denied)
+    assert last_words("Segmentation fault\n") == "Segmentation fault"
     pattern = only_kernels(["scan", "scan_tiles"]).removeprefix("regex:")
     assert [bool(re.search(pattern, name)) for name in ("scan", "scan_tiles", "DeviceScanKernel")] == [
         True,

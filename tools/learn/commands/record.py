@@ -11,6 +11,7 @@ from learn import build, chapters, install, paths, steps, ui
 from learn.commands.run import check_gpu, forget
 from learn.errors import LearnError, UsageError
 from learn.machine import Machine
+from learn.profiling import not_permitted
 from learn.recording import counts
 from learn.recording.timed import FAIL, OK, SKIP, Steps
 from sass import digest
@@ -67,15 +68,6 @@ def gpu_slug(device):
     left_out = r"NVIDIA|GeForce|Tesla|Quadro|GPU|Generation|\d+GB|HBM\w*|SXM\d*"
     kept = [word for word in words if word and not re.fullmatch(left_out, word, re.IGNORECASE)]
     return re.sub(r"[^a-z0-9]", "", "".join(kept).lower()) or "gpu"
-
-
-def not_permitted(output):
-    """Why Nsight Compute counts nothing on this machine; "" where it is not for want of a permission."""
-    if "ERR_NVGPUCTRPERM" in output:
-        return "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"
-    if "no ncu here" in output:
-        return "Nsight Compute is not installed"
-    return ""
 
 
 class Recorder:
