@@ -296,7 +296,7 @@ class Packages(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {"command": directives.flag}
+    option_spec = {"command": lambda given: given or "apt-get"}  # the package manager
 
     def run(self):
         course_root(self.env)
@@ -308,12 +308,12 @@ class Packages(SphinxDirective):
                 raise self.error(f"the runner knows no work '{work}'; it knows {', '.join(needs.WORK)}")
         self.env.note_dependency(needs.__file__)
         if "command" in self.options:
-            packages = " ".join(dict.fromkeys(need.package for work in works for need in needs.WORK[work]))
-            return self.parse_text_to_nodes(
-                markup.fence(
-                    f"$ sudo apt-get update && sudo apt-get install -y {packages}", "{code-block} console", [""]
-                )
-            )
+            manager = self.options["command"]
+            if manager not in needs.MANAGERS:
+                raise self.error(f"the runner knows no '{manager}'; it knows {', '.join(needs.MANAGERS)}")
+            named = [need.elsewhere.get(manager, need.package) for work in works for need in needs.WORK[work]]
+            command = needs.install_command(named, manager, sudo="sudo ")
+            return self.parse_text_to_nodes(markup.fence("$ " + command, "{code-block} console", [""]))
         seen, rows = set(), []
         for work in works:
             for need in needs.WORK[work]:

@@ -459,7 +459,8 @@ class Doctor(fake.Checkout):
         done = self.learn("doctor", env={"FAKE_CMAKE_VERSION": "3.22.1"}, code=1)
         self.assertRegex(done.stdout, r"g\+\+ 12 or newer +missing")
         self.assertIn("3.22.1 (too old)", done.stdout)
-        self.assertIn("apt-get install g++", done.stdout)
+        self.assertIn("apt-get install -y g++\n", done.stdout)
+        self.assertRegex(done.stdout, r"3\.22\.1 \(too old\)\n.*\n +get it: \./learn setup\n")
         self.assertRegex(done.stdout, r"no +run chapters on the simulator: missing: g\+\+ 12 or newer, CMake")
         self.assertEqual(self.calls("apt-get"), [])
 

@@ -51,9 +51,54 @@ class Setup(fake.Checkout):
         self.assertEqual(self.calls("--build"), [])
 
     @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
-    def test_packages_that_are_too_old(self):
-        done = self.learn("run", "01", env={"FAKE_CMAKE_VERSION": "3.22.1"}, code=1)
-        self.assertIn("CMake 3.25 or newer (3.22.1 is here)", done.stderr)
+    def test_a_cmake_that_is_too_old(self):
+        old = {"FAKE_CMAKE_VERSION": "3.22.1"}
+        python = os.path.join(self.root, "build", "venv", "bin", "python3")
+        os.unlink(python)
+        self.tool(
+            "python3", "#!/bin/sh\necho 'Temporary failure in name resolution'\nexit 1\n", os.path.dirname(python)
+        )
+        done = self.learn("run", "01", env=old, code=1)
+        self.assertIn("missing: CMake 3.25 or newer; this system's is older, and pip could not", done.stderr)
+        self.assertIn("Temporary failure", done.stderr)
+        # one from PyPI, in build/venv, and nothing else changes
+        newer = '#!/bin/sh\nFAKE_CMAKE_VERSION= exec @BIN@/cmake "$@" -DFROM_PYPI\n'
+        self.tool("newer", newer, self.home)
+        os.unlink(python)
+        bring = f'#!/bin/sh\necho "pip $*" >>@CALLS@\ncp {self.home}/newer {os.path.dirname(python)}/cmake\n'
+        self.tool("python3", bring, os.path.dirname(python))
+        self.assertIn("CHAPTER", self.learn("run", "01", env=old, code=0).stdout)
+        self.assertIn("CHAPTER", self.learn("run", "01", env=old, code=0).stdout)
+        self.assertEqual([call.split()[-1] for call in self.calls("pip -m pip install")], ["cmake==3.31.10"])
+        self.assertTrue(all("-DFROM_PYPI" in call for call in self.calls("cmake --")), self.calls("cmake --"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_a_gxx_that_is_too_old(self):
+        self.tool("g++", "#!/bin/sh\necho 11.4.0\n")
+        self.tool("g++-12", "#!/bin/sh\necho 12.3.0\n")
+        self.tool("cmake", fake.CMAKE.replace('"cmake $*"', '"cmake $* CXX=$CXX"'))
+        self.not_installed("g++-12")
+        self.assertIn("CHAPTER", self.learn("run", "01", code=0).stdout)
+        self.assertTrue(self.calls(" install ")[0].endswith(" g++-12"))
+        self.assertIn("CXX=g++-12", self.calls("--preset")[0])
+
+    def test_other_distributions(self):
+        self.not_installed("g++")
+        self.not_installed("ninja")
+        os.unlink(os.path.join(self.bin, "apt-get"))
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        for manager, command in (
+            ("zypper", "zypper install -y gcc-c++ ninja"),
+            ("pacman", "pacman -S --needed --noconfirm gcc ninja"),
+            ("dnf", "dnf install -y gcc-c++ ninja-build"),
+        ):
+            self.tool(manager, "#!/bin/sh\nexit 1\n")
+            done = self.learn("run", "01", code=1)
+            self.assertEqual(
+                done.stderr.splitlines()[-1],
+                f"learn: missing: g++ 12 or newer, Ninja or Make. To install: {sudo}{command}",
+            )
+            self.assertIn(sudo + command.replace(" ninja-build", "").replace(" ninja", ""), self.learn("doctor").stdout)
 
     def test_no_apt(self):
         self.not_installed("g++")

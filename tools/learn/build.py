@@ -70,8 +70,8 @@ def environment(backend, machine):
     import shutil
 
     env = dict(os.environ)
-    if env.get("CXX"):
-        launcher, words = machine.compiler()
+    launcher, words = machine.compiler()
+    if env.get("CXX") or words != ["g++"]:
         env["CXX"] = " ".join(shlex.quote(word) for word in words)
         if launcher:
             env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)
@@ -93,7 +93,7 @@ def configure(backend, machine, testing):
     has_tests = cache.get("BUILD_TESTING") == "ON"
     if usable and (has_tests or not testing):
         return
-    command = ["cmake", "--preset", backend]
+    command = [machine.cmake(), "--preset", backend]
     if folder != os.path.join(paths.ROOT, "build", backend):
         command += ["-B", folder]
     if not usable and cache:
@@ -103,7 +103,7 @@ def configure(backend, machine, testing):
     command.append("-DBUILD_TESTING=" + ("ON" if testing else "OFF"))
     command.append("-DPython3_EXECUTABLE=" + sys.executable)
     if machine.ignored_compiler():
-        ui.note(f"learn: CXX is '{machine.ignored_compiler()}', which is no g++; taking g++")
+        ui.note(f"learn: CXX is '{machine.ignored_compiler()}', which is no g++; taking {machine.compiler()[1][0]}")
     steps.run(
         f"Configuring the {backend} build",
         command,
@@ -134,7 +134,7 @@ def build(backend, machine, what, targets=(), testing=False, patience=0.0):
     Nothing is said of what is over within `patience` seconds."""
     with lock(backend):
         configure(backend, machine, testing)
-        command = ["cmake", "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
+        command = [machine.cmake(), "--build", paths.build_folder(backend), "--parallel", str(machine.cores())]
         if targets:
             command += ["--target", *targets]
         steps.run(

@@ -1,4 +1,5 @@
-"""Installs what is missing: Debian packages through apt-get, the site's Python packages in a venv."""
+"""Installs what is missing: Debian packages through apt-get, the site's Python packages in a venv. For other
+distributions it names the command."""
 
 import glob
 import os
@@ -14,13 +15,8 @@ APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::h
 REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
 # What disassembles machine code where the CUDA Toolkit was installed without it.
 DISASSEMBLERS = ("nvidia-cuda-nvdisasm==13.2.86", "nvidia-cuda-cuobjdump==13.2.86")
-
-
-def apt_command(lacking):
-    """The command that a reader would type."""
-    sudo = "" if os.geteuid() == 0 else "sudo "
-    packages = " ".join(need.package for need in lacking)
-    return f"{sudo}apt-get update && {sudo}apt-get install -y {packages}"
+# Where the distribution's CMake is too old.
+CMAKE_PACKAGE = "cmake==3.31.10"
 
 
 def ensure(machine, *works):
@@ -33,8 +29,12 @@ def ensure(machine, *works):
     if not lacking:
         return
     install(machine, lacking)
-    machine.forget()
-    still = [need for need in lacking if not need.found(machine)]
+    old = [need for need in lacked(machine, lacking) if need.newer]
+    if old:  # a g++ came, and it is too old
+        install(machine, old)
+    if needs.CMAKE in lacked(machine, lacking):
+        ensure_cmake()
+    still = lacked(machine, lacking)
     if still:
         raise LearnError(
             "missing after the installation: {}; the packages of {} are too old for the course".format(
@@ -43,15 +43,25 @@ def ensure(machine, *works):
         )
 
 
+def lacked(machine, lacking):
+    """Which of them are lacking still."""
+    machine.forget()
+    return [need for need in lacking if not need.found(machine)]
+
+
 def install(machine, lacking):
     names = ", ".join(need.lack(machine) for need in lacking)
-    if not shutil.which("apt-get"):
+    manager = needs.manager()
+    packages = [need.package_of(manager, machine) for need in lacking]
+    if not manager:
         raise LearnError(
             "missing: {}; this machine has no apt-get: install them with its own package manager "
-            "(in Debian they are called {})".format(names, " ".join(need.package for need in lacking))
+            "(in Debian they are called {})".format(names, " ".join(packages))
         )
-    prefix = rights(names, lacking)
-    packages = [need.package for need in lacking]
+    command = needs.install_command(packages, manager)
+    if manager != "apt-get":
+        raise LearnError(f"missing: {names}. To install: {command}")
+    prefix = rights(names, command)
     with lock("apt"):
         updated = not glob.glob("/var/lib/apt/lists/*_Packages*")
         try:
@@ -65,14 +75,12 @@ def install(machine, lacking):
                 apt(prefix, ["update"], "Updating the package lists, which may be old")
                 apt(prefix, ["install", "--no-install-recommends", *packages], "Installing " + " ".join(packages))
         except steps.StepFailed as failure:
-            error = LearnError(
-                f"missing: {names}; apt-get could not install them (no network?). To install: {apt_command(lacking)}"
-            )
+            error = LearnError(f"missing: {names}; apt-get could not install them (no network?). To install: {command}")
             error.detail = failure.detail
             raise error
 
 
-def rights(names, lacking):
+def rights(names, command):
     """What to put before apt-get: nothing for root, sudo where it works or can ask."""
     if os.geteuid() == 0:
         return []
@@ -83,7 +91,7 @@ def rights(names, lacking):
             ui.note(f"learn: missing: {names}; installing them needs your password")
             if steps.start(["sudo", "-v"]) == 0:
                 return ["sudo", "-n"]
-    raise LearnError(f"missing: {names}; no right to install here. To install: {apt_command(lacking)}")
+    raise LearnError(f"missing: {names}; no right to install here. To install: {command}")
 
 
 def apt(prefix, arguments, title):
@@ -179,6 +187,21 @@ def ensure_disassembler():
             pip("Installing the disassembler", *DISASSEMBLERS)
         except steps.StepFailed as failure:
             error = LearnError(f"missing: nvdisasm; pip could not install it (no network?). To install: {command}")
+            error.detail = failure.detail
+            raise error
+
+
+def ensure_cmake():
+    """A newer CMake into build/venv, where machine.cmake() finds it."""
+    with lock("venv"):
+        try:
+            make_venv()
+            pip("Installing a newer CMake", CMAKE_PACKAGE)
+        except steps.StepFailed as failure:
+            error = LearnError(
+                "missing: CMake 3.25 or newer; this system's is older, and pip could not install one (no network, or "
+                f"no python3-venv?). To install: pip install {CMAKE_PACKAGE}"
+            )
             error.detail = failure.detail
             raise error
 

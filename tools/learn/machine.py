@@ -80,12 +80,37 @@ class Machine:
             launcher = words.pop(0)
         if words and steps.ask([*words, "-dumpfullversion"]):  # of g++ alone
             return launcher, words
-        return "", ["g++"]
+        return "", [self._newest_gxx()]
+
+    def _newest_gxx(self):
+        """g++; where that is older than the course needs (Ubuntu 22.04), the newest g++-NN on the PATH."""
+        from learn.needs import OLDEST_GXX
+
+        if version_tuple(steps.ask(["g++", "-dumpfullversion"])) >= OLDEST_GXX:
+            return "g++"
+        folders = os.environ.get("PATH", "").split(os.pathsep)
+        names = {os.path.basename(path) for folder in folders for path in glob.glob(os.path.join(folder, "g++-*"))}
+        numbers = [int(name[4:]) for name in names if name[4:].isdigit() and int(name[4:]) >= OLDEST_GXX[0]]
+        return f"g++-{max(numbers)}" if numbers else "g++"
 
     def ignored_compiler(self):
         """CXX where it names no g++; else ""."""
         named = os.environ.get("CXX", "")
-        return named if named.strip() and self.compiler()[1] == ["g++"] and "g++" not in named.split() else ""
+        taken = self.compiler()[1][0]
+        return named if named.strip() and not {taken, "g++"} & set(named.split()) else ""
+
+    @probe
+    def cmake(self):
+        """The cmake to call: that of the PATH, or a newer one that `learn` brought into build/venv."""
+        from learn.needs import OLDEST_CMAKE
+
+        own = os.path.join(paths.VENV, "bin", "cmake")
+        old = version_tuple(self.version("cmake")) < OLDEST_CMAKE
+        return own if old and os.access(own, os.X_OK) else "cmake"
+
+    def ctest(self):
+        """The ctest beside it."""
+        return os.path.join(os.path.dirname(self.cmake()), "ctest")
 
     @probe
     def gxx_version(self):

@@ -55,15 +55,13 @@ def need_row(machine, need, state):
     found = need.found(machine)
     if found:
         return Row(need.name, found)
-    get = ("apt-get install " if install_as_root() else "sudo apt-get install ") + need.package
+    manager = needs.manager() or "apt-get"
     seen = need.seen(machine)
+    if seen and manager == "apt-get":
+        get = "./learn setup"  # which knows where a newer one is
+    else:
+        get = needs.install_command([need.package_of(manager, machine)], manager).rpartition("&& ")[2]
     return Row(need.name, seen + " (too old)" if seen else "", state, need.cost, get)
-
-
-def install_as_root():
-    import os
-
-    return os.geteuid() == 0
 
 
 def site_row():
@@ -159,5 +157,5 @@ def main(arguments):
         )
     if any(need.package for work in ("simulator", "test", "docs") for need in needs.missing(machine, work)):
         ui.say()
-        ui.say("./learn setup installs what Debian and Ubuntu have of it.")
+        ui.say("./learn setup installs what Debian and Ubuntu have of it, and names the command for others.")
     return 0 if works else 1

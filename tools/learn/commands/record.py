@@ -100,7 +100,7 @@ class Recorder:
         env = dict(build.environment("gpu", self.machine), PATH=self.env["PATH"])
         folder = paths.build_folder("gpu")
         configure = [
-            "cmake",
+            self.machine.cmake(),
             "--preset",
             "gpu",
             "-B",
@@ -111,7 +111,7 @@ class Recorder:
         if wanted:
             with build.lock("gpu"):
                 words = [self.steps.run("configure", 120, configure, env, paths.ROOT)[0]]
-                make = ["cmake", "--build", folder, "--parallel", self.machine.cores()]
+                make = [self.machine.cmake(), "--build", folder, "--parallel", self.machine.cores()]
                 make += ["--target", *(chapter.name for chapter in wanted)]
                 if words == [OK]:
                     words.append(self.steps.run("build", 360, make, env, paths.ROOT)[0])

@@ -63,7 +63,7 @@ def simulator_tests(machine, arguments):
     report_file = os.path.join(paths.LOGS, "ctest.xml")
     if os.path.exists(report_file):
         os.unlink(report_file)
-    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
+    command = [machine.ctest(), "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
     command += ["--parallel", str(max(2, machine.cores())), "--output-junit", report_file]
     command += ["--test-output-size-passed", "1000000", "--test-output-size-failed", "10000000"]
     if arguments.only:
