@@ -253,7 +253,7 @@ class Content(unittest.TestCase):
             self.assertIn(name, text)
         kinds = set()
         parts = (sample.ROOT / "common" / "simt").glob("*/*.cpp")
-        for file in (path for path in parts if path.parent.name != "simtcc"):
+        for file in (path for path in parts if path.parent.name != "compiler"):
             for statement in re.findall(r"\bkind = [^;]*\"[^;]*;", file.read_text()):
                 kinds.update(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', statement))
         self.assertIn("out-of-bounds", kinds)
