@@ -14,10 +14,10 @@
 
 namespace {
 
-using simt::engine::GlobalCheck;
-using simt::engine::Knowledge;
-using simt::engine::Note;
-using simt::engine::Touch;
+using simt::engine::AccessKind;
+using simt::engine::AccessRecord;
+using simt::engine::BlockRaceCheck;
+using simt::engine::VectorClock;
 namespace shadow = simt::engine::shadow;
 
 constexpr uint32_t kAll = ~0u;
@@ -30,7 +30,7 @@ TEST(KnowledgeOfBlocks, IsTheMostThatAnyoneKnew) {
   std::mt19937 random(1);
   const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
   for (int round = 0; round < 300; ++round) {
-    std::array<Knowledge, 2> known;
+    std::array<VectorClock, 2> known;
     std::array<std::array<uint32_t, kBlocks>, 2> table{};
     for (int step = 0; step < 12; ++step) {
       const unsigned who = below(2);
@@ -43,7 +43,7 @@ TEST(KnowledgeOfBlocks, IsTheMostThatAnyoneKnew) {
       } else {
         const uint32_t first = below(kBlocks);
         const uint32_t last = first + below(std::min(6u, kBlocks - first));
-        const Knowledge::Run run{first, last, 1 + below(4)};
+        const VectorClock::Run run{first, last, 1 + below(4)};
         known[who].add(&run, 1);
         for (uint32_t b = first; b <= last; ++b) {
           table[who][b] = std::max(table[who][b], run.epoch);
@@ -58,8 +58,8 @@ TEST(KnowledgeOfBlocks, IsTheMostThatAnyoneKnew) {
 }
 
 TEST(KnowledgeOfBlocks, ReachesToTheLastNumber) {
-  Knowledge known;
-  const Knowledge::Run run{~0u - 1, ~0u, 3};
+  VectorClock known;
+  const VectorClock::Run run{~0u - 1, ~0u, 3};
   known.add(&run, 1);
   EXPECT_EQ(known.of(~0u - 2), 0u);
   EXPECT_EQ(known.of(~0u - 1), 3u);
@@ -76,34 +76,35 @@ class Block {
   // The lanes of one request; the clash, if there is one.
   struct Outcome {
     uint32_t left = 0;  // lanes of which nothing could be said in brief
-    std::vector<Note> clashes;
+    std::vector<AccessRecord> clashes;
   };
-  Outcome request(const std::vector<const int*>& words, Touch kind, uint32_t pc) {
+  Outcome request(const std::vector<const int*>& words, AccessKind kind, uint32_t pc) {
     std::array<uint64_t, 32> address{};
     for (size_t i = 0; i < words.size(); ++i) address[i] = reinterpret_cast<uint64_t>(words[i]);
     const uint32_t lanes = words.size() == 32 ? kAll : (1u << words.size()) - 1;
     uint32_t fresh = 0;
     bool again = false;
     Outcome outcome;
-    outcome.left = kind == Touch::atomic ? lanes
-                                         : check.touch_briefly(address.data(), lanes, sizeof(int),
-                                                               kind, pc, fresh, again);
+    outcome.left =
+        kind == AccessKind::atomic
+            ? lanes
+            : check.record_words(address.data(), lanes, sizeof(int), kind, pc, fresh, again);
     for (unsigned i = 0; i < 32; ++i) {
       if (!(outcome.left >> i & 1)) continue;
-      Note clash[2];
+      AccessRecord clash[2];
       const uint64_t line = address[i] / 64 * 64;
       const unsigned clashes =
-          check.touch(line, uint64_t{0xf} << (address[i] - line), kind, pc, clash);
+          check.record(line, uint64_t{0xf} << (address[i] - line), kind, pc, clash);
       for (const unsigned half : {0u, 1u}) {
         if (clashes >> half & 1) outcome.clashes.push_back(clash[half]);
       }
     }
     return outcome;
   }
-  Outcome read(const int* word, uint32_t pc = 1) { return request({word}, Touch::read, pc); }
-  Outcome store(const int* word, uint32_t pc = 2) { return request({word}, Touch::write, pc); }
+  Outcome read(const int* word, uint32_t pc = 1) { return request({word}, AccessKind::read, pc); }
+  Outcome store(const int* word, uint32_t pc = 2) { return request({word}, AccessKind::write, pc); }
   Outcome update(const int* word, uint32_t pc = 3) {  // an atomic operation
-    const Outcome outcome = request({word}, Touch::atomic, pc);
+    const Outcome outcome = request({word}, AccessKind::atomic, pc);
     look(word);
     return outcome;
   }
@@ -112,7 +113,7 @@ class Block {
     check.acquire(address / 32 * 32, 0xfu << address % 32);
   }
 
-  GlobalCheck check;
+  BlockRaceCheck check;
 };
 
 class Notes : public testing::Test {
@@ -148,15 +149,15 @@ TEST_F(Notes, OfTwoBlocksClashWhereOneStores) {
   const auto read = second.read(&ints[5]);
   EXPECT_EQ(read.left, 1u);
   ASSERT_EQ(read.clashes.size(), 1u);
-  EXPECT_EQ(GlobalCheck::linear(read.clashes[0].block), 0u);
-  EXPECT_EQ(read.clashes[0].kind, Touch::write);
+  EXPECT_EQ(BlockRaceCheck::linear(read.clashes[0].block), 0u);
+  EXPECT_EQ(read.clashes[0].kind, AccessKind::write);
   EXPECT_EQ(read.clashes[0].pc, 77u);
   EXPECT_EQ(read.clashes[0].bytes, 0xf00000u);
 
   first.read(&ints[13], 78);
   const auto store = second.store(&ints[13]);
   ASSERT_EQ(store.clashes.size(), 1u);
-  EXPECT_EQ(store.clashes[0].kind, Touch::read);
+  EXPECT_EQ(store.clashes[0].kind, AccessKind::read);
   EXPECT_EQ(store.clashes[0].pc, 78u);
 
   first.read(&ints[21]);
@@ -216,7 +217,7 @@ TEST_F(Notes, AreForgottenWhenBlocksHaveNoMoreNumbers) {
   }
   shadow::begin_phase(0xffff'0000);
   shadow::begin_phase(1 << 20);
-  EXPECT_FALSE(GlobalCheck::has_fences());
+  EXPECT_FALSE(BlockRaceCheck::has_fences());
   for (uint64_t i = 0; i < 64; ++i) {
     Block other(i + 1);
     EXPECT_EQ(other.store(&ints[8 * i]).clashes.size(), 0u);
@@ -256,8 +257,8 @@ TEST_F(Notes, OfOneWarpGoByTheWordsOfEachLane) {
   }
   Block first(0), second(1);
   for (const auto& request : requests) {
-    EXPECT_EQ(first.request(request, Touch::write, 5).left, 0u);
-    EXPECT_EQ(first.request(request, Touch::read, 6).left, 0u);
+    EXPECT_EQ(first.request(request, AccessKind::write, 5).left, 0u);
+    EXPECT_EQ(first.request(request, AccessKind::read, 6).left, 0u);
   }
   std::map<const int*, bool> touched;
   for (const auto& request : requests) {
@@ -335,8 +336,8 @@ TEST_F(Notes, AreOrderedByAPlainFlag) {
 TEST_F(Notes, OfAtomicOperationsAreOrderedByWhoHasSeenThem) {
   Block first(0), second(1), third(2);
   first.check.fence();
-  first.request({&ints[100]}, Touch::atomic, 3);
-  second.request({&ints[100]}, Touch::atomic, 3);
+  first.request({&ints[100]}, AccessKind::atomic, 3);
+  second.request({&ints[100]}, AccessKind::atomic, 3);
   first.look(&ints[100]);  // its operation is done
   EXPECT_EQ(first.store(&ints[100]).clashes.size(), 0u);
   EXPECT_EQ(third.update(&ints[100]).clashes.size(), 1u);
@@ -355,10 +356,10 @@ TEST_F(Notes, KnowWhatASectorHeldBeforeTheFirstStore) {
   block.store(&ints[1]);
   ints[1] = 42;
   block.store(&ints[2]);
-  EXPECT_FALSE(GlobalCheck::is_unchanged(sector, 0xf0));
-  EXPECT_TRUE(GlobalCheck::is_unchanged(sector, 0xf00));
+  EXPECT_FALSE(BlockRaceCheck::is_unchanged(sector, 0xf0));
+  EXPECT_TRUE(BlockRaceCheck::is_unchanged(sector, 0xf00));
   ints[1] = 41;
-  EXPECT_TRUE(GlobalCheck::is_unchanged(sector, 0xff0));
+  EXPECT_TRUE(BlockRaceCheck::is_unchanged(sector, 0xff0));
 }
 
 TEST_F(Notes, TellTestsThatAreThenSet) {
@@ -368,7 +369,7 @@ TEST_F(Notes, TellTestsThatAreThenSet) {
   EXPECT_TRUE(block.check.test_and_set.empty());
   block.read(&ints[8], 7);
   block.store(&ints[8], 8);
-  const std::vector<GlobalCheck::TestAndSet> expected{{7, 8}};
+  const std::vector<BlockRaceCheck::TestAndSet> expected{{7, 8}};
   EXPECT_EQ(block.check.test_and_set, expected);
 }
 
@@ -387,30 +388,30 @@ TEST_F(Notes, SayWhatHasBeenWritten) {
       address[lane] = reinterpret_cast<uint64_t>(area) + offset;
       for (unsigned i = 0; i < size && (lanes >> lane & 1); ++i) written[offset + i] = true;
     }
-    GlobalCheck check;
+    BlockRaceCheck check;
     check.begin_block(0);
     uint32_t fresh = lanes;
     bool again = false;
-    check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh, again);
+    check.record_words(address.data(), lanes, size, AccessKind::read, 1, fresh, again);
     EXPECT_EQ(fresh, lanes);
     // A store of the even lanes: then the others read what nobody has written.
     fresh = lanes & 0x55555555;
     if (fresh) {
       const uint32_t even = fresh;
-      check.touch_briefly(address.data(), even, size, Touch::write, 2, fresh, again);
+      check.record_words(address.data(), even, size, AccessKind::write, 2, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = even;
-      check.touch_briefly(address.data(), even, size, Touch::read, 1, fresh, again);
+      check.record_words(address.data(), even, size, AccessKind::read, 1, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = lanes;
-      check.touch_briefly(address.data(), lanes, size, Touch::read, 1, fresh, again);
+      check.record_words(address.data(), lanes, size, AccessKind::read, 1, fresh, again);
       if (step == 32) {  // each has a sector to itself
         EXPECT_EQ(fresh, lanes & ~even);
       }
       EXPECT_EQ(~fresh & lanes & ~even, 0u);
     }
     fresh = lanes;
-    check.touch_briefly(address.data(), lanes, size, Touch::write, 2, fresh, again);
+    check.record_words(address.data(), lanes, size, AccessKind::write, 2, fresh, again);
     EXPECT_EQ(fresh, 0u);
     for (uint64_t line = 0; line < 4096; line += 64) {
       uint64_t expected = 0;

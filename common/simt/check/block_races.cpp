@@ -9,65 +9,66 @@
 
 namespace simt::engine {
 
-bool GlobalCheck::has_fences() { return phase().has_fences.load(std::memory_order_relaxed); }
-uint64_t GlobalCheck::linear(uint32_t block) { return block - first_block; }
+bool BlockRaceCheck::has_fences() { return phase().has_fences.load(std::memory_order_relaxed); }
+uint64_t BlockRaceCheck::linear(uint32_t block) { return block - first_block; }
 
-void GlobalCheck::begin_block(uint64_t linear) {
+void BlockRaceCheck::begin_block(uint64_t linear) {
   block_ = first_block + static_cast<uint32_t>(linear);
   epoch_ = 0;
   has_touched_ = false;
-  last_learnt_ = 0;
+  last_joined_ = 0;
   std::fill(std::begin(seen_), std::end(seen_), SeenAtomic{});
 }
 
-void GlobalCheck::fence() {
+void BlockRaceCheck::fence() {
   phase().has_fences.store(true, std::memory_order_relaxed);
   if (has_touched_) ++epoch_;
   has_touched_ = false;
 }
 
-bool GlobalCheck::is_ordered(const Note& earlier) const {
+bool BlockRaceCheck::is_ordered(const AccessRecord& earlier) const {
   Phase& p = phase();
   if (!has_fences()) return false;
   const Guard guard(p.lock);
-  const auto mine = p.knowledge.find(block_);
-  return mine != p.knowledge.end() && mine->second.of(earlier.block) > earlier.epoch;
+  const auto mine = p.clocks.find(block_);
+  return mine != p.clocks.end() && mine->second.of(earlier.block) > earlier.epoch;
 }
 
-void GlobalCheck::learn(const Note& release) {
+void BlockRaceCheck::join(const AccessRecord& release) {
   Phase& p = phase();
   const Guard guard(p.lock);
-  Knowledge& mine = p.knowledge[block_];
+  VectorClock& mine = p.clocks[block_];
   if (mine.of(release.block) < release.epoch) {
-    const Knowledge::Run run{release.block, release.block, release.epoch};
+    const VectorClock::Run run{release.block, release.block, release.epoch};
     mine.add(&run, 1);
   }
-  const auto theirs = p.knowledge.find(release.block);
-  if (theirs == p.knowledge.end()) return;
-  if (release.block == last_learnt_ && theirs->second.version == last_version_) return;
-  last_learnt_ = release.block;
+  const auto theirs = p.clocks.find(release.block);
+  if (theirs == p.clocks.end()) return;
+  if (release.block == last_joined_ && theirs->second.version == last_version_) return;
+  last_joined_ = release.block;
   last_version_ = theirs->second.version;
   mine.add(theirs->second);
 }
 
-bool GlobalCheck::has_seen(uint64_t sector, const Note& atomic) const {
+bool BlockRaceCheck::has_seen(uint64_t sector, const AccessRecord& atomic) const {
   return std::any_of(std::begin(seen_), std::end(seen_), [&](const SeenAtomic& seen) {
     return seen.sector == sector && seen.block == atomic.block && (seen.bytes & atomic.bytes);
   });
 }
 
-// The usual case of a block that comes again: it is noted in this sector, and nobody else is who matters.
-inline bool GlobalCheck::is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const {
+// The usual case of a block that comes again: it has its record in this sector, and nobody else has one that matters.
+inline bool BlockRaceCheck::is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes,
+                                        AccessKind kind) const {
   const uint32_t tag = epoch_ << 4 | static_cast<uint32_t>(kind);
   for (const int i : {0, 1}) {
     uint64_t who = load(cell.who[i]);
-    if (block_of(who) != block_ || (load(cell.tag[i]) & ~Cell::kLocked) != tag) continue;
+    if (block_of(who) != block_ || (load(cell.tag[i]) & ~ShadowCell::kLocked) != tag) continue;
     const uint64_t other = load(cell.who[1 - i]);
     const uint32_t other_tag = load(cell.tag[1 - i]);
     const bool is_alone = block_of(other) == block_ || block_of(other) < first_block;
-    const bool is_reader = kind == Touch::read && kind_of(other_tag) == Touch::read;
-    if ((!is_alone && !is_reader) || (other_tag & Cell::kCrowded) ||
-        (load(head.tag[0]) & Cell::kLocked)) {
+    const bool is_reader = kind == AccessKind::read && kind_of(other_tag) == AccessKind::read;
+    if ((!is_alone && !is_reader) || (other_tag & ShadowCell::kOverflow) ||
+        (load(head.tag[0]) & ShadowCell::kLocked)) {
       return false;
     }
     return !(bytes & ~bytes_of(who)) || cell.who[i].compare_exchange_strong(who, who | bytes);
@@ -114,16 +115,17 @@ template <class F>
 
 }  // namespace
 
-uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size,
-                                    Touch kind, uint32_t pc, uint32_t& fresh, bool& again) {
+uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, unsigned size,
+                                      AccessKind kind, uint32_t pc, uint32_t& maybe_unwritten,
+                                      bool& again) {
   const Region* region = shadow::region_of(address[std::countr_zero(lanes)]);
   again = true;
   if (!region) return lanes;
   again = false;
-  const uint32_t maybe_unwritten = fresh;
-  fresh = 0;
+  const uint32_t candidates = maybe_unwritten;
+  maybe_unwritten = 0;
   has_touched_ = true;
-  const bool has_fences = GlobalCheck::has_fences();
+  const bool has_fences = BlockRaceCheck::has_fences();
 
   struct First {
     uint64_t sector;
@@ -132,257 +134,261 @@ uint32_t GlobalCheck::touch_briefly(const uint64_t* address, uint32_t lanes, uns
   First firsts[kLanes];  // where the block comes first, or first in this way
   unsigned count = 0;
   uint32_t left = 0;
-  const auto touch = [&](uint64_t sector, uint32_t words, uint32_t here)
+  const auto record = [&](uint64_t sector, uint32_t words, uint32_t here)
       __attribute__((always_inline)) {
     if (!region->holds(sector)) [[unlikely]] {
       left |= here;
       again = true;
-      fresh |= here & maybe_unwritten;
+      maybe_unwritten |= here & candidates;
       return;
     }
-    Brief& brief = region->brief(sector);
-    if ((here & maybe_unwritten) && region->has_written) {
+    ShadowWord& word = region->word(sector);
+    if ((here & candidates) && region->has_written) {
       const uint32_t bytes = bytes_of_words(words);
-      if (kind == Touch::write) {
-        brief.set_written(bytes);
-      } else if (bytes & ~brief.written.load(std::memory_order_relaxed)) [[unlikely]] {
-        fresh |= here & maybe_unwritten;
+      if (kind == AccessKind::write) {
+        word.set_written(bytes);
+      } else if (bytes & ~word.written.load(std::memory_order_relaxed)) [[unlikely]] {
+        maybe_unwritten |= here & candidates;
       }
     }
-    const uint64_t now = brief.all.load(std::memory_order_acquire);
-    if (now >> Brief::kFlagShift == uint64_t{block_} << 2) {
-      again |= ((now >> 8 | (kind == Touch::write ? now : 0)) & words) != 0;
+    const uint64_t now = word.all.load(std::memory_order_acquire);
+    if (now >> ShadowWord::kFlagShift == uint64_t{block_} << 2) {
+      again |= ((now >> 8 | (kind == AccessKind::write ? now : 0)) & words) != 0;
     } else {
-      again |= (now & Brief::kWide) && block_of(now) >= first_block;
+      again |= (now & ShadowWord::kInflated) && block_of(now) >= first_block;
     }
-    if (add_words(brief, now, words, kind, has_fences)) return;
-    if (block_of(now) >= first_block && now >> Brief::kFlagShift != uint64_t{block_} << 2) {
-      const Cell& head = region->cells[(sector - region->base) / kLine * 2];
-      Cell& cell = region->cells[(sector - region->base) / kSector];
+    if (add_words(word, now, words, kind, has_fences)) return;
+    if (block_of(now) >= first_block && now >> ShadowWord::kFlagShift != uint64_t{block_} << 2) {
+      const ShadowCell& head = region->cells[(sector - region->base) / kLine * 2];
+      ShadowCell& cell = region->cells[(sector - region->base) / kSector];
       const bool is_known =
-          (now & Brief::kWide) && is_noted(head, cell, bytes_of_words(words), kind);
+          (now & ShadowWord::kInflated) && is_recorded(head, cell, bytes_of_words(words), kind);
       if (!is_known) left |= here;
       return;
     }
-    if (kind == Touch::write) {
+    if (kind == AccessKind::write) {
       __builtin_prefetch(reinterpret_cast<const void*>(sector), 1);
       __builtin_prefetch(region->image(sector), 1);
     }
     firsts[count++] = {sector, words, here};
   };
-  for_each_sector(address, lanes, size, touch);
+  for_each_sector(address, lanes, size, record);
   for (unsigned i = 0; i < count; ++i) {
     const First& first = firsts[i];
-    Brief& brief = region->brief(first.sector);
-    const uint64_t now = brief.all.load(std::memory_order_acquire);
-    if (!add_words(brief, now, first.words, kind, has_fences) &&
-        !claim(*region, brief, now, first.sector, first.words, kind, pc)) {
+    ShadowWord& word = region->word(first.sector);
+    const uint64_t now = word.all.load(std::memory_order_acquire);
+    if (!add_words(word, now, first.words, kind, has_fences) &&
+        !first_access(*region, word, now, first.sector, first.words, kind, pc)) {
       left |= first.lanes;
     }
   }
   return left;
 }
 
-// To those that the block has noted in this way before; false if there are none.
-[[gnu::always_inline]] inline bool GlobalCheck::add_words(Brief& brief, uint64_t now,
-                                                          uint32_t words, Touch kind,
-                                                          bool has_fences) {
-  const unsigned shift = kind == Touch::write ? 8 : 0;
+// To the words that the block has recorded for this kind before; false if there are none.
+[[gnu::always_inline]] inline bool BlockRaceCheck::add_words(ShadowWord& word, uint64_t now,
+                                                             uint32_t words, AccessKind kind,
+                                                             bool has_fences) {
+  const unsigned shift = kind == AccessKind::write ? 8 : 0;
   const auto noted = static_cast<uint8_t>(now >> shift);
-  if (now >> Brief::kFlagShift != uint64_t{block_} << 2 || !noted ||
+  if (now >> ShadowWord::kFlagShift != uint64_t{block_} << 2 || !noted ||
       (epoch_ != 0 && site_of(now).epoch != epoch_)) {
     return false;
   }
   if (!(words & ~noted)) return true;
   if (!has_fences) {
-    brief.set_words(kind == Touch::write, static_cast<uint8_t>(noted | words));
+    word.set_words(kind == AccessKind::write, static_cast<uint8_t>(noted | words));
     return true;
   }
-  uint64_t expected = now;  // what others learn from this note must not get lost
-  return brief.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
+  uint64_t expected = now;  // what others learn from this record must not get lost
+  return word.all.compare_exchange_strong(expected, now | uint64_t{words} << shift);
 }
 
 // The block's first touch of this kind.
-bool GlobalCheck::claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector,
-                        uint32_t words, Touch kind, uint32_t pc) {
-  Site site{Site::kNone, Site::kNone, epoch_};
+bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64_t now,
+                                  uint64_t sector, uint32_t words, AccessKind kind, uint32_t pc) {
+  CodeSite site{CodeSite::kNone, CodeSite::kNone, epoch_};
   uint64_t known = 0;
   if (block_of(now) >= first_block) {
-    if (now >> Brief::kFlagShift != uint64_t{block_} << 2) return false;
+    if (now >> ShadowWord::kFlagShift != uint64_t{block_} << 2) return false;
     site = site_of(now);
     if (site.epoch != epoch_) return false;
     known = now & 0xffff;
   }
-  (kind == Touch::write ? site.store_pc : site.load_pc) = pc;
+  (kind == AccessKind::write ? site.store_pc : site.load_pc) = pc;
   const uint32_t number = number_of(site.load_pc, site.store_pc);
-  if (number == Sites::kMost) return false;
-  const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << Brief::kSiteShift | known |
-                        uint64_t{words} << (kind == Touch::write ? 8 : 0);
-  if (kind == Touch::read) return brief.all.compare_exchange_strong(now, mine);
+  if (number == CodeSites::kMost) return false;
+  const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << ShadowWord::kSiteShift |
+                        known | uint64_t{words} << (kind == AccessKind::write ? 8 : 0);
+  if (kind == AccessKind::read) return word.all.compare_exchange_strong(now, mine);
   // The first store: others wait until what the sector held is saved.
-  if (!brief.all.compare_exchange_strong(now, mine | Brief::kBusy)) return false;
+  if (!word.all.compare_exchange_strong(now, mine | ShadowWord::kBusy)) return false;
   std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
-  brief.all.store(mine, std::memory_order_release);
+  word.all.store(mine, std::memory_order_release);
   if (known & words) note_test_and_set({site.load_pc, pc});
   return true;
 }
 
 // Of the site with these addresses and the present epoch.
-uint32_t GlobalCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
+uint32_t BlockRaceCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
   if (generation_ != sites->generation) {
-    std::fill(std::begin(known_sites_), std::end(known_sites_), KnownSite{});
+    std::fill(std::begin(known_sites_), std::end(known_sites_), KnownCodeSite{});
     generation_ = sites->generation;
   }
-  const Site site{load_pc, store_pc, epoch_};
-  KnownSite& known = known_sites_[SiteHash()(site) % std::size(known_sites_)];
+  const CodeSite site{load_pc, store_pc, epoch_};
+  KnownCodeSite& known = known_sites_[CodeSiteHash()(site) % std::size(known_sites_)];
   if (known.load_pc != load_pc || known.store_pc != store_pc || known.epoch != epoch_) {
     known = {load_pc, store_pc, epoch_, sites->number(site)};
   }
   return known.number;
 }
 
-void GlobalCheck::note_test_and_set(const TestAndSet& pair) {
-  if (test_and_set.size() < kMostNotes &&
+void BlockRaceCheck::note_test_and_set(const TestAndSet& pair) {
+  if (test_and_set.size() < kMostRecords &&
       std::find(test_and_set.begin(), test_and_set.end(), pair) == test_and_set.end()) {
     test_and_set.push_back(pair);
   }
 }
 
-unsigned GlobalCheck::touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]) {
+unsigned BlockRaceCheck::record(uint64_t line, uint64_t bytes, AccessKind kind, uint32_t pc,
+                                AccessRecord clash[2]) {
   const Region* found = shadow::region_of(line);
   if (!found) return 0;
   has_touched_ = true;
   const Region& region = *found;
-  Cell* const cells = region.cells + (line - region.base) / kSector;
+  ShadowCell* const cells = region.cells + (line - region.base) / kSector;
   bool is_new[2];
   for (const int i : {0, 1}) {
     const auto half = static_cast<uint32_t>(bytes >> 32 * i);
-    is_new[i] = half && !(is_wide(region.brief(line + kSector * static_cast<unsigned>(i))
-                                      .all.load(std::memory_order_acquire)) &&
-                          is_noted(cells[0], cells[i], half, kind));
+    is_new[i] = half && !(is_inflated(region.word(line + kSector * static_cast<unsigned>(i))
+                                          .all.load(std::memory_order_acquire)) &&
+                          is_recorded(cells[0], cells[i], half, kind));
   }
   if (!is_new[0] && !is_new[1]) return 0;
   cells[0].lock();
   unsigned clashes = 0;
   for (const int i : {0, 1}) {
     if (!is_new[i]) continue;
-    const Note mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
+    const AccessRecord mine{block_, static_cast<uint32_t>(bytes >> 32 * i), pc, epoch_, kind};
     const uint64_t sector = line + kSector * static_cast<unsigned>(i);
-    widen(region.brief(sector), cells[i]);
-    clashes |= static_cast<unsigned>(add_note(region, cells[i], sector, mine, clash[i])) << i;
+    inflate(region.word(sector), cells[i]);
+    clashes |= static_cast<unsigned>(add_record(region, cells[i], sector, mine, clash[i])) << i;
   }
   cells[0].unlock();
   return clashes;
 }
 
-// Notes what a block does to a sector in which it is not noted yet, or not alone. Under the lock.
-inline bool GlobalCheck::add_note(const Region& region, Cell& cell, uint64_t sector,
-                                  const Note& mine, Note& clash) {
+// Records what a block does to a sector in which it has no record yet, or is not alone. Under the lock.
+inline bool BlockRaceCheck::add_record(const Region& region, ShadowCell& cell, uint64_t sector,
+                                       const AccessRecord& mine, AccessRecord& clash) {
   const uint32_t base = first_block;
   if (block_of(load(cell.who[0])) >= base || block_of(load(cell.who[1])) >= base ||
-      (load(cell.tag[0]) & Cell::kCrowded)) {
+      (load(cell.tag[0]) & ShadowCell::kOverflow)) {
     return add_to_others(region, cell, sector, mine, clash);
   }
-  if (mine.kind == Touch::write) {  // the first store
+  if (mine.kind == AccessKind::write) {  // the first store
     std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
   }
   put(cell, 0, mine);
   return false;
 }
 
-bool GlobalCheck::add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
-                                Note& clash) {
-  auto& notes = others_;
+bool BlockRaceCheck::add_to_others(const Region& region, ShadowCell& cell, uint64_t sector,
+                                   const AccessRecord& mine, AccessRecord& clash) {
+  auto& records = others_;
   size_t count = 0;
-  const bool has_list = load(cell.tag[0]) & Cell::kCrowded;
-  for_each_note(cell, sector, [&](const Note& note) {
-    if (count < std::size(notes)) notes[count++] = note;
+  const bool has_list = load(cell.tag[0]) & ShadowCell::kOverflow;
+  for_each_record(cell, sector, [&](const AccessRecord& record) {
+    if (count < std::size(records)) records[count++] = record;
   });
 
   bool clashes = false, is_first_store = true;
   for (size_t i = 0; i < count; ++i) {
-    const Note& note = notes[i];
-    is_first_store &= note.kind != Touch::write;
-    if (!(note.bytes & mine.bytes)) continue;
-    if (note.block == block_) {
-      if (mine.kind == Touch::write && note.kind == Touch::read) {
-        note_test_and_set({note.pc, mine.pc});
+    const AccessRecord& record = records[i];
+    is_first_store &= record.kind != AccessKind::write;
+    if (!(record.bytes & mine.bytes)) continue;
+    if (record.block == block_) {
+      if (mine.kind == AccessKind::write && record.kind == AccessKind::read) {
+        note_test_and_set({record.pc, mine.pc});
       }
       continue;
     }
-    if (mine.kind == Touch::atomic && note.kind != Touch::read && has_fences()) learn(note);
-    const bool one_stores = mine.kind == Touch::write || note.kind == Touch::write;
-    const bool comes_behind =
-        mine.kind == Touch::write && note.kind == Touch::atomic && has_seen(sector, note);
-    if (one_stores && !clashes && !comes_behind && !is_ordered(note)) {
-      clash = note;
+    if (mine.kind == AccessKind::atomic && record.kind != AccessKind::read && has_fences())
+      join(record);
+    const bool one_stores = mine.kind == AccessKind::write || record.kind == AccessKind::write;
+    const bool comes_behind = mine.kind == AccessKind::write && record.kind == AccessKind::atomic &&
+                              has_seen(sector, record);
+    if (one_stores && !clashes && !comes_behind && !is_ordered(record)) {
+      clash = record;
       clashes = true;
     }
   }
-  if (mine.kind == Touch::write && is_first_store) {
+  if (mine.kind == AccessKind::write && is_first_store) {
     std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
   }
 
-  // The new note takes the place of one that it makes needless: the block's own, or another block's of
+  // The new record takes the place of one that it makes needless: the block's own, or another block's of
   // the same kind and bytes. The last store and the last atomic operation stay, and the first and the
   // last of several readers.
   size_t place = count;
   bool has_first_reader = false;
   for (size_t i = 0; i < count && place == count; ++i) {
-    const Note& note = notes[i];
-    if (note.kind != mine.kind) continue;
-    const bool covers = !(note.bytes & ~mine.bytes);
-    if (note.block == block_) {
-      if (note.epoch == mine.epoch || covers) place = i;
-    } else if (mine.kind != Touch::read) {
+    const AccessRecord& record = records[i];
+    if (record.kind != mine.kind) continue;
+    const bool covers = !(record.bytes & ~mine.bytes);
+    if (record.block == block_) {
+      if (record.epoch == mine.epoch || covers) place = i;
+    } else if (mine.kind != AccessKind::read) {
       if (covers) place = i;
     } else {
       if (covers && has_first_reader) place = i;
-      has_first_reader |= !(mine.bytes & ~note.bytes);
+      has_first_reader |= !(mine.bytes & ~record.bytes);
     }
   }
-  if (place == std::size(notes)) --place;
+  if (place == std::size(records)) --place;
   if (place == count) {
-    notes[count++] = mine;
+    records[count++] = mine;
   } else {
-    const uint32_t own_bytes = notes[place].block == block_ ? notes[place].bytes : 0;
-    notes[place] = mine;
-    notes[place].bytes |= own_bytes;
+    const uint32_t own_bytes = records[place].block == block_ ? records[place].bytes : 0;
+    records[place] = mine;
+    records[place].bytes |= own_bytes;
   }
 
-  for (const size_t i : {0, 1}) put(cell, static_cast<int>(i), i < count ? notes[i] : Note{});
+  for (const size_t i : {0, 1})
+    put(cell, static_cast<int>(i), i < count ? records[i] : AccessRecord{});
   if (has_list || count > 2) {
-    CrowdedSectors& sectors = crowded(sector);
+    OverflowSectors& sectors = overflow(sector);
     const Guard guard(sectors.lock);
     if (count > 2) {
-      sectors.notes[sector].assign(notes + 2, notes + count);
-      cell.tag[0].fetch_or(Cell::kCrowded, std::memory_order_relaxed);
+      sectors.records[sector].assign(records + 2, records + count);
+      cell.tag[0].fetch_or(ShadowCell::kOverflow, std::memory_order_relaxed);
     } else {
-      sectors.notes.erase(sector);
-      cell.tag[0].fetch_and(~Cell::kCrowded, std::memory_order_relaxed);
+      sectors.records.erase(sector);
+      cell.tag[0].fetch_and(~ShadowCell::kOverflow, std::memory_order_relaxed);
     }
   }
   return clashes;
 }
 
-void GlobalCheck::acquire(uint64_t sector, uint32_t bytes) {
+void BlockRaceCheck::acquire(uint64_t sector, uint32_t bytes) {
   const Region* region = shadow::region_of(sector);
   if (!region || !has_fences()) return;
-  Cell& cell = region->cells[(sector - region->base) / kSector];
-  Cell& head = region->cells[(sector - region->base) / kLine * 2];
+  ShadowCell& cell = region->cells[(sector - region->base) / kSector];
+  ShadowCell& head = region->cells[(sector - region->base) / kLine * 2];
   head.lock();
-  widen(region->brief(sector), cell);
-  for_each_note(cell, sector, [&](const Note& note) {
-    if (note.block == block_ || !(note.bytes & bytes) || note.kind < Touch::write) return;
-    learn(note);
-    if (note.kind == Touch::atomic && !has_seen(sector, note)) {
-      seen_[next_seen_++ % std::size(seen_)] = {sector, note.block, note.bytes & bytes};
+  inflate(region->word(sector), cell);
+  for_each_record(cell, sector, [&](const AccessRecord& record) {
+    if (record.block == block_ || !(record.bytes & bytes) || record.kind < AccessKind::write)
+      return;
+    join(record);
+    if (record.kind == AccessKind::atomic && !has_seen(sector, record)) {
+      seen_[next_seen_++ % std::size(seen_)] = {sector, record.block, record.bytes & bytes};
     }
   });
   head.unlock();
 }
 
-bool GlobalCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
+bool BlockRaceCheck::is_unchanged(uint64_t sector, uint32_t bytes) {
   const Region* region = shadow::region_of(sector);
   if (!region) return false;
   const char* before = region->image(sector);

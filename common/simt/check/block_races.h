@@ -11,10 +11,10 @@
 // but flags and levels are set that way in programs that work. So is a test of a word that is then set,
 // where all set the same value (`if (level[v] < 0) level[v] = next;`).
 //
-// For each sector of 32 bytes it is noted who touched which bytes last: in eight bytes as long as one block
+// For each sector of 32 bytes there is a record of who touched which bytes last: in eight bytes as long as one block
 // has the sector for itself, else in a cell. Workers share the cells. Two of them, which fill a cache line,
 // are locked only when a block comes to them in a new way; a block that comes again to a sector where nobody
-// else interferes finds itself noted, and goes on.
+// else interferes finds its record, and goes on.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace simt::engine {
 
-// Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see shadow.h.
+// Two blocks that touch the same bytes. Whether it is a fault is known after the launch; see race_policy.h.
 struct BlockRace {
   Fault fault;
   uint64_t value = 0;   // what was stored
@@ -39,24 +39,25 @@ struct BlockRace {
 };
 
 // One worker's view.
-class GlobalCheck {
+class BlockRaceCheck {
  public:
   void begin_block(uint64_t linear);
   void fence();  // some thread of the block has executed one
 
-  // Notes what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
-  // sector. Returns the lanes that need touch() as well, because others come to their sectors, too. `fresh`
+  // Records what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
+  // sector. Returns the lanes that need record() as well, because others come to their sectors, too. `maybe_unwritten`
   // are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
   // and those stay in it of whose sector something is read that nobody has written.
   // `again` becomes true if some lane stores where the block has loaded or stored before in this phase, or loads where
   // it has stored; also where that is not known.
-  uint32_t touch_briefly(const uint64_t* address, uint32_t lanes, unsigned size, Touch kind,
-                         uint32_t pc, uint32_t& fresh, bool& again);
+  uint32_t record_words(const uint64_t* address, uint32_t lanes, unsigned size, AccessKind kind,
+                        uint32_t pc, uint32_t& maybe_unwritten, bool& again);
 
-  // Notes what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
+  // Records what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
   // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]
   // stand for the second.
-  unsigned touch(uint64_t line, uint64_t bytes, Touch kind, uint32_t pc, Note clash[2]);
+  unsigned record(uint64_t line, uint64_t bytes, AccessKind kind, uint32_t pc,
+                  AccessRecord clash[2]);
 
   // The block has read these bytes by an atomic operation or a volatile load: it knows now what those knew
   // who stored there.
@@ -66,7 +67,7 @@ class GlobalCheck {
 
   // Do these bytes hold what they held before a block of this launch stored there?
   static bool is_unchanged(uint64_t sector, uint32_t bytes);
-  // The index in its grid of a block that touch() reported.
+  // The index in its grid of a block that record() reported.
   static uint64_t linear(uint32_t block);
 
   // Places that load a word and then store to it.
@@ -77,26 +78,27 @@ class GlobalCheck {
   std::vector<TestAndSet> test_and_set;
 
  private:
-  struct KnownSite {
+  struct KnownCodeSite {
     uint32_t load_pc = 0, store_pc = 0, epoch = 0, number = 0;
   };
 
-  bool add_words(Brief& brief, uint64_t now, uint32_t words, Touch kind, bool has_fences);
-  bool claim(const Region& region, Brief& brief, uint64_t now, uint64_t sector, uint32_t words,
-             Touch kind, uint32_t pc);
+  bool add_words(ShadowWord& word, uint64_t now, uint32_t words, AccessKind kind, bool has_fences);
+  bool first_access(const Region& region, ShadowWord& word, uint64_t now, uint64_t sector,
+                    uint32_t words, AccessKind kind, uint32_t pc);
   uint32_t number_of(uint32_t load_pc, uint32_t store_pc);
   void note_test_and_set(const TestAndSet& pair);
-  bool is_noted(const Cell& head, Cell& cell, uint32_t bytes, Touch kind) const;
-  bool add_note(const Region& region, Cell& cell, uint64_t sector, const Note& mine, Note& clash);
-  bool add_to_others(const Region& region, Cell& cell, uint64_t sector, const Note& mine,
-                     Note& clash);
-  bool is_ordered(const Note& earlier) const;
-  void learn(const Note& release);
-  bool has_seen(uint64_t sector, const Note& atomic) const;
+  bool is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes, AccessKind kind) const;
+  bool add_record(const Region& region, ShadowCell& cell, uint64_t sector, const AccessRecord& mine,
+                  AccessRecord& clash);
+  bool add_to_others(const Region& region, ShadowCell& cell, uint64_t sector,
+                     const AccessRecord& mine, AccessRecord& clash);
+  bool is_ordered(const AccessRecord& earlier) const;
+  void join(const AccessRecord& release);
+  bool has_seen(uint64_t sector, const AccessRecord& atomic) const;
 
   uint32_t block_ = 0, epoch_ = 0;
   bool has_touched_ = false;  // since the last fence
-  uint32_t last_learnt_ = 0, last_version_ = 0;
+  uint32_t last_joined_ = 0, last_version_ = 0;
   // Atomic operations of other blocks that the block's own ones, or its volatile loads, may have come behind: a
   // plain store to the same bytes comes behind them, too (`if (atomicAdd(&count, 1) == last) count = 0;`).
   struct SeenAtomic {
@@ -105,9 +107,9 @@ class GlobalCheck {
   };
   SeenAtomic seen_[16];
   unsigned next_seen_ = 0;
-  static constexpr size_t kMostNotes = 64;  // of a sector, besides the two in its cell
-  Note others_[2 + kMostNotes];  // of the sector at hand: too many to make anew each time
-  KnownSite known_sites_[64];
+  static constexpr size_t kMostRecords = 64;  // of a sector, besides the two in its cell
+  AccessRecord others_[2 + kMostRecords];  // of the sector at hand: too many to make anew each time
+  KnownCodeSite known_sites_[64];
   uint32_t generation_ = 0;  // of the known sites
 };
 

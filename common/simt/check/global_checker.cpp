@@ -136,7 +136,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   const unsigned size = request.size;
   const bool is_volatile = !request.is_atomic() && request.is_volatile();
   const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
-  const Touch kind = touch_of(request);
+  const AccessKind kind = touch_of(request);
   const auto pc = static_cast<uint32_t>(request.pc - program_base());
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
@@ -145,7 +145,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   if (request.writes()) stores.begin();
   if (are_words && !request.is_atomic() && !is_volatile) [[likely]] {
     uint32_t unwritten = maybe_unwritten;
-    lanes = blocks.touch_briefly(request.address, lanes, size, kind, pc, unwritten, again);
+    lanes = blocks.record_words(request.address, lanes, size, kind, pc, unwritten, again);
     if (unwritten) check_written(request, unwritten);
     if (!lanes) [[likely]]
       return again;
@@ -158,8 +158,8 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
                 [&](uint64_t line, uint64_t bytes, int first, int last) {
                   if (reads_flag) flags_.push_back({line, bytes});
                   if (is_volatile && !request.writes()) return;
-                  Note clash[2];
-                  const unsigned clashes = blocks.touch(line, bytes, kind, pc, clash);
+                  AccessRecord clash[2];
+                  const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
                   if (!clashes) [[likely]]
                     return;
                   for (const unsigned half : {0u, 1u}) {
@@ -171,7 +171,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
 }
 
 // What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
-void GlobalChecker::report_clash(const Request& request, Touch kind, const Note& clash,
+void GlobalChecker::report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
                                  uint64_t sector, int first, int last) {
   for (int lane = first; lane <= last; ++lane) {
     if (!(request.lanes >> lane & 1)) continue;
@@ -182,25 +182,26 @@ void GlobalChecker::report_clash(const Request& request, Touch kind, const Note&
     BlockRace race;
     race.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
     race.fault.other_pc = clash.pc + program_base();
-    race.fault.other_store = clash.kind != Touch::read;
-    race.fault.other_block = GlobalCheck::linear(clash.block);
-    if (kind == Touch::write) {
+    race.fault.other_store = clash.kind != AccessKind::read;
+    race.fault.other_block = BlockRaceCheck::linear(clash.block);
+    if (kind == AccessKind::write) {
       // As long as nothing has changed here, the other block's store may be still to come.
-      const bool may_come = clash.kind == Touch::write && GlobalCheck::is_unchanged(sector, both);
+      const bool may_come =
+          clash.kind == AccessKind::write && BlockRaceCheck::is_unchanged(sector, both);
       const bool is_sure = !may_come || stores.await_others();
       race.value = value_at(address, size);
       unsettled_.push_back({race, race.value, is_sure});
       return;
     }
     race.value = value_at(address, size);
-    if (kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, both)) races_.add(race);
+    if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) races_.add(race);
     return;
   }
 }
 
 void GlobalChecker::settle_all() {
   // Asked after the reads: a block may have executed the first fence just before.
-  if (!GlobalCheck::has_fences()) flags_.clear();
+  if (!BlockRaceCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {
     for (unsigned half = 0; half < 64; half += 32) {
       const auto bytes = static_cast<uint32_t>(flag.bytes >> half);

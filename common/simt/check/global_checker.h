@@ -39,7 +39,7 @@ class GlobalChecker {
   Place check_place(const Request& request);
 
   // Other blocks that touch the same bytes, and memory that nobody has written. False if the block comes to none of them
-  // again, in a way that could race: see GlobalCheck::touch_briefly().
+  // again, in a way that could race: see BlockRaceCheck::record_words().
   bool check_blocks(const Request& request, uint32_t maybe_unwritten);
 
   // The lanes have run: did the stores that clash change anything?
@@ -50,14 +50,14 @@ class GlobalChecker {
   // A store that clashes with an earlier one of the same block.
   void add_unsettled(const BlockRace& race) { unsettled_.push_back({race, race.value, true}); }
 
-  GlobalCheck blocks;
+  BlockRaceCheck blocks;
   Footprint footprint;  // of the launch so far
   StoresInFlight stores;
 
  private:
   void check_written(const Request& request, uint32_t lanes);
-  void report_clash(const Request& request, Touch kind, const Note& clash, uint64_t sector,
-                    int first, int last);
+  void report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
+                    uint64_t sector, int first, int last);
   void settle_all();
 
   const BlockContext& block_;
@@ -79,10 +79,10 @@ class GlobalChecker {
 };
 
 // As the shadow knows it.
-inline Touch touch_of(const Request& request) {
-  return request.kind == Access::load                   ? Touch::read
-         : request.is_atomic() || request.is_volatile() ? Touch::atomic
-                                                        : Touch::write;
+inline AccessKind touch_of(const Request& request) {
+  return request.kind == Access::load                   ? AccessKind::read
+         : request.is_atomic() || request.is_volatile() ? AccessKind::atomic
+                                                        : AccessKind::write;
 }
 
 // Which of the 64 bytes at `line` are among the `size` at `address`.

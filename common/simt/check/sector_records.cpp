@@ -16,37 +16,38 @@ union Lasting {
   ~Lasting() {}
   T value;
 };
-[[gnu::init_priority(104)]] Lasting<Sites> lasting_sites;
+[[gnu::init_priority(104)]] Lasting<CodeSites> lasting_sites;
 [[gnu::init_priority(104)]] Lasting<Phase> lasting_phase;
 
 }  // namespace
 
-constinit Sites* const sites = &lasting_sites.value;
+constinit CodeSites* const sites = &lasting_sites.value;
 constinit Phase& the_phase = lasting_phase.value;
 uint32_t first_block = 1;
 
-CrowdedSectors& crowded(uint64_t sector) {
-  static auto* shards = new CrowdedSectors[kShards];
+OverflowSectors& overflow(uint64_t sector) {
+  static auto* shards = new OverflowSectors[kShards];
   return shards[sector / kSector % kShards];
 }
 
-void widen(Brief& brief, Cell& cell) {
-  const uint64_t wide = uint64_t{first_block} << 32 | Brief::kWide;
-  uint64_t now = brief.all.load(std::memory_order_acquire);
+void inflate(ShadowWord& word, ShadowCell& cell) {
+  const uint64_t wide = uint64_t{first_block} << 32 | ShadowWord::kInflated;
+  uint64_t now = word.all.load(std::memory_order_acquire);
   do {
-    if (is_wide(now)) return;
+    if (is_inflated(now)) return;
     if (block_of(now) < first_block) continue;
-    while (now & Brief::kBusy) now = brief.all.load(std::memory_order_acquire);
-    const Site& site = site_of(now);
+    while (now & ShadowWord::kBusy) now = word.all.load(std::memory_order_acquire);
+    const CodeSite& site = site_of(now);
     int i = 0;
     if (const uint32_t read = now & 0xff) {
-      put(cell, i++, {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, Touch::read});
+      put(cell, i++,
+          {block_of(now), bytes_of_words(read), site.load_pc, site.epoch, AccessKind::read});
     }
     if (const uint32_t stored = now >> 8 & 0xff) {
       put(cell, i,
-          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, Touch::write});
+          {block_of(now), bytes_of_words(stored), site.store_pc, site.epoch, AccessKind::write});
     }
-  } while (!brief.all.compare_exchange_strong(now, wide));
+  } while (!word.all.compare_exchange_strong(now, wide));
 }
 
 namespace shadow {
@@ -61,12 +62,12 @@ void begin_phase(uint64_t blocks) {
   first_block = p.next;
   p.next += static_cast<uint32_t>(blocks);
   p.has_fences = false;
-  p.knowledge.clear();
-  if (sites->numbers.size() > Sites::kMost / 2) {  // only notes of earlier phases name them
+  p.clocks.clear();
+  if (sites->numbers.size() > CodeSites::kMost / 2) {  // only records of earlier phases name them
     sites->numbers.clear();
     ++sites->generation;
   }
-  for (uint64_t i = 0; i < kShards; ++i) crowded(i * kSector).notes.clear();
+  for (uint64_t i = 0; i < kShards; ++i) overflow(i * kSector).records.clear();
 }
 
 }  // namespace shadow

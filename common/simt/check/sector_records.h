@@ -1,5 +1,5 @@
 // What is noted about a sector of global memory: who touched which bytes in this launch, from where, how many fences into its
-// block. One block's notes fit in 64 bits (Brief, in memory/shadow.h); those of two in a cell; more stand in a list.
+// block. One block's records fit in 64 bits (ShadowWord, in memory/shadow.h); those of two in a cell; more stand in a list.
 #pragma once
 
 #include <cstdint>
@@ -12,49 +12,49 @@
 
 namespace simt::engine {
 
-enum class Touch : uint8_t { none, read, write, atomic };  // atomic: volatile stores, too
+enum class AccessKind : uint8_t { none, read, write, atomic };  // atomic: volatile stores, too
 
 // What one block did to a sector.
-struct Note {
+struct AccessRecord {
   uint32_t block = 0;  // its number among the blocks of all launches
   uint32_t bytes = 0;  // which of the 32
   uint32_t pc = 0;     // relative to the program's first address
   uint32_t epoch = 0;  // how many fences the block had executed, each after an access
-  Touch kind = Touch::none;
+  AccessKind kind = AccessKind::none;
 };
 
-// ---- Notes --------------------------------------------------------------------------------------
+// ---- Records ------------------------------------------------------------------------------------
 
 inline uint32_t block_of(uint64_t who) { return static_cast<uint32_t>(who >> 32); }
 inline uint32_t bytes_of(uint64_t who) { return static_cast<uint32_t>(who); }
-inline Touch kind_of(uint32_t tag) { return static_cast<Touch>(tag & Cell::kKind); }
+inline AccessKind kind_of(uint32_t tag) { return static_cast<AccessKind>(tag & ShadowCell::kKind); }
 inline uint64_t load(const std::atomic<uint64_t>& x) { return x.load(std::memory_order_relaxed); }
 inline uint32_t load(const std::atomic<uint32_t>& x) { return x.load(std::memory_order_relaxed); }
 
-inline Note note_at(const Cell& cell, int i) {
+inline AccessRecord record_at(const ShadowCell& cell, int i) {
   const uint64_t who = load(cell.who[i]);
   const uint32_t tag = load(cell.tag[i]);
   return {block_of(who), bytes_of(who), load(cell.pc[i]), tag >> 4, kind_of(tag)};
 }
 
 // Leaves the flags as they are. Only under the cell's lock.
-inline void put(Cell& cell, int i, const Note& note) {
-  cell.who[i].store(uint64_t{note.block} << 32 | note.bytes, std::memory_order_relaxed);
-  cell.pc[i].store(note.pc, std::memory_order_relaxed);
-  const uint32_t flags = load(cell.tag[i]) & (Cell::kLocked | Cell::kCrowded);
-  cell.tag[i].store(note.epoch << 4 | flags | static_cast<uint32_t>(note.kind),
+inline void put(ShadowCell& cell, int i, const AccessRecord& record) {
+  cell.who[i].store(uint64_t{record.block} << 32 | record.bytes, std::memory_order_relaxed);
+  cell.pc[i].store(record.pc, std::memory_order_relaxed);
+  const uint32_t flags = load(cell.tag[i]) & (ShadowCell::kLocked | ShadowCell::kOverflow);
+  cell.tag[i].store(record.epoch << 4 | flags | static_cast<uint32_t>(record.kind),
                     std::memory_order_relaxed);
 }
 
 // Where in the program, and how many fences into its block, a block came to a sector first.
-struct Site {
+struct CodeSite {
   static constexpr uint32_t kNone = ~uint32_t{0};
   uint32_t load_pc = kNone, store_pc = kNone, epoch = 0;
-  bool operator==(const Site&) const = default;
+  bool operator==(const CodeSite&) const = default;
 };
 
-struct SiteHash {
-  size_t operator()(const Site& site) const {
+struct CodeSiteHash {
+  size_t operator()(const CodeSite& site) const {
     uint64_t x = site.load_pc * 0x9e3779b97f4a7c15;
     x = (x ^ site.store_pc) * 0x9e3779b97f4a7c15;
     x = (x ^ site.epoch) * 0x9e3779b97f4a7c15;
@@ -63,15 +63,15 @@ struct SiteHash {
 };
 
 // The sites of a phase, numbered.
-struct Sites {
+struct CodeSites {
   static constexpr uint32_t kMost = 1 << 14;
-  Site at[kMost];
+  CodeSite at[kMost];
   SpinLock lock;
-  std::unordered_map<Site, uint32_t, SiteHash> numbers;
+  std::unordered_map<CodeSite, uint32_t, CodeSiteHash> numbers;
   uint32_t generation = 1;  // goes up whenever the numbers are given anew
 
   // kMost if there are too many.
-  uint32_t number(const Site& site) {
+  uint32_t number(const CodeSite& site) {
     const Guard guard(lock);
     const auto found = numbers.find(site);
     if (found != numbers.end()) return found->second;
@@ -82,10 +82,10 @@ struct Sites {
     return next;
   }
 };
-extern Sites* const sites;
+extern CodeSites* const sites;
 
-inline const Site& site_of(uint64_t brief) {
-  return sites->at[brief >> Brief::kSiteShift & (Sites::kMost - 1)];
+inline const CodeSite& site_of(uint64_t word) {
+  return sites->at[word >> ShadowWord::kSiteShift & (CodeSites::kMost - 1)];
 }
 
 // A bit for each word of a sector, as four for its bytes.
@@ -103,12 +103,12 @@ inline uint32_t bytes_of_words(uint32_t words) {
 struct Phase {
   uint32_t next = 1;  // number of the first block to come
   std::atomic<bool> has_fences{false};
-  SpinLock lock;  // of knowledge
-  std::unordered_map<uint32_t, Knowledge> knowledge;
+  SpinLock lock;  // of clocks
+  std::unordered_map<uint32_t, VectorClock> clocks;
 };
 extern Phase& the_phase;
 inline Phase& phase() { return the_phase; }
-extern uint32_t first_block;  // of this phase: notes of earlier ones are history
+extern uint32_t first_block;  // of this phase: records of earlier ones are history
 
 namespace shadow {
 
@@ -119,35 +119,35 @@ void begin_phase(uint64_t blocks);
 }  // namespace shadow
 
 // Sectors that more than two kinds of visitors share.
-struct CrowdedSectors {
+struct OverflowSectors {
   SpinLock lock;
-  std::unordered_map<uint64_t, std::vector<Note>> notes;
+  std::unordered_map<uint64_t, std::vector<AccessRecord>> records;
 };
-CrowdedSectors& crowded(uint64_t sector);
+OverflowSectors& overflow(uint64_t sector);
 
 // All that is noted about a sector in this phase. Only under the cell's lock.
 template <class F>
-void for_each_note(const Cell& cell, uint64_t sector, F&& f) {
+void for_each_record(const ShadowCell& cell, uint64_t sector, F&& f) {
   const uint32_t base = first_block;
   for (const int i : {0, 1}) {
-    const Note note = note_at(cell, i);
-    if (note.block >= base && note.kind != Touch::none) f(note);
+    const AccessRecord record = record_at(cell, i);
+    if (record.block >= base && record.kind != AccessKind::none) f(record);
   }
-  if (!(load(cell.tag[0]) & Cell::kCrowded)) return;
-  CrowdedSectors& sectors = crowded(sector);
+  if (!(load(cell.tag[0]) & ShadowCell::kOverflow)) return;
+  OverflowSectors& sectors = overflow(sector);
   const Guard guard(sectors.lock);
-  const auto found = sectors.notes.find(sector);
-  if (found == sectors.notes.end()) return;
-  for (const Note& note : found->second) {
-    if (note.block >= base) f(note);
+  const auto found = sectors.records.find(sector);
+  if (found == sectors.records.end()) return;
+  for (const AccessRecord& record : found->second) {
+    if (record.block >= base) f(record);
   }
 }
 
-inline bool is_wide(uint64_t brief) {
-  return (brief & Brief::kWide) && block_of(brief) >= first_block;
+inline bool is_inflated(uint64_t word) {
+  return (word & ShadowWord::kInflated) && block_of(word) >= first_block;
 }
 
-// From now on the cell has what is noted about a sector. Under the cell's lock.
-void widen(Brief& brief, Cell& cell);
+// From now on the cell has a sector's records. Under the cell's lock.
+void inflate(ShadowWord& word, ShadowCell& cell);
 
 }  // namespace simt::engine

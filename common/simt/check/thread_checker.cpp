@@ -34,7 +34,7 @@ void ThreadChecker::check(const Request& request, bool again) {
 
 // Word by word.
 void ThreadChecker::check_words(const Request& request, const GlobalRequest& listed) {
-  const bool is_store = listed.kind == Touch::write;
+  const bool is_store = listed.kind == AccessKind::write;
   const unsigned size = request.size;
   for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -65,7 +65,7 @@ void ThreadChecker::check_words(const Request& request, const GlobalRequest& lis
       } else {
         const uint64_t sector = address - address % 32;
         const auto mine = static_cast<uint32_t>(bytes_in_line(address, size, sector));
-        if (listed.kind == Touch::atomic || !GlobalCheck::is_unchanged(sector, mine))
+        if (listed.kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, mine))
           log_.add(found);
       }
     }

@@ -74,13 +74,13 @@ bool ThreadRaces::is_alone(const Use& use, const GlobalRequest& request) const {
 }
 
 bool ThreadRaces::note_any(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
-  const bool stores = request.kind == Touch::write;
+  const bool stores = request.kind == AccessKind::write;
   Use& use = use_of(base, stores);
   if (use.is_each) return true;
   (stores ? use.is_stored : use.is_loaded) = true;
-  const bool may_race = request.kind == Touch::read    ? use.stores && request.again
-                        : request.kind == Touch::write ? request.again
-                                                       : use.stores;
+  const bool may_race = request.kind == AccessKind::read    ? use.stores && request.again
+                        : request.kind == AccessKind::write ? request.again
+                                                            : use.stores;
   const bool is_twice = stores && has_twice(request);
   use.is_mixed |= use.is_stored && (use.is_loaded || request.again || is_twice);
   if (is_twice ||
@@ -92,7 +92,7 @@ bool ThreadRaces::note_any(uint64_t base, const GlobalRequest& request, const Wa
   if (blocks_ > 1 && !use.is_mixed) return false;
   if (request.span.high - request.span.low <= ~uint32_t{0} && listed_.size() < kMostListed) {
     list(use, request, order);
-    (stores ? use.stores : request.kind == Touch::read ? use.loads : use.atomics) = true;
+    (stores ? use.stores : request.kind == AccessKind::read ? use.loads : use.atomics) = true;
   }
   return false;
 }
@@ -156,8 +156,8 @@ bool ThreadRaces::number_of(uint64_t sector, uint32_t& number) {
   }
 }
 
-bool ThreadRaces::access(uint64_t address, uint8_t bytes, unsigned thread, Touch kind, uint32_t pc,
-                         const WarpOrder& order, Race& race) {
+bool ThreadRaces::access(uint64_t address, uint8_t bytes, unsigned thread, AccessKind kind,
+                         uint32_t pc, const WarpOrder& order, Race& race) {
   if (!words_) {
     words_ = std::make_unique<RaceCheck>();
     words_->resize(kMostSectors * 8);
@@ -166,12 +166,12 @@ bool ThreadRaces::access(uint64_t address, uint8_t bytes, unsigned thread, Touch
   }
   uint32_t sector = 0;
   if (!number_of(address - address % kSectorBytes, sector)) return false;
-  const bool is_atomic = kind == Touch::atomic;
+  const bool is_atomic = kind == AccessKind::atomic;
   if (!words_->note_word(sector * 8 + address % kSectorBytes / 4, bytes, thread,
-                         kind != Touch::read, is_atomic, pc, order, race)) {
+                         kind != AccessKind::read, is_atomic, pc, order, race)) {
     return false;
   }
-  const bool one_loads = kind == Touch::read || !race.other_wrote;
+  const bool one_loads = kind == AccessKind::read || !race.other_wrote;
   return !(one_loads && (is_atomic || race.other_atomic));
 }
 

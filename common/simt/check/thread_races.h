@@ -25,7 +25,7 @@ namespace simt::engine {
 struct GlobalRequest {
   const uint64_t* address;
   uint32_t lanes;
-  Touch kind;
+  AccessKind kind;
   unsigned size;
   uint32_t pc;      // relative to the program's first address
   unsigned thread;  // the warp's first
@@ -52,7 +52,7 @@ class ThreadRaces {
 
   // Notes a request to the allocation at `base`. True if each of its words has to be looked at with access().
   bool note(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
-    if (request.kind == Touch::read && last_use_[0] < uses_.size()) [[likely]] {
+    if (request.kind == AccessKind::read && last_use_[0] < uses_.size()) [[likely]] {
       const Use& use = uses_[last_use_[0]];
       const bool is_alone = blocks_ > 1 && use.is_loaded && !use.is_stored;
       if (is_alone && use.base == base) [[likely]]
@@ -62,7 +62,7 @@ class ThreadRaces {
   }
 
   // Notes that a thread touches some bytes of the word at `address`; true if that races.
-  bool access(uint64_t address, uint8_t bytes, unsigned thread, Touch kind, uint32_t pc,
+  bool access(uint64_t address, uint8_t bytes, unsigned thread, AccessKind kind, uint32_t pc,
               const WarpOrder& order, Race& race);
 
  private:
@@ -81,7 +81,7 @@ class ThreadRaces {
     uint32_t offsets;  // where those from `low` begin
     uint16_t thread;
     uint8_t size;
-    Touch kind;
+    AccessKind kind;
   };
   // Sectors by their addresses, each with the numbers of its words.
   struct Sector {

@@ -4,14 +4,14 @@
 
 namespace simt::engine {
 
-uint32_t Knowledge::of(uint32_t block) const {
+uint32_t VectorClock::of(uint32_t block) const {
   const auto after = std::upper_bound(runs_.begin(), runs_.end(), block,
                                       [](uint32_t b, const Run& run) { return b < run.first; });
   if (after == runs_.begin() || after[-1].last < block) return 0;
   return after[-1].epoch;
 }
 
-void Knowledge::add(const Run* more, size_t count) {
+void VectorClock::add(const Run* more, size_t count) {
   std::vector<Run> sum;
   sum.reserve(runs_.size() + count + 1);
   size_t i = 0, j = 0;

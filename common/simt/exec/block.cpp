@@ -23,7 +23,7 @@ void Worker::begin_block(const Grid& grid, uint3 block_index) {
   warp_count_ = 0;
   entry_pc_ = 0;
   traced_ = grid.traced && monitor.block.linear() % grid.stride == 0;
-  circle_.begin(clock_);
+  hang_watch_.begin(clock_);
   patience_.begin(clock_);
 }
 
@@ -52,8 +52,8 @@ void Worker::abandon_block() {
     for (uint32_t rest = warps_[w]->checks.has_wrong_index; rest; rest &= rest - 1) {
       monitor.array_index.report(warps_[w]->checks, std::countr_zero(rest));
     }
-    for (const Later& later : warps_[w]->later) std::free(later.text);
-    warps_[w]->later.clear();
+    for (const DeferredEffect& effect : warps_[w]->deferred) std::free(effect.text);
+    warps_[w]->deferred.clear();
     for (int lane = 0; lane < kLanes; ++lane) {
       if (!warps_[w]->context[lane]) continue;
       pool_->give_back(*warps_[w]->fiber[lane]);
@@ -67,7 +67,7 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
   if (traced_ || waited_ == grid.entry) {
     begin_warps();
   } else {
-    run_plain();
+    run_as_loop();
     if (aborted_) {
       abandon_block();
       return false;
@@ -106,7 +106,7 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
       if (spinning) sched_yield();
     }
-    if (clock_ >= circle_.look_at && traced_ && goes_in_circles()) [[unlikely]] {
+    if (clock_ >= hang_watch_.look_at && traced_ && proves_hang()) [[unlikely]] {
       abandon_block();
       return false;
     }
@@ -156,7 +156,7 @@ bool Worker::open_barrier() {
     for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       warp.key[lane] = warp.parked_key[lane];
-      warp.stop[lane] = Stop::resume;
+      warp.stop[lane] = StopReason::resume;
       warp.exchange[lane].result = static_cast<uint64_t>(count);
       warp.exchange[lane].value = static_cast<uint64_t>(waiting);
     }
@@ -170,8 +170,8 @@ bool Worker::open_barrier() {
 // The whole block has come to the grid's barrier: waits for the other blocks.
 bool Worker::pass_grid_barrier() {
   grid_wait_ = false;
-  if (circle_.voted) grid_->standstill->move();  // takes the vote back: it waits now
-  circle_.changed = true;
+  if (hang_watch_.voted) grid_->hang_vote->move();  // takes the vote back: it waits now
+  hang_watch_.changed = true;
   const GridBarrier::Outcome outcome = grid_->barrier->wait();
   if (outcome == GridBarrier::Outcome::passed) {
     if (grid_->checks_blocks) monitor.global_checker.blocks.begin_block(monitor.block.linear());

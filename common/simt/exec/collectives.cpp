@@ -130,7 +130,7 @@ bool Worker::resolve_collectives(Warp& warp) {
         warp.checks.doubt(lane, warp.checks.doubt_number[std::countr_zero(doubtful)]);
       }
       warp.key[lane] = warp.parked_key[lane];
-      warp.stop[lane] = Stop::resume;
+      warp.stop[lane] = StopReason::resume;
     }
     if (leader.op == Op::sync) warp.checks.order.sync(members, warp.live);
     warp.at_collective &= ~members;

@@ -16,23 +16,22 @@ void Worker::follow_trails(Warp& warp) {
     const int lane = std::countr_zero(rest);
     same &= warp.trail.hash[lane] == warp.trail.hash[leader] &&
             warp.key[lane] == warp.key[leader] &&
-            warp.trail.script_begin[lane] == warp.trail.script_begin[leader] &&
-            warp.trail.script_end[lane] == warp.trail.script_end[leader];
+            warp.trail.queue_begin[lane] == warp.trail.queue_begin[leader] &&
+            warp.trail.queue_end[lane] == warp.trail.queue_end[leader];
   }
   warp.together = same ? warp.group : 0;
   if (!same) {
     uint8_t at[kLanes] = {};
     // The own trail counts only where a lane has come to its stop.
     const auto of_script = [&](int lane) {
-      return unsigned{warp.trail.script_end[lane]} - warp.trail.script_begin[lane];
+      return unsigned{warp.trail.queue_end[lane]} - warp.trail.queue_begin[lane];
     };
     const auto length = [&](int lane) {
       return of_script(lane) + (warp.ahead >> lane & 1 ? 0 : warp.trail.length[lane]);
     };
     const auto key = [&](int lane) {
       const unsigned step = at[lane];
-      if (step < of_script(lane))
-        return warp.script.event[warp.trail.script_begin[lane] + step].key;
+      if (step < of_script(lane)) return warp.queue.event[warp.trail.queue_begin[lane] + step].key;
       return step < length(lane) ? warp.trail.block[step - of_script(lane)][lane] : warp.key[lane];
     };
     uint64_t branch = warp.group_key;
@@ -66,34 +65,34 @@ void Worker::follow_trails(Warp& warp) {
     const int lane = std::countr_zero(rest);
     warp.trail.length[lane] = 0;
     warp.trail.hash[lane] = 0;
-    warp.trail.script_begin[lane] = 0;
+    warp.trail.queue_begin[lane] = 0;
   }
 }
 
 // The lane goes on at the entry of the block ahead of which it has waited.
-void Worker::enter_late(Warp& warp, int lane) {
+void Worker::enter_pending_block(Warp& warp, int lane) {
   const uint64_t key = warp.entry_key[lane];
-  const Script::Event& event = warp.script.event[0];
-  if (script_end_ && event.key == key && !event.size) {
+  const LoadQueue::Event& event = warp.queue.event[0];
+  if (queue_end_ && event.key == key && !event.size) {
     cursor_ = 1;
     return;
   }
-  script_end_ = 0;
+  queue_end_ = 0;
   leave_trail(warp, lane, key, 0);
 }
 
 // The running lane enters a block, the next after `length` others since its last access.
 void Worker::leave_trail(Warp& warp, int lane, uint64_t key, unsigned length) {
-  Script& script = warp.script;
-  if (leads_ && script.length < Script::kEvents) {
-    script.event[script.length] = {key,
-                                   0,
-                                   0,
-                                   0,
-                                   0,
-                                   static_cast<uint8_t>(script.loads(script.length)),
-                                   static_cast<uint8_t>(length + 1)};
-    cursor_ = script_end_ = ++script.length;
+  LoadQueue& queue = warp.queue;
+  if (leads_ && queue.length < LoadQueue::kEvents) {
+    queue.event[queue.length] = {key,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 static_cast<uint8_t>(queue.loads(queue.length)),
+                                 static_cast<uint8_t>(length + 1)};
+    cursor_ = queue_end_ = ++queue.length;
     return;
   }
   leads_ = false;
@@ -104,19 +103,19 @@ void Worker::leave_trail(Warp& warp, int lane, uint64_t key, unsigned length) {
   warp.trail.hash[lane] = (warp.trail.hash[lane] ^ static_cast<uint32_t>(key)) * 0x01000193u;
 }
 
-// A block that no script foretold.
+// A block that the queue does not have.
 void Worker::enter_block(Warp& warp, int lane, uint64_t key) {
   // Nothing happens in between that another lane could see. So a lane that goes forward need not wait
   // for the others: it only leaves a trail, from which follow_trails() learns where lanes parted. A
   // lane that is about to go back, in a loop or into a call, first waits for those behind it.
-  Script& script = warp.script;
+  LoadQueue& queue = warp.queue;
   const unsigned own = warp.trail.length[lane];
-  const uint64_t here = cursor_ && !own ? script.event[cursor_ - 1].key : warp.trail.position[lane];
-  unsigned length = script.blocks(cursor_) + own;
+  const uint64_t here = cursor_ && !own ? queue.event[cursor_ - 1].key : warp.trail.position[lane];
+  unsigned length = queue.blocks(cursor_) + own;
   if (key <= here && length) {
     const Calls& calls = warp.calls;
     const uint64_t depth = kMostDepth - (here >> 48);
-    note_stop(warp, lane, Stop::resume, here,
+    note_stop(warp, lane, StopReason::resume, here,
               depth < calls.depth[lane] && depth < Calls::kKnown ? calls.outer_paths[depth][lane]
                                                                  : calls.path[lane]);
     warp.waking |= 1u << lane;
@@ -125,7 +124,7 @@ void Worker::enter_block(Warp& warp, int lane, uint64_t key) {
     return stop_and_return<void>(warp, lane);
   }
   if (length == Trail::kMost) [[unlikely]] {
-    note_stop(warp, lane, Stop::resume, key, warp.calls.path[lane]);
+    note_stop(warp, lane, StopReason::resume, key, warp.calls.path[lane]);
     return stop_and_return<void>(warp, lane);
   }
   leave_trail(warp, lane, key, length);

@@ -17,7 +17,7 @@ void Worker::fiber_entry() { running->lane_main(); }
 
 // What a fiber does: it runs one lane.
 void Worker::lane_main() {
-  if (!plain_) {
+  if (!is_loop_) {
     grid_->entry(grid_->closure);
   } else if (run_threads()) {
     leave_to_main();
@@ -47,7 +47,7 @@ void Worker::exit_lane() {
 }
 
 void Worker::leave_to_main() {
-  Context& from = plain_ ? plain_context_ : warp_->context[lane_];
+  Context& from = is_loop_ ? loop_context_ : warp_->context[lane_];
   lane_ = -1;
   switch_context(from, main_, 0);
 }
@@ -59,7 +59,7 @@ uint64_t Worker::wake(Warp& warp, int lane) {
   warp.waking &= ~self;
   if (warp.entering & self) {
     warp.entering &= ~self;
-    enter_late(warp, lane);
+    enter_pending_block(warp, lane);
     return 0;
   }
   if (warp.updating & self) {

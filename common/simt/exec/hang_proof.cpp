@@ -22,31 +22,31 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
 // These lanes are about to load or store.
 void Worker::watch_access(Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(lanes);
-  if (warp.stop[first] == Stop::load) {
+  if (warp.stop[first] == StopReason::load) {
     const uint64_t address = warp.address[first];
     // Pinned memory and the like, which the host may write.
     if (is_managed(address) || (!memory::in_device_arena(address) && memory::find(address)))
-      circle_.changed = true;
+      hang_watch_.changed = true;
     return;
   }
   settle_stores();
-  for (uint32_t rest = lanes; rest && !circle_.changed; rest &= rest - 1) {
+  for (uint32_t rest = lanes; rest && !hang_watch_.changed; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     for (unsigned done = 0; done < warp.size[lane]; done += 8) {
       const uint64_t address = warp.address[lane] + done;
       const unsigned size = std::min(warp.size[lane] - done, 8u);
-      circle_.stored[circle_.stored_count++] = {address, load_up_to_8(address, size), size};
+      hang_watch_.stored[hang_watch_.stored_count++] = {address, load_up_to_8(address, size), size};
     }
   }
 }
 
 // They have stored: is it what was there before?
 void Worker::settle_stores() {
-  for (unsigned i = 0; i < circle_.stored_count && !circle_.changed; ++i) {
-    const Circle::Stored& store = circle_.stored[i];
-    circle_.changed = load_up_to_8(store.address, store.size) != store.before;
+  for (unsigned i = 0; i < hang_watch_.stored_count && !hang_watch_.changed; ++i) {
+    const HangWatch::Stored& store = hang_watch_.stored[i];
+    hang_watch_.changed = load_up_to_8(store.address, store.size) != store.before;
   }
-  circle_.stored_count = 0;
+  hang_watch_.stored_count = 0;
 }
 
 // A hash of where the lanes stand and what they have in registers and on their stacks. None of them runs.
@@ -105,19 +105,19 @@ bool Worker::takes_too_long() {
 }
 
 // True if the launch will never end. Called between two turns of the warps.
-bool Worker::goes_in_circles() {
-  Circle& circle = circle_;
-  circle.look_at = clock_ + Circle::kEvery;
+bool Worker::proves_hang() {
+  HangWatch& circle = hang_watch_;
+  circle.look_at = clock_ + HangWatch::kEvery;
   circle.watching = true;
   settle_stores();
-  Standstill& standstill = *grid_->standstill;
-  standstill.watch();
+  HangVote& hang_vote = *grid_->hang_vote;
+  hang_vote.watch();
   if (circle.changed) {
-    standstill.move();
+    hang_vote.move();
     circle.changed = circle.is_kept = circle.voted = false;
     return false;
   }
-  const uint64_t epoch = standstill.epoch(), state = state_of_lanes();
+  const uint64_t epoch = hang_vote.epoch(), state = state_of_lanes();
   if (!circle.is_kept || epoch != circle.epoch) {
     circle.is_kept = true;
     circle.voted = false;
@@ -130,13 +130,13 @@ bool Worker::goes_in_circles() {
   const auto waiting = [this] { return grid_->barrier ? grid_->barrier->waiting() : 0; };
   if (state == circle.state && !circle.voted) {
     circle.voted = true;
-    standstill.vote(epoch, waiting());
+    hang_vote.vote(epoch, waiting());
   } else if (!circle.voted && ++circle.looks == circle.power) {
     circle.state = state;
     circle.power *= 2;
     circle.looks = 0;
   }
-  if (!circle.voted || !standstill.hangs(waiting())) return false;
+  if (!circle.voted || !hang_vote.hangs(waiting())) return false;
   for (unsigned w = 0; w < warp_count_; ++w) {
     const Warp& warp = *warps_[w];
     const uint64_t key = lowest_of(warp.key);

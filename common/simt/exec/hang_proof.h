@@ -13,9 +13,9 @@
 namespace simt::engine {
 
 // What the workers of a launch tell each other.
-class Standstill {
+class HangVote {
  public:
-  explicit Standstill(uint64_t workers) : running_(workers) {}
+  explicit HangVote(uint64_t workers) : running_(workers) {}
 
   // Grows with whatever may have changed what blocks read, once a block watches.
   uint64_t epoch() const { return epoch_.load(); }
@@ -61,7 +61,7 @@ class Standstill {
 };
 
 // One block's side of it.
-struct Circle {
+struct HangWatch {
   static constexpr uint64_t kPatience = uint64_t{1} << 16;  // steps of a block before anybody looks
   static constexpr uint64_t kEvery = uint64_t{1} << 13;     // steps from one look to the next
 

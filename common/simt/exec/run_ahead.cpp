@@ -8,14 +8,14 @@
 
 namespace simt::engine {
 
-// These lanes of the group are about to run: the first may write a script.
-void Worker::begin_script(Warp& warp, uint32_t lanes) {
-  script_end_ = cursor_ = 0;
-  // The script of lanes that are still behind must stay as it is.
-  warp.scripted = leads_ = traced_ && grid_->run_ahead && lanes == warp.group && !warp.ahead &&
-                           !warp.progress.last_first;
-  if (!warp.scripted) return;
-  warp.script.length = 0;
+// These lanes of the group are about to run: the first may fill a queue.
+void Worker::begin_queue(Warp& warp, uint32_t lanes) {
+  queue_end_ = cursor_ = 0;
+  // The queue of lanes that are still behind must stay as it is.
+  warp.runs_ahead = leads_ = traced_ && grid_->run_ahead && lanes == warp.group && !warp.ahead &&
+                             !warp.progress.last_first;
+  if (!warp.runs_ahead) return;
+  warp.queue.length = 0;
   limit_ = kNotWaiting;
   for (uint32_t rest = warp.live & ~(warp.group | warp.at_barrier | warp.at_collective); rest;
        rest &= rest - 1) {
@@ -23,18 +23,19 @@ void Worker::begin_script(Warp& warp, uint32_t lanes) {
   }
   const int first = std::countr_zero(warp.group);
   stored_bytes_ = 0;
-  if (warp.stop[first] == Stop::store || warp.stop[first] == Stop::atomic) {
+  if (warp.stop[first] == StopReason::store || warp.stop[first] == StopReason::atomic) {
     const Span span = span_of(warp.address, warp.group);
     stored_begin_ = span.low - 15;  // a load of 16 bytes that begins there touches it
     stored_bytes_ = span.high + warp.size[first] - stored_begin_;
   }
 }
 
-// May the lane that writes the script go on past a load? Then notes the load.
+// May the lane that fills the queue go on past a load? Then notes the load.
 bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size) {
-  Script& script = warp.script;
-  const unsigned loads = script.loads(script.length);
-  if (script.length == Script::kEvents || loads == Script::kLoads || key >= limit_) return false;
+  LoadQueue& queue = warp.queue;
+  const unsigned loads = queue.loads(queue.length);
+  if (queue.length == LoadQueue::kEvents || loads == LoadQueue::kLoads || key >= limit_)
+    return false;
   if (monitor.counter.table.at(key_pc(key)).run_ahead != RunAhead::yes) return false;
   if (address - stored_begin_ < stored_bytes_ || !are_aligned(address, size)) return false;
 
@@ -51,31 +52,31 @@ bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, un
   }
   if (address + size > end) return false;
 
-  script.load[loads] = static_cast<uint8_t>(script.length);
-  script.address[loads][lane] = address;
-  script.event[script.length++] = {key,
-                                   begin,
-                                   end - size - begin,
-                                   warp.calls.path[lane],
-                                   static_cast<uint8_t>(size),
-                                   static_cast<uint8_t>(loads + 1),
-                                   0};
-  cursor_ = script_end_ = script.length;
+  queue.load[loads] = static_cast<uint8_t>(queue.length);
+  queue.address[loads][lane] = address;
+  queue.event[queue.length++] = {key,
+                                 begin,
+                                 end - size - begin,
+                                 warp.calls.path[lane],
+                                 static_cast<uint8_t>(size),
+                                 static_cast<uint8_t>(loads + 1),
+                                 0};
+  cursor_ = queue_end_ = queue.length;
   return true;
 }
 
 // The lanes of the group have stopped: what they loaded on the way is counted.
-void Worker::settle_script(Warp& warp) {
-  if (!warp.scripted) {
+void Worker::settle_queue(Warp& warp) {
+  if (!warp.runs_ahead) {
     follow_trails(warp);
     return;
   }
   const int first = std::countr_zero(warp.group);
-  const uint8_t end = warp.trail.script_end[first];
+  const uint8_t end = warp.trail.queue_end[first];
   const uint32_t same = lanes_with(warp.key, warp.key[first]) &
-                        lanes_with(warp.trail.script_end, end) &
+                        lanes_with(warp.trail.queue_end, end) &
                         lanes_with(warp.trail.hash, warp.trail.hash[first]);
-  const unsigned loads = warp.script.loads(warp.script.length);
+  const unsigned loads = warp.queue.loads(warp.queue.length);
   if ((warp.group & ~same) == 0) {
     warp.together = warp.group;
     for (int i = 0; i < kLanes; ++i) warp.trail.length[i] = 0;
@@ -90,13 +91,13 @@ void Worker::settle_script(Warp& warp) {
 // The usual case: all lanes of the group loaded the same way.
 void Worker::replay_in_step(Warp& warp) {
   const uint32_t group = warp.group;
-  const unsigned loads = warp.script.loads(warp.script.length);
+  const unsigned loads = warp.queue.loads(warp.queue.length);
   if (warp.progress.yielded || warp.progress.steps % kSlice + loads >= kSlice) [[unlikely]] {
     rewind(warp);
     return;
   }
   for (unsigned load = 0; load < loads; ++load) {
-    const Script::Event& event = warp.script.event[warp.script.load[load]];
+    const LoadQueue::Event& event = warp.queue.event[warp.queue.load[load]];
     ++clock_;
     ++warp.progress.steps;
     warp.progress.touched = true;
@@ -104,14 +105,14 @@ void Worker::replay_in_step(Warp& warp) {
     request.pc = key_pc(event.key);
     request.size = event.size;
     request.lanes = group;
-    request.address = warp.script.address[load];
+    request.address = warp.queue.address[load];
     request.span = span_of(request.address, group);
     request.warp = &warp.checks;
     if (!monitor.observe(request)) {
       aborted_ = true;
       return;
     }
-    if (!warp.later.empty()) settle_later(warp, group, load);
+    if (!warp.deferred.empty()) settle_deferred(warp, group, load);
   }
 }
 
@@ -119,18 +120,18 @@ void Worker::replay_in_step(Warp& warp) {
 void Worker::rewind(Warp& warp) {
   for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const unsigned loads = warp.script.loads(warp.trail.script_end[lane]);
+    const unsigned loads = warp.queue.loads(warp.trail.queue_end[lane]);
     if (!loads) continue;
-    warp.future[lane] = {warp.key[lane],
-                         warp.address[lane],
-                         warp.path[lane],
-                         warp.stop[lane],
-                         warp.size[lane],
-                         warp.is_volatile[lane],
-                         warp.is_padded[lane],
-                         warp.trail.script_end[lane],
-                         0,
-                         static_cast<uint8_t>(loads)};
+    warp.pending_stop[lane] = {warp.key[lane],
+                               warp.address[lane],
+                               warp.path[lane],
+                               warp.stop[lane],
+                               warp.size[lane],
+                               warp.is_volatile[lane],
+                               warp.is_padded[lane],
+                               warp.trail.queue_end[lane],
+                               0,
+                               static_cast<uint8_t>(loads)};
     warp.ahead |= 1u << lane;
     warp.live |= 1u << lane;
     stand_at_load(warp, lane);
@@ -138,59 +139,59 @@ void Worker::rewind(Warp& warp) {
 }
 
 void Worker::stand_at_load(Warp& warp, int lane) {
-  const unsigned load = warp.future[lane].load;
-  const unsigned place = warp.script.load[load];
-  const Script::Event& event = warp.script.event[place];
+  const unsigned load = warp.pending_stop[lane].load;
+  const unsigned place = warp.queue.load[load];
+  const LoadQueue::Event& event = warp.queue.event[place];
   warp.key[lane] = event.key;
-  warp.address[lane] = warp.script.address[load][lane];
+  warp.address[lane] = warp.queue.address[load][lane];
   warp.path[lane] = event.path;
-  warp.stop[lane] = Stop::load;
+  warp.stop[lane] = StopReason::load;
   warp.size[lane] = event.size;
   warp.is_volatile[lane] = warp.is_padded[lane] = false;
-  warp.trail.script_end[lane] = static_cast<uint8_t>(place);
+  warp.trail.queue_end[lane] = static_cast<uint8_t>(place);
 }
 
 // These lanes have loaded, and stand at their next load or where they stopped.
 void Worker::advance(Warp& warp, uint32_t lanes) {
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    Future& future = warp.future[lane];
-    if (!warp.later.empty()) settle_later(warp, 1u << lane, future.load);
-    warp.trail.script_begin[lane] = static_cast<uint8_t>(warp.script.load[future.load] + 1);
-    if (++future.load < future.loads) {
+    PendingStop& pending_stop = warp.pending_stop[lane];
+    if (!warp.deferred.empty()) settle_deferred(warp, 1u << lane, pending_stop.load);
+    warp.trail.queue_begin[lane] = static_cast<uint8_t>(warp.queue.load[pending_stop.load] + 1);
+    if (++pending_stop.load < pending_stop.loads) {
       stand_at_load(warp, lane);
       continue;
     }
-    warp.key[lane] = future.key;
-    warp.address[lane] = future.address;
-    warp.path[lane] = future.path;
-    warp.stop[lane] = future.stop;
-    warp.size[lane] = future.size;
-    warp.is_volatile[lane] = future.is_volatile;
-    warp.is_padded[lane] = future.is_padded;
-    warp.trail.script_end[lane] = future.script_end;
+    warp.key[lane] = pending_stop.key;
+    warp.address[lane] = pending_stop.address;
+    warp.path[lane] = pending_stop.path;
+    warp.stop[lane] = pending_stop.stop;
+    warp.size[lane] = pending_stop.size;
+    warp.is_volatile[lane] = pending_stop.is_volatile;
+    warp.is_padded[lane] = pending_stop.is_padded;
+    warp.trail.queue_end[lane] = pending_stop.queue_end;
     warp.ahead &= ~(1u << lane);
-    if (future.key == kNotWaiting) warp.live &= ~(1u << lane);
+    if (pending_stop.key == kNotWaiting) warp.live &= ~(1u << lane);
   }
 }
 
-// These lanes have done a load of the script: what they did after it is known now.
-void Worker::settle_later(Warp& warp, uint32_t lanes, unsigned load) {
-  std::erase_if(warp.later, [&](const Later& later) {
-    if (later.load != load || !(lanes >> later.lane & 1)) return false;
-    if (later.text) {
-      std::fputs(later.text, stdout);
-      std::free(later.text);
+// These lanes have done a load of the queue: what they did after it is known now.
+void Worker::settle_deferred(Warp& warp, uint32_t lanes, unsigned load) {
+  std::erase_if(warp.deferred, [&](const DeferredEffect& effect) {
+    if (effect.load != load || !(lanes >> effect.lane & 1)) return false;
+    if (effect.text) {
+      std::fputs(effect.text, stdout);
+      std::free(effect.text);
     } else {
-      note(warp, later);
+      note(warp, effect);
     }
     return true;
   });
 }
 
 // Finds out which loads may be run ahead of; see RunAhead.
-void Worker::update_predictor(Warp& warp, uint64_t key, uint32_t group, Stop what) {
-  if (what == Stop::load) {
+void Worker::update_predictor(Warp& warp, uint64_t key, uint32_t group, StopReason what) {
+  if (what == StopReason::load) {
     CountTable::Entry& entry = monitor.counter.table.at(key_pc(key));
     if (entry.run_ahead == RunAhead::unknown && group == warp.together)
       entry.run_ahead = RunAhead::yes;
@@ -200,21 +201,22 @@ void Worker::update_predictor(Warp& warp, uint64_t key, uint32_t group, Stop wha
   const uint32_t others = warp.live & ~(group | warp.at_barrier | warp.at_collective);
   for (uint32_t rest = others; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    if (warp.stop[lane] == Stop::load)
+    if (warp.stop[lane] == StopReason::load)
       monitor.counter.table.at(key_pc(warp.key[lane])).run_ahead = RunAhead::never;
     if (!(warp.ahead >> lane & 1)) continue;
-    for (unsigned load = warp.future[lane].load; load < warp.future[lane].loads; ++load) {
-      const Script::Event& event = warp.script.event[warp.script.load[load]];
+    for (unsigned load = warp.pending_stop[lane].load; load < warp.pending_stop[lane].loads;
+         ++load) {
+      const LoadQueue::Event& event = warp.queue.event[warp.queue.load[load]];
       if (event.key > key) monitor.counter.table.at(key_pc(event.key)).run_ahead = RunAhead::never;
     }
   }
 }
 
 // A lane has computed an index outside its array, or an address that is not aligned; the access comes next.
-void Worker::note(Warp& warp, const Later& later) {
-  if (later.index.array) return ArrayIndexCheck::note(warp.checks, later.lane, later.index);
-  warp.checks.misaligned[later.lane] = later.misaligned;
-  warp.checks.has_misaligned |= 1u << later.lane;
+void Worker::note(Warp& warp, const DeferredEffect& effect) {
+  if (effect.index.array) return ArrayIndexCheck::note(warp.checks, effect.lane, effect.index);
+  warp.checks.misaligned[effect.lane] = effect.misaligned;
+  warp.checks.has_misaligned |= 1u << effect.lane;
 }
 
 }  // namespace simt::engine

@@ -29,7 +29,7 @@ int Worker::schedule(Warp& warp) {
   const HostMemory bookkeeping;
   monitor.settle(warp.checks);
   if (warp.group && traced_) {
-    settle_script(warp);
+    settle_queue(warp);
     if (aborted_) return -1;
     if (warp.checks.has_wrong_index) [[unlikely]]
       monitor.array_index.report_exited(warp.checks, warp.live);
@@ -47,7 +47,7 @@ int Worker::schedule(Warp& warp) {
         continue;
       }
     }
-    begin_script(warp, here);
+    begin_queue(warp, here);
     warp.pending = here & (here - 1);
     return std::countr_zero(here);
   }
@@ -99,19 +99,19 @@ int Worker::form_group(Warp& warp) {
       return -1;
     }
 
-    const Stop what = warp.stop[first];
-    if (what == Stop::barrier || what == Stop::collective) {
+    const StopReason what = warp.stop[first];
+    if (what == StopReason::barrier || what == StopReason::collective) {
       park(warp, group, what);
       if (aborted_) return -1;
       continue;
     }
-    if (what != Stop::resume && traced_) {
+    if (what != StopReason::resume && traced_) {
       warp.group_key = key;
       if (!observe(warp, group)) {
         aborted_ = true;
         return -1;
       }
-      if (circle_.watching && !circle_.changed) watch_access(warp, group);
+      if (hang_watch_.watching && !hang_watch_.changed) watch_access(warp, group);
       update_predictor(warp, key, group, what);
     }
     warp.group = group;
@@ -138,14 +138,14 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
 }
 
 // These lanes wait at a barrier or a collective until the others have come.
-void Worker::park(Warp& warp, uint32_t group, Stop what) {
+void Worker::park(Warp& warp, uint32_t group, StopReason what) {
   for (uint32_t rest = group; rest; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     warp.parked_key[lane] = warp.key[lane];
     warp.live_then[lane] = warp.live;
     warp.key[lane] = kNotWaiting;
   }
-  if (what == Stop::barrier) {
+  if (what == StopReason::barrier) {
     warp.at_barrier |= group;
   } else {
     warp.at_collective |= group;

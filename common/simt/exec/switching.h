@@ -9,7 +9,7 @@
 namespace simt::engine {
 
 // A lane notes where it stops, and why.
-[[gnu::always_inline]] inline void note_stop(Warp& warp, int lane, Stop what, uint64_t key,
+[[gnu::always_inline]] inline void note_stop(Warp& warp, int lane, StopReason what, uint64_t key,
                                              uint32_t path) {
   if (warp.checks.capture >> lane & 1) [[unlikely]] {
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
@@ -28,14 +28,14 @@ namespace simt::engine {
   }
   lane_ = lane;
   cursor_ = 0;
-  script_end_ = warp.scripted ? warp.script.length : 0;
+  queue_end_ = warp.runs_ahead ? warp.queue.length : 0;
   simt_thread_index = warp.thread[lane];
   return warp.waking ? wake(warp, lane) : 0;
 }
 
 // A lane has noted where it stopped: the next of its group, or of the group that forms next.
 [[gnu::always_inline]] inline int Worker::next_lane(Warp& warp, int lane) {
-  warp.trail.script_end[lane] = static_cast<uint8_t>(cursor_);
+  warp.trail.queue_end[lane] = static_cast<uint8_t>(cursor_);
   leads_ = false;
   if (!warp.pending) return schedule(warp);
   const int next = std::countr_zero(warp.pending);

@@ -5,20 +5,20 @@
 namespace simt::engine {
 
 // Runs the block without fibers as far as that goes.
-void Worker::run_plain() {
+void Worker::run_as_loop() {
   Fiber* fiber = pool_->take(&Worker::fiber_entry);
-  plain_ = true;
+  is_loop_ = true;
   turns_ = 0;
   running = this;
   uncounted = kTurn;
-  plain_fiber_ = fiber;
+  loop_fiber_ = fiber;
   lane_ = 0;
   switch_context(main_, fiber->first, 0);
   uncounted = 0;
   running = nullptr;
   warp_ = nullptr;
-  if (plain_) pool_->give_back(*fiber);
-  plain_ = false;
+  if (is_loop_) pool_->give_back(*fiber);
+  is_loop_ = false;
 }
 
 // All threads of the block, one after another; false if one of them had to wait, and has exited.
@@ -32,7 +32,7 @@ bool Worker::run_threads() {
       for (unsigned x = 0; x < extent.x; ++x) {
         simt_thread_index.x = x;
         entry(closure);
-        if (!plain_) [[unlikely]]
+        if (!is_loop_) [[unlikely]]
           return false;
       }
     }
@@ -40,26 +40,26 @@ bool Worker::run_threads() {
   return true;
 }
 
-unsigned Worker::plain_thread() const {
+unsigned Worker::loop_thread() const {
   const uint3 at = simt_thread_index;
   return (at.z * grid_->block.y + at.y) * grid_->block.x + at.x;
 }
 
 // The running thread has to wait. Those before it have exited, those after it become fibers.
-void Worker::leave_plain() {
+void Worker::leave_loop() {
   const HostMemory bookkeeping;
-  plain_ = false;
+  is_loop_ = false;
   waited_ = grid_->entry;
   begin_warps();
-  const unsigned thread = plain_thread();
+  const unsigned thread = loop_thread();
   const unsigned number = thread / kLanes;
   for (unsigned w = 0; w < number; ++w) warps_[w]->live = 0;
   lane_ = static_cast<int>(thread % kLanes);
   warp_ = warps_[number];
   warp_->live &= ~0u << lane_;
   for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
-  warp_->fiber[lane_] = plain_fiber_;
-  warp_->context[lane_] = plain_fiber_->first;  // there is one
+  warp_->fiber[lane_] = loop_fiber_;
+  warp_->context[lane_] = loop_fiber_->first;  // there is one
   warp_->group = warp_->live;
   warp_->pending = warp_->live & (warp_->live - 1);
 }

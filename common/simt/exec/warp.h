@@ -16,10 +16,10 @@
 namespace simt::engine {
 
 // Why a lane stands still.
-enum class Stop : uint8_t { resume, load, store, atomic, collective, barrier };
-static_assert(static_cast<int>(Stop::load) == static_cast<int>(Access::load) &&
-              static_cast<int>(Stop::store) == static_cast<int>(Access::store) &&
-              static_cast<int>(Stop::atomic) == static_cast<int>(Access::atomic));
+enum class StopReason : uint8_t { resume, load, store, atomic, collective, barrier };
+static_assert(static_cast<int>(StopReason::load) == static_cast<int>(Access::load) &&
+              static_cast<int>(StopReason::store) == static_cast<int>(Access::store) &&
+              static_cast<int>(StopReason::atomic) == static_cast<int>(Access::atomic));
 
 // A lane's key: what orders the waiting lanes. The smallest goes first: the deepest call, then the lowest program counter.
 inline constexpr uint64_t kNotWaiting = ~uint64_t{0};
@@ -68,10 +68,10 @@ struct Calls {
 // What the lanes of a group do between two stops.
 //
 // Loads wait for nobody as long as all lanes go the same way: no lane can tell when another has loaded.
-// The first lane of the group writes down which blocks it enters and what it loads; the others
-// follow, each noting its own addresses, until they stop where the first did or come to something
+// The first lane of the group fills the queue with the blocks that it enters and with what it loads; the others
+// follow it, each noting its own addresses, until they stop where the first did or come to something
 // else. Then the loads are counted one after another, each as one request of those who took part.
-struct Script {
+struct LoadQueue {
   struct Event {
     uint64_t key;
     uint64_t base, last;  // of a load: the memory that may be read, and the highest offset into it
@@ -93,33 +93,33 @@ struct Script {
 };
 
 // A lane's stop, while it is still in the past, at a load that it ran ahead of.
-struct Future {
+struct PendingStop {
   uint64_t key, address;
   uint32_t path;
-  Stop stop;
+  StopReason stop;
   uint8_t size;
   bool is_volatile, is_padded;
-  uint8_t script_end;
+  uint8_t queue_end;
   uint8_t load, loads;  // where it is, and how many there are
 };
 
 // What a lane did after a load that it ran ahead of, and what must not be known before that one is counted:
 // it printed `text`, or computed an index outside its array, or an address that is not aligned.
-struct Later {
+struct DeferredEffect {
   int lane;
-  unsigned load;  // its place in the script
+  unsigned load;  // its place in the load queue
   char* text = nullptr;
   WrongIndex index = {};
   uint64_t misaligned = 0;
 };
 
 // The basic blocks that each lane of the group has entered since its last access, as keys: first those of a part of
-// the script, then its own.
+// the queue, then its own.
 struct Trail {
-  static constexpr unsigned kMost =
-      16;  // a lane that has entered so many without an access waits for the others
+  // A lane that has entered so many without an access waits for the others.
+  static constexpr unsigned kMost = 16;
   uint64_t position[kLanes];  // the last of its own, or of the lane's stops
-  uint8_t script_begin[kLanes] = {}, script_end[kLanes] = {};
+  uint8_t queue_begin[kLanes] = {}, queue_end[kLanes] = {};
   alignas(64) uint64_t block[kMost][kLanes];
   uint32_t hash[kLanes];
   uint8_t length[kLanes];
@@ -150,8 +150,8 @@ struct Atomics {
 
 // A warp that makes no progress: see Worker::form_group().
 struct Progress {
-  uint64_t steps =
-      0;  // groups formed since the block began, a barrier opened, or it came to new addresses
+  // Groups formed since the block began, a barrier opened, or it came to new addresses.
+  uint64_t steps = 0;
   uint64_t lowest = ~uint64_t{0}, highest = 0;  // addresses that it came to, now and then
   bool touched = false;                         // memory, since they were looked at
   bool yielded = false;
@@ -165,7 +165,7 @@ struct Warp {
   alignas(64) uint64_t key[kLanes];
   alignas(64) uint64_t address[kLanes];
   uint32_t path[kLanes];
-  Stop stop[kLanes];
+  StopReason stop[kLanes];
   uint8_t size[kLanes];
   bool is_volatile[kLanes];
   bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
@@ -195,18 +195,17 @@ struct Warp {
 
   Calls calls;
   uint32_t outside_kernel = 0;  // lanes whose outermost known call was not the kernel's
-  uint32_t constructing =
-      0;  // lanes that run the constructor of a shared variable: see Worker::is_guard()
-  bool has_pieces =
-      false;  // one place may load, store, and in different sizes: Hooks::access_pieces()
+  uint32_t constructing = 0;    // lanes in the constructor of a shared variable: see is_guard()
+  // One place may load, store, and in different sizes: Hooks::access_pieces().
+  bool has_pieces = false;
 
   Trail trail;
-  Script script;
-  bool scripted = false;  // the group runs by it
-  uint32_t together = 0;  // the lanes of the group, if all came the same way
-  uint32_t ahead = 0;     // lanes that stand at a load of the script, and have run to their future
-  Future future[kLanes];
-  std::vector<Later> later;  // in the order of the lanes
+  LoadQueue queue;
+  bool runs_ahead = false;  // the group uses it
+  uint32_t together = 0;    // the lanes of the group, if all came the same way
+  uint32_t ahead = 0;       // lanes at a load of the queue, which have run to their pending stop
+  PendingStop pending_stop[kLanes];
+  std::vector<DeferredEffect> deferred;  // in the order of the lanes
 
   Copies copies;
   Atomics atomics;

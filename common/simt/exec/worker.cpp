@@ -38,14 +38,14 @@ void Worker::attach() {
   sigaltstack(&stack, nullptr);
 }
 
-bool Worker::is_guard(uint64_t address, Stop what) {
+bool Worker::is_guard(uint64_t address, StopReason what) {
   for (const symbols::Guard& guard : guards_) {
     if (guard.at != address - monitor.shared.tls_base) continue;
     if (!traced_) return true;
     // What the lane does until it has noted that it has run the constructor is nothing that the program says.
     const uint32_t self = 1u << lane_;
     const bool is_first = *reinterpret_cast<const char*>(address) == 0;
-    if (what == Stop::load) {
+    if (what == StopReason::load) {
       if (is_first) warp_->constructing |= self;
       return true;
     }
@@ -74,8 +74,8 @@ Fault Worker::fault_at(Fault::Kind kind, const Warp& warp, int lane) const {
   fault.pc = key_pc(warp.key[lane] == kNotWaiting ? warp.parked_key[lane] : warp.key[lane]);
   fault.address = warp.address[lane];
   fault.size = warp.size[lane];
-  fault.store = warp.stop[lane] == Stop::store || warp.stop[lane] == Stop::atomic;
-  fault.atomic = warp.stop[lane] == Stop::atomic;
+  fault.store = warp.stop[lane] == StopReason::store || warp.stop[lane] == StopReason::atomic;
+  fault.atomic = warp.stop[lane] == StopReason::atomic;
   fault.block = monitor.block.index;
   fault.thread = warp.thread[lane];
   fault.grid = grid_->grid;

@@ -2,7 +2,7 @@
 //
 // A CUDA thread (a lane of a warp) runs on a fiber of its own. It stops at accesses to memory and at
 // every barrier or collective, each stop known by its program counter; at loads only where the lanes of
-// its warp may have parted, see Script. When all lanes of a warp have stopped, the scheduler forms the next group: of the
+// its warp may have parted, see LoadQueue. When all lanes of a warp have stopped, the scheduler forms the next group: of the
 // waiting lanes the deepest call goes first, then the lowest program counter. Lanes that stopped at the same
 // access are one warp instruction, and are counted as one request. So lanes diverge and meet again as
 // they do on hardware; the basic blocks that a lane passes between two stops tell where. A program compiled with --fast
@@ -41,10 +41,10 @@ struct Grid {
   uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;       // see Script
+  bool run_ahead = true;       // see LoadQueue
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
-  Standstill* standstill = nullptr;
+  HangVote* hang_vote = nullptr;
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 
@@ -66,7 +66,7 @@ class Worker {
 
   // The number of the running lane in its block.
   unsigned thread_rank() const {
-    return plain_ ? plain_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
+    return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
@@ -82,7 +82,7 @@ class Worker {
   int schedule(Warp& warp);
   int form_group(Warp& warp);
   void make_room(Warp& warp, uint64_t key, int first);
-  void park(Warp& warp, uint32_t group, Stop what);
+  void park(Warp& warp, uint32_t group, StopReason what);
   void run_warp(Warp& warp);
 
   // requests.cpp: `group` are the lanes of a warp instruction that accesses memory. False where the block has to end.
@@ -103,21 +103,21 @@ class Worker {
   void note_entry(int lane, uint64_t pc);
 
   // run_ahead.cpp
-  void begin_script(Warp& warp, uint32_t lanes);
-  void settle_script(Warp& warp);
+  void begin_queue(Warp& warp, uint32_t lanes);
+  void settle_queue(Warp& warp);
   void replay_in_step(Warp& warp);
   void rewind(Warp& warp);
   void advance(Warp& warp, uint32_t lanes);
   void stand_at_load(Warp& warp, int lane);
-  void settle_later(Warp& warp, uint32_t lanes, unsigned load);
-  static void note(Warp& warp, const Later& later);
-  void update_predictor(Warp& warp, uint64_t key, uint32_t group, Stop what);
+  void settle_deferred(Warp& warp, uint32_t lanes, unsigned load);
+  static void note(Warp& warp, const DeferredEffect& effect);
+  void update_predictor(Warp& warp, uint64_t key, uint32_t group, StopReason what);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
 
   // divergence.cpp
   void follow_trails(Warp& warp);
   void enter_block(Warp& warp, int lane, uint64_t key);
-  void enter_late(Warp& warp, int lane);
+  void enter_pending_block(Warp& warp, int lane);
   void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
 
   // collectives.cpp
@@ -135,14 +135,14 @@ class Worker {
 
   // uncounted.cpp: a block that is not traced begins as a plain loop over its threads, on one stack. The first thread
   // that has to wait for others ends that: from there on every thread is a fiber.
-  void run_plain();
+  void run_as_loop();
   bool run_threads();
-  unsigned plain_thread() const;  // the running one, linear
-  void leave_plain();
+  unsigned loop_thread() const;  // the running one, linear
+  void leave_loop();
 
   // hang_proof.cpp
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
-  bool goes_in_circles();
+  bool proves_hang();
   bool takes_too_long();
   void watch_access(Warp& warp, uint32_t lanes);
   void settle_stores();
@@ -152,7 +152,7 @@ class Worker {
   [[noreturn]] void fail(const Fault& fault);
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
   // True if g++ notes there whether it has run the constructor of a shared variable, which is to do nothing.
-  bool is_guard(uint64_t address, Stop what);
+  bool is_guard(uint64_t address, StopReason what);
 
   const Grid* grid_ = nullptr;
   Warp* warp_ = nullptr;  // running now
@@ -172,20 +172,20 @@ class Worker {
   void* signal_stack_ = nullptr;
   const std::vector<symbols::Guard>& guards_;
 
-  // Of the lane that runs: the next event of the script and where it ends for this lane.
-  unsigned cursor_ = 0, script_end_ = 0;
-  bool leads_ = false;  // it writes the script
+  // Of the lane that runs: the next event of the queue and where it ends for this lane.
+  unsigned cursor_ = 0, queue_end_ = 0;
+  bool leads_ = false;  // it fills the queue
   uint64_t limit_ = 0;  // the lowest key of lanes outside of the group: they go first there
   uint64_t stored_begin_ = 0,
            stored_bytes_ = 0;  // where lanes of the group may still have to store
 
-  bool plain_ = false;
-  Fiber* plain_fiber_ = nullptr;
-  Context plain_context_ = nullptr;
+  bool is_loop_ = false;
+  Fiber* loop_fiber_ = nullptr;
+  Context loop_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last
 
-  Circle circle_;
+  HangWatch hang_watch_;
   Patience patience_;
 };
 

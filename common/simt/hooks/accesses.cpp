@@ -7,25 +7,25 @@ void Hooks::take_turns(const void* pc) {
   Worker* worker = running;
   uncounted = kTurn;
   worker->clock_ += kTurn;
-  worker->plain_ ? perhaps_spins(pc) : yield(pc);
+  worker->is_loop_ ? perhaps_spins(pc) : yield(pc);
 }
 
 // A thread of a plain loop that does this again and again may wait for one that has not begun.
 void Hooks::perhaps_spins(const void* pc) {
   Worker* worker = running;
-  const unsigned thread = worker->plain_thread();
+  const unsigned thread = worker->loop_thread();
   if (thread != worker->turns_of_) worker->turns_ = 0;
   worker->turns_of_ = thread;
   if (++worker->turns_ == 256) yield(pc);
 }
 
 // Pieces of at most 4 bytes: what the compiler could not prove to be aligned better.
-void Hooks::access_pieces(const void* pointer, uint64_t size, Stop what, const void* pc) {
+void Hooks::access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc) {
   auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t end = address + size;
   if (running && running->traced_) running->warp_->has_pieces = true;
   // A struct may have padding, which nobody writes.
-  const bool is_padded = what == Stop::load && running && running->traced_ &&
+  const bool is_padded = what == StopReason::load && running && running->traced_ &&
                          running->monitor.is_partly_written(address, size);
   while (address < end) {
     unsigned piece = address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
@@ -38,30 +38,32 @@ void Hooks::access_pieces(const void* pointer, uint64_t size, Stop what, const v
 }  // namespace simt::engine
 
 using simt::engine::Hooks;
-using simt::engine::Stop;
+using simt::engine::StopReason;
 
-#define SIMT_HOOKS(size)                                                                           \
-  extern "C" void __tsan_read##size(void* p) { Hooks::hook<size, Stop::load, false>(p, SIMT_PC); } \
-  extern "C" void __tsan_write##size(void* p) {                                                    \
-    Hooks::hook<size, Stop::store, false>(p, SIMT_PC);                                             \
-  }                                                                                                \
-  extern "C" void __tsan_volatile_read##size(void* p) {                                            \
-    Hooks::hook<size, Stop::load, true>(p, SIMT_PC);                                               \
-  }                                                                                                \
-  extern "C" void __tsan_volatile_write##size(void* p) {                                           \
-    Hooks::hook<size, Stop::store, true>(p, SIMT_PC);                                              \
-  }                                                                                                \
-  extern "C" void __tsan_unaligned_read##size(void* p) {                                           \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
-  }                                                                                                \
-  extern "C" void __tsan_unaligned_write##size(void* p) {                                          \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
-  }                                                                                                \
-  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {                                  \
-    Hooks::access_pieces(p, size, Stop::load, SIMT_PC);                                            \
-  }                                                                                                \
-  extern "C" void __tsan_unaligned_volatile_write##size(void* p) {                                 \
-    Hooks::access_pieces(p, size, Stop::store, SIMT_PC);                                           \
+#define SIMT_HOOKS(size)                                           \
+  extern "C" void __tsan_read##size(void* p) {                     \
+    Hooks::hook<size, StopReason::load, false>(p, SIMT_PC);        \
+  }                                                                \
+  extern "C" void __tsan_write##size(void* p) {                    \
+    Hooks::hook<size, StopReason::store, false>(p, SIMT_PC);       \
+  }                                                                \
+  extern "C" void __tsan_volatile_read##size(void* p) {            \
+    Hooks::hook<size, StopReason::load, true>(p, SIMT_PC);         \
+  }                                                                \
+  extern "C" void __tsan_volatile_write##size(void* p) {           \
+    Hooks::hook<size, StopReason::store, true>(p, SIMT_PC);        \
+  }                                                                \
+  extern "C" void __tsan_unaligned_read##size(void* p) {           \
+    Hooks::access_pieces(p, size, StopReason::load, SIMT_PC);      \
+  }                                                                \
+  extern "C" void __tsan_unaligned_write##size(void* p) {          \
+    Hooks::access_pieces(p, size, StopReason::store, SIMT_PC);     \
+  }                                                                \
+  extern "C" void __tsan_unaligned_volatile_read##size(void* p) {  \
+    Hooks::access_pieces(p, size, StopReason::load, SIMT_PC);      \
+  }                                                                \
+  extern "C" void __tsan_unaligned_volatile_write##size(void* p) { \
+    Hooks::access_pieces(p, size, StopReason::store, SIMT_PC);     \
   }
 
 SIMT_HOOKS(1)
@@ -72,16 +74,18 @@ SIMT_HOOKS(16)
 
 extern "C" {
 void __tsan_read_range(void* p, unsigned long size) {
-  Hooks::access_pieces(p, size, Stop::load, SIMT_PC);
+  Hooks::access_pieces(p, size, StopReason::load, SIMT_PC);
 }
 void __tsan_write_range(void* p, unsigned long size) {
-  Hooks::access_pieces(p, size, Stop::store, SIMT_PC);
+  Hooks::access_pieces(p, size, StopReason::store, SIMT_PC);
 }
 // An object with virtual functions comes into being: its pointer to them is written.
 void __tsan_vptr_update(void** p, void*) {
-  Hooks::access(p, sizeof(void*), Stop::store, false, SIMT_PC);
+  Hooks::access(p, sizeof(void*), StopReason::store, false, SIMT_PC);
 }
-void __tsan_vptr_read(void** p) { Hooks::access(p, sizeof(void*), Stop::load, false, SIMT_PC); }
+void __tsan_vptr_read(void** p) {
+  Hooks::access(p, sizeof(void*), StopReason::load, false, SIMT_PC);
+}
 }
 
 namespace simt::detail {

@@ -15,7 +15,7 @@ void Hooks::copy_async(const void* to, const void* from, unsigned size, bool zer
     warp.copies.zeros = (warp.copies.zeros & ~(1u << worker->lane_)) | unsigned{zeros}
                                                                            << worker->lane_;
   }
-  access(to, size, Stop::store, false, pc);
+  access(to, size, StopReason::store, false, pc);
 }
 
 }  // namespace simt::engine
@@ -24,7 +24,7 @@ namespace simt::detail {
 
 using engine::AsyncState;
 using engine::Hooks;
-using engine::Stop;
+using engine::StopReason;
 using engine::Worker;
 
 void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
@@ -38,8 +38,9 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
   if (memory_of(to) == MemoryKind::shared && (!bytes || memory_of(from) == MemoryKind::global)) {
     Hooks::copy_async(to, from, size, bytes == 0, SIMT_PC);
   } else {  // a load and a store of the thread's own: they need keys of their own
-    if (bytes) Hooks::access(from, size, Stop::load, false, static_cast<const char*>(SIMT_PC) - 1);
-    Hooks::access(to, size, Stop::store, false, SIMT_PC);
+    if (bytes)
+      Hooks::access(from, size, StopReason::load, false, static_cast<const char*>(SIMT_PC) - 1);
+    Hooks::access(to, size, StopReason::store, false, SIMT_PC);
   }
   worker->async.copies(worker->thread_rank()).issue(to, from, size, bytes);
   if (worker->is_traced()) worker->copy_begins(to, size);

@@ -6,13 +6,13 @@
 namespace simt::engine {
 
 void Hooks::result_unused() {
-  if (Worker* worker = running; worker && !worker->plain_)
+  if (Worker* worker = running; worker && !worker->is_loop_)
     worker->warp_->atomics.unused |= 1u << worker->lane_;
 }
 
 void Hooks::mark_same_address(bool same_value) {
   Worker* worker = running;
-  if (!worker || worker->plain_) return;
+  if (!worker || worker->is_loop_) return;
   worker->warp_->atomics.same_address |= 1u << worker->lane_;
   if (same_value) worker->warp_->atomics.same_value |= 1u << worker->lane_;
 }
@@ -50,7 +50,7 @@ uint64_t Hooks::update(detail::AtomicOp op, detail::AtomicType type, void* point
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
   note_unit(warp, lane, unit, merge);
-  note(warp, lane, Stop::atomic, pc);
+  note(warp, lane, StopReason::atomic, pc);
   warp.address[lane] = address;
   warp.size[lane] = static_cast<uint8_t>(size);
   warp.is_volatile[lane] = warp.is_padded[lane] = false;
@@ -63,10 +63,10 @@ uint64_t Hooks::update(detail::AtomicOp op, detail::AtomicType type, void* point
 void Hooks::atomic(const void* address, unsigned size, SharedUnit unit, Merge merge,
                    const void* pc) {
   Worker* worker = running;
-  if (worker && worker->plain_) return perhaps_spins(pc);
+  if (worker && worker->is_loop_) return perhaps_spins(pc);
   if (worker) note_unit(*worker->warp_, worker->lane_, unit, merge);
   if (!worker || worker->traced_) {
-    access(address, size, Stop::atomic, false, pc);
+    access(address, size, StopReason::atomic, false, pc);
   } else if (++worker->clock_ % 256 == 0) {
     yield(pc);  // perhaps it spins on a lock that another lane holds
   }
@@ -140,7 +140,7 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 using simt::engine::Hooks;
 using simt::engine::Merge;
 using simt::engine::SharedUnit;
-using simt::engine::Stop;
+using simt::engine::StopReason;
 
 // What the compiler makes of std::atomic and of the __atomic built-ins in instrumented code.
 #define SIMT_ATOMIC_FETCH(bits, type, name, unit, builtin)                                  \
@@ -151,11 +151,11 @@ using simt::engine::Stop;
   }
 #define SIMT_ATOMIC_HOOKS(bits, type, unit)                                                        \
   extern "C" type __tsan_atomic##bits##_load(const volatile type* p, int) {                        \
-    Hooks::access(const_cast<const type*>(p), sizeof(type), Stop::load, true, SIMT_PC);            \
+    Hooks::access(const_cast<const type*>(p), sizeof(type), StopReason::load, true, SIMT_PC);      \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
   }                                                                                                \
   extern "C" void __tsan_atomic##bits##_store(volatile type* p, type value, int) {                 \
-    Hooks::access(const_cast<const type*>(p), sizeof(type), Stop::store, true, SIMT_PC);           \
+    Hooks::access(const_cast<const type*>(p), sizeof(type), StopReason::store, true, SIMT_PC);     \
     __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                                \
   extern "C" int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected,   \

@@ -11,20 +11,20 @@ void Hooks::block_entry(const void* pc) {
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
   const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
-  if (worker->cursor_ != worker->script_end_) {
-    const Script::Event& event = warp.script.event[worker->cursor_];
+  if (worker->cursor_ != worker->queue_end_) {
+    const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
     if (event.key == key && !event.size) [[likely]] {
       ++worker->cursor_;
       return;
     }
-    worker->script_end_ = worker->cursor_;  // this lane goes its own way
+    worker->queue_end_ = worker->cursor_;  // this lane goes its own way
   }
   worker->enter_block(warp, lane, key);
 }
 
 void Hooks::function_entry(const void* caller, const void* pc) {
   Worker* worker = running;
-  if (!worker || worker->plain_) return;
+  if (!worker || worker->is_loop_) return;
   Calls& calls = worker->warp_->calls;
   const int lane = worker->lane_;
   unsigned& depth = calls.depth[lane];
@@ -49,7 +49,7 @@ void Hooks::function_entry(const void* caller, const void* pc) {
 
 void Hooks::function_exit() {
   Worker* worker = running;
-  if (!worker || worker->plain_) return;
+  if (!worker || worker->is_loop_) return;
   Calls& calls = worker->warp_->calls;
   const int lane = worker->lane_;
   unsigned& depth = calls.depth[lane];
@@ -61,25 +61,25 @@ void Hooks::function_exit() {
 }
 
 void Hooks::wrong_index(const char* array, int64_t index, const void* pc) {
-  note_for_access({.lane = 0, .load = 0, .index = {reinterpret_cast<uint64_t>(pc), index, array}});
+  defer_for_access({.lane = 0, .load = 0, .index = {reinterpret_cast<uint64_t>(pc), index, array}});
 }
 
 void Hooks::misaligned(uint64_t address) {
-  note_for_access({.lane = 0, .load = 0, .misaligned = address});
+  defer_for_access({.lane = 0, .load = 0, .misaligned = address});
 }
 
 // What the compiler's checks say ahead of an access of the running lane.
-void Hooks::note_for_access(Later later) {
+void Hooks::defer_for_access(DeferredEffect effect) {
   Worker* worker = running;
   if (!worker || !worker->traced_) return;
   const HostMemory bookkeeping;
   Warp& warp = *worker->warp_;
-  later.lane = worker->lane_;
+  effect.lane = worker->lane_;
   if (const unsigned loads = loads_ahead()) {
-    later.load = loads - 1;
-    warp.later.push_back(later);
+    effect.load = loads - 1;
+    warp.deferred.push_back(effect);
   } else {
-    Worker::note(warp, later);
+    Worker::note(warp, effect);
   }
 }
 

@@ -31,16 +31,16 @@ void Hooks::copy(char* to, const char* from, size_t size, const char* pc) {
   for (size_t done = 0; done < size; done += piece) {
     const size_t at = backwards ? size - done - piece : done;
     char bytes[16];
-    access(from + at, piece, Stop::load, false, pc - 1, is_padded);
+    access(from + at, piece, StopReason::load, false, pc - 1, is_padded);
     std::memcpy(bytes, from + at, piece);
-    access(to + at, piece, Stop::store, false, pc);
+    access(to + at, piece, StopReason::store, false, pc);
     std::memcpy(to + at, bytes, piece);
   }
 }
 
 void Hooks::fill(char* to, int value, size_t size, const void* pc) {
   Worker* worker = running;
-  if (!worker) host_block(to, size, Stop::store, pc);
+  if (!worker) host_block(to, size, StopReason::store, pc);
   if (!worker || !worker->traced_) {
     std::memset(to, value, size);
     return;
@@ -48,7 +48,7 @@ void Hooks::fill(char* to, int value, size_t size, const void* pc) {
   worker->warp_->has_pieces = true;
   const unsigned piece = piece_of(reinterpret_cast<uint64_t>(to) | size);
   for (size_t done = 0; done < size; done += piece) {
-    access(to + done, piece, Stop::store, false, pc);
+    access(to + done, piece, StopReason::store, false, pc);
     std::memset(to + done, value, piece);
   }
 }
@@ -56,15 +56,15 @@ void Hooks::fill(char* to, int value, size_t size, const void* pc) {
 // The same on the host.
 void Hooks::look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc) {
   if (running) return;
-  host_block(from, size, Stop::load, pc);
-  host_block(to, size, Stop::store, pc);
+  host_block(from, size, StopReason::load, pc);
+  host_block(to, size, StopReason::store, pc);
 }
 
-void Hooks::host_block(const void* pointer, uint64_t size, Stop what, const void* pc) {
+void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, const void* pc) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (size && memory::in_device_arena(address)) {
-    host_access(address, 0, what != Stop::load, reinterpret_cast<uint64_t>(pc));
-  } else if (what == Stop::store && host_copies::extent) {
+    host_access(address, 0, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
+  } else if (what == StopReason::store && host_copies::extent) {
     host_copies::note(pointer, nullptr, size);
   }
 }

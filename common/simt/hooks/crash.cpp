@@ -27,7 +27,7 @@ void Hooks::trap(const char* what, const void* pc, Fault::Kind kind) {
     std::abort();
   }
   Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, Stop::resume, pc);
+  note(warp, worker->lane_, StopReason::resume, pc);
   if (worker->cursor_) worker->stop(warp, worker->lane_);  // see catch_up()
   Fault fault = worker->fault_at(kind, warp, worker->lane_);
   fault.text = what;
@@ -42,17 +42,17 @@ void Hooks::crash() {
   const int lane = worker->lane_;
   {
     const HostMemory bookkeeping;
-    for (const Later& later : warp.later) {
-      if (later.lane == lane && !later.text) Worker::note(warp, later);
+    for (const DeferredEffect& effect : warp.deferred) {
+      if (effect.lane == lane && !effect.text) Worker::note(warp, effect);
     }
   }
   if (warp.checks.has_wrong_index >> lane & 1) {  // that is why
     const WrongIndex& wrong = warp.checks.wrong_index[lane].back();
-    note(warp, lane, Stop::resume, reinterpret_cast<const void*>(wrong.pc));
+    note(warp, lane, StopReason::resume, reinterpret_cast<const void*>(wrong.pc));
     worker->aborted_ = true;
     worker->leave_to_main();  // abandon_block() reports it
   }
-  note(warp, lane, Stop::resume, reinterpret_cast<const void*>(crash_pc + 1));
+  note(warp, lane, StopReason::resume, reinterpret_cast<const void*>(crash_pc + 1));
   Fault fault =
       worker->fault_at(crash_misaligned ? Fault::Kind::misaligned : Fault::Kind::crash, warp, lane);
   if (!crash_misaligned) fault.address = crash_address;
@@ -64,7 +64,7 @@ void Hooks::crash() {
 void Hooks::overflow(const void* pc) {
   Worker* worker = running;
   Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, Stop::resume, pc);
+  note(warp, worker->lane_, StopReason::resume, pc);
   Fault fault = worker->fault_at(Fault::Kind::stack_overflow, warp, worker->lane_);
   fault.address = 0;
   worker->fail(fault);
@@ -98,7 +98,7 @@ void Hooks::on_signal(int signal_number, siginfo_t* info, void* context) {
     signal(signal_number, SIG_DFL);  // the instruction runs again, and ends the process
     return;
   }
-  const Fiber* fiber = worker->plain_ ? worker->plain_fiber_ : worker->warp_->fiber[worker->lane_];
+  const Fiber* fiber = worker->is_loop_ ? worker->loop_fiber_ : worker->warp_->fiber[worker->lane_];
   const auto stack = reinterpret_cast<uint64_t>(fiber->stack);
   const uint64_t top = stack + stacks.bytes;
   const auto is_below = [&](uint64_t at) {

@@ -25,16 +25,17 @@ namespace simt::engine {
 struct Hooks {
   // ---- accesses.cpp: loads and stores
 
-  [[gnu::always_inline]] static inline void access(const void* pointer, unsigned size, Stop what,
-                                                   bool is_volatile, const void* pc,
-                                                   bool is_padded = false) {
+  [[gnu::always_inline]] static inline void access(const void* pointer, unsigned size,
+                                                   StopReason what, bool is_volatile,
+                                                   const void* pc, bool is_padded = false) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     Worker* worker = running;
     if (!worker) {
       if (memory::in_device_arena(address)) [[unlikely]] {
-        host_access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+        host_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
       } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
-        host_copies::access(address, size, what != Stop::load, reinterpret_cast<uint64_t>(pc));
+        host_copies::access(address, size, what != StopReason::load,
+                            reinterpret_cast<uint64_t>(pc));
       }
       return;
     }
@@ -46,18 +47,18 @@ struct Hooks {
     if (!worker->traced_) return;
     Warp& warp = *worker->warp_;
     const int lane = worker->lane_;
-    if (what != Stop::load && (warp.constructing >> lane & 1)) [[unlikely]]
+    if (what != StopReason::load && (warp.constructing >> lane & 1)) [[unlikely]]
       return;
     const uint32_t path = warp.calls.path[lane];
     const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
-    if (what == Stop::load && !is_volatile && !is_padded) {
-      if (worker->cursor_ != worker->script_end_) {
-        const Script::Event& event = warp.script.event[worker->cursor_];
+    if (what == StopReason::load && !is_volatile && !is_padded) {
+      if (worker->cursor_ != worker->queue_end_) {
+        const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
         if (event.key == key && event.size == size && event.path == path &&
             address - event.base <= event.last &&
             address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size))
             [[likely]] {
-          warp.script.address[event.loads - 1][lane] = address;
+          warp.queue.address[event.loads - 1][lane] = address;
           ++worker->cursor_;
           return;
         }
@@ -75,19 +76,19 @@ struct Hooks {
 
   // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
   // frame of its own.
-  template <unsigned size, Stop what, bool is_volatile>
+  template <unsigned size, StopReason what, bool is_volatile>
   [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
     if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
     if (--uncounted == 0) take_turns(pc);
   }
 
-  template <unsigned size, Stop what, bool is_volatile>
+  template <unsigned size, StopReason what, bool is_volatile>
   [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
     access(pointer, size, what, is_volatile, pc);
   }
   static void take_turns(const void* pc);
   static void perhaps_spins(const void* pc);
-  static void access_pieces(const void* pointer, uint64_t size, Stop what, const void* pc);
+  static void access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc);
 
   [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
     return (address ^ stack_pointer()) < stacks.span;
@@ -100,7 +101,8 @@ struct Hooks {
            address - reinterpret_cast<uint64_t>(&simt_grid_extent) < sizeof(uint3);
   }
 
-  [[gnu::always_inline]] static inline void note(Warp& warp, int lane, Stop what, const void* pc) {
+  [[gnu::always_inline]] static inline void note(Warp& warp, int lane, StopReason what,
+                                                 const void* pc) {
     const Calls& calls = warp.calls;
     note_stop(warp, lane, what, make_key(calls.depth[lane], reinterpret_cast<uint64_t>(pc)),
               calls.path[lane]);
@@ -109,7 +111,7 @@ struct Hooks {
   // For what a thread cannot do in a plain loop.
   static Worker* fiber_worker() {
     Worker* worker = running;
-    if (worker && worker->plain_) worker->leave_plain();
+    if (worker && worker->is_loop_) worker->leave_loop();
     return worker;
   }
 
@@ -129,7 +131,7 @@ struct Hooks {
   static void copy(char* to, const char* from, size_t size, const char* pc);
   static void fill(char* to, int value, size_t size, const void* pc);
   static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc);
-  static void host_block(const void* pointer, uint64_t size, Stop what, const void* pc);
+  static void host_block(const void* pointer, uint64_t size, StopReason what, const void* pc);
   static void copy_async(const void* to, const void* from, unsigned size, bool zeros,
                          const void* pc);
 
@@ -140,7 +142,7 @@ struct Hooks {
   static void function_exit();
   static void wrong_index(const char* array, int64_t index, const void* pc);
   static void misaligned(uint64_t address);
-  static void note_for_access(Later later);
+  static void defer_for_access(DeferredEffect effect);
 
   // ---- synchronization.cpp
 
@@ -155,8 +157,8 @@ struct Hooks {
 
   static unsigned loads_ahead() {
     Worker* worker = running;
-    return worker && !worker->plain_ && worker->warp_->scripted
-               ? worker->warp_->script.loads(worker->cursor_)
+    return worker && !worker->is_loop_ && worker->warp_->runs_ahead
+               ? worker->warp_->queue.loads(worker->cursor_)
                : 0;
   }
   // For whatever orders accesses, or frees memory, without being an access itself: waits for the other lanes, so that

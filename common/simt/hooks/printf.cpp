@@ -11,7 +11,7 @@ namespace simt::engine {
 
 void Hooks::print_later(char* text) {
   const HostMemory bookkeeping;
-  running->warp_->later.push_back({running->lane_, loads_ahead() - 1, text});
+  running->warp_->deferred.push_back({running->lane_, loads_ahead() - 1, text});
 }
 
 }  // namespace simt::engine

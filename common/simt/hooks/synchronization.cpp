@@ -20,7 +20,7 @@ int Hooks::barrier(detail::BarrierReduction reduction, int predicate, const void
   if (!worker) return 0;
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
-  note(warp, lane, Stop::barrier, pc);
+  note(warp, lane, StopReason::barrier, pc);
   warp.predicate[lane] = predicate;
   if (reduction == detail::BarrierReduction::none) return worker->stop_and_return<int>(warp, lane);
   worker->stop(warp, lane);
@@ -53,7 +53,7 @@ uint64_t Hooks::collective(detail::CollectiveOp op, unsigned mask, uint64_t valu
   if (!worker) return value;
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
-  note(warp, lane, Stop::collective, pc);
+  note(warp, lane, StopReason::collective, pc);
   if (!(mask >> lane & 1) || width < 1 || width > 32 || (width & (width - 1))) {
     Fault fault = worker->fault_at(Fault::Kind::invalid_mask, warp, lane);
     fault.address = mask;
@@ -72,7 +72,7 @@ unsigned Hooks::active_mask(const void* pc) {
   // first, and whoever has passed this one waits at a barrier, a collective or its end.
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
-  note(warp, lane, Stop::resume, pc);
+  note(warp, lane, StopReason::resume, pc);
   worker->stop(warp, lane);
   return warp.group;
 }
@@ -82,7 +82,7 @@ void Hooks::yield(const void* pc) {
   if (!worker) return;
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
-  note(warp, lane, Stop::resume, pc);
+  note(warp, lane, StopReason::resume, pc);
   warp.progress.yielded = true;
   worker->stop(warp, lane);
 }
@@ -92,7 +92,7 @@ int64_t Hooks::clock() {
   // Reading takes time, too: a loop that waits for the clock comes to an end.
   if (!worker) return std::clock();
   show_effect();
-  worker->circle_.changed = true;
+  worker->hang_watch_.changed = true;
   return static_cast<int64_t>(((worker->clock_ += 32) + loads_ahead()) * 8);
 }
 
@@ -100,7 +100,7 @@ void Hooks::catch_up(const void* pc) {
   Worker* worker = running;
   if (!loads_ahead()) return;
   Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, Stop::resume, pc);
+  note(warp, worker->lane_, StopReason::resume, pc);
   worker->stop(warp, worker->lane_);
 }
 

@@ -66,20 +66,20 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   record.block = config.block;
   const bool compares = traced_program && arguments && !config.cooperative;
   LaunchKey key;
-  auto known = repeats::Known::nothing;
+  auto known = launch_memo::Known::nothing;
   bool learns = false;
   if (compares) {
     key = key_of(config, entry, {arguments, count});
-    known = repeats::look_up(key, record.kernel);
-    if (known == repeats::Known::all && Sampling::is_enough(accesses)) {
+    known = launch_memo::look_up(key, record.kernel);
+    if (known == launch_memo::Known::all && Sampling::is_enough(accesses)) {
       device::finish_launch(std::move(record), {});
       return;
     }
     record.kernel.clear();
     // Others of its kind repeat, and this one comes again and again, with arguments of its own: counted in full
     // once more, it is known as well.
-    if (known == repeats::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
-      const unsigned times = repeats::missed(key);
+    if (known == launch_memo::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
+      const unsigned times = launch_memo::missed(key);
       learns = times >= 4 && std::has_single_bit(times);
     }
   }
@@ -110,7 +110,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   uint64_t kernel_pc = 0;
   std::vector<Fault> faults;
   std::vector<BlockRace> races;
-  std::vector<GlobalCheck::TestAndSet> test_and_set;
+  std::vector<BlockRaceCheck::TestAndSet> test_and_set;
   std::vector<TestedAtomic> tested_atomics;
   Footprint footprint;
   Pool::instance().for_each_worker([&](Worker& worker) {
@@ -155,10 +155,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   for (const auto& [pc, counts] : record.by_pc) accesses += accesses_of(counts);
   record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
   if (record.kernel.empty()) record.kernel = kernel_text;
-  if (compares && known == repeats::Known::what_it_writes && faults.empty()) {
-    repeats::remember_again(key);
+  if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
+    launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    kind.repeats = repeats::remember(std::move(key), record.kernel, footprint, before);
+    kind.repeats = launch_memo::remember(std::move(key), record.kernel, footprint, before);
   } else {
     memory::note_stored_anywhere();
   }

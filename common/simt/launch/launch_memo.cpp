@@ -8,7 +8,7 @@
 
 namespace simt::engine {
 
-namespace repeats {
+namespace launch_memo {
 namespace {
 
 struct Memo {
@@ -104,5 +104,5 @@ void forget() {
   s.memos.clear();
 }
 
-}  // namespace repeats
+}  // namespace launch_memo
 }  // namespace simt::engine

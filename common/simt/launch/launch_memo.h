@@ -25,7 +25,7 @@ struct LaunchKey {
   bool operator==(const LaunchKey&) const = default;
 };
 
-namespace repeats {
+namespace launch_memo {
 
 enum class Known {
   nothing,
@@ -44,5 +44,5 @@ void remember_again(const LaunchKey& key);
 // Somebody wrote where no allocation of cudaMalloc is, to a __constant__ variable for one.
 void forget();
 
-}  // namespace repeats
+}  // namespace launch_memo
 }  // namespace simt::engine

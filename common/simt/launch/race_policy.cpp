@@ -64,7 +64,7 @@ void merge(std::vector<BlockRace>& races, const BlockRace& more) {
 }
 
 void add_block_races(const std::vector<BlockRace>& races,
-                     const std::vector<GlobalCheck::TestAndSet>& test_and_set,
+                     const std::vector<BlockRaceCheck::TestAndSet>& test_and_set,
                      std::vector<Fault>& faults) {
   const uint64_t base = program_base();
   for (const BlockRace& race : races) {

@@ -17,7 +17,7 @@ void merge(std::vector<BlockRace>& races, const BlockRace& more);
 
 // The races between blocks, and between threads in global memory, that are faults.
 void add_block_races(const std::vector<BlockRace>& races,
-                     const std::vector<GlobalCheck::TestAndSet>& test_and_set,
+                     const std::vector<BlockRaceCheck::TestAndSet>& test_and_set,
                      std::vector<Fault>& faults);
 
 // Takes out what is no fault, or is told by another one. `grid` orders the blocks.

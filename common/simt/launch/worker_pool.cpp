@@ -26,8 +26,8 @@ void Pool::run(Grid& grid) {
   // The blocks of a cooperative launch wait for each other.
   const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
   while (workers_.size() < helpers + 1) add_worker();
-  Standstill standstill(helpers + 1);
-  grid.standstill = &standstill;
+  HangVote hang_vote(helpers + 1);
+  grid.hang_vote = &hang_vote;
   {
     const std::lock_guard lock(mutex_);
     working_ = helpers;
@@ -87,17 +87,17 @@ void Pool::take_blocks(Worker& worker) {
   const dim3 extent = grid_->grid;
   for (;;) {
     const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
-    if (block >= block_count_) return grid_->standstill->leave();
+    if (block >= block_count_) return grid_->hang_vote->leave();
     const uint3 index{static_cast<unsigned>(block % extent.x),
                       static_cast<unsigned>(block / extent.x % extent.y),
                       static_cast<unsigned>(block / extent.x / extent.y)};
     const bool ended = worker.run_block(*grid_, index);
     if (grid_->barrier) grid_->barrier->leave(!ended);
-    grid_->standstill->move();
+    grid_->hang_vote->move();
     Patience::move();
     if (!ended) {
       next_block_.store(block_count_, std::memory_order_relaxed);
-      return grid_->standstill->leave();
+      return grid_->hang_vote->leave();
     }
   }
 }

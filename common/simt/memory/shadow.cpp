@@ -30,8 +30,8 @@ char* reserve(uint64_t bytes) {
 
 Region make_region(uint64_t base, uint64_t size, bool has_written) {
   Region region{base, size, has_written};
-  region.briefs = reinterpret_cast<Brief*>(reserve(size / kSector * sizeof(Brief)));
-  region.cells = reinterpret_cast<Cell*>(reserve(size));
+  region.words = reinterpret_cast<ShadowWord*>(reserve(size / kSector * sizeof(ShadowWord)));
+  region.cells = reinterpret_cast<ShadowCell*>(reserve(size));
   region.before = reserve(size);
   return region;
 }
@@ -57,7 +57,7 @@ void forget(uint64_t address, uint64_t size) {
     if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
   };
   const uint64_t offset = address - region->base;
-  discard(region->briefs + offset / kSector, size / kSector * sizeof(Brief));
+  discard(region->words + offset / kSector, size / kSector * sizeof(ShadowWord));
   discard(reinterpret_cast<char*>(region->cells) + offset, size);
   discard(region->before + offset, size);
 }
@@ -70,7 +70,7 @@ void mark_written(uint64_t address, uint64_t size) {
     uint32_t bytes = ~0u;
     if (sector < address) bytes <<= address - sector;
     if (end - sector < kSector) bytes &= (1u << (end - sector)) - 1;
-    region->brief(sector).set_written(bytes);
+    region->word(sector).set_written(bytes);
   }
 }
 
@@ -81,13 +81,13 @@ void for_each_unwritten(uint64_t address, uint64_t size,
   const uint64_t end = address + size;
   uint64_t begin = end;  // of the run that is open; none
   for (uint64_t at = address; at < end; ++at) {
-    const Brief& brief = region->brief(at - at % kSector);
+    const ShadowWord& word = region->word(at - at % kSector);
     if (at % kSector == 0 && begin == end && at + kSector <= end &&
-        brief.written.load(std::memory_order_relaxed) == ~0u) {
+        word.written.load(std::memory_order_relaxed) == ~0u) {
       at += kSector - 1;
       continue;
     }
-    const bool is_written = brief.written.load(std::memory_order_relaxed) >> at % kSector & 1;
+    const bool is_written = word.written.load(std::memory_order_relaxed) >> at % kSector & 1;
     if (!is_written && begin == end) begin = at;
     if (is_written && begin != end) {
       f(begin, at);
@@ -100,22 +100,22 @@ void for_each_unwritten(uint64_t address, uint64_t size,
 uint64_t unwritten(uint64_t line, uint64_t bytes) {
   const Region* region = region_of(line);
   if (!region || !region->has_written) return 0;
-  const uint64_t first = region->brief(line).written.load(std::memory_order_relaxed);
-  const uint64_t second = region->brief(line + kSector).written.load(std::memory_order_relaxed);
+  const uint64_t first = region->word(line).written.load(std::memory_order_relaxed);
+  const uint64_t second = region->word(line + kSector).written.load(std::memory_order_relaxed);
   return bytes & ~(first | second << 32);
 }
 
 void note_written(uint64_t line, uint64_t bytes) {
   const Region* region = region_of(line);
   if (!region || !region->has_written) return;
-  region->brief(line).set_written(static_cast<uint32_t>(bytes));
-  region->brief(line + kSector).set_written(static_cast<uint32_t>(bytes >> 32));
+  region->word(line).set_written(static_cast<uint32_t>(bytes));
+  region->word(line + kSector).set_written(static_cast<uint32_t>(bytes >> 32));
 }
 
 void forget_all() {
   for (const Region& region : regions) {
     if (!region.cells) continue;
-    madvise(region.briefs, region.size / kSector * sizeof(Brief), MADV_DONTNEED);
+    madvise(region.words, region.size / kSector * sizeof(ShadowWord), MADV_DONTNEED);
     madvise(region.cells, region.size, MADV_DONTNEED);
   }
 }

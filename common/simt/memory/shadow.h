@@ -1,5 +1,5 @@
-// The shadow of global memory: what is noted beside each sector of 32 bytes. Here it is stored, and known which bytes have ever
-// been written; what the notes say of races is check/block_races.h's.
+// The shadow of global memory: what is recorded beside each sector of 32 bytes. Here it is stored, and known which bytes have ever
+// been written; what the records say of races is check/block_races.h's.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,21 @@ inline constexpr uint64_t kSector = 32, kLine = 64;
 // What one block did to whole words of a sector, where no other has been in this phase. In 64 bits, so that
 // the shadow of a matrix stays in the cache:
 //
-//   block 32 | wide 1 | busy 1 | site 14 | words stored 8 | words read 8
+//   block 32 | inflated 1 | busy 1 | site 14 | words stored 8 | words read 8
 //
-// All that does not fit stands in the sector's cell: then `wide` is set, and `block` is the first of the phase.
+// All that does not fit stands in the sector's cell: then `inflated` is set, and `block` is the first of the phase.
 //
 // Beside it, which bytes of the sector have ever been written.
-struct Brief {
-  static constexpr uint64_t kBusy = 1u << 30, kWide = 1u << 31;  // busy: see GlobalCheck::claim()
+struct ShadowWord {
+  static constexpr uint64_t kBusy = 1u << 30,
+                            kInflated = 1u << 31;  // busy: see BlockRaceCheck::first_access()
   static constexpr unsigned kSiteShift = 16, kFlagShift = 30;
 
   std::atomic<uint64_t> all;
   std::atomic<uint32_t> written;
 
-  // To the words that a block has noted for itself. A store of one byte is enough, and faster than an
-  // exchange of all eight: if another block widens the sector at this moment, that stays.
+  // To the words that a block has recorded for itself. A store of one byte is enough, and faster than an
+  // exchange of all eight: if another block inflates the sector at this moment, that stays.
   void set_words(bool stored, uint8_t words) {
     auto* const bytes = reinterpret_cast<uint8_t*>(&all);
     __atomic_store_n(bytes + stored, words, __ATOMIC_RELAXED);
@@ -42,13 +43,13 @@ struct Brief {
   }
 };
 
-// Two notes, which is enough for nearly all other sectors; the rest have a list in `crowded`.
-struct Cell {
+// Two records, which is enough for nearly all other sectors; the rest have a list: see overflow().
+struct ShadowCell {
   std::atomic<uint64_t> who[2];  // block << 32 | bytes
   std::atomic<uint32_t> tag[2];  // epoch << 4 | flags, in the first only | kind
   std::atomic<uint32_t> pc[2];
 
-  static constexpr uint32_t kKind = 3, kLocked = 4, kCrowded = 8;
+  static constexpr uint32_t kKind = 3, kLocked = 4, kOverflow = 8;
 
   // Of the first of two cells, for both. While it is held nobody else changes the tag.
   void lock() {
@@ -63,9 +64,9 @@ struct Cell {
 // The shadow of a range of addresses.
 struct Region {
   uint64_t base = 0, size = 0;
-  bool has_written = false;  // Brief::written is kept
-  Brief* briefs = nullptr;
-  Cell* cells = nullptr;
+  bool has_written = false;  // ShadowWord::written is kept
+  ShadowWord* words = nullptr;
+  ShadowCell* cells = nullptr;
   char* before = nullptr;  // what a sector held before the first store of the phase
 
   bool holds(uint64_t address) const { return address - base < size; }
@@ -73,14 +74,14 @@ struct Region {
   // The rows of a matrix often lie a power of two apart, and so would their shadows, in a few sets of the
   // cache: so the lines of each page change places, in each page in another way.
   static uint64_t shuffle(uint64_t offset) { return offset ^ (offset >> 6 & 0xfc0); }
-  Brief& brief(uint64_t sector) const {
-    const uint64_t offset = shuffle((sector - base) / kSector * sizeof(Brief));
-    return *reinterpret_cast<Brief*>(reinterpret_cast<char*>(briefs) + offset);
+  ShadowWord& word(uint64_t sector) const {
+    const uint64_t offset = shuffle((sector - base) / kSector * sizeof(ShadowWord));
+    return *reinterpret_cast<ShadowWord*>(reinterpret_cast<char*>(words) + offset);
   }
   char* image(uint64_t sector) const { return before + shuffle(sector - base); }
 };
 
-static_assert(sizeof(Cell) == kSector, "the shadow has as many bytes as the memory");
+static_assert(sizeof(ShadowCell) == kSector, "the shadow has as many bytes as the memory");
 
 namespace shadow {
 

@@ -69,7 +69,7 @@ bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
-  if (simt::engine::in_program_data(address)) simt::engine::repeats::forget();
+  if (simt::engine::in_program_data(address)) simt::engine::launch_memo::forget();
   if (!simt::memory::in_device_arena(address)) return;
   if (pitch == width) {
     simt::memory::mark_written(address, width * height);
