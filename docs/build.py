@@ -26,6 +26,7 @@ import agreement  # noqa: E402
 import doxygen  # noqa: E402
 import figures  # noqa: E402
 import landing  # noqa: E402
+import simulator_settings  # noqa: E402
 from chapter_stage import Chapters  # noqa: E402
 from stage import BuildError, Stage, write  # noqa: E402
 
@@ -104,6 +105,7 @@ def build(options) -> None:
     chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
     made, projects = chapters.write_all(), chapters.projects
     made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), "")
+    made["settings"] = simulator_settings.table()
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
         if not headers:

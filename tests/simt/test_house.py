@@ -2,10 +2,15 @@
 
 import pathlib
 import re
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+
+import simulator_settings  # noqa: E402
+
 HOUSE = ROOT / "common" / "simt"
 
 # A request travels from the last to the first. A folder includes itself and those before it, never one behind it.
@@ -116,14 +121,26 @@ class House(unittest.TestCase):
         }
         self.assertEqual(readers, {"base/settings.cpp"})
 
-    def test_the_page_lists_every_setting(self):
+    def test_one_table_lists_every_setting(self):
+        """simtcc --help prints it, and the page of the simulator has it."""
         read = set(re.findall(r'"(SIMT_\w+)"', (HOUSE / "base" / "settings.cpp").read_text()))
         header = set(re.findall(r"SIMT_\w+", (HOUSE / "base" / "settings.h").read_text()))
-        page = (ROOT / "docs" / "simulator.md").read_text()
-        settings = page[page.index("## Settings") :]
-        listed = set(re.findall(r"^\| `(SIMT_\w+)=", settings, re.MULTILINE))
-        self.assertEqual(listed, read)
+        entries = simulator_settings.read(simulator_settings.HEADER.read_text())
+        self.assertEqual({variable for variable, _, _ in entries}, read)
         self.assertEqual(header, read)
+        self.assertIn("| `SIMT_THREADS=n` | how many CPU threads", simulator_settings.table())
+        page = (ROOT / "docs" / "simulator.md").read_text()
+        self.assertIn("```{made} settings\n```", page[page.index("## Settings") :])
+
+    def test_an_entry_of_another_form_is_no_entry(self):
+        with self.assertRaises(ValueError):
+            simulator_settings.read('{"SIMT_ONE", "n", "all"}, {"SIMT_TWO", kNumber, "none"}')
+
+    def test_the_compiler_knows_of_the_house_no_more_than_its_settings(self):
+        known = {
+            name for file in (HOUSE / "compiler").glob("*") for name in INCLUDE.findall(file.read_text()) if "/" in name
+        }
+        self.assertEqual(known, {"base/settings_table.h"})
 
     def test_the_page_names_what_there_is(self):
         """docs/inside.md and its drawing name functions and files: all of them exist."""

@@ -83,7 +83,15 @@ TEST_F(DriverTest, BadCommandLinesGetOneLineAndStatus2) {
 
 TEST_F(DriverTest, HelpAndVersion) {
   EXPECT_EQ(simtcc("--help").status, 0);
-  EXPECT_NE(simtcc("--help").output.find("--fast"), std::string::npos);
+  const std::string help = simtcc("--help").output;
+  EXPECT_NE(help.find("--fast"), std::string::npos);
+  EXPECT_NE(
+      help.find("\n  SIMT_THREADS=n     how many CPU threads run blocks; all cores by default\n"),
+      std::string::npos);
+  EXPECT_NE(help.find("\n                     The trace says how many were counted. all: all "
+                      "blocks of each launch\n"),
+            std::string::npos)
+      << help;
   EXPECT_EQ(simtcc("--version").status, 0);
 }
 

@@ -1,4 +1,4 @@
-// Every variable of the environment that the simulator reads; docs/simulator.md says what each is for.
+// Every variable of the environment that the simulator reads; settings_table.h says what each is for.
 #pragma once
 
 #include <cstdint>

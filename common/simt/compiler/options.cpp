@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/settings_table.h"
+
 namespace simtcc {
 namespace {
 
@@ -412,6 +414,43 @@ class Parser {
 
 Options parse_options(const std::vector<std::string>& arguments) { return Parser(arguments).run(); }
 
+namespace {
+
+// `text` from column `indent` on, in lines of at most 100 characters, and without Markdown's marks of code.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string lines, word;
+  std::size_t column = indent;
+  const auto put = [&] {
+    if (column > indent) {
+      const bool fits = column + 1 + word.size() <= 100;
+      lines += fits ? " " : "\n" + std::string(indent, ' ');
+      column = fits ? column + 1 : indent;
+    }
+    lines += word;
+    column += word.size();
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == ' ') put();
+    if (c != ' ' && c != '`') word += c;
+  }
+  put();
+  return lines + '\n';
+}
+
+std::string settings_text() {
+  constexpr std::size_t kIndent = 19;
+  std::string text;
+  for (const auto& [variable, value, effect] : simt::settings::kTable) {
+    std::string name = "  " + std::string(variable) + '=' + std::string(value);
+    name.resize(kIndent, ' ');
+    text += name + "  " + wrapped(effect, kIndent + 2);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string help_text() {
   return R"(simtcc [options] FILE.cu|FILE.cpp|FILE.o...
 
@@ -442,9 +481,13 @@ Options of nvcc that concern the GPU alone (-arch, -gencode, -lineinfo, --use_fa
 -Xptxas, ...) are accepted and have no effect.
 
 .cpp, .cc and .cxx files are host code: they are compiled as they are, instrumented like the rest.
-SIMT_HOME=DIR: take the headers from DIR/include and the library from DIR/lib/libsimt.a.
 Exit status: 0, 1 if the source has an error, 2 if the command line has one.
-)";
+
+simtcc reads from the environment:
+  SIMT_HOME=DIR      take the headers from DIR/include and the library from DIR/lib/libsimt.a
+
+The programs that it makes read:
+)" + settings_text();
 }
 
 }  // namespace simtcc
