@@ -86,7 +86,8 @@ def prediction(block: Prediction, answers: dict[str, Answer]) -> str:
     said = ""
     if answer:
         known.update(answer=answer.value, shown=answer.text)
-        said = f"{answer.text.replace('`', '')} {block.unit.replace('`', '')}".strip() + f", {answer.source}"
+        text = f"{answer.text} {block.unit}".replace("`", "").strip()
+        said = f"{answer.source[:1].upper()}{answer.source[1:]}: {text}."
     choices = ["", *(f"- {choice}" for choice in block.choices)] if block.choices else []
     return fence(
         "\n".join([typeset(block.question), *choices]),

@@ -46,7 +46,8 @@ def typeset(text: str) -> str:
         r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
     )
     sign = re.compile(
-        r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}|[kmn]) x(?=\s(?:\d|[A-Z]{1,2}\b|[kmn]\b|NaN\b|anything|infinity))"
+        r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}|[kmn]|rows|cols) x"
+        r"(?=\s(?:\d|[A-Z]{1,2}\b|[kmn]\b|rows\b|cols\b|NaN\b|anything|infinity))"
     )
     unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
     power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
@@ -66,9 +67,13 @@ def size_text(size: dict) -> str:
 
 
 def short_size(size: dict) -> str:
-    """4,096 where all extents are that, else 300 × 200 × 100."""
+    """4,096 where the three extents of a product are that, else 300 × 200 × 100."""
     extents = list(size.values())
-    return number(extents[0]) if len(set(extents)) == 1 else " × ".join(number(extent) for extent in extents)
+    return (
+        number(extents[0])
+        if len(set(extents)) == 1 and len(extents) != 2
+        else " × ".join(number(extent) for extent in extents)
+    )
 
 
 def size_words(text: str) -> str:

@@ -71,26 +71,19 @@ def counts_table(rows: list[dict]) -> str:
 
 
 def merge_variants(body: list[list[str]], variants: int) -> list[list[str]]:
-    """Rows that are the same for every variant become one."""
+    """Rows that are the same for every variant become one, behind the others."""
     same: dict[tuple, int] = {}
     for _, *cells in body:
         same[tuple(cells)] = same.get(tuple(cells), 0) + 1
-    merged, seen = [], set()
-    for variant, *cells in body:
-        key = tuple(cells)
-        if same[key] < variants:
-            merged.append([variant, *cells])
-        elif key not in seen:
-            seen.add(key)
-            merged.append(["each", *cells])
-    return merged
+    apart = [[variant, *cells] for variant, *cells in body if same[tuple(cells)] < variants]
+    return apart + [["each", *cells] for cells, count in same.items() if count == variants]
 
 
 def without_constants(
     head: list[str], body: list[list[str]], first: int
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """The table without those of its columns, from the `first` on, that never vary, and these as phrases: `32 lanes per
-    request`."""
+    request`, `100 % of the bytes used`."""
     if len(body) < 2:
         return head, body, []
     constant = [i for i in range(first, len(head)) if len({row[i] for row in body}) == 1 and body[0][i] != "–"]
@@ -98,7 +91,7 @@ def without_constants(
     return (
         [head[i] for i in kept],
         [[row[i] for i in kept] for row in body],
-        [f"{body[0][i]} {head[i]}" for i in constant],
+        [f"{body[0][i]}{' of the' if body[0][i].endswith('%') else ''} {head[i]}" for i in constant],
     )
 
 
@@ -197,13 +190,14 @@ def lines_table(name: str, source: Path, simulated: Results) -> str:
         for label, prefix, cost in ACCESSES:
             requests = counts.get(f"{prefix}_requests", 0)
             if requests:
+                each = per(counts.get(f"{prefix}_{cost}", 0), requests)
                 body.append(
                     [
                         str(line),
                         f"`` {escape_code(texts[line - 1].strip())} ``",
                         label,
                         number(requests),
-                        per(counts.get(f"{prefix}_{cost}", 0), requests) + f" {cost}",
+                        f"{each} {cost[:-1] if each == '1' else cost}",
                     ]
                 )
     if len(body) < 2:

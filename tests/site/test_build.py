@@ -119,7 +119,7 @@ int main() { return 0; }"""
             re.DOTALL,
         )
         self.assertEqual([summary for summary, _ in folds], ["Answer", "Answer, continued"])
-        self.assertIn("4 sectors per request, counted on the simulator", folds[0][1])
+        self.assertIn("Counted on the simulator: 4 sectors per request.", folds[0][1])
         self.assertIn("Counted on the simulator, n = 256", folds[0][1])
         self.assertIn("Because of that, a reason.", folds[1][1])
         kernel = page.index("} // no comment")  # a string in the second kernel

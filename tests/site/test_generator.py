@@ -288,9 +288,9 @@ class Pages(Temporary):
     def test_counts(self):
         page = self.page()
         self.assertIn("| global loads | 8 | 32 | 4 |\n", page)
-        self.assertIn("In every row: 100 % bytes used, 32 lanes per request.", page)
+        self.assertIn("In every row: 100 % of the bytes used, 32 lanes per request.", page)
         self.assertIn("| global loads | 8 | 256 | 32 |\n", page)
-        self.assertIn("In every row: 12.5 % bytes used, 32 lanes per request.", page)
+        self.assertIn("In every row: 12.5 % of the bytes used, 32 lanes per request.", page)
         self.assertIn("| {rung}`copy_far` `stride=8` | 8 | 32 | 8 | 32 | 32 | – | PASS |", page)
         self.assertIn("No measurement on hardware is recorded", page)
         self.assertNotIn("NVIDIA", page)
@@ -331,7 +331,7 @@ class Pages(Temporary):
         self.assertIn("| `stride=1` | global loads | 8 | 64 | 8 | 50 % |", page)
         self.assertEqual(page.count("| global stores | 8 | 256 | 32 |"), 1)
         self.assertIn("| each | global stores | 8 | 256 | 32 | 12.5 % |", page)
-        self.assertEqual(page.count("In every row: 100 % bytes used, 32 lanes per request."), 1)
+        self.assertEqual(page.count("In every row: 100 % of the bytes used, 32 lanes per request."), 1)
         self.assertEqual(page.count("In every row: 32 lanes per request."), 1)
         head, body, constant = rung_tables.without_constants(
             ["a", "n", "x", "y"], [["p", "1", "5", "–"], ["q", "1", "5", "–"]], 2
@@ -381,6 +381,7 @@ class Pages(Temporary):
         self.assertEqual(places, sorted(places))
         self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
         self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
+        self.assertEqual(markup.short_size({"rows": 96, "cols": 96}), "96 × 96")
 
     def test_reasons(self):
         report = sample.results()
