@@ -146,6 +146,9 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 //= nine: 8 + 1
 //= 2.3 ms: 9 * 2**30 / limit("copy") / 1e6
 //
+// ```{drawing} strides
+// ```
+//
 //? stride32: How many times as long does a stride of 32 take as one of 8?
 //? answer: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //? unit: times
@@ -196,6 +199,9 @@ __global__ void points_aos(float* out, const float* in, std::size_t n) {
 //= 12 sectors: count("points_aos", "global_load_sectors") / count("points_aos", "global_load_requests")
 //
 // With one array for each coordinate, a struct of arrays, lanes are neighbours again.
+//
+// ```{drawing} structs
+// ```
 
 /// The same for a struct of three arrays of n / 3 floats, one behind the other.
 ///
@@ -334,6 +340,9 @@ __global__ void naive_columns(float* out, const float* in, unsigned rows, unsign
 // A block loads a tile row by row into shared memory and reads it from there column by column. Shared memory has no
 // sectors, but it has banks.
 //
+// ```{drawing} tile
+// ```
+//
 //? conflicts: With rows of 32 words (pad=0), how many wavefronts does a load request from shared memory take?
 //? answer: count("tiled/pad=0", "shared_load_wavefronts") / (count("tiled/pad=0", "global_store_requests"))
 //? unit: wavefronts per request
@@ -373,6 +382,9 @@ __global__ void tiled(float* out, const float* in, unsigned rows, unsigned cols)
 //= 32 wavefronts: count("tiled/pad=0", "shared_load_wavefronts") / count("tiled/pad=0", "global_store_requests")
 //= 1: count("tiled/pad=1", "shared_load_wavefronts") / count("tiled/pad=1", "global_store_requests")
 //
+// ```{drawing} padding
+// ```
+//
 // **The guard.** In the second loop, row and column have changed places: `i` counts columns of `in`, `x` its rows. A
 // guard that goes on to compare the coordinate with `x` to the columns, and that with `i` to the rows, is right for
 // every square matrix and wrong for every other. A well-known sample had this mistake. Test with rectangles:
@@ -402,6 +414,9 @@ __global__ void no_barrier(float* out, const float* in, unsigned rows, unsigned 
 // Padding costs memory, and it spoils alignment: rows of 33 words cannot be read as `float4`, and the TMA cannot write
 // them. A {term}`swizzle` permutes the words within a row instead. Element (row, col) goes to word `col ^ row` of its
 // row. For a fixed row that is a permutation of the 32 banks, and for a fixed column, too.
+//
+// ```{drawing} swizzle
+// ```
 
 /// As `tiled`, with tiles of TILE x TILE words and no more.
 ///
@@ -537,6 +552,9 @@ __global__ void __launch_bounds__(THREADS)
 // Along the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
 // scattered loads.
 //
+// ```{drawing} orders
+// ```
+//
 // Along the rows of `in` the kernel reaches 0.95 of the peer's rate, along the rows of `out` 0.97.
 //= 0.95: ratio("vectors/along=in")
 //= 0.97: ratio("vectors/along=out")
@@ -561,6 +579,9 @@ __global__ void __launch_bounds__(THREADS)
 // The remedy: cut the tiles along sectors of `out`, not along rows of `in`. The rows that a block stores of column `c`
 // begin at a multiple of 8 floats in memory, so each column begins at another row, up to 7 rows earlier. The block
 // loads 8 rows more than it stores, which neighbouring blocks load, too, and find in L2.
+//
+// ```{drawing} pitch
+// ```
 
 /// out(col, row) = in(row, col); every store but those at the ends of a row of out fills whole sectors.
 ///

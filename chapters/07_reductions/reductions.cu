@@ -101,14 +101,7 @@ double on_cpu(const float* in, size_t n) {
 // Any order of additions will do (as far as rounding allows), and one of them has many independent additions: a tree.
 // Eight elements take three steps instead of seven:
 //
-// ```text
-// element    0   1   2   3   4   5   6   7
-//            |  /    |  /    |  /    |  /
-// s = 1      0       2       4       6        four additions at a time
-//            |     /         |     /
-// s = 2      0               4                two
-//            |            /
-// s = 4      0                                one
+// ```{drawing} neighbours
 // ```
 //
 // In general n elements take log2(n) steps. Within a block, threads exchange values through shared memory, with a
@@ -155,6 +148,9 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 // known to the compiler.
 //= 47 additions of a warp, where 12 would be enough for the 255: ((count("interleaved_modulo",
 //=   "shared_load_requests") / 130 - 1) / 2, 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1, 128 + 64 + 32 + 16 + 8 + 4 + 2 + 1)
+//
+// ```{drawing} lanes
+// ```
 //
 // **Timed.** It takes 2.6 ms. The loop on one core of the host takes 231 ms, and CUB 0.24 ms: 11 times less.
 //= 2.6 ms: ms("interleaved_modulo")
@@ -231,11 +227,7 @@ __global__ void interleaved_strided(float* out, const float* in, size_t n) {
 // **So:** both the threads and the elements should be neighbours. Nothing forces us to add elements that are
 // neighbours in the array. Add the two halves of the array to each other, then the halves of what is left:
 //
-// ```text
-// element    0   1   2   3   4   5   6   7
-// s = 4      0+4 1+5 2+6 3+7                  threads 0 to 3
-// s = 2      +2  +3                           threads 0 and 1
-// s = 1      +1                               thread 0
+// ```{drawing} halves
 // ```
 //
 //? sequential_conflicts: How many bank conflicts does this kernel have?
@@ -475,6 +467,9 @@ __global__ void grid_stride(float* out, const float* in, size_t n) {
 // lane l ^ d. The lanes of the mask execute it together, so it synchronizes them, and there is no memory that a race
 // could be about. With d = 16, 8, 4, 2, 1 all lanes end up with the sum of the warp.
 //
+// ```{drawing} exchange
+// ```
+//
 // The warps of a block exchange their sums through shared memory: one store each, one barrier, and the first warp
 // adds them up in the same way.
 //
@@ -632,6 +627,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible.
 // Whoever sees the flag in its upper half has the value in the lower one. The last block of the grid waits for the
 // words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
+//
+// ```{drawing} last-block
+// ```
 
 /// A value of 32 bits and, above it, the flag that says that it is there; 0 while it is not.
 using Word = unsigned long long;
@@ -1064,6 +1062,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // bytes that it has loaded with two 128-bit loads, so the clearing and the final sum of the counters are spread over
 // many bytes. The final sum has its own trap: thread b adds up the 32 copies of counter b, which lie in 32 banks, but
 // its neighbour's begin in the same bank. Each thread therefore starts with another copy.
+//
+// ```{drawing} counters
+// ```
 //
 // **Timed.** Counters in global memory take 33 ms for random bytes and 197 ms for equal ones, because all atomics meet
 // in L2. With 32 copies in shared memory it is 0.076 ms and 0.075 ms: CUB takes 1.7 times as long for random bytes, 1.1

@@ -1,58 +1,14 @@
 """The drawings of chapter 08: the steps of two scans, element by element, and a tile that looks back."""
 
 import figures
-from figures import ACCENT, FOREGROUND, LINE, MUTED, SECOND, SOFT
+from figures import ACCENT, FOREGROUND, LINE, MUTED, SOFT
 
 VALUES = (3, 1, 7, 0, 4, 1, 6, 3)  # of the tables in the text
-CELL, HEIGHT, PITCH, LEFT = 36, 24, 54, 66
-
-
-class Levels:
-    """Rows of values below each other, with a line from each value to those that it goes into."""
-
-    def __init__(self, name, values):
-        self.shapes, self.y, self.sentences = [], 0, []
-        self.row(name, values, set())
-
-    def row(self, name, values, changed):
-        self.shapes.append(figures.text(0, self.y + 17, name, 13, MUTED))
-        for i, value in enumerate(values):
-            fill = SOFT if i in changed else "none"
-            self.shapes.append(
-                figures.rect(LEFT + i * CELL, self.y, CELL - 4, HEIGHT, fill, f' rx="3" stroke="{LINE}"')
-            )
-            self.shapes.append(figures.text(LEFT + i * CELL + CELL / 2 - 2, self.y + 17, value, 13, anchor="middle"))
-        self.sentences.append(f"{name}: {' '.join(map(str, values))}.")
-
-    def step(self, name, values, added, copied=()):
-        """The next row. `added` and `copied` have pairs (from, to): a value that is added to another, or replaces it."""
-        top, bottom = self.y + HEIGHT, self.y + PITCH
-        replaced = {to for _, to in copied}
-
-        def line(of, to, colour, width):
-            x, down = (LEFT + i * CELL + CELL / 2 - 2 for i in (of, to))
-            self.shapes.append(figures.path(f"M{x:g} {top + 1}L{down:g} {bottom - 1}", colour, width))
-
-        for i in range(len(values)):
-            if i not in replaced:
-                line(i, i, LINE, 1.2)
-        for of, to in copied:
-            line(of, to, SECOND, 1.6)
-        for of, to in added:
-            line(of, to, ACCENT, 1.6)
-        self.y += PITCH
-        self.row(name, values, replaced | {to for _, to in added})
-
-    def drawing(self, words):
-        return figures.Drawing(
-            figures.svg(self.shapes, LEFT + len(VALUES) * CELL, self.y + HEIGHT + 1),
-            f"{words} {' '.join(self.sentences)}",
-        )
 
 
 def hillis_steele():
     now, d = list(VALUES), 1
-    levels = Levels("in", now)
+    levels = figures.Levels("in", now)
     while d < len(now):
         pairs = [(i - d, i) for i in range(d, len(now))]
         now = [now[i] + (now[i - d] if i >= d else 0) for i in range(len(now))]
@@ -63,7 +19,7 @@ def hillis_steele():
 
 def blelloch():
     now, d = list(VALUES), 1
-    levels = Levels("in", now)
+    levels = figures.Levels("in", now)
     while d < len(now):
         pairs = [(right - d, right) for right in range(2 * d - 1, len(now), 2 * d)]
         for of, to in pairs:
@@ -117,24 +73,24 @@ def look_back():
 
 
 def draw(_simulated, _source):
-    """(rung, name, drawing, caption) of each: what stands behind a rung."""
+    """(None, name, drawing, caption) of each: the prose has their places."""
     return [
         (
-            "hillis_steele_launches",
+            None,
             "steps",
             hillis_steele(),
             "Eight elements in three steps. A coloured line is an addition: of 24 results, 17 take one. What is filled "
             "has changed.",
         ),
         (
-            "blelloch_launches",
+            None,
             "tree",
             blelloch(),
             "The same eight elements up the tree and down again. Going up, each level has half as many additions as the one "
             "before; going down, twice as many: 14 in all. The lines to the left are copies.",
         ),
         (
-            "look_back",
+            None,
             "words",
             look_back(),
             "Filled: a prefix, the sum of everything up to the end of its tile. Not filled: the sum of one tile. Tile 9 does "

@@ -83,6 +83,9 @@ constexpr unsigned RUN = 1024;        ///< elements that a block scans in sectio
 // Let every element add its left neighbour, at distance 1. Each now holds the sum of two elements. Let each add
 // what stands at distance 2: sums of four. After the distances 1, 2, 4, ... up to n, each element holds the sum
 // of all elements up to it. This is the scan of Hillis and Steele. Within a step all additions are independent.
+//
+// ```{drawing} steps
+// ```
 
 /// One step: out[i] = in[i] + in[i - d], or in[i] where there is no such element.
 ///
@@ -139,13 +142,8 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 // there and goes back down. At each node it hands its value to its left child, and its value plus the left
 // child's old sum to the right one:
 //
-//     in           3   1   7   0   4   1   6   3
-//     up, 1        3   4   7   7   4   5   6   9
-//     up, 2        3   4   7  11   4   5   6  14
-//     up, 4        3   4   7  11   4   5   6  25
-//     down, 4      3   4   7   0   4   5   6  11
-//     down, 2      3   0   7   4   4  11   6  16
-//     down, 1      0   3   4  11  11  15  16  22
+// ```{drawing} tree
+// ```
 
 /// One level of the up-sweep: the right element of each pair, d apart, becomes the sum of both.
 ///
@@ -714,6 +712,9 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // prefix. Those behind it can already use the sum. A block that wants the sum of everything before its tile
 // walks back: as long as it finds sums it adds them, and at the first prefix it stops. This is {term}`decoupled
 // look-back`.
+//
+// ```{drawing} words
+// ```
 //
 // A whole warp looks back. Its 32 lanes read the words of 32 predecessors at once and wait until all are
 // published. The nearest prefix among them ends the search; without one, the warp adds all 32 and goes on with

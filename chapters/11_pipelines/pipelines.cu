@@ -159,6 +159,9 @@ __global__ void __launch_bounds__(THREADS, 2)
 // load early: ask for the float4 of the *next* K-tile, compute with this one, and store the float4 after that. They
 // wait in registers meanwhile.
 //
+// ```{drawing} ahead
+// ```
+//
 // The same helps on a smaller scale. A read from shared memory takes two or three dozen cycles. So the fragments of
 // step l + 1 are read while step l computes. Both are forms of {term}`double buffering`, and both cost registers: 8
 // for the K-tile, 16 for the second pair of fragments.
@@ -307,6 +310,9 @@ __global__ void no_wait(float* sums, const float* in, int rows) {
 //
 // Three: one stage is being read, the other three are being filled. After the wait two groups may still be open, then
 // one more is started.
+//
+// ```{drawing} ring
+// ```
 //
 //? barriers: `register_buffer` has two barriers in each iteration, the ring has one. What became of the other?
 //? choices: four stages make it unnecessary | the wait replaces it | it is a race
@@ -638,6 +644,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // reused along a row; at the end of each row everything is new. Go through it like an ox that plows, down one column
 // and up the next, and the element of B is reused along a column that is twice as long; at the turn it is the element
 // of A.
+//
+// ```{drawing} fma-orders
+// ```
 
 /// outer_product with the columns in turn downwards and upwards.
 template <int TM, int TN>
@@ -705,6 +714,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 // This is called {term}`rasterization <rasterization>` or a block swizzle.
 //= 8,704: 4 * 128 + 32 * 256
 //= 5,248: 8 * 128 + 16.5 * 256
+//
+// ```{drawing} tile-orders
+// ```
 
 /// The place of tile number `id`, in tiles, when groups of 8 rows of tiles are walked column by column.
 __device__ Place grouped_place(int id, int rows, int cols) {

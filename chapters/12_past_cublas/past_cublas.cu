@@ -49,6 +49,9 @@
 // - a consumer must not read a stage before *all* of its copies have arrived: the stage is **full**;
 // - a producer must not refill a stage before *all* consumers have read it: the stage is **empty**.
 //
+// ```{drawing} ring
+// ```
+//
 // The tool for that is the {term}`mbarrier`, a barrier that lies in shared memory; in CUDA C++ it is `cuda::barrier`.
 // It is initialized with a number of arrivals. To *arrive* does not block, and who *waits* need not arrive. When all
 // have arrived, the barrier's {term}`phase <phase>` is complete and the next begins. A thread that waits names the

@@ -600,10 +600,16 @@ __global__ void __launch_bounds__(block_threads, 1)
 //= 224 or 225: (29696 // 132, 29696 // 132 + 1)
 //= 128 blocks get 16: (32 * 4, 32 * 64 / 128)
 //
+// ```{drawing} waves
+// ```
+//
 // The block with the *beginning* of a tile adds up its pieces. The others write their sums to global memory, 128 KiB
 // each, which stay in L2, and raise a flag. It waits for the flags and adds what is there: the *fix-up*, in `compute`
 // above. Three questions:
 //= 128 KiB: 128 * 256 * 4 / 1024
+//
+// ```{drawing} pieces
+// ```
 //
 // - *Can it deadlock?* A block waits only for blocks after it, and only with the last piece of its share. The piece it
 //   waits for is the first of the other block's share, written without waiting for anyone. So it ends if the blocks it

@@ -26,6 +26,9 @@ __global__ void also(float* out) {
 //? near: exact
 //
 // Because of **that**, `one` asks eight times.
+//
+// ```{drawing} asking
+// ```
 
 //? second: Which is faster?
 //? choices: `one` | `two`
@@ -133,6 +136,7 @@ class Predict(fake.Checkout):
     def test_asked_one_after_the_other(self):
         out = self.predict("many\n9\n\nq\n")
         self.assertIn("Type a number, as 32", out)
+        self.assertNotIn("{drawing}", out)
         self.assertIn("the answer  8 requests  (counted on the simulator)  no", out)
         self.assertIn("skipped", out)
         self.assertEqual(list(self.kept()), ["first"])

@@ -41,6 +41,61 @@ class Drawings(unittest.TestCase):
         self.assertEqual(added, [7 + 6 + 4, 2 * (4 + 2 + 1)])
         self.assertIn(f"= {inclusive[-1] + 2}: the sums of tiles 8 to 4 and the prefix of tile 3", words.alt)
 
+    def drawn(self, chapter):
+        """What a chapter's figures.py has."""
+        return runpy.run_path(str(sample.ROOT / "chapters" / chapter / "figures.py"))
+
+    def test_reductions(self):
+        """The drawings of chapter 07 end with the sum, and their warps add as often as the text says."""
+        drawn = self.drawn("07_reductions")
+        total = sum(drawn["VALUES"])
+        for tree, last in ((drawn["neighbours"](), "s = 4"), (drawn["halves"](), "s = 1")):
+            self.check(tree.svg)
+            self.assertRegex(tree.alt, rf"{last}, thread 0: {total} ")
+        exchange = drawn["exchange"]()
+        self.check(exchange.svg)
+        self.assertTrue(exchange.alt.endswith(f"d = 1:{f' {total}' * 8}."), exchange.alt)
+        lanes = drawn["lanes_that_add"]()
+        self.check(lanes.narrow)
+        self.assertEqual(
+            re.findall(r"(\d+) additions of a warp, (\d+) of a lane", lanes.svg), [("47", "255"), ("12", "255")]
+        )
+        self.check(drawn["last_block"]().svg)
+
+    def test_transposes(self):
+        """The drawings of chapter 06: padded and swizzled, a column of the matrix is in every bank."""
+        drawn = self.drawn("06_transpose")
+        edge = drawn["EDGE"]
+        tiles = drawn["bank_tiles"](
+            [
+                ("pad=0", edge, lambda r, c: c),
+                ("pad=1", edge + 1, lambda r, c: c),
+                ("swizzled", edge, lambda r, c: c ^ r),
+            ]
+        )
+        self.check(tiles.svg)
+        self.assertEqual(re.findall(r"a column of the matrix: (\d) banks?<", tiles.svg), ["1", "8", "8"])
+        for name in ("tile", "tile_orders", "pitch"):
+            self.check(drawn[name]().svg)
+
+    def test_pipelines(self):
+        """The drawings of chapters 11 and 12 agree with the figures of the text."""
+        drawings = {name: drawing for _, name, drawing, _ in self.drawn("11_pipelines")["draw"](None, None)}
+        for drawing in drawings.values():
+            self.check(drawing.svg)
+        self.assertIn("at 15 places both", drawings["fma-orders"].alt)
+        self.assertIn("that happens at 0 places", drawings["fma-orders"].alt)
+        self.assertIn("serpentine: those are in 5 rows and 32 columns", drawings["tile-orders"].alt)
+        self.assertIn("grouped_tiles: those are in 8 rows and 17 columns", drawings["tile-orders"].alt)
+        self.assertEqual(
+            drawings["ahead"].svg.count("stroke-dasharray") - drawings["ring"].svg.count("stroke-dasharray"), 6
+        )
+        drawings = {name: drawing for _, name, drawing, _ in self.drawn("12_past_cublas")["draw"](None, None)}
+        for drawing in drawings.values():
+            self.check(drawing.svg)
+        self.assertIn("a wave of 116 in which 16 SMs have none", drawings["waves"].alt)
+        self.assertEqual(len(re.findall(r"block \d has K-tiles", drawings["pieces"].alt)), 6)
+
     def test_sector_map(self):
         drawing = figures.sector_map([figures.Request("near", "load", 4, 128), figures.Request("far", "load", 32, 128)])
         for svg in (drawing.svg, drawing.narrow):

@@ -3,8 +3,10 @@
 `bars`      the ladder of a chapter, wavefronts by stride
 `rooflines` rate over arithmetic intensity
 `memory`    the sectors of a request, the banks that its lanes want
+`steps`     the values that the steps of an algorithm make
 `tiles`     matrices cut into tiles and blocks, and what a warp reads of them
 `warps`     where the lanes of a warp stand, and what they load
+`timeline`  what happens when
 `graph`     the chapters and what each builds on
 `simulator` the way of one access through the simulator
 `drawing`   what all of them are made of
@@ -28,10 +30,12 @@ from figures.drawing import (
     text,
 )
 from figures.graph import chapter_graph
-from figures.memory import Request, bank_map, sector_map
+from figures.memory import Request, bank_map, sector_map, word_map
 from figures.rooflines import Point, roofline
 from figures.simulator import WAY_OF_AN_ACCESS, way_of_an_access
+from figures.steps import Levels
 from figures.tiles import block_grid, tile_walk, warp_reads
+from figures.timeline import Span, timeline
 from figures.warps import lane_map, warp_map
 
 __all__ = [
@@ -44,8 +48,10 @@ __all__ = [
     "SOFT",
     "WAY_OF_AN_ACCESS",
     "Drawing",
+    "Levels",
     "Point",
     "Request",
+    "Span",
     "bank_map",
     "block_grid",
     "chapter_graph",
@@ -61,7 +67,9 @@ __all__ = [
     "svg",
     "text",
     "tile_walk",
+    "timeline",
     "warp_map",
     "warp_reads",
     "way_of_an_access",
+    "word_map",
 ]

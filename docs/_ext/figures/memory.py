@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from figures.drawing import ACCENT, FOREGROUND, MUTED, SOFT, Drawing, escape, svg
+from figures.drawing import ACCENT, FOREGROUND, MUTED, SOFT, Drawing, escape, rect, svg, text
 
 
 @dataclass
@@ -63,17 +63,46 @@ def _words(request: Request) -> str:
     )
 
 
+def word_map(requests: list[tuple[str, dict]]) -> Drawing:
+    """The words of global memory that a request touches, in their sectors. Each request: its words in the source, and
+    the map of it that `course.maps.of_example` makes of an example in a trace."""
+    cell, gap, between = 9, 1, 9
+    sector = 8 * (cell + gap) - gap
+
+    def draw(columns: int) -> str:
+        shapes, y = [], 0.0
+        for words, drawn in requests:
+            y += 16
+            shapes.append(text(0, y, f'<tspan class="mono">{escape(words)}</tspan>', 13.5))
+            y += 17
+            shapes.append(text(0, y, drawn["caption"], 12.5, MUTED))
+            y += 9
+            for i, place in enumerate(drawn["sectors"]):
+                x0, y0 = i % columns * (sector + between), y + i // columns * (cell + between)
+                shapes += [
+                    rect(x0 + at * (cell + gap), y0, cell, cell, ACCENT if word else SOFT, ' rx="1.5"')
+                    for at, word in enumerate(place["words"])
+                ]
+            y += -(-len(drawn["sectors"]) // columns) * (cell + between) + 10
+        return svg(shapes, columns * (sector + between) - between, y - 12)
+
+    alt = "The words that the lanes of a warp touch, in their sectors of eight words. " + " ".join(
+        f"{words}: {drawn['caption']}." for words, drawn in requests
+    )
+    return Drawing(draw(8), alt, draw(4))
+
+
 def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
     """Which lanes want which bank of shared memory. Each request: its words in the source, and the map of it that
     `course.maps.of_example` makes of an example in a trace."""
 
     def draw(pitch: float, named: bool) -> str:
         cell, shapes, y = pitch - 1.5, [], 0.0
-        for text, drawn in requests:
+        for words, drawn in requests:
             y += 15
             shapes.append(
                 f'<text x="0" y="{y:g}" font-size="13.5" fill="{FOREGROUND}">'
-                f'<tspan class="mono">{escape(text)}</tspan></text>'
+                f'<tspan class="mono">{escape(words)}</tspan></text>'
             )
             y += 17
             shapes.append(f'<text x="0" y="{y:g}" font-size="12.5" fill="{MUTED}">{drawn["caption"]}</text>')
@@ -103,7 +132,7 @@ def bank_map(requests: list[tuple[str, dict]]) -> Drawing:
         return svg(shapes, width, y - 8)
 
     alt = "The 32 banks of shared memory, and the lanes that each serves. "
-    alt += " ".join(f"{text}: {drawn['caption']}, in {_banks(drawn)}." for text, drawn in requests)
+    alt += " ".join(f"{words}: {drawn['caption']}, in {_banks(drawn)}." for words, drawn in requests)
     return Drawing(draw(21, True), alt, draw(10.5, False))
 
 

@@ -210,7 +210,8 @@ def plain(text):
 
 
 def indented(text):
-    """A block of prose: its paragraphs wrapped, tables and code as they stand."""
+    """A block of prose: its paragraphs wrapped, tables and code as they stand, drawings left out."""
+    text = re.sub(r"^```\{drawing\}[^\n]*\n```$", "", text, flags=re.MULTILINE)
     found = []
     for paragraph in re.split(r"\n\s*\n", text):
         if re.match(r" {4}|\||```|~~~|[-*] |\d+\. ", paragraph):
