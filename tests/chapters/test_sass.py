@@ -142,6 +142,16 @@ class Compiled(unittest.TestCase):
         names = ("add_local", "add_reversed", "add_in_place", "add_pair")
         self.assertEqual(columns, [made[name] for name in names])
 
+    def test_the_exercise_about_spills_ends_them(self):
+        """The blank of end_the_spills spills on every GPU that its bars speak of, the solution does not."""
+        spilled = {}
+        for kind in ("exercises", "solutions"):
+            source = ROOT / kind / "10_sass_inspection" / "end_the_spills.cu"
+            (kernel,) = code.compile_source(TOOLCHAIN, str(source), recorded.ARCHITECTURE)
+            spilled[kind] = kernel.resources.spill_stores
+        self.assertGreater(spilled["exercises"], 500)
+        self.assertEqual(spilled["solutions"], 0)
+
     def test_each_claim_can_fail(self):
         text = """\
 __global__ void scalar(float* b, const float* a, int n) {

@@ -1,0 +1,65 @@
+// # End the spills
+//
+// Kind: optimise
+// Level: 5
+// Minutes: 20
+//
+// `product` computes C = A B, where C has 256 x 256 floats. Each thread computes 8 x 8 of them in
+// registers, so one block of 1024 threads is enough. But 1024 threads share the 65,536 registers
+// of an SM: 64 for each. 64 sums leave none for anything else, and nvcc puts what does not fit into
+// local memory, which is memory traffic in the innermost loop: `./learn sass` on your copy of this
+// file shows `LDL` and `STL`, if nvcc is here.
+//
+// End the spills, and keep the 8 x 8 of a thread: a block of at most 256 threads may use 255
+// registers for each. C then takes several blocks.
+//
+// Bars: at most 256 threads per block; 4096 load requests to shared memory, as now (a thread with
+// fewer elements needs more of them)
+
+#include <cuda_runtime.h>
+
+constexpr int N = 256, K = 32;  // C is N x N, A is N x K, B is K x N
+constexpr int BK = 8;           // depth of a tile
+// TODO
+constexpr int SIDE = 32;        // threads along each side of the block
+constexpr int TILE = 8 * SIDE;  // rows and columns of C in a block
+
+__global__ void __launch_bounds__(SIDE* SIDE, 1)
+    product_kernel(float* c, const float* a, const float* b) {
+  __shared__ alignas(16) float a_tile[BK][TILE], b_tile[BK][TILE];       // (k, row), (k, col)
+  const int row = threadIdx.x / SIDE * 8, col = threadIdx.x % SIDE * 8;  // in the tile
+  float sum[8][8] = {};
+  for (int first = 0; first < K; first += BK) {
+    for (int i = threadIdx.x; i < BK * TILE; i += SIDE * SIDE) {
+      a_tile[i % BK][i / BK] = a[(i / BK) * K + first + i % BK];
+      b_tile[i / TILE][i % TILE] = b[(first + i / TILE) * N + i % TILE];
+    }
+    __syncthreads();  // both tiles are full
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      float mine[8], other[8];
+#pragma unroll
+      for (int half = 0; half < 8; half += 4) {
+        *reinterpret_cast<float4*>(mine + half) =
+            *reinterpret_cast<const float4*>(&a_tile[k][row + half]);
+        *reinterpret_cast<float4*>(other + half) =
+            *reinterpret_cast<const float4*>(&b_tile[k][col + half]);
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) sum[i][j] += mine[i] * other[j];
+      }
+    }
+    __syncthreads();  // before the next tiles overwrite these
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) c[(row + i) * N + col + j] = sum[i][j];
+  }
+}
+
+void product(float* c, const float* a, const float* b) {
+  product_kernel<<<1, SIDE * SIDE>>>(c, a, b);
+}
