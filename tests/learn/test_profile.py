@@ -1,7 +1,10 @@
 """./learn profile: which commands it runs, what it shows of them, and what it says where something is missing."""
 
 import os
+import re
 import shlex
+import subprocess
+import sys
 import unittest
 
 import fake
@@ -212,7 +215,7 @@ class Profile(fake.Checkout):
             tool = "nsys" if "nsys" in words else "ncu"
             done = self.profile("01", "--dry-run", *words)
             self.assertEqual(self.ran(tool), [])
-            build, folder, run, page = done.stdout.splitlines()
+            build, folder, run, page = done.stdout.replace("\\\n", "").splitlines()
             self.assertTrue(build.startswith("./learn run 01 --backend gpu"))
             self.assertEqual(folder, "mkdir -p build/profile")
             self.profile("01", *words)
@@ -262,6 +265,40 @@ class Profile(fake.Checkout):
             (("01", "--out", "nowhere/report"), "there is no folder nowhere"),
         ):
             self.assertIn(part, self.refused("profile", *words), words)
+
+
+class Page(unittest.TestCase):
+    """docs/profiling.md: its commands are legal, and what it shows of a dry run is what a dry run prints."""
+
+    def dry_run(self, words):
+        env = {name: value for name, value in os.environ.items() if not name.startswith("WARP_")}
+        env["PATH"] = "/usr/bin:/bin"  # no profiler of this machine
+        env["CUDACXX"] = "/nowhere/nvcc"
+        return subprocess.run(
+            [sys.executable, os.path.join("tools", "learn", "__main__.py"), *words],
+            cwd=fake.ROOT,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
+
+    def setUp(self):
+        with open(os.path.join(fake.ROOT, "docs", "profiling.md"), encoding="utf-8") as file:
+            self.text = file.read()
+
+    def test_the_example_is_what_the_command_prints(self):
+        shown = re.search(r"^\$ \./learn (profile .*--dry-run.* -- .*)\n((?:.*\n)*?)```$", self.text, re.MULTILINE)
+        done = self.dry_run(shlex.split(shown[1]))
+        self.assertEqual((done.returncode, done.stdout), (0, shown[2]), done.stderr)
+
+    def test_every_command_is_legal(self):
+        lines = re.findall(r"^\$ \./learn (profile [^#\n]*)", self.text, re.MULTILINE)
+        self.assertGreater(len(lines), 4)
+        for line in lines:
+            words = shlex.split(line)
+            place = words.index("--") if "--" in words else len(words)
+            done = self.dry_run([*words[:place], *(["--dry-run"] if "--dry-run" not in words else []), *words[place:]])
+            self.assertEqual((done.returncode, done.stderr), (0, ""), line)
 
 
 class Tables(unittest.TestCase):

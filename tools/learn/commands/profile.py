@@ -13,6 +13,7 @@ from measure import counters
 
 SUFFIX = {"ncu": ".ncu-rep", "nsys": ".nsys-rep"}
 EXPORT = {"ncu": ("-o", "--export"), "nsys": ("-o", "--output")}
+WIDTH = 90  # of a command line that is printed
 # Each rung is launched once, on bare allocations: the profiler repeats the launches as it needs them.
 ENVIRONMENT = {"LAB_GUARD": "0", "LAB_TIMING": "off"}
 
@@ -52,6 +53,17 @@ def main(arguments):
 
 def with_suffix(file, tool):
     return file if file.endswith(SUFFIX[tool]) else file + SUFFIX[tool]
+
+
+def typed(words):
+    """A command line as a shell reads it, on lines of a bearable length."""
+    lines = [""]
+    for word in map(shlex.quote, words):
+        if len(lines[-1]) + len(word) > WIDTH and lines[-1].strip():
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return "\n".join(lines)
 
 
 class Profile:
@@ -108,8 +120,8 @@ class Profile:
         rungs = "".join(f" --rung {rung}" for rung in self.rungs)
         ui.say(f"./learn run {self.chapter.number} --backend gpu{rungs}")
         ui.say("mkdir -p " + shlex.quote(os.path.dirname(paths.shown(self.file)) or "."))
-        ui.say(" ".join(variables + [shlex.quote(word) for word in self.words(readable=True)]))
-        ui.say(" ".join(map(shlex.quote, self.after(readable=True))))
+        ui.say(typed(variables + self.words(readable=True)))
+        ui.say(typed(self.after(readable=True)))
 
     def lack(self):
         """What is missing here and what gives it, in one line; "" if nothing is."""
