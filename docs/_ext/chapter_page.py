@@ -11,6 +11,7 @@ import re
 import shlex
 from pathlib import Path
 
+import compiler_explorer
 from chapter_tables import agreement, ladder
 from markup import escape, fence, listing, size_words, table, typeset
 from rung_panel import rung_panel
@@ -49,9 +50,11 @@ def check_rungs(chapter: Chapter, results: Results, origin: str) -> None:
         raise SourceError(f"{chapter.path}:1: the header lists rung {name}, which {origin} does not have")
 
 
-def machine_code(text: str, recorded: dict | None) -> str:
+def machine_code(text: str, recorded: dict | None, kernels: dict[str, str] | None = None) -> str:
     """The excerpts of machine code as listings, with what they are of and what compiled them. Each stands in a container:
-    unlike a kernel, it may be the answer to a prediction, and is folded with it."""
+    unlike a kernel, it may be the answer to a prediction, and is folded with it. The first of each of the chapter's own
+    kernels has a link that opens the kernel in Compiler Explorer: `kernels` has those that need one, with their address."""
+    kernels = {} if kernels is None else kernels
 
     def listing_of(found: re.Match) -> str:
         kind, spec, body = found.groups()
@@ -61,18 +64,29 @@ def machine_code(text: str, recorded: dict | None) -> str:
         which = [words[key].format(value.replace(",", ", ")) for key, value in pairs if key in words]
         by = "nvcc {nvcc}, {architecture}".format(**recorded) if recorded else "not recorded"
         caption = f"{kind.upper()} of `{name}`{': ' if which else ''}{', '.join(which)} ({by})"
-        return fence(
-            fence(body.rstrip("\n"), "{code-block} text", [f":caption: {caption}", ""]),
-            "{container} machine-code",
-            [""],
-        )
+        shown = fence(body.rstrip("\n"), "{code-block} text", [f":caption: {caption}", ""])
+        link = kernels.pop(name, "") if kind == "sass" else ""
+        if link:
+            shown += f"\n\n[`{name}` in Compiler Explorer]({link})"
+        return fence(shown, "{container} machine-code", [""])
 
     return re.sub(r"^```\{(sass|ptx)\} (.+)\n((?:.*\n)*?)```$", listing_of, text, flags=re.MULTILINE)
 
 
-def prose(block: Prose, recorded: dict | None = None) -> str:
+def explorer_links(recorded: dict | None, files: list[Path]) -> dict[str, str]:
+    """{kernel: address in Compiler Explorer} of the chapter's own kernels of which machine code is recorded."""
+    links = {}
+    for kernel in recorded["kernels"] if recorded else ():
+        units = [compiler_explorer.unit(read_text(file), kernel) for file in files] if ":" not in kernel else []
+        source = next(filter(None, units), "")
+        if source:
+            links[kernel] = compiler_explorer.address(source, recorded["architecture"])
+    return links
+
+
+def prose(block: Prose, recorded: dict | None = None, kernels: dict[str, str] | None = None) -> str:
     """A block of prose as the page has it; the rest of a section for second reading is folded."""
-    text = machine_code(typeset(block.text), recorded)
+    text = machine_code(typeset(block.text), recorded, kernels)
     if not block.second_reading:
         return text
     head, _, body = text.partition("\n")
@@ -164,6 +178,7 @@ def chapter_page(
     placed: set[str] = set()
     recorded_sass = chapter.path.parent / "recorded_sass.json"
     recorded = json.loads(recorded_sass.read_text(encoding="utf-8")) if recorded_sass.exists() else None
+    kernels = explorer_links(recorded, shown)
 
     def panel(name: str, source: Path) -> str:
         placed.add(name)
@@ -183,7 +198,7 @@ def chapter_page(
     def render(blocks: list, source: Path, folded: bool = False) -> None:
         for block in blocks:
             if isinstance(block, Prose):
-                out.extend([prose(block, recorded), ""])
+                out.extend([prose(block, recorded, kernels), ""])
             elif isinstance(block, Prediction):
                 out.extend([prediction(block, answers), ""])
             elif isinstance(block, Code) and only_includes(block):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from chapter import ROOT
 
+import compiler_explorer
+
 from course import source
 from course.expressions import ExpressionError
 from course.functions import find_function
@@ -151,6 +153,20 @@ class Compiled(unittest.TestCase):
             spilled[kind] = kernel.resources.spill_stores
         self.assertGreater(spilled["exercises"], 500)
         self.assertEqual(spilled["solutions"], 0)
+
+    def test_compiler_explorer_gets_the_kernel_of_the_page(self):
+        """What a link of chapter 10 carries compiles by itself, to the machine code that is recorded."""
+        folder = ROOT / "chapters" / "10_sass_inspection"
+        data = recorded.load(folder / "sass_inspection.cu")
+        for kernel in ("copy_struct<Quad>", "copy_async<4u>", "store_order<8>", "copy_bulk"):
+            units = [compiler_explorer.unit(file.read_text(encoding="utf-8"), kernel) for file in folder.glob("*.cu")]
+            (unit,) = filter(None, units)
+            with tempfile.TemporaryDirectory() as place:
+                source = Path(place) / "unit.cu"
+                source.write_text(unit, encoding="utf-8")
+                (made,) = code.compile_source(TOOLCHAIN, str(source), data["architecture"])
+            if data["nvcc"] == TOOLCHAIN.release:
+                self.assertEqual(json.loads(json.dumps(recorded.facts(made))), data["kernels"][kernel], kernel)
 
     def test_each_claim_can_fail(self):
         text = """\

@@ -1,17 +1,20 @@
 """The generator, on small sources: what a page is made of, and what it refuses."""
 
+import base64
 import json
 import re
 import shutil
 import stat
 import tempfile
 import unittest
+import urllib.parse
 from pathlib import Path
 
 import sample  # puts docs/_ext on the path
 
 import chapter_page
 import chapter_tables
+import compiler_explorer
 import doxygen
 import markup
 import rung_tables
@@ -44,6 +47,59 @@ class Temporary(unittest.TestCase):
         message = str(caught.exception)
         self.assertNotIn("\n", message)
         self.assertRegex(message, r"sample\.cu:\d+: ")
+
+
+KERNELS = """\
+#include <cuda_pipeline.h>
+#include <cstdio>
+
+constexpr int WIDTH = 4;  // of a vector
+constexpr int OTHER = 5;
+struct Four {
+  float x[WIDTH];
+};
+
+/// One of them.
+__device__ float first(const Four& four) { return four.x[0]; }
+void host() { first({}); }
+
+/// The kernel.
+template <class T>
+__global__ void pick(float* out, const T* in) { out[0] = first(in[0]); }
+"""
+
+
+class CompilerExplorer(unittest.TestCase):
+    def test_a_kernel_comes_with_what_it_needs(self):
+        unit = compiler_explorer.unit(KERNELS, "pick<Four>")
+        for part in (
+            "<cuda_runtime.h>",
+            "<cuda_pipeline.h>",
+            "WIDTH = 4;  // of a vector",
+            "struct Four",
+            "/// One of",
+        ):
+            self.assertIn(part, unit)
+        for part in ("OTHER", "host", "cstdio"):
+            self.assertNotIn(part, unit)
+        self.assertLess(unit.index("WIDTH"), unit.index("struct Four"))
+        self.assertTrue(unit.endswith("reinterpret_cast<void*>(pick<Four>);\n"))
+        self.assertEqual(compiler_explorer.unit(KERNELS, "missing"), "")
+
+    def test_the_address_carries_the_source(self):
+        link = compiler_explorer.address("int i = 1 > 0 ? 7 : 255;  // ??>>~~\n", "sm_90a")
+        self.assertRegex(link, r"^https://godbolt\.org/clientstate/[A-Za-z0-9%]+$")
+        state = json.loads(base64.b64decode(urllib.parse.unquote(link.rpartition("/")[2])))
+        (session,) = state["sessions"]
+        self.assertEqual((session["language"], session["source"][:5]), ("cuda", "int i"))
+        self.assertEqual(session["compilers"][0]["options"], "-std=c++20 -O3 -arch=sm_90a")
+
+    def test_the_first_listing_of_a_kernel_has_the_link(self):
+        fence = "```{sass} one only=LDG\nLDG\n```\n\n```{sass} 02:two\nLDS\n```\n\n"
+        shown = chapter_page.machine_code(fence + fence, None, {"one": "https://godbolt.org/1", "three": "x"})
+        self.assertEqual(shown.count("[`one` in Compiler Explorer](https://godbolt.org/1)"), 1)
+        self.assertEqual(shown.count("Compiler Explorer"), 1)
+        self.assertEqual(shown.count("{container} machine-code"), 4)
 
 
 class Headers(Temporary):

@@ -51,6 +51,7 @@ class Content(unittest.TestCase):
             "chapters/index",
             "simulator",
             "debugging",
+            "profiling",
             "reference/lab",
             "reference/simt",
             "glossary",
