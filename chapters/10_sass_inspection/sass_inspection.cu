@@ -19,6 +19,9 @@
 //   ./learn run 10 --rung window_restrict  the same kernel with __restrict__
 //   ./learn run 10 --rung store_order      a loop that fills shared memory, rolled up and unrolled
 //   ./learn run 10 --rung warps_or_loads   fewer and fewer warps on an SM, with one load or four each
+//   ./learn run 10 --rung hide_latency     one to eight warps per scheduler, with one to four chains of FMAs [needs gpu]
+//   ./learn run 10 --rung clock_under_load how fast the clock is while the units idle or work [needs gpu]
+//   ./learn run 10 --rung stall_reasons    a kernel for each reason to wait [needs gpu]
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -100,7 +103,9 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
 // instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
-// `nvdisasm`, which come with the CUDA Toolkit.
+// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? On this page, the link below a listing opens its kernel in
+// Compiler Explorer, which compiles it on its own machines and shows PTX and SASS in its *Device Viewer*. A release other than
+// the one above the listing may choose other registers.
 //
 // ## 2. How to read an instruction
 //
@@ -804,6 +809,23 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //= 4 KiB: 8 * 32 * 16 / 1024
 //= 0.37: 8 * 32 * 16 / (700e-9 * 2.1e12 / 132)
 //
+// The same holds for arithmetic. An FMA takes four cycles, and a scheduler can start one in each, so it needs four that
+// do not depend on each other: of four warps, or of one warp with four chains. `hide_latency` (in
+// `sass_inspection_gpu.cu`) measures warps times chains.
+//
+//? two_by_two: 1 warp per scheduler with 4 chains of FMAs, 2 warps with 2, or 4 warps with 1: which is the fastest?
+//? choices: 1 warp with 4 chains | 2 warps with 2 chains | 4 warps with 1 chain | they differ by less than 10 %
+//? answer: "they differ by less than 10 %" if max(ms("hide_latency/warps=1, chains=4"),
+//?   ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1")) < 1.1 *
+//?   min(ms("hide_latency/warps=1, chains=4"), ms("hide_latency/warps=2, chains=2"),
+//?   ms("hide_latency/warps=4, chains=1")) else "1 warp with 4 chains" if ms("hide_latency/warps=1, chains=4") <
+//?   min(ms("hide_latency/warps=2, chains=2"), ms("hide_latency/warps=4, chains=1")) else "2 warps with 2 chains" if
+//?   ms("hide_latency/warps=2, chains=2") < ms("hide_latency/warps=4, chains=1") else "4 warps with 1 chain"
+//
+// Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
+// cycles are lost; beyond four nothing is gained. The threads of chapter 04 have 64 chains each, which is why four warps
+// per scheduler suffice there.
+//
 // So high occupancy is one way to hide latency and never an aim of its own. The products of chapter 05 run at 25 %
 // occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in a
 // tree, needs all the warps that it can get.
@@ -823,27 +845,52 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // it like any other instruction. Where there is an intrinsic, prefer that: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`.
 // The simulator runs the intrinsics and refuses most inline PTX with a line that names it.
 //
-// ## 10. Why does a warp wait? (second reading)
+// ## 10. How fast is the clock? (second reading)
+//
+// Ceilings in this course assume 1.98 GHz, the H200's highest clock. The clock is not constant: the GPU lowers it when it
+// draws more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle, while all FMA units work,
+// or while the memory is read, and its time says how long a cycle was. Run it before you trust a comparison of
+// cycles with seconds, and look at the line that it prints: a GPU that was idle starts slow and needs some
+// milliseconds to speed up. `ncu` holds the clock at its base unless it is told `--clock-control none`.
+//
+// ## 11. Why does a warp wait? (second reading)
 //
 // Nsight Compute samples what each warp waits for. The names are those of its metrics,
-// `smsp__average_warps_issue_stalled_NAME`.
+// `smsp__average_warps_issue_stalled_NAME`; `./learn profile` prints the three that matter most. `stall_reasons` has a kernel
+// of a few lines for each of the first twelve.
 //
-// | stall reason | the warp waits for | where to see it |
-// |---|---|---|
-// | `long_scoreboard` | a load from global or local memory | `copy_scalar`, at the `STG` |
-// | `short_scoreboard` | shared memory, special functions | `shared_tiles` of chapter 03 |
-// | `mio_throttle` | a full queue of shared-memory instructions | `wide_reads` of chapter 03 |
-// | `lg_throttle` | a full queue of global and local accesses | `copy_struct`, plain |
-// | `barrier` | other warps at `__syncthreads` | `store_order` |
-// | `wait` | the fixed latency that the control code states | a chain of dependent `FFMA` |
-// | `not_selected` | nothing: another warp was chosen | `warp_tile` of chapter 05 |
-// | `math_pipe_throttle` | a busy FMA unit | `warp_tile` of chapter 05 |
-// | `dispatch_stall` | the dispatch unit, as for register banks | a loop of `FFMA` without `.reuse` |
-// | `membar` | a fence | the look-back of chapter 08 |
-// | `no_instruction` | the instruction cache | a loop that was unrolled too far |
+// | stall reason | the warp waits for | the kernel | seen in |
+// |---|---|---|---|
+// | `long_scoreboard` | a load from global or local memory | each load needs the one before | `copy_scalar` |
+// | `short_scoreboard` | shared memory, special functions | the same in shared memory | `shared_tiles` of chapter 03 |
+// | `mio_throttle` | a full queue of shared-memory instructions | 16 `LDS` in a row, 64 warps | `wide_reads` of chapter 03 |
+// | `lg_throttle` | a full queue of global and local accesses | 16 `LDG` of 32 sectors in a row | `copy_struct`, plain |
+// | `barrier` | other warps at `__syncthreads` | 31 warps wait for one | `store_order` |
+// | `membar` | a fence | `__threadfence` after each store | the look-back of chapter 08 |
+// | `wait` | the fixed latency that the control code states | one warp, one chain of `FFMA` | `hide_latency` |
+// | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | `warp_tile` of chapter 05 |
+// | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | `warp_tile` of chapter 05 |
+// | `branch_resolving` | the target of a jump | a loop of nothing but its jump | a short loop that is rolled up |
+// | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | a loop unrolled too far |
+// | `sleeping` | its own `__nanosleep` | that | a lock that backs off |
+// | `dispatch_stall` | the dispatch unit, as for register banks | | a loop of `FFMA` without `.reuse` |
+// | `imc_miss` | the cache of a constant bank | | arguments at the start of a kernel |
+// | `drain` | its last stores, before it ends | | kernels of few instructions that store much |
+//= 192 KiB: 12288 * 16 / 1024
 //
 // A stall matters only if no other warp can issue in that cycle. Ask first how many of the cycles issued nothing, then
 // why.
+//
+//? latency_or_queue: 64 warps of an SM read floats, each lane from a sector of its own, 16 loads in a row without a dependence. What
+//?   do they wait for: their loads, or a place in the queue?
+//? choices: long_scoreboard | lg_throttle
+//? answer: "lg_throttle" if
+//?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") >
+//?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") else
+//?   "long_scoreboard"
+//
+// `stall_reasons` with `lg_throttle` is this kernel. Nobody waits for a load there before all 16 are under
+// way, but the unit takes 32 cycles for each, and the queue in front of it is short.
 
 namespace {
 
@@ -966,5 +1013,5 @@ int main(int argc, char** argv) {
 // 3. Give `copy_batch` a path without guards for blocks that are whole. Which instructions
 //    vanish, and does the clock notice?
 // 4. Compile `thread_tile_2d` with `-Xptxas -O1`. What becomes of the FFMA share, and of `.reuse`?
-// 5. Paste a kernel into Compiler Explorer (godbolt.org, language CUDA C++) and change a line:
-//    its SASS changes beside it.
+// 5. Open `copy_batch<4u>` in Compiler Explorer, by the link below its listing, and move the second load behind the
+//    first store. What becomes of its SASS?

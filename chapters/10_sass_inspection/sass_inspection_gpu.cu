@@ -1,0 +1,299 @@
+// ## What only a GPU can show
+//
+// The rungs `hide_latency`, `stall_reasons` and `clock_under_load`. The first measures how many independent
+// instructions a scheduler needs. The second has a kernel for each stall reason of section 10, as small as it can be. The
+// third lets a fixed number of clock cycles pass under different loads; its time says how fast the clock was.
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/lab.h"
+
+/// FMAs in CHAINS chains per thread: those of one chain depend on each other, the chains do not.
+///
+/// @param out   a float for each thread of the grid; written: its number, CHAINS times
+/// @param steps FMAs of each chain, a multiple of 16
+/// @param one   1, which the compiler cannot know
+/// @param zero  0, likewise
+///
+/// Launch: one block per SM.
+template <int CHAINS>
+__global__ void __launch_bounds__(1024)
+    hide_latency(float* out, unsigned steps, float one, float zero) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  float x[CHAINS];
+  for (int j = 0; j < CHAINS; ++j) x[j] = static_cast<float>(thread);
+#pragma unroll 1
+  for (unsigned i = 0; i < steps; i += 16) {
+#pragma unroll
+    for (int k = 0; k < 16; ++k) {
+#pragma unroll
+      for (int j = 0; j < CHAINS; ++j) x[j] = fmaf(x[j], one, zero);
+    }
+  }
+  float sum = 0;
+  for (int j = 0; j < CHAINS; ++j) sum += x[j];
+  out[thread] = sum;
+}
+
+/// The stall reasons that a kernel is made for.
+enum class Stall {
+  long_scoreboard,
+  short_scoreboard,
+  mio_throttle,
+  lg_throttle,
+  barrier,
+  membar,
+  wait,
+  math_pipe_throttle,
+  not_selected,
+  branch_resolving,
+  no_instruction,
+  sleeping
+};
+
+constexpr unsigned STALL_WORDS = 1024;  ///< of the table that the loads walk through
+
+/// Does one thing again and again, so that its warps wait for one reason more than for all others.
+///
+/// @param out   a word for each thread of the grid; written: 1
+/// @param table STALL_WORDS words, all 0
+/// @param steps how often
+/// @param one   1, which the compiler cannot know
+///
+/// Launch: blocks of one dimension, a multiple of 32 threads.
+template <Stall REASON>
+__global__ void __launch_bounds__(1024)
+    stall_reasons(std::uint32_t* out, volatile std::uint32_t* table, unsigned steps, unsigned one) {
+  __shared__ std::uint32_t words[STALL_WORDS];
+  const unsigned t = threadIdx.x, thread = blockIdx.x * blockDim.x + t;
+  for (unsigned i = t; i < STALL_WORDS; i += blockDim.x) words[i] = 0;
+  __syncthreads();  // the words are here
+  volatile std::uint32_t* const shared = words;
+  std::uint32_t x = t * (one - 1);  // 0, and stays so
+  float y[8];
+  for (float& each : y) each = static_cast<float>(one - 1);
+#pragma unroll 1
+  for (unsigned i = 0; i < steps; ++i) {
+    if constexpr (REASON == Stall::long_scoreboard) {  // a load whose address is the load before
+      x = table[(x + 32 * i + t) % STALL_WORDS];
+    } else if constexpr (REASON == Stall::short_scoreboard) {
+      x = shared[(x + t) % STALL_WORDS];
+    } else if constexpr (REASON == Stall::mio_throttle) {  // more LDS than the queue holds
+#pragma unroll
+      for (unsigned k = 0; k < 16; ++k) x |= shared[(32 * t + k) % STALL_WORDS];
+    } else if constexpr (REASON == Stall::lg_throttle) {  // 32 sectors each
+#pragma unroll
+      for (unsigned k = 0; k < 16; ++k) x |= table[(32 * t + k) % STALL_WORDS];
+    } else if constexpr (REASON == Stall::barrier) {  // 31 warps wait for one
+      if (t < 32) {
+#pragma unroll 1
+        for (int k = 0; k < 64; ++k) x = shared[(x + t) % STALL_WORDS];
+      }
+      __syncthreads();  // the first warp is through
+    } else if constexpr (REASON == Stall::membar) {
+      out[thread] = i;
+      __threadfence();
+    } else if constexpr (REASON == Stall::wait) {  // one warp, one chain
+#pragma unroll
+      for (int k = 0; k < 16; ++k) y[0] = fmaf(y[0], static_cast<float>(one), y[0]);
+    } else if constexpr (REASON == Stall::math_pipe_throttle) {  // half as fast as a warp can issue
+#pragma unroll
+      for (int k = 0; k < 64; ++k) x = (x & one) ^ (x >> 1);
+    } else if constexpr (REASON == Stall::not_selected) {  // 16 warps, and all could
+#pragma unroll
+      for (int k = 0; k < 64; ++k) y[k % 8] = fmaf(y[k % 8], static_cast<float>(one), y[k % 8]);
+    } else if constexpr (REASON == Stall::branch_resolving) {  // jumps, one after the other
+#pragma unroll 1
+      for (unsigned k = 0; k < 16 * one; ++k) x = (x ^ k) & (one - 1);
+    } else if constexpr (REASON == Stall::no_instruction) {  // more code than the caches hold
+#pragma unroll
+      for (int k = 0; k < 12288; ++k) y[k % 8] = fmaf(y[k % 8], static_cast<float>(one), y[k % 8]);
+    } else {
+      __nanosleep(100);
+    }
+  }
+  float sum = 0;
+  for (const float one_of_them : y) sum += one_of_them;
+  out[thread] = x == 0 && sum == 0 ? 1 : 2;
+}
+
+/// What the units do while the cycles of clock_under_load pass.
+enum class Load { none, fma, memory };
+
+/// What a block saw of its SM's clock.
+struct Ticks {
+  long long cycles;         ///< of the SM
+  unsigned long long time;  ///< in nanoseconds
+};
+
+/// Lets `cycles` of the SM's clock pass, under a load.
+///
+/// @param ticks  of each block; written
+/// @param sink   a float for each thread of the grid; written
+/// @param in     read by the load on the memory
+/// @param count  how many there are of them, 1 at least
+/// @param one    1
+///
+/// Launch: two blocks of 1024 threads per SM.
+template <Load LOAD>
+__global__ void __launch_bounds__(1024)
+    clock_under_load(Ticks* ticks, float* sink, const float4* in, std::size_t count,
+                     long long cycles, float one) {
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
+  float x[8];
+  for (int j = 0; j < 8; ++j) x[j] = static_cast<float>(j);
+  unsigned long long begin_time = 0, end_time = 0;
+  const long long begin = clock64();
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin_time));
+  const std::size_t first = thread % count;
+  std::size_t at = first;
+  while (clock64() - begin < cycles) {
+    if constexpr (LOAD == Load::fma) {
+#pragma unroll
+      for (int k = 0; k < 512; ++k) x[k % 8] = fmaf(x[k % 8], one, x[(k + 1) % 8]);
+    } else if constexpr (LOAD == Load::memory) {
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+        x[k] += __ldcs(in + at).x;
+        at = at + all < count ? at + all : first;
+      }
+    }
+  }
+  const long long end = clock64();
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end_time));
+  float sum = 0;
+  for (const float part : x) sum += part;
+  sink[thread] = sum;
+  if (threadIdx.x == 0) ticks[blockIdx.x] = {end - begin, end_time - begin_time};
+}
+
+namespace {
+
+/// A small n means a run that counts or checks, not one that times.
+bool is_full(const lab::Map<float>& map) { return map.n >= std::size_t{1} << 24; }
+
+template <int CHAINS>
+void add_chains(lab::Map<float>& map, unsigned warps) {
+  const auto blocks = static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const unsigned threads = 4 * 32 * warps, steps = is_full(map) ? 1u << 18 : 1u << 8;
+  const auto out = std::make_shared<lab::DeviceBuffer<float>>(blocks * threads, "out");
+  map.chapter().add(
+      {.name = "hide_latency",
+       .launch = [=] { hide_latency<CHAINS><<<blocks, threads>>>(out->data(), steps, 1.0f, 0.0f); },
+       .verify =
+           [=] {
+             std::vector<float> want(out->size());
+             for (std::size_t i = 0; i < want.size(); ++i) want[i] = static_cast<float>(CHAINS * i);
+             return lab::compare(out->download(), want);
+           },
+       .flops = 2.0 * CHAINS * steps * blocks * threads,
+       .limit = lab::Limit::fp32,
+       .variant = lab::format("warps=%u, chains=%d", warps, CHAINS),
+       .outputs = {out.get()}});
+}
+
+template <Stall REASON>
+void add_stall(lab::Map<float>& map, const char* reason, unsigned threads, unsigned per_sm,
+               unsigned steps) {
+  const unsigned blocks =
+      per_sm * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const auto table = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(
+      std::vector<std::uint32_t>(STALL_WORDS, 0), "table");
+  const auto out = std::make_shared<lab::DeviceBuffer<std::uint32_t>>(blocks * threads, "out");
+  const unsigned times = is_full(map) ? steps : 1 + steps / 64;
+  map.chapter().add(
+      {.name = "stall_reasons",
+       .launch =
+           [=] {
+             stall_reasons<REASON><<<blocks, threads>>>(out->data(), table->data(), times, 1);
+           },
+       .verify =
+           [=] {
+             return lab::compare(out->download(), std::vector<std::uint32_t>(out->size(), 1));
+           },
+       .variant = reason,
+       .outputs = {out.get()}});
+}
+
+/// Prints what the clock does in a second of this load, every tenth of a second.
+void print_clock(const std::function<void()>& launch, const lab::DeviceBuffer<Ticks>& ticks) {
+  std::printf("  MHz, while a second passes:");
+  double passed = 0;
+  for (int printed = 0; passed < 1e9;) {
+    launch();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    const Ticks first = ticks.download()[0];
+    passed += static_cast<double>(first.time);
+    if (passed >= 1e8 * printed) {
+      std::printf(" %.0f",
+                  1e3 * static_cast<double>(first.cycles) / static_cast<double>(first.time));
+      ++printed;
+    }
+  }
+  std::printf("\n");
+}
+
+template <Load LOAD>
+void add_clock(lab::Map<float>& map, const char* load) {
+  constexpr unsigned threads = 1024;
+  const unsigned blocks =
+      2 * static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const bool full = is_full(map);
+  const long long cycles = full ? 20'000'000 : 20'000;
+  const auto ticks = std::make_shared<lab::DeviceBuffer<Ticks>>(blocks, "ticks");
+  const auto sink =
+      std::make_shared<lab::DeviceBuffer<float>>(std::size_t{blocks} * threads, "sink");
+  const std::function<void()> launch = [=, &map] {
+    clock_under_load<LOAD><<<blocks, threads>>>(ticks->data(), sink->data(),
+                                                reinterpret_cast<const float4*>(map.d_in.data()),
+                                                map.n / 4, cycles, 1.0f);
+  };
+  map.chapter().add(
+      {.name = "clock_under_load",
+       .launch = launch,
+       .verify =
+           [=] {
+             const std::vector<Ticks> seen = ticks->download();
+             const bool all = std::all_of(seen.begin(), seen.end(), [=](const Ticks& one) {
+               return one.cycles >= cycles && one.cycles < 4 * cycles;
+             });
+             return lab::verdict(all, "a block did not let the cycles pass");
+           },
+       .variant = std::string("load=") + load,
+       .show = full ? std::function<void()>([=] { print_clock(launch, *ticks); }) : nullptr,
+       .outputs = {ticks.get()}});
+}
+
+const lab::Rungs here([](lab::Map<float>& map) {
+  for (const unsigned warps : {1u, 2u, 4u, 8u}) {
+    add_chains<1>(map, warps);
+    add_chains<2>(map, warps);
+    add_chains<4>(map, warps);
+  }
+  add_stall<Stall::long_scoreboard>(map, "long_scoreboard", 128, 1, 4096);
+  add_stall<Stall::short_scoreboard>(map, "short_scoreboard", 128, 1, 16384);
+  add_stall<Stall::mio_throttle>(map, "mio_throttle", 1024, 2, 64);
+  add_stall<Stall::lg_throttle>(map, "lg_throttle", 1024, 2, 64);
+  add_stall<Stall::barrier>(map, "barrier", 1024, 1, 256);
+  add_stall<Stall::membar>(map, "membar", 128, 1, 1024);
+  add_stall<Stall::wait>(map, "wait", 128, 1, 16384);
+  add_stall<Stall::math_pipe_throttle>(map, "math_pipe_throttle", 1024, 2, 1024);
+  add_stall<Stall::not_selected>(map, "not_selected", 1024, 2, 1024);
+  add_stall<Stall::branch_resolving>(map, "branch_resolving", 128, 1, 4096);
+  add_stall<Stall::no_instruction>(map, "no_instruction", 128, 1, 64);
+  add_stall<Stall::sleeping>(map, "sleeping", 128, 1, 256);
+  add_clock<Load::none>(map, "none");
+  add_clock<Load::fma>(map, "fma");
+  add_clock<Load::memory>(map, "memory");
+});
+
+}  // namespace
