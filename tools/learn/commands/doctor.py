@@ -2,6 +2,7 @@
 
 from learn import install, needs, paths, ui
 from learn.machine import Machine, version_tuple
+from sass.tools import find
 
 TOOLKIT = "the CUDA Toolkit, 12.4 or newer: https://developer.nvidia.com/cuda-downloads"
 GIBIBYTE = 1 << 30
@@ -99,11 +100,27 @@ def gpu_rows(machine):
         )
     )
     for tool, name, cost in (
-        ("ncu", "Nsight Compute (ncu)", "no hardware counters"),
+        ("ncu", "Nsight Compute (ncu)", "no hardware counters: ./learn profile and record count nothing"),
+        ("nsys", "Nsight Systems (nsys)", "no time line of kernels and copies: ./learn profile --tool nsys"),
         ("compute-sanitizer", "compute-sanitizer", "no memory checks on the GPU; the simulator has its own"),
     ):
         path = machine.cuda_tool(tool)
         rows.append(Row(name, path) if path else Row(name, "", "optional", cost, "part of " + TOOLKIT))
+    return [*rows, *disassembler_rows(machine)]
+
+
+def disassembler_rows(machine):
+    """The two tools that read machine code: the toolkit's, or those of the course's own Python environment."""
+    rows = []
+    for tool, cost in (
+        ("nvdisasm", "./learn sass shows no machine code"),
+        ("cuobjdump", "results are recorded without digests of the machine code"),
+    ):
+        path = find(machine, tool)
+        name = f"disassembler ({tool})"
+        # Without nvcc there is nothing to disassemble: that row says how to get both.
+        get = "./learn setup --sass" if machine.nvcc() else "comes with nvcc, or ./learn setup --sass"
+        rows.append(Row(name, paths.shown(path)) if path else Row(name, "", "optional", cost, get))
     return rows
 
 
