@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "report": ["base", "memory", "count", "lab"],  # of lab nothing but the writer of JSON
     "check": ["base", "memory", "report"],
     "monitor": ["base", "memory", "count", "check"],
-    "exec": ["base", "memory", "check", "monitor"],
+    "exec": ["base", "memory", "count", "check", "monitor"],
     "hooks": ["base", "memory", "report", "check", "exec"],
     "launch": ["base", "memory", "report", "check", "exec"],
     "runtime": ["base", "memory", "report", "check", "hooks", "launch"],

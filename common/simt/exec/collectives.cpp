@@ -4,6 +4,27 @@
 #include "exec/worker.h"
 
 namespace simt::engine {
+namespace {
+
+void report_exited(Worker& worker, const Warp& warp, int lane, int other, const char* text) {
+  Fault fault = worker.fault_at(Fault::Kind::exited_lane, warp, lane);
+  fault.pc = key_pc(warp.parked_key[lane]);
+  fault.address = warp.exchange[lane].mask;
+  fault.other_thread = warp.thread[other];
+  fault.text = text;
+  worker.monitor.faults.add(fault);
+}
+
+// Lanes that had not exited when the others came to a collective, and that these have waited for in vain.
+void check_exited(Worker& worker, const Warp& warp, uint32_t members, uint32_t mask) {
+  for (uint32_t rest = members; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const uint32_t missing = mask & warp.live_then[lane] & ~warp.live;
+    if (missing) return report_exited(worker, warp, lane, std::countr_zero(missing), nullptr);
+  }
+}
+
+}  // namespace
 
 // Completes every collective whose lanes have all come; true if there was one.
 bool Worker::resolve_collectives(Warp& warp) {
@@ -22,7 +43,7 @@ bool Worker::resolve_collectives(Warp& warp) {
     rest &= ~(members | 1u << first);
     if (members != expected) continue;
     if ((leader.mask & warp.born & ~warp.live) && traced_) [[unlikely]]
-      check_exited(warp, members, leader.mask);
+      check_exited(*this, warp, members, leader.mask);
 
     const auto count = static_cast<unsigned>(std::popcount(members));
     uint64_t all = ~uint64_t{0}, any = 0, sum = 0;
@@ -122,7 +143,7 @@ bool Worker::resolve_collectives(Warp& warp) {
       // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
       if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
         if ((e.mask & warp.born & ~warp.live) >> source & 1 && traced_) [[unlikely]]
-          report_exited(warp, lane, source, "source");
+          report_exited(*this, warp, lane, source, "source");
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
         if (doubtful >> source & 1) [[unlikely]]
           warp.checks.doubt(lane, warp.checks.doubt_number[source]);
@@ -137,24 +158,6 @@ bool Worker::resolve_collectives(Warp& warp) {
     resolved = true;
   }
   return resolved;
-}
-
-// Lanes that had not exited when the others came to a collective, and that these have waited for in vain.
-void Worker::check_exited(Warp& warp, uint32_t members, uint32_t mask) {
-  for (uint32_t rest = members; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    const uint32_t missing = mask & warp.live_then[lane] & ~warp.live;
-    if (missing) return report_exited(warp, lane, std::countr_zero(missing), nullptr);
-  }
-}
-
-void Worker::report_exited(Warp& warp, int lane, int other, const char* text) {
-  Fault fault = fault_at(Fault::Kind::exited_lane, warp, lane);
-  fault.pc = key_pc(warp.parked_key[lane]);
-  fault.address = warp.exchange[lane].mask;
-  fault.other_thread = warp.thread[other];
-  fault.text = text;
-  monitor.faults.add(fault);
 }
 
 }  // namespace simt::engine

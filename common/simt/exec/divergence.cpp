@@ -1,3 +1,5 @@
+#include "exec/divergence.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -6,10 +8,7 @@
 
 namespace simt::engine {
 
-// The lanes of the group have come to their next access. If they did not come the same way, replays
-// their ways through the blocks of the code as the scheduler would have let them run, lowest first, and
-// counts where they part.
-void Worker::follow_trails(Warp& warp) {
+void follow_trails(CountTable& table, Warp& warp) {
   const int leader = std::countr_zero(warp.group);
   bool same = true;
   for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
@@ -23,16 +22,16 @@ void Worker::follow_trails(Warp& warp) {
   if (!same) {
     uint8_t at[kLanes] = {};
     // The own trail counts only where a lane has come to its stop.
-    const auto of_script = [&](int lane) {
+    const auto of_queue = [&](int lane) {
       return unsigned{warp.trail.queue_end[lane]} - warp.trail.queue_begin[lane];
     };
     const auto length = [&](int lane) {
-      return of_script(lane) + (warp.ahead >> lane & 1 ? 0 : warp.trail.length[lane]);
+      return of_queue(lane) + (warp.ahead >> lane & 1 ? 0 : warp.trail.length[lane]);
     };
     const auto key = [&](int lane) {
       const unsigned step = at[lane];
-      if (step < of_script(lane)) return warp.queue.event[warp.trail.queue_begin[lane] + step].key;
-      return step < length(lane) ? warp.trail.block[step - of_script(lane)][lane] : warp.key[lane];
+      if (step < of_queue(lane)) return warp.queue.event[warp.trail.queue_begin[lane] + step].key;
+      return step < length(lane) ? warp.trail.block[step - of_queue(lane)][lane] : warp.key[lane];
     };
     uint64_t branch = warp.group_key;
     uint32_t together = warp.group;
@@ -42,7 +41,7 @@ void Worker::follow_trails(Warp& warp) {
       bool parted = false;
       for (uint32_t rest = together; rest; rest &= rest - 1)
         parted |= key(std::countr_zero(rest)) != first;
-      if (parted) ++monitor.counter.table.at(key_pc(branch)).counts.divergent_branches;
+      if (parted) ++table.at(key_pc(branch)).counts.divergent_branches;
       // The next to run: all that stand at the lowest block.
       on_the_way = 0;
       branch = kNotWaiting;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <span>
 
 #include "base/program_image.h"
 #include "base/values.h"
@@ -8,55 +9,16 @@
 #include "memory/allocations.h"
 
 namespace simt::engine {
-
-// `steps`: so many did not help; 0: it is certain that none will.
-void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
-  const uint32_t lanes = lanes_with(warp.key, key);
-  Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
-  fault.pc = key_pc(key);
-  fault.limit = steps;
-  monitor.faults.add(fault);
-  aborted_ = true;
-}
-
-// These lanes are about to load or store.
-void Worker::watch_access(Warp& warp, uint32_t lanes) {
-  const int first = std::countr_zero(lanes);
-  if (warp.stop[first] == StopReason::load) {
-    const uint64_t address = warp.address[first];
-    // Pinned memory and the like, which the host may write.
-    if (is_managed(address) || (!memory::in_device_arena(address) && memory::find(address)))
-      hang_watch_.changed = true;
-    return;
-  }
-  settle_stores();
-  for (uint32_t rest = lanes; rest && !hang_watch_.changed; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
-    for (unsigned done = 0; done < warp.size[lane]; done += 8) {
-      const uint64_t address = warp.address[lane] + done;
-      const unsigned size = std::min(warp.size[lane] - done, 8u);
-      hang_watch_.stored[hang_watch_.stored_count++] = {address, load_up_to_8(address, size), size};
-    }
-  }
-}
-
-// They have stored: is it what was there before?
-void Worker::settle_stores() {
-  for (unsigned i = 0; i < hang_watch_.stored_count && !hang_watch_.changed; ++i) {
-    const HangWatch::Stored& store = hang_watch_.stored[i];
-    hang_watch_.changed = load_up_to_8(store.address, store.size) != store.before;
-  }
-  hang_watch_.stored_count = 0;
-}
+namespace {
 
 // A hash of where the lanes stand and what they have in registers and on their stacks. None of them runs.
-uint64_t Worker::state_of_lanes() const {
+uint64_t state_of(std::span<Warp* const> warps) {
   uint64_t hash = 0;
   const auto mix = [&hash](uint64_t word) {
     hash = (std::rotl(hash, 29) ^ word) * 0x9e3779b97f4a7c15ull;
   };
-  for (unsigned w = 0; w < warp_count_; ++w) {
-    const Warp& warp = *warps_[w];
+  for (const Warp* const each : warps) {
+    const Warp& warp = *each;
     mix(warp.live);
     mix(uint64_t{warp.at_barrier} << 32 | warp.at_collective);
     mix(uint64_t{warp.ahead} << 1 | warp.progress.last_first);
@@ -74,6 +36,46 @@ uint64_t Worker::state_of_lanes() const {
     }
   }
   return hash;
+}
+
+}  // namespace
+
+// `steps`: so many did not help; 0: it is certain that none will.
+void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
+  const uint32_t lanes = lanes_with(warp.key, key);
+  Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
+  fault.pc = key_pc(key);
+  fault.limit = steps;
+  monitor.faults.add(fault);
+  aborted_ = true;
+}
+
+void HangWatch::note_access(const Warp& warp, uint32_t lanes) {
+  const int first = std::countr_zero(lanes);
+  if (warp.stop[first] == StopReason::load) {
+    const uint64_t address = warp.address[first];
+    // Pinned memory and the like, which the host may write.
+    if (is_managed(address) || (!memory::in_device_arena(address) && memory::find(address)))
+      changed = true;
+    return;
+  }
+  settle_stores();
+  for (uint32_t rest = lanes; rest && !changed; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    for (unsigned done = 0; done < warp.size[lane]; done += 8) {
+      const uint64_t address = warp.address[lane] + done;
+      const unsigned size = std::min(warp.size[lane] - done, 8u);
+      stored[stored_count++] = {address, load_up_to_8(address, size), size};
+    }
+  }
+}
+
+void HangWatch::settle_stores() {
+  for (unsigned i = 0; i < stored_count && !changed; ++i) {
+    const Stored& store = stored[i];
+    changed = load_up_to_8(store.address, store.size) != store.before;
+  }
+  stored_count = 0;
 }
 
 // True if the launch has come to nothing new for so long that it counts as one that does not end.
@@ -104,44 +106,47 @@ bool Worker::takes_too_long() {
   return false;
 }
 
+bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
+                     GridBarrier* barrier) {
+  look_at = now + kEvery;
+  watching = true;
+  settle_stores();
+  vote.watch();
+  if (changed) {
+    vote.move();
+    changed = is_kept = voted = false;
+    return false;
+  }
+  const uint64_t now_epoch = vote.epoch(), now_state = state_of(warps);
+  if (!is_kept || now_epoch != epoch) {
+    is_kept = true;
+    voted = false;
+    epoch = now_epoch;
+    state = now_state;
+    looks = 0;
+    power = 1;
+    return false;
+  }
+  const auto waiting = [barrier] { return barrier ? barrier->waiting() : 0; };
+  if (now_state == state && !voted) {
+    voted = true;
+    vote.vote(epoch, waiting());
+  } else if (!voted && ++looks == power) {
+    state = now_state;
+    power *= 2;
+    looks = 0;
+  }
+  return voted && vote.hangs(waiting());
+}
+
 // True if the launch will never end. Called between two turns of the warps.
 bool Worker::proves_hang() {
-  HangWatch& circle = hang_watch_;
-  circle.look_at = clock_ + HangWatch::kEvery;
-  circle.watching = true;
-  settle_stores();
-  HangVote& hang_vote = *grid_->hang_vote;
-  hang_vote.watch();
-  if (circle.changed) {
-    hang_vote.move();
-    circle.changed = circle.is_kept = circle.voted = false;
-    return false;
-  }
-  const uint64_t epoch = hang_vote.epoch(), state = state_of_lanes();
-  if (!circle.is_kept || epoch != circle.epoch) {
-    circle.is_kept = true;
-    circle.voted = false;
-    circle.epoch = epoch;
-    circle.state = state;
-    circle.looks = 0;
-    circle.power = 1;
-    return false;
-  }
-  const auto waiting = [this] { return grid_->barrier ? grid_->barrier->waiting() : 0; };
-  if (state == circle.state && !circle.voted) {
-    circle.voted = true;
-    hang_vote.vote(epoch, waiting());
-  } else if (!circle.voted && ++circle.looks == circle.power) {
-    circle.state = state;
-    circle.power *= 2;
-    circle.looks = 0;
-  }
-  if (!circle.voted || !hang_vote.hangs(waiting())) return false;
-  for (unsigned w = 0; w < warp_count_; ++w) {
-    const Warp& warp = *warps_[w];
-    const uint64_t key = lowest_of(warp.key);
+  const std::span warps(warps_.data(), warp_count_);
+  if (!hang_watch_.look(clock_, *grid_->hang_vote, warps, grid_->barrier)) return false;
+  for (const Warp* const warp : warps) {
+    const uint64_t key = lowest_of(warp->key);
     if (key == kNotWaiting) continue;
-    report_hang(warp, key, 0);
+    report_hang(*warp, key, 0);
     break;
   }
   return true;

@@ -9,8 +9,12 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 namespace simt::engine {
+
+class GridBarrier;
+struct Warp;
 
 // What the workers of a launch tell each other.
 class HangVote {
@@ -88,6 +92,12 @@ struct HangWatch {
     is_kept = voted = false;
     stored_count = 0;
   }
+  // These lanes are about to load or store.
+  void note_access(const Warp& warp, uint32_t lanes);
+  // They have stored: is it what was there before?
+  void settle_stores();
+  // True if the launch will never end: the lanes stand as they stood before, in all blocks that run.
+  bool look(uint64_t now, HangVote& vote, std::span<Warp* const> warps, GridBarrier* barrier);
 };
 
 }  // namespace simt::engine

@@ -2,6 +2,8 @@
 #include <bit>
 
 #include "base/host_memory.h"
+#include "exec/divergence.h"
+#include "exec/pending_stops.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
@@ -43,7 +45,7 @@ int Worker::schedule(Warp& warp) {
       advance(warp, ahead);
       if (warp.checks.has_wrong_index) monitor.array_index.report_exited(warp.checks, warp.live);
       if (!here) {
-        follow_trails(warp);
+        follow_trails(monitor.counter.table, warp);
         continue;
       }
     }
@@ -111,8 +113,8 @@ int Worker::form_group(Warp& warp) {
         aborted_ = true;
         return -1;
       }
-      if (hang_watch_.watching && !hang_watch_.changed) watch_access(warp, group);
-      update_predictor(warp, key, group, what);
+      if (hang_watch_.watching && !hang_watch_.changed) hang_watch_.note_access(warp, group);
+      update_predictor(monitor.counter.table, warp, key, group, what);
     }
     warp.group = group;
     warp.group_key = key;

@@ -71,6 +71,8 @@ class Worker {
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   bool is_traced() const { return traced_; }
+  // What is wrong with what a lane stopped for.
+  Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
   // The running lane has begun a copy to shared memory.
   void copy_begins(const void* to, unsigned size);
 
@@ -106,24 +108,15 @@ class Worker {
   void begin_queue(Warp& warp, uint32_t lanes);
   void settle_queue(Warp& warp);
   void replay_in_step(Warp& warp);
-  void rewind(Warp& warp);
-  void advance(Warp& warp, uint32_t lanes);
-  void stand_at_load(Warp& warp, int lane);
-  void settle_deferred(Warp& warp, uint32_t lanes, unsigned load);
-  static void note(Warp& warp, const DeferredEffect& effect);
-  void update_predictor(Warp& warp, uint64_t key, uint32_t group, StopReason what);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
 
   // divergence.cpp
-  void follow_trails(Warp& warp);
   void enter_block(Warp& warp, int lane, uint64_t key);
   void enter_pending_block(Warp& warp, int lane);
   void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
 
   // collectives.cpp
   bool resolve_collectives(Warp& warp);
-  void check_exited(Warp& warp, uint32_t members, uint32_t mask);
-  void report_exited(Warp& warp, int lane, int other, const char* text);
 
   // block.cpp
   void begin_block(const Grid& grid, uint3 block_index);
@@ -144,13 +137,9 @@ class Worker {
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
   bool proves_hang();
   bool takes_too_long();
-  void watch_access(Warp& warp, uint32_t lanes);
-  void settle_stores();
-  uint64_t state_of_lanes() const;
 
   // worker.cpp
   [[noreturn]] void fail(const Fault& fault);
-  Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
   // True if g++ notes there whether it has run the constructor of a shared variable, which is to do nothing.
   bool is_guard(uint64_t address, StopReason what);
 

@@ -1,6 +1,7 @@
 // Where lanes go: blocks of the code, calls, and what the compiler's own checks say ahead of an access.
 #include "base/host_memory.h"
 #include "base/program.h"
+#include "exec/pending_stops.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -79,7 +80,7 @@ void Hooks::defer_for_access(DeferredEffect effect) {
     effect.load = loads - 1;
     warp.deferred.push_back(effect);
   } else {
-    Worker::note(warp, effect);
+    engine::note(warp, effect);
   }
 }
 

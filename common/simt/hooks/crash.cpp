@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/host_memory.h"
+#include "exec/pending_stops.h"
 #include "hooks/division.h"
 #include "hooks/hooks.h"
 #include "report/at_exit.h"
@@ -43,7 +44,7 @@ void Hooks::crash() {
   {
     const HostMemory bookkeeping;
     for (const DeferredEffect& effect : warp.deferred) {
-      if (effect.lane == lane && !effect.text) Worker::note(warp, effect);
+      if (effect.lane == lane && !effect.text) engine::note(warp, effect);
     }
   }
   if (warp.checks.has_wrong_index >> lane & 1) {  // that is why

@@ -1,0 +1,114 @@
+#include "exec/pending_stops.h"
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "check/array_index.h"
+
+namespace simt::engine {
+namespace {
+
+// Moves a lane back to the load of the queue that its pending stop names.
+void stand_at_load(Warp& warp, int lane) {
+  const unsigned load = warp.pending_stop[lane].load;
+  const unsigned place = warp.queue.load[load];
+  const LoadQueue::Event& event = warp.queue.event[place];
+  warp.key[lane] = event.key;
+  warp.address[lane] = warp.queue.address[load][lane];
+  warp.path[lane] = event.path;
+  warp.stop[lane] = StopReason::load;
+  warp.size[lane] = event.size;
+  warp.is_volatile[lane] = warp.is_padded[lane] = false;
+  warp.trail.queue_end[lane] = static_cast<uint8_t>(place);
+}
+
+}  // namespace
+
+void rewind(Warp& warp) {
+  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const unsigned loads = warp.queue.loads(warp.trail.queue_end[lane]);
+    if (!loads) continue;
+    warp.pending_stop[lane] = {warp.key[lane],
+                               warp.address[lane],
+                               warp.path[lane],
+                               warp.stop[lane],
+                               warp.size[lane],
+                               warp.is_volatile[lane],
+                               warp.is_padded[lane],
+                               warp.trail.queue_end[lane],
+                               0,
+                               static_cast<uint8_t>(loads)};
+    warp.ahead |= 1u << lane;
+    warp.live |= 1u << lane;
+    stand_at_load(warp, lane);
+  }
+}
+
+void advance(Warp& warp, uint32_t lanes) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    PendingStop& pending_stop = warp.pending_stop[lane];
+    if (!warp.deferred.empty()) settle_deferred(warp, 1u << lane, pending_stop.load);
+    warp.trail.queue_begin[lane] = static_cast<uint8_t>(warp.queue.load[pending_stop.load] + 1);
+    if (++pending_stop.load < pending_stop.loads) {
+      stand_at_load(warp, lane);
+      continue;
+    }
+    warp.key[lane] = pending_stop.key;
+    warp.address[lane] = pending_stop.address;
+    warp.path[lane] = pending_stop.path;
+    warp.stop[lane] = pending_stop.stop;
+    warp.size[lane] = pending_stop.size;
+    warp.is_volatile[lane] = pending_stop.is_volatile;
+    warp.is_padded[lane] = pending_stop.is_padded;
+    warp.trail.queue_end[lane] = pending_stop.queue_end;
+    warp.ahead &= ~(1u << lane);
+    if (pending_stop.key == kNotWaiting) warp.live &= ~(1u << lane);
+  }
+}
+
+void settle_deferred(Warp& warp, uint32_t lanes, unsigned load) {
+  std::erase_if(warp.deferred, [&](const DeferredEffect& effect) {
+    if (effect.load != load || !(lanes >> effect.lane & 1)) return false;
+    if (effect.text) {
+      std::fputs(effect.text, stdout);
+      std::free(effect.text);
+    } else {
+      note(warp, effect);
+    }
+    return true;
+  });
+}
+
+void update_predictor(CountTable& table, const Warp& warp, uint64_t key, uint32_t group,
+                      StopReason what) {
+  if (what == StopReason::load) {
+    CountTable::Entry& entry = table.at(key_pc(key));
+    if (entry.run_ahead == RunAhead::unknown && group == warp.together)
+      entry.run_ahead = RunAhead::yes;
+    return;
+  }
+  // A store goes first while others wait at a load, or have even gone on from there.
+  const uint32_t others = warp.live & ~(group | warp.at_barrier | warp.at_collective);
+  for (uint32_t rest = others; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (warp.stop[lane] == StopReason::load)
+      table.at(key_pc(warp.key[lane])).run_ahead = RunAhead::never;
+    if (!(warp.ahead >> lane & 1)) continue;
+    for (unsigned load = warp.pending_stop[lane].load; load < warp.pending_stop[lane].loads;
+         ++load) {
+      const LoadQueue::Event& event = warp.queue.event[warp.queue.load[load]];
+      if (event.key > key) table.at(key_pc(event.key)).run_ahead = RunAhead::never;
+    }
+  }
+}
+
+void note(Warp& warp, const DeferredEffect& effect) {
+  if (effect.index.array) return ArrayIndexCheck::note(warp.checks, effect.lane, effect.index);
+  warp.checks.misaligned[effect.lane] = effect.misaligned;
+  warp.checks.has_misaligned |= 1u << effect.lane;
+}
+
+}  // namespace simt::engine
