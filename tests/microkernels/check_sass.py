@@ -17,28 +17,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-MEMORY = {
-    "LDG",
-    "STG",
-    "LDS",
-    "STS",
-    "LDL",
-    "STL",
-    "LD",
-    "ST",
-    "LDGSTS",
-    "LDSM",
-    "STSM",
-    "ATOMS",
-    "ATOMG",
-    "ATOM",
-    "REDG",
-    "RED",
-    "REDS",
-    "UBLKCP",
-    "LDTM",
-}
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from sass import disassembly, kinds  # noqa: E402
+
+MEMORY = {*kinds.MEMORY, "LDTM"}
+
 # Parts of an instruction's name that say nothing about what it accesses.
 IDLE = {
     "E",
@@ -63,26 +48,19 @@ IDLE = {
 }
 
 
-def normalised(opcode):
+def normalised(instruction):
     """LDG.E.64.CONSTANT -> LDG.64; ATOMS.POPC.INC.32 -> ATOMS.POPC.INC."""
-    root, *parts = opcode.split(".")
-    return ".".join([root] + [p for p in parts if p not in IDLE])
+    return ".".join([instruction.opcode] + [part for part in instruction.modifiers if part not in IDLE])
 
 
 def found_in(sass):
     """Function name -> Counter of its memory instructions. Functions that are called are their own."""
-    functions, current = {}, None
-    for line in sass.splitlines():
-        name = re.match(r"\s*Function : (\S+)", line)
-        if name:
-            current = functions.setdefault(name.group(1), collections.Counter())
-            continue
-        # An instruction's line: /*0070*/  @!P0 LDG.E R2, desc[UR4][R2.64] ;
-        # Under @!PT it is never carried out: ptxas puts three such LDS before the first LDGSTS of a kernel.
-        part = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?!@!U?PT\s)(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)", line)
-        if part and current is not None and part.group(1).split(".")[0] in MEMORY:
-            current[normalised(part.group(1))] += 1
-    return functions
+    return {
+        function.symbol: collections.Counter(
+            normalised(one) for one in function.instructions if one.opcode in MEMORY and not one.never
+        )
+        for function in disassembly.parse(sass)
+    }
 
 
 def kernel_of(symbol):
