@@ -3,9 +3,11 @@
 import os
 import shutil
 import unittest
+from unittest import mock
 
 import fake
 
+from learn import install, needs
 from learn.commands import test_
 
 PRESETS = """\
@@ -157,6 +159,15 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.counted("Ran 1 test in 1s\n\nOK (expected failures=1)\n"), (1, 0, 0))
         self.assertEqual(self.counted("Ran 0 tests in 0s\n\nOK\n"), (0, 1, 0))
         self.assertEqual(self.counted("no suite at all"), (1, 0, 0))
+
+    def test_a_python_too_old_for_the_site_skips_its_tests_alone(self):
+        with (
+            mock.patch.object(needs, "OLDEST_SITE_PYTHON", (99, 1)),
+            mock.patch.object(install, "venv_is_ready", lambda: False),
+        ):
+            found = test_.site_packages(machine=None)
+        self.assertEqual([(result.name, result.skipped, result.failed) for result in found], [("the site", 1, 0)])
+        self.assertIn("need Python 99.1 or later and this is 3.", found[0].reason)
 
     def test_a_suite_that_dies_after_its_tests_still_fails(self):
         self.assertEqual(self.counted("Ran 5 tests in 1s\n\nOK\n", failed=1), (4, 1, 0))

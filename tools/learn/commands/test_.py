@@ -2,8 +2,9 @@
 
 import os
 import re
+import sys
 
-from learn import build, chapters, install, paths, steps, ui
+from learn import build, chapters, install, needs, paths, steps, ui
 from learn.commands.run import check_gpu, in_words, results_files, statuses
 from learn.errors import LearnError
 from learn.machine import Machine
@@ -36,7 +37,7 @@ def main(arguments):
     results = []
     try:
         install.ensure(machine, "test", "docs")
-        install.ensure_venv(machine)
+        results += site_packages(machine)
         results += simulator_tests(machine, arguments)
         if not filtered:
             results += gpu_tests(machine)
@@ -45,6 +46,17 @@ def main(arguments):
         ui.note("learn: " + failure.message)
         results.append(Result(failure.message.split(" failed (")[0], failed=1))
     return report(results)
+
+
+def site_packages(machine):
+    """Brings the packages that the site's tests need; with a Python too old for them those tests are skipped."""
+    if sys.version_info < needs.OLDEST_SITE_PYTHON and not install.venv_is_ready():
+        reason = "the site's packages need Python %s.%s or later and this is %s.%s" % (
+            needs.OLDEST_SITE_PYTHON + sys.version_info[:2]
+        )
+        return [Result("the site", skipped=1, reason=reason)]
+    install.ensure_venv(machine)
+    return []
 
 
 def check_regex(text):
