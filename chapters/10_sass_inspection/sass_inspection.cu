@@ -104,7 +104,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
 // instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
 // `nvdisasm`, which come with the CUDA Toolkit. No nvcc? On this page, the link below a listing opens its kernel in
-// Compiler Explorer, which compiles it on its own machines and shows PTX and SASS in its *Device Viewer*. A release other than
+// Compiler Explorer, which compiles it on its own machines and shows PTX and SASS in its `Device Viewer`. A release other than
 // the one above the listing may choose other registers.
 //
 // ## 2. How to read an instruction
@@ -133,7 +133,7 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the kernel's
 // arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same word.
 //
-//? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of constant bank 0 is `n`?
+//? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of `c[0x0]` is `n`?
 //? choices: 0x210 | 0x214 | 0x218 | 0x220
 //? answer: "0x220"
 //
@@ -872,10 +872,10 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | `warp_tile` of chapter 05 |
 // | `branch_resolving` | the target of a jump | a loop of nothing but its jump | a short loop that is rolled up |
 // | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | a loop unrolled too far |
-// | `sleeping` | its own `__nanosleep` | that | a lock that backs off |
-// | `dispatch_stall` | the dispatch unit, as for register banks | | a loop of `FFMA` without `.reuse` |
-// | `imc_miss` | the cache of a constant bank | | arguments at the start of a kernel |
-// | `drain` | its last stores, before it ends | | kernels of few instructions that store much |
+// | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | a lock that backs off |
+// | `dispatch_stall` | the dispatch unit, as for register banks | – | a loop of `FFMA` without `.reuse` |
+// | `imc_miss` | the cache of a constant bank | – | arguments at the start of a kernel |
+// | `drain` | its last stores, before it ends | – | kernels of few instructions that store much |
 //= 192 KiB: 12288 * 16 / 1024
 //
 // A stall matters only if no other warp can issue in that cycle. Ask first how many of the cycles issued nothing, then
