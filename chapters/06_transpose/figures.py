@@ -20,7 +20,7 @@ def lines(x, y, columns, rows, cell=CELL):
 
 def tile():
     """A row of in, the same row of the tile, a column of the tile, a row of out."""
-    row, column, cell, gap, top = 2, 5, 14, 24, 40
+    row, column, cell, gap, top = 2, 5, 15, 24, 40
     side = EDGE * cell
     shapes, x = [], 1
     for name, above in (("in", "a warp loads a row"), ("tile", "row in, column out"), ("out", "a warp stores a row")):

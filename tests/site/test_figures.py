@@ -339,6 +339,16 @@ class Drawings(unittest.TestCase):
             ax, ay, bx, by = map(float, re.findall(r"[\d.]+", slope))
             self.assertAlmostEqual(y, ay + (x - ax) * (by - ay) / (bx - ax), delta=0.2)
 
+    def test_roofs_end_at_the_edge_of_the_plot(self):
+        drawing = figures.roofline([figures.Point("a", 20.0, 45000.0)], 65000.0, [("L1", 32500.0), ("m", 4200.0)], "T")
+        for svg in (drawing.svg, drawing.narrow):
+            paths = [line.get("d") for line in self.check(svg).iter(f"{SVG}path")]
+            lower = max(float(d.split("V")[1]) for d in paths if "V" in d)
+            slopes = [[float(number) for number in re.findall(r"[\d.]+", d)] for d in paths if "L" in d]
+            self.assertEqual(len(slopes), 2)
+            for _, y, *_ in slopes:
+                self.assertLessEqual(y, lower + 0.1)
+
     def test_numbers_of_a_roofline_keep_apart(self):
         points = [figures.Point("left", 0.4, 2650.0), figures.Point("right", 0.45, 2860.0)]
         drawing = figures.roofline(points, 65000.0, [("memory", 4200.0)], "The roofline")

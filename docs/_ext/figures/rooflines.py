@@ -130,9 +130,9 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
             ]
         shapes.append(text(x1, y1 + 32, "FLOP per byte", 12, MUTED, "end"))
         for name, bandwidth in roofs:
-            ridge = peak / bandwidth
+            ridge, begin = peak / bandwidth, max(left, bottom / bandwidth)  # from the left edge or from the lower one
             shapes.append(
-                path(f"M{across(left):.1f} {up(left * bandwidth):.1f}L{across(ridge):.1f} {up(peak):.1f}", MUTED, 1.4)
+                path(f"M{across(begin):.1f} {up(begin * bandwidth):.1f}L{across(ridge):.1f} {up(peak):.1f}", MUTED, 1.4)
             )
             x = ridge / 1.6  # written along the slope, below its upper end
             ax, ay = across(x), up(x * bandwidth)
