@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from figures.drawing import ACCENT, FOREGROUND, LINE, MUTED, SECOND, Drawing, escape, path, rate, rect, svg, text
+from figures.drawing import ACCENT, FOREGROUND, LINE, MUTED, SECOND, Drawing, escape, halo, path, rate, rect, svg, text
 
 
 def ticks(most: float, count: int) -> list[float]:
@@ -27,17 +27,17 @@ def ladder(bars: list[dict], unit: str, limit: float | None, title: str) -> Draw
         bottom = top + len(bars) * pitch + 4
         marks = ticks(most, steps)
         shapes = [path("".join(f"M{left + at * scale:.1f} {top}V{bottom}" for at in marks), LINE)]
+        if limit:
+            shapes.append(path(f"M{left + limit * scale:.1f} {top}V{bottom}", MUTED, 1, ' stroke-dasharray="3 3"'))
         for i, bar in enumerate(bars):
             base = top + i * pitch + 13
             shapes += [
                 text(left, base, escape(bar["label"])),
-                text(width - left - 5, base, rate(bar["value"]), 13, MUTED, "end"),
+                text(width - left - 5, base, rate(bar["value"]), 13, MUTED, "end", halo()),
                 rect(left, base + 4, bar["value"] * scale, 9, ACCENT, ' rx="1.5"'),
             ]
             if bar["peer"]:
                 shapes.append(path(f"M{left + bar['peer'] * scale:.1f} {base + 2}v13", SECOND, 2.4))
-        if limit:
-            shapes.append(path(f"M{left + limit * scale:.1f} {top}V{bottom}", MUTED, 1, ' stroke-dasharray="3 3"'))
         for at in marks:
             x = left + at * scale
             anchor = "start" if at == 0 else "end" if x > width - 24 else "middle"
