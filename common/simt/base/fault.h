@@ -62,4 +62,11 @@ struct Fault {
   uint64_t limit = 0;
 };
 
+// Does the kernel end there? After a race, or a read of memory before anyone wrote there, it goes on.
+inline bool ends_the_kernel(Fault::Kind kind) {
+  return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
+         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
+         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane;
+}
+
 }  // namespace simt::engine

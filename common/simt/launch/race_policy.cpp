@@ -48,12 +48,6 @@ bool is_straight(uint64_t from, uint64_t to) {
 
 }  // namespace
 
-bool ends_the_kernel(Fault::Kind kind) {
-  return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
-         kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
-         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane;
-}
-
 void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   for (BlockRace& race : races) {
     if (!race.is_same_place(more)) continue;

@@ -9,9 +9,6 @@
 
 namespace simt::engine {
 
-// Does the kernel end there? After a race, or a read of memory before anyone wrote there, it goes on.
-bool ends_the_kernel(Fault::Kind kind);
-
 // The same place of another worker, or a new one.
 void merge(std::vector<BlockRace>& races, const BlockRace& more);
 

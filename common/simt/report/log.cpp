@@ -86,14 +86,8 @@ cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine:
   for (const engine::Fault& fault : faults) {
     Finding finding = describe(fault, kept.launch.kernel, index);
     if (told.insert(finding.message).second) report(std::move(finding));
+    if (!engine::ends_the_kernel(fault.kind)) continue;
     switch (fault.kind) {
-      case Kind::shared_race:
-      case Kind::shared_uninitialized:
-      case Kind::global_race:
-      case Kind::global_uninitialized:
-      case Kind::division_by_zero:
-      case Kind::exited_lane:
-        break;
       case Kind::misaligned:
         stick(cudaErrorMisalignedAddress);
         break;
