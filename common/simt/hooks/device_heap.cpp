@@ -62,43 +62,41 @@ void reset() { used = 0; }
 
 #define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
+namespace simt::heap {
+namespace {
+
+// For kernels and for the host, who share one malloc() and one `new`.
+void* allocate_anywhere(size_t size, uint64_t caller) {
+  return on_device() ? allocate(size, caller) : std::malloc(size);
+}
+void* new_anywhere(size_t size, uint64_t caller) {
+  void* const memory = allocate_anywhere(size ? size : 1, caller);
+  if (!memory && !on_device()) throw std::bad_alloc();
+  return memory;
+}
+void release_anywhere(void* pointer, uint64_t caller) {
+  on_device() ? release(pointer, caller) : std::free(pointer);
+}
+
+}  // namespace
+}  // namespace simt::heap
+
 void* simt::detail::device_malloc(size_t size) {
   engine::Hooks::show_effect();
-  return heap::on_device() ? heap::allocate(size, SIMT_CALLER) : std::malloc(size);
+  return heap::allocate_anywhere(size, SIMT_CALLER);
 }
-void simt::detail::device_free(void* pointer) {
-  if (heap::on_device()) {
-    heap::release(pointer, SIMT_CALLER);
-  } else {
-    std::free(pointer);
-  }
-}
+void simt::detail::device_free(void* pointer) { heap::release_anywhere(pointer, SIMT_CALLER); }
 
-// In place of the standard library's: kernels and host code share one `new`.
-
-void* operator new(size_t size) {
-  if (simt::heap::on_device()) return simt::heap::allocate(size, SIMT_CALLER);
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t size) {
-  if (simt::heap::on_device()) return simt::heap::allocate(size, SIMT_CALLER);
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* pointer) noexcept {
-  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
-  std::free(pointer);
-}
+// In place of the standard library's.
+void* operator new(size_t size) { return simt::heap::new_anywhere(size, SIMT_CALLER); }
+void* operator new[](size_t size) { return simt::heap::new_anywhere(size, SIMT_CALLER); }
+void operator delete(void* pointer) noexcept { simt::heap::release_anywhere(pointer, SIMT_CALLER); }
 void operator delete[](void* pointer) noexcept {
-  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
-  std::free(pointer);
+  simt::heap::release_anywhere(pointer, SIMT_CALLER);
 }
 void operator delete(void* pointer, size_t) noexcept {
-  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
-  std::free(pointer);
+  simt::heap::release_anywhere(pointer, SIMT_CALLER);
 }
 void operator delete[](void* pointer, size_t) noexcept {
-  if (simt::heap::on_device()) return simt::heap::release(pointer, SIMT_CALLER);
-  std::free(pointer);
+  simt::heap::release_anywhere(pointer, SIMT_CALLER);
 }
