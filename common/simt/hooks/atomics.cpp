@@ -149,6 +149,14 @@ using simt::engine::StopReason;
                   SIMT_PC);                                                                 \
     return builtin(p, value, __ATOMIC_SEQ_CST);                                             \
   }
+#define SIMT_ATOMIC_COMPARE_EXCHANGE(bits, type, strength)                                \
+  extern "C" int __tsan_atomic##bits##_compare_exchange_##strength(                       \
+      volatile type* p, type* expected, type desired, int, int) {                         \
+    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange, \
+                  Merge::never, SIMT_PC);                                                 \
+    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,     \
+                                       __ATOMIC_SEQ_CST);                                 \
+  }
 #define SIMT_ATOMIC_HOOKS(bits, type, unit)                                                        \
   extern "C" type __tsan_atomic##bits##_load(const volatile type* p, int) {                        \
     Hooks::access(const_cast<const type*>(p), sizeof(type), StopReason::load, true, SIMT_PC);      \
@@ -158,20 +166,8 @@ using simt::engine::StopReason;
     Hooks::access(const_cast<const type*>(p), sizeof(type), StopReason::store, true, SIMT_PC);     \
     __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                                \
-  extern "C" int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* expected,   \
-                                                               type desired, int, int) {           \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
-                  Merge::never, SIMT_PC);                                                          \
-    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
-                                       __ATOMIC_SEQ_CST);                                          \
-  }                                                                                                \
-  extern "C" int __tsan_atomic##bits##_compare_exchange_weak(volatile type* p, type* expected,     \
-                                                             type desired, int, int) {             \
-    Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
-                  Merge::never, SIMT_PC);                                                          \
-    return __atomic_compare_exchange_n(p, expected, desired, false, __ATOMIC_SEQ_CST,              \
-                                       __ATOMIC_SEQ_CST);                                          \
-  }                                                                                                \
+  SIMT_ATOMIC_COMPARE_EXCHANGE(bits, type, strong)                                                 \
+  SIMT_ATOMIC_COMPARE_EXCHANGE(bits, type, weak)                                                   \
   extern "C" type __tsan_atomic##bits##_compare_exchange_val(volatile type* p, type expected,      \
                                                              type desired, int, int) {             \
     Hooks::atomic(const_cast<const type*>(p), sizeof(type), SharedUnit::compare_exchange,          \
