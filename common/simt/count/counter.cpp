@@ -72,20 +72,11 @@ const SharedCost& Counter::cost_of(const TwoRows& rows, const uint64_t* addresse
 
 void Counter::count_shared(const Request& request, const TwoRows* rows, Counts& counts) {
   if (request.is_atomic()) return count_shared_atomic(request, counts);
-  const auto active = static_cast<unsigned>(std::popcount(request.lanes));
-  if (request.kind == Access::load) {
-    add_load(
-        counts,
-        rows ? cost_of(*rows, request.address, request.kind)
-             : count_wavefronts(request.address, request.lanes, request.size, SharedAccess::load),
-        active);
-  } else {
-    add_store(
-        counts,
-        rows ? cost_of(*rows, request.address, request.kind)
-             : count_wavefronts(request.address, request.lanes, request.size, SharedAccess::store),
-        active);
-  }
+  const bool loads = request.kind == Access::load;
+  const SharedCost cost = rows ? cost_of(*rows, request.address, request.kind)
+                               : count_wavefronts(request.address, request.lanes, request.size,
+                                                  loads ? SharedAccess::load : SharedAccess::store);
+  (loads ? add_load : add_store)(counts, cost, static_cast<unsigned>(std::popcount(request.lanes)));
 }
 
 void Counter::count_shared_atomic(const Request& request, Counts& counts) {
