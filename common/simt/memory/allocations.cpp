@@ -181,7 +181,7 @@ bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
   return true;
 }
 
-bool unregister_host(uint64_t base, uint64_t) {
+bool unregister_host(uint64_t base) {
   State& s = state();
   std::lock_guard lock(s.mutex);
   const auto it = s.allocations.find(base);
@@ -288,6 +288,12 @@ const char* freeing_call_of(Kind kind) {
   return kCalls[static_cast<size_t>(kind)];
 }
 
+// " at FILE:LINE", or nothing where no line is known.
+static std::string at_line_of(uint64_t pc) {
+  const symbols::Location& at = symbols::locate(pc);
+  return at.line > 0 ? " at " + at.short_text() : "";
+}
+
 std::string describe(const Allocation& allocation) {
   const std::string size = std::to_string(allocation.size);
   const char* call = call_of(allocation.kind);
@@ -295,17 +301,9 @@ std::string describe(const Allocation& allocation) {
   if (!allocation.name.empty()) {
     text = "the " + size + " bytes of " + allocation.name;
   } else {
-    text = "the " + size + "-byte allocation made by " + call;
-    if (const symbols::Location at = symbols::locate(allocation.allocated_at); at.line > 0) {
-      text += " at " + at.short_text();
-    }
+    text = "the " + size + "-byte allocation made by " + call + at_line_of(allocation.allocated_at);
   }
-  if (allocation.freed) {
-    text += " and freed";
-    if (const symbols::Location at = symbols::locate(allocation.freed_at); at.line > 0) {
-      text += " at " + at.short_text();
-    }
-  }
+  if (allocation.freed) text += " and freed" + at_line_of(allocation.freed_at);
   return text;
 }
 
@@ -321,12 +319,8 @@ std::string describe(const std::vector<Allocation>& allocations) {
   if (allocations.size() == 1) return describe(first);
   uint64_t bytes = 0;
   for (const Allocation& allocation : allocations) bytes += allocation.size;
-  std::string text = std::to_string(allocations.size()) + " allocations, " + size_text(bytes) +
-                     " in all, made by " + call_of(first.kind);
-  if (const symbols::Location at = symbols::locate(first.allocated_at); at.line > 0) {
-    text += " at " + at.short_text();
-  }
-  return text;
+  return std::to_string(allocations.size()) + " allocations, " + size_text(bytes) +
+         " in all, made by " + call_of(first.kind) + at_line_of(first.allocated_at);
 }
 
 }  // namespace simt::memory

@@ -69,7 +69,7 @@ const Allocation* find_above(uint64_t address);
 
 // Opens [base, base + size) of the host to the device; false if part of it is open already.
 bool register_host(uint64_t base, uint64_t size, uint64_t caller);
-bool unregister_host(uint64_t base, uint64_t caller);
+bool unregister_host(uint64_t base);
 
 // A number that changes when somebody writes to the allocation of cudaMalloc that begins at `base`; 0 if there
 // is none.

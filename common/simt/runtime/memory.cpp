@@ -129,7 +129,7 @@ cudaError_t cudaHostRegister(void* host, size_t size, unsigned) {
 }
 
 cudaError_t cudaHostUnregister(void* host) {
-  const bool known = simt::memory::unregister_host(reinterpret_cast<uint64_t>(host), SIMT_CALLER);
+  const bool known = simt::memory::unregister_host(reinterpret_cast<uint64_t>(host));
   return result(known ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
 }
 
