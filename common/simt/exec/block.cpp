@@ -64,14 +64,19 @@ void Worker::abandon_block() {
 
 bool Worker::run_block(const Grid& grid, uint3 block_index) {
   begin_block(grid, block_index);
+  const bool ended = run_warps();
+  if (!ended) abandon_block();
+  return ended;
+}
+
+// Warp after warp, until all lanes have exited; false if a fault stops the block.
+bool Worker::run_warps() {
+  const Grid& grid = *grid_;
   if (traced_ || waited_ == grid.entry) {
     begin_warps();
   } else {
     run_as_loop();
-    if (aborted_) {
-      abandon_block();
-      return false;
-    }
+    if (aborted_) return false;
   }
   for (;;) {
     bool ran = false;
@@ -82,23 +87,16 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       if (warp.live & ~(warp.at_barrier | warp.at_collective)) {
         ran = true;
         run_warp(warp);
-        if (aborted_) {
-          abandon_block();
-          return false;
-        }
+        if (aborted_) return false;
       }
       live |= warp.live;
       all_at_barrier &= warp.at_barrier == warp.live;
     }
     if (!live) return true;
     if (all_at_barrier) {
-      if (!open_barrier()) {
-        abandon_block();
-        return false;
-      }
+      if (!open_barrier()) return false;
     } else if (!ran) {
       report_deadlock();
-      abandon_block();
       return false;
     } else if (grid.step_budget) {
       // Perhaps waiting for another block: leave the core to it.
@@ -106,14 +104,10 @@ bool Worker::run_block(const Grid& grid, uint3 block_index) {
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
       if (spinning) sched_yield();
     }
-    if (clock_ >= hang_watch_.look_at && traced_ && proves_hang()) [[unlikely]] {
-      abandon_block();
+    if (clock_ >= hang_watch_.look_at && traced_ && proves_hang()) [[unlikely]]
       return false;
-    }
-    if (clock_ >= patience_.look_at && takes_too_long()) [[unlikely]] {
-      abandon_block();
+    if (clock_ >= patience_.look_at && takes_too_long()) [[unlikely]]
       return false;
-    }
   }
 }
 

@@ -121,6 +121,7 @@ class Worker {
   // block.cpp
   void begin_block(const Grid& grid, uint3 block_index);
   void begin_warps();
+  bool run_warps();
   void abandon_block();
   bool open_barrier();
   bool pass_grid_barrier();
