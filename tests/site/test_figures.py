@@ -274,7 +274,7 @@ class Drawings(unittest.TestCase):
                 for line in self.check(svg).iter(f"{SVG}path")
                 if line.get("stroke") in ("var(--draw-second)", "var(--draw-muted)")
             ]
-            for mark, value in zip(marks, (4100, 4200), strict=True):  # the peer of the second bar, and the limit
+            for mark, value in zip(marks, (4200, 4100), strict=True):  # the limit, and the peer of the second bar
                 self.assertAlmostEqual(mark, 1 + value * scale, delta=0.1)
         self.assertIn("two 12.5 GB/s (peer 4,100)", drawing.alt)
         self.assertIn("limit is 4,200 GB/s", drawing.alt)
