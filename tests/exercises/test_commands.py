@@ -247,7 +247,25 @@ class Check(learner.Checkout):
         self.assertIn("task of Beta", done.stdout)
         self.learn("check", "beta", code=1)
         os.unlink(self.mine("beta"))
-        self.assertIn("was gone: here it is again", self.learn("check", "beta", code=1).stdout)
+        out = self.learn("check", "beta", code=1).stdout
+        self.assertIn("was gone: here it is again", out)
+        self.assertNotIn("checked last", out)  # it was the blank
+
+    def test_the_version_that_was_checked_last_is_kept(self):
+        for text in ("solved", "solved twice"):
+            self.edit("alpha", text)
+            self.learn("check", "alpha")
+        self.edit("alpha", "not checked")
+        os.unlink(self.mine("alpha"))
+        kept = os.path.join("my", "checked", "01-alpha.cu")
+        self.assertIn(f"The version that you checked last: {kept}\n", self.learn("check", "alpha", code=1).stdout)
+        with open(os.path.join(self.root, kept), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "solved twice")
+        self.learn("check", "alpha", code=1)  # the blank is none
+        os.unlink(self.mine("alpha"))
+        self.assertIn(f"alpha was gone; the version that you checked last: {kept}", self.learn("start", code=0).stderr)
+        with open(os.path.join(self.root, kept), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "solved twice")
 
 
 class OnAGpu(learner.Checkout):

@@ -38,6 +38,8 @@ def main(arguments):
             if kept.tries or kept.is_done():
                 ui.say(f"{file} was gone: here it is again, as it was at the start.")
                 ui.say("If your editor still has your version open, save that. Edit it, then check again.")
+                if workspace.checked_last(exercise):
+                    ui.say("The version that you checked last: " + workspace.checked_last(exercise))
             else:
                 ui.say(f"{file} was not there yet: it is now. Edit it, then check again.")
         if not_started == exercises:
@@ -116,6 +118,7 @@ def one(exercise, backend):
         outcome = checking.Outcome()
         outcome.fail("not-started", "not started")
         return outcome
+    workspace.keep_checked(exercise)
     outcome = None
     for place in backends(exercise, backend):
         before, outcome = outcome, checking.check(exercise, workspace.file_of(exercise), place)

@@ -12,6 +12,9 @@ def main(arguments):
         ui.say(f"{len(copied)} exercises are now in {folder()}; they are yours, git ignores them.")
     elif not asked:
         ui.say(f"The exercises are in {folder()} already; nothing was changed.")
+    for exercise in copied:
+        if workspace.checked_last(exercise):
+            ui.note(f"{exercise.name} was gone; the version that you checked last: {workspace.checked_last(exercise)}")
     for file in workspace.of_no_exercise(known):
         ui.note(f"{paths.shown(file)} belongs to no exercise of this version of the course; it stays as it is.")
     if asked:

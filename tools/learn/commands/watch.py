@@ -24,6 +24,7 @@ def main(arguments):
             ui.say("Checking " + exercise.name)
         else:
             ui.clear()
+        workspace.keep_checked(exercise)
         try:
             outcome = checking.check(exercise, workspace.file_of(exercise))
             check.tell(exercise, outcome, ui.palette(), for_editors=arguments.lines)

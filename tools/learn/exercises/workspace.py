@@ -11,6 +11,7 @@ from learn.errors import LearnError
 
 FOLDER = os.path.abspath(os.environ.get("WARP_MY_DIR") or os.path.join(paths.ROOT, "my"))
 BACKUPS = os.path.join(FOLDER, "backups")
+CHECKED = os.path.join(FOLDER, "checked")  # of each exercise the version that was checked last
 
 
 def file_of(exercise):
@@ -100,6 +101,34 @@ def reset(exercise):
         kept = backup(exercise, mine)
         os.replace(_written(file, blank), file)
     return kept
+
+
+def checked_file_of(exercise):
+    return os.path.join(CHECKED, f"{exercise.number}-{exercise.name}.cu")
+
+
+def keep_checked(exercise):
+    """Keeps a copy of what is about to be checked, in case that its file is deleted. Without one the check goes on."""
+    kept = checked_file_of(exercise)
+    try:
+        if not is_worth_asking(exercise):
+            return
+        with open(file_of(exercise), "rb") as file:
+            mine = file.read()
+        if os.path.exists(kept):
+            with open(kept, "rb") as file:
+                if file.read() == mine:
+                    return
+        os.makedirs(CHECKED, exist_ok=True)
+        os.replace(_written(kept, mine), kept)
+    except OSError:
+        pass
+
+
+def checked_last(exercise):
+    """Where the version that was checked last is kept, for the learner to read; "" if none is."""
+    kept = checked_file_of(exercise)
+    return paths.shown(kept) if os.path.exists(kept) else ""
 
 
 def backup(exercise, content):
