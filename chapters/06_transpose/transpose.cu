@@ -57,7 +57,7 @@ constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
 // It is about 0.87 of the peak. A kernel that only reads gets a little more, since the bus never turns.
 //= 0.87: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
 //
-// The simplest kernel that copies has one thread for each element.
+// The simplest copy kernel has one thread per element.
 
 /// out[i] = in[i].
 ///
