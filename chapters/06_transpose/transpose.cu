@@ -155,7 +155,7 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 //? near: 30 %
 //
 // The requests have 32 sectors as before, and yet the time doubles. DRAM delivers no less than 64 bytes at a time, two
-// sectors. With a stride of 8 floats the second one is of use to the neighbouring lane; with a stride of 32, to nobody.
+// sectors. With a stride of 8 floats the neighbouring lane uses the second one; with a stride of 32, no lane does.
 //= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //
 // In all, a stride of 2 takes 1.4 times as long as `copy`, one of 8 takes 2.8 times and one of 32 takes 6 times as
@@ -645,8 +645,8 @@ __global__ void __launch_bounds__(512, 3)
 //? choices: tma is faster | vectors is faster
 //? answer: "tma is faster" if ms("tma") < ms("vectors/along=out") else "vectors is faster"
 //
-// `tma` is slower. It saves instructions, of which this kernel has plenty to spare, and registers, which are not short
-// either. And its boxes touch 128 bytes of a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
+// `tma` is slower. It saves instructions and registers, and neither limits this kernel. And its boxes touch 128 bytes of
+// a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
 // that the TMA is made for.
 //
 // It reaches 0.89 of the peer's rate.
@@ -669,8 +669,7 @@ __global__ void __launch_bounds__(512, 3)
 //   store anything, in the source; for them the promise changes nothing. In a loop that loads and stores in turn, it
 //   does.
 // - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that
-// was
-//   a cache of its own, the texture path. Since Volta it is the same L1, and a load that is read once gains nothing.
+//   was a cache of its own, the texture path. Since Volta it is the same L1, and data that is read once gains nothing.
 //
 // A promise that is false gives wrong results without any message.
 //
@@ -681,8 +680,7 @@ __global__ void __launch_bounds__(512, 3)
 // - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's L2 has 60. Launched
 //   in a loop, any of these kernels reads from L2 and seems to beat the memory. `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
-// one
-//   you compare with.
+//   one you compare with.
 
 namespace {
 
@@ -806,7 +804,6 @@ int main(int argc, char** argv) {
 //
 // 1. Transpose in place, a square matrix first. Which two tiles does a block have to hold?
 // 2. Let each thread of `copy` copy four elements, one block's width apart. Then four `float4`. Which part of the
-// peer's
-//    rate is reached, and how many bytes are in flight?
+//    peer's rate is reached, and how many bytes are in flight?
 // 3. Permute the axes of a tensor (a, b, c) to (c, b, a). Which axis do the loads walk, which the stores?
 // 4. Transpose `double` and `char`. What should the tile be, so that both sides fill whole sectors?

@@ -53,9 +53,9 @@ using std::size_t;
 
 // In a map, as in the chapters before, no thread needs what another one computes. A {term}`reduction` is the
 // opposite: it makes one value of all elements, such as their sum, their maximum, or the place of the maximum. The
-// norm of a vector, the loss of a neural network and the brightness of a picture are reductions. The arithmetic is
-// next to nothing. What is hard is that thousands of threads have to put their results together, and that each way to
-// do so has its own mistakes.
+// norm of a vector, the loss of a neural network and the brightness of a picture are reductions. There is
+// hardly any arithmetic. The difficulty is that thousands of threads have to combine their results, and that each way
+// to do so has its own mistakes.
 //
 // After this chapter you can write a reduction that is as fast as the memory, for any operator that allows it. You
 // know why the kernels that most tutorials show are slow, and which of them are wrong on today's hardware.
@@ -608,8 +608,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // ## 9. One kernel
 //
-// Two launches are one too many. The second one reads a few hundred floats, and takes as long as a launch takes. Can
-// the blocks of the first agree on the sum by themselves?
+// The second launch reads a few hundred floats, and takes as long as any launch does. It can be saved if the blocks of
+// the first agree on the sum among themselves.
 //
 // The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
 // block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block

@@ -238,9 +238,9 @@ __global__ void __launch_bounds__(THREADS, 2)
   store_tile(acc, row0 + row, 16, col0 + col, 32, m, n, alpha, beta, c, ldc);
 }
 
-// Where a block is alone, nobody else computes while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
-// TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining are two cures for the same
-// illness, and a pipelined kernel needs less of the former.
+// Where a block is alone, no other warps compute while it waits. At 4096 the pipeline gains 16 %, and reaches 48.3
+// TFLOP/s; at 1024 it is 1.6 times as fast. {term}`Occupancy <occupancy>` and pipelining both hide
+// latency, and a pipelined kernel needs less occupancy.
 //= 16 %: 100 * (ms("warp_tile") / ms("register_buffer") - 1)
 //= 48.3 TFLOP/s: rate("register_buffer") / 1000
 //= 1.6 times: ms("warp_tile", 1024) / ms("register_buffer", 1024)
@@ -746,8 +746,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 // A launch's counts do not show it: the same requests come in another order. Nsight Compute shows it, at 8192: 5.1 GB
 // come from DRAM for `serpentine`, 3.0 GB for `grouped_tiles`. The clock does not: 50.7 TFLOP/s and 50.6 at 8192. 5.1
 // GB in 21.7 ms are a twentieth of what a copy reaches, and three K-tiles are under way at any time, so no warp waits
-// for DRAM. It is a cure for an illness that this kernel does not have. A product on tensor cores may have it: there
-// the same bytes come in a tenth of the time.
+// for DRAM. The order solves a problem that this kernel does not have. A product on tensor cores may have it: there the
+// same bytes are needed in a tenth of the time.
 //= 5.1 GB: ncu("serpentine", "dram__bytes_read.sum", 8192) / 1e9
 //= 3.0 GB: ncu("grouped_tiles", "dram__bytes_read.sum", 8192) / 1e9
 //= 50.7 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)

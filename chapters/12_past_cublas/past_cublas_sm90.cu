@@ -591,10 +591,11 @@ __global__ void __launch_bounds__(block_threads, 1)
 
 // ### Cut along K
 //
-// Smaller tiles would help, and lose what large tiles are good for. {term}`Stream-K` (Osama et al., 2023) keeps them.
+// Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023) keeps large
+// tiles.
 // A tile is a sum over K-tiles, and a sum can be cut. So do not deal out tiles but K-tiles. For 4096 the first three
 // waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
-// the end of one tile, the beginning of another, or both. For 1024 128 blocks get 16 K-tiles each, four blocks for
+// the end of one tile, the beginning of another, or both. For 1024, 128 blocks get 16 K-tiles each, four blocks for
 // each tile.
 //= 29,696 K-tiles: 116 * 4096 / 16
 //= 224 or 225: (29696 // 132, 29696 // 132 + 1)
