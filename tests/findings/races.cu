@@ -52,6 +52,29 @@ void write_after_write(bool fixed) {
   maximum<<<1, kBlock>>>(in.data(), out.data(), fixed ? 1 : 0);
 }
 
+// A struct by value, straight from memory.
+struct Best {
+  int value, index;
+};
+
+__device__ Best better(Best a, Best b) { return b.value > a.value ? b : a; }
+
+__global__ void argmax(const int* in, int* out, bool barrier) {
+  __shared__ Best of_warp[kBlock / 32];
+  const int t = threadIdx.x;
+  if (t % 32 == 0) of_warp[t / 32] = {in[t], t};  // fault: struct_by_value
+  if (barrier) __syncthreads();
+  if (t > 0) return;
+  Best best = of_warp[0];
+  for (int w = 1; w < kBlock / 32; ++w) best = better(best, of_warp[w]);  // fault: struct_by_value
+  *out = best.index;
+}
+
+void struct_by_value(bool fixed) {
+  OnDevice<int> in(kBlock), out(1);
+  argmax<<<1, kBlock>>>(in.data(), out.data(), fixed);
+}
+
 __global__ void swap_neighbours(int* data, bool sync) {
   __shared__ int tile[32];
   tile[threadIdx.x] = data[threadIdx.x];  // fault: within_a_warp
@@ -190,6 +213,7 @@ void second_half_of_float4(bool fixed) {
 const std::vector<Planted> kRaces = {
     {"read_after_write", "shared-race", read_after_write},
     {"write_after_read", "shared-race", write_after_read},
+    {"struct_by_value", "shared-race", struct_by_value, false},
     {"write_after_write", "shared-race", write_after_write},
     {"within_a_warp", "shared-race", within_a_warp},
     {"last_warp", "shared-race", last_warp},

@@ -388,6 +388,67 @@ TEST_F(DriverTest, SharedVectorsNeedNoInitialisationInAnyStandard) {
 }
 
 // The runtime's own headers say no more of std than nvcc's do: what they declared besides would be ambiguous here.
+// g++ would load and store such structs where it expands the calls, unseen.
+TEST_F(DriverTest, StructsThatCallsMoveAreCounted) {
+  const std::string head =
+      "#include <cuda_runtime.h>\n"
+      "struct V { float x, y, z; };\n"
+      "__device__ V operator+(V a, V b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }\n"
+      "template <class T> __device__ T twice(T a) { return a + a; }\n"
+      "struct Sum { V v; __device__ V add(V w) const { return v + w; } };\n"
+      "__global__ void k(V* out, V* in) { const int t = threadIdx.x;\n";
+  const std::string main =
+      "int main() { V* p; cudaMallocManaged(&p, 384 * sizeof(V));\n"
+      "  for (int i = 0; i < 384; ++i) p[i] = {1, 2, 3};\n"
+      "  k<<<1, 32>>>(p, p + 128); cudaDeviceSynchronize(); cudaFree(p); }\n";
+  write("calls.cu", head +
+                        "  out[t] = in[t] + in[t + 32];\n"
+                        "  out[t + 32] = twice(in[t + 64]);\n"
+                        "  out[t + 64] = Sum{in[t + 96]}.add(in[t + 128]);\n"
+                        "  auto last = [](V a, V b) { return a + b; };\n"
+                        "  out[t + 96] = last(in[t + 160], in[t + 192]); }\n" +
+                        main);
+  write("copies.cu", head +
+                         "  V a = in[t], b = in[t + 32], c = a + b; out[t] = c;\n"
+                         "  V d = in[t + 64], e = twice(d); out[t + 32] = e;\n"
+                         "  V f = in[t + 96], g = in[t + 128], h = f + g; out[t + 64] = h;\n"
+                         "  V i = in[t + 160], j = in[t + 192], l = i + j; out[t + 96] = l; }\n" +
+                         main);
+  expect_silent("calls.cu -o calls");
+  expect_silent("copies.cu -o copies");
+  expect_silent("--fast calls.cu -o fast");
+  const auto counts = [this](const std::string& program) {
+    EXPECT_EQ(shell("SIMT_JSON=" + program + ".json ./" + program).status, 0);
+    const std::string trace = read(program + ".json");
+    const std::size_t begin = trace.find("\"counts\"");
+    return trace.substr(begin, trace.find('}', begin) - begin);
+  };
+  EXPECT_EQ(counts("calls"), counts("copies"));
+  const std::string seen = counts("calls");
+  EXPECT_NE(seen.find("\"global_load_requests\": 21,"), std::string::npos) << seen;
+  EXPECT_NE(seen.find("\"global_store_requests\": 12,"), std::string::npos) << seen;
+}
+
+TEST_F(DriverTest, StructsThatCallsMoveAndNothingCountsAreNamed) {
+  write("a.cu",
+        "#include <cuda_runtime.h>\n"
+        "struct V { float x, y; };\n"
+        "__device__ __noinline__ float sum(V a) { return a.x + a.y; }\n"
+        "__device__ float depth(V a) { return a.x > 0 ? depth(V{a.x - 1, a.y}) : a.y; }\n"
+        "__global__ void k(V* p) { p->x = sum(*p);\n"
+        "  p->y = depth(p[1]);\n"
+        "  V v = *p; p->x = sum(v); }\n"
+        "int main() {}\n");
+  const std::string rest = " loads or stores is neither counted nor checked, because ",
+                    cure = ": copy it to or from a local variable in a line of its own\n";
+  const Outcome outcome = simtcc("a.cu -o a");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "a.cu:5:34: warning: simt: the struct that this call of 'sum'" + rest +
+                                "'sum' is __noinline__" + cure +
+                                "a.cu:6:10: warning: simt: the struct that this call of 'depth'" +
+                                rest + "'depth' calls itself" + cure);
+}
+
 // As nvcc has it. g++ notes in shared memory whether it has run such a constructor; that is no access of the program.
 TEST_F(DriverTest, SharedVariablesMayHaveAConstructorThatDoesNothing) {
   write("a.cu",

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kDeviceMark = "__attribute__((no_instrument_function))";
 constexpr std::string_view kBothMark =
     "__attribute__((no_instrument_function, no_profile_instrument_function))";
+constexpr std::string_view kInlineMark = " __attribute__((always_inline))";
 constexpr std::string_view kHostMark = "__attribute__((no_profile_instrument_function)) ";
 
 class Functions : private Rule {
@@ -45,7 +46,9 @@ class Functions : private Rule {
     }
     if (kernel) return replace_token(i, std::string(kKernelMark));
     const bool defaulted = parameters != kNone && is_defaulted(parameters);
-    const std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
+    std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
+    const std::string name(lambda ? kLambda : name_before(parameters));
+    if (!defaulted && unit_.to_inline.contains(name)) mark += kInlineMark;
     if (lambda && parameters != kNone) {
       // Ahead of the parameters of one that is mutable, g++ loses the mark.
       std::size_t j = skip_group(parameters);

@@ -23,6 +23,7 @@
 #include "process.h"
 #include "rewriter.h"
 #include "shared_memory.h"
+#include "struct_calls.h"
 #include "token.h"
 #include "tree_dump.h"
 #include "unsupported.h"
@@ -180,8 +181,24 @@ class Driver {
     Origins origins(source, input.path, result.edits);
     if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
       return status;
-    const std::string code = read_file(assembly);
-    if (const int status = refuse(read_file(dump), code, result, origins)) return status;
+    std::string code = read_file(assembly);
+    const std::string functions = read_file(dump);
+    if (const int status = refuse(functions, code, result, origins)) return status;
+    if (!options_.fast) {
+      const StructCalls calls =
+          find_struct_calls(TreeDump(functions), code, origins, include_.string());
+      for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
+      if (!calls.to_inline.empty()) {
+        // The same text but for attributes, of which g++ has said all that there is to say.
+        result = rewrite(source, input.path, include_.string(), calls.to_inline);
+        if (!write_file(rewritten, result.text)) return 1;
+        command.push_back("-w");
+        // (If it cannot inline another function of such a name, what there is stays.)
+        const bool compiled = run_process(command, temporary(i, ".errors")) == 0;
+        if (!compiled && !write_file(assembly, code)) return 1;
+        code = read_file(assembly);
+      }
+    }
 #ifdef __x86_64__
     if (!options_.fast && !write_file(assembly, exits_behind_loops(code))) return 1;
 #endif

@@ -287,8 +287,10 @@ std::string Diagnostic::text() const {
   return place + in_line + (warning ? " warning: simt: " : " error: simt: ") + message;
 }
 
-Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator) {
+Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
+                  const std::set<std::string>& to_inline) {
   Unit unit(source, file, simulator);
+  unit.to_inline = to_inline;
   return Rewriter(unit).run();
 }
 

@@ -63,6 +63,29 @@ std::size_t skip_parentheses(Text text, std::size_t at) {
   return at;
 }
 
+// Of `(a, b[c], MEM[(T *)d])...`, the opening parenthesis first: is there one of which this holds?
+template <class Predicate>
+bool any_argument(Text arguments, Predicate holds) {
+  int depth = 0;
+  std::size_t begin = 1;
+  bool quoted = false;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const char c = arguments[at];
+    if (c == '"' && arguments[at - 1] != '\\') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (depth > (c == ',' ? 1 : 0)) continue;
+    if (c != ',' && c != ')') continue;
+    Text one = arguments.substr(begin, at - begin);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    if (holds(one)) return true;
+    begin = at + 1;
+    if (depth == 0) break;
+  }
+  return false;
+}
+
 }  // namespace
 
 TreeDump::TreeDump(std::string_view text) {
@@ -149,9 +172,11 @@ void TreeDump::read_line(Text line, bool in_body) {
     type = line.substr(key + 7);
     type = type.substr(0, std::min(type.find("D."), type.find(' ')));
   }
+  const bool is_static = line.starts_with("static ");
   for (std::size_t at = 0; (at = line.find("D.", at)) != Text::npos;) {
     if (const auto id = id_at(line, at)) {
       locals_.insert(*id);
+      if (is_static) statics_.insert(*id);
       if (!type.empty()) classes_.emplace(*id, type);
     } else {
       at += 2;
@@ -177,8 +202,11 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
       const Text name = statement.substr(begin, name_end - begin);
       if (statement.substr(at).starts_with(" (") && !name.empty() && name[0] != '*' &&
           name[0] != '&' && name.find("->") == Text::npos && !name.starts_with("if ")) {
-        Mention call{name, *id, true, false, 0, place};
+        Mention call{name, *id, true, false, 0, false, place};
         const Text arguments = statement.substr(at + 2);
+        call.moves_memory =
+            (begin > 0 && is_in_memory(statement.substr(0, begin - 3))) ||
+            any_argument(statement.substr(at + 1), [this](Text a) { return is_in_memory(a); });
         if (arguments.starts_with("&") || (!arguments.empty() && is_word(arguments[0]))) {
           std::size_t first = arguments.find("D.");
           if (first < arguments.find_first_of(",)"))
@@ -222,8 +250,34 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
     const char before = from > 0 ? statement[from - 1] : ' ';
     if (name.empty() || is_decimal(name[0]) || before == '.' || before == '>' || before == '<')
       continue;
-    mentions.push_back({name, *id, false, before == '&', 0, place});
+    mentions.push_back({name, *id, false, before == '&', 0, false, place});
   }
+}
+
+// Is this operand of a call, or what its result goes to, no variable of the thread's own?  (Numbers and pointers are always in
+// a temporary variable, so it is a struct then.)
+bool TreeDump::is_in_memory(Text operand) const {
+  if (operand.empty() || operand[0] == '&' || operand[0] == '"') return false;
+  const bool through_pointer = operand.starts_with('*') || operand.starts_with("(*") ||
+                               operand.starts_with("MEM") || operand.find("->") != Text::npos;
+  if (through_pointer) {
+    // MEM[(struct S &)&x] is x
+    const std::size_t of = operand.find(")&");
+    if (of == Text::npos || !operand.starts_with("MEM")) return true;
+    operand.remove_prefix(of + 2);
+  }
+  for (std::size_t at = 0; (at = operand.find("D.", at)) != Text::npos;) {
+    const std::size_t name = at;
+    const auto id = id_at(operand, at);
+    if (!id) {
+      at += 2;
+    } else if (through_pointer || std::all_of(operand.begin(), operand.begin() + name, is_word)) {
+      return !is_local(*id) || statics_.contains(*id);
+    } else {
+      return false;
+    }
+  }
+  return through_pointer;
 }
 
 const DumpedFunction* TreeDump::find_symbol(Text symbol) const {

@@ -30,6 +30,8 @@ struct Mention {
   bool is_address = false;  ///< `&name`, of a variable
   unsigned argument =
       0;  ///< The variable that comes first among a call's arguments, `this` for one.
+  bool moves_memory =
+      false;  ///< A call that loads an argument, or stores its result, all by itself.
   DumpPlace place;
 };
 
@@ -64,11 +66,13 @@ class TreeDump {
   void read_header(std::string_view line);
   void read_line(std::string_view line, bool in_body);
   void read_statement(std::string_view statement, const DumpPlace& place);
+  bool is_in_memory(std::string_view operand) const;
 
   std::vector<DumpedFunction> functions_;
   std::map<unsigned, std::size_t> by_id_;
   std::map<std::string_view, std::size_t> by_symbol_;
   std::set<unsigned> locals_;
+  std::set<unsigned> statics_;  // those of them that are no thread's own, `__shared__` ones
   std::map<unsigned, std::string_view> classes_;
   DumpPlace last_;
   std::deque<std::string> buffer_;  // statements without their places
