@@ -651,6 +651,43 @@ TEST(Variables, ConstantAndDevice) {
   EXPECT_EQ(count, 9);
 }
 
+// PTX shifts all bits out where a CPU takes the amount modulo the width.
+struct Flags {
+  unsigned bits;
+  int low : 5;
+  __device__ Flags operator<<(int n) const { return {bits + n, 0}; }
+};
+enum Place { kFirst = 1, kLast = 40 };
+template <class T, int N>
+struct Nested {
+  T in[N];
+};
+template <class T>
+__device__ T shifted(T value, unsigned n) {
+  Nested<Nested<T, 2>, 3> nested{};
+  nested.in[0].in[1] = value;
+  return nested.in[0].in[1] >> n;
+}
+__global__ void shift_all(unsigned* out, int n, long long many, Flags flags) {
+  constexpr int kSize = 1 << 2;
+  out[0] = 1u << n, out[1] = 0x80000000u >> n, out[2] = -5 >> n;
+  out[3] = static_cast<unsigned>(1ull << many >> n), out[4] = (flags << n).bits;
+  out[5] = flags.low << n - 30, out[6] = kFirst << kLast, out[7] = kFirst << (n & 31);
+  out[8] = shifted(0xff00ff00u, n), out[9] = shifted(~0ull, n + 30u) + kSize;
+  out[10] = (n << 1 < n >> n) == (n > kSize >> n);
+  out[11] = [&](auto x) { return x << n; }(static_cast<unsigned char>(3));
+}
+
+TEST(Shifts, ByTheWidthAndMore) {
+  Managed<unsigned> out(12);
+  shift_all<<<1, 1>>>(out.data(), 32, 62, {7, 3});
+  const unsigned expected[] = {0, 0, ~0u, 1u << 30, 39, 12, 0, 1, 0, 7, 0, 0};
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(out[i], expected[i]) << i;
+  shift_all<<<1, 1>>>(out.data(), 31, 33, {7, 3});
+  const unsigned inside[] = {1u << 31, 1, ~0u, 4, 38, 6, 0, 1u << 31, 1, 11, 0, 1u << 31};
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(out[i], inside[i]) << i;
+}
+
 // A comment keeps g++ from warning of a case that falls through, as it does without simtcc.
 __device__ int falls(int x) {
   switch (x) {

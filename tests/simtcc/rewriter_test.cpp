@@ -858,6 +858,20 @@ TEST(WideTypes, AreSeenInTheReadersCode) {
       rewrite("# 1 \"v.h\" 1 3\nstruct float4;\n# 1 \"a.cu\" 2\nint i;\n", "a.cu").names_wide_type);
 }
 
+TEST(Shifts, InDeviceCodeAreThoseOfTheGpu) {
+  const auto body = [](const std::string& text) {
+    return rewritten("__device__ int f() {" + text + "}")
+        .substr(rewritten("__device__ int f() {}").size() - 1);
+  };
+  EXPECT_EQ(body("return a << b;}").substr(0, 28), "return a << ::simt::shift <<");
+  EXPECT_EQ(body("a(1)>>b[2];}").substr(0, 24), "a(1)>> ::simt::shift >>b");
+  for (const std::string same : {"a << 3;", "x<y<int>> z;", "auto p = &T::operator<<;", "f<a>>(b);",
+                                 "constexpr int i = 1 << N;", "a <<= b;", "(x << ...);"}) {
+    EXPECT_EQ(body(same), same + "}") << same;
+  }
+  EXPECT_EQ(rewritten("void f() { std::cout << x; }"), "void f() { std::cout << x; }");
+}
+
 TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {
   for (const std::string source :
        {"void f() { (((", ")))}}}", "k<<<", "k<<<1,1>>>(", "__shared__", "__shared__ int",

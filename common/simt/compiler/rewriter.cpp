@@ -117,9 +117,15 @@ class Rewriter : private Rule {
         head_ = i + 1;
       }
       if (is_launch_open(i)) rewrite_launch(unit_, i);
+      if (is_shift(i)) rewrite_shift(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
     }
+  }
+
+  bool is_shift(std::size_t i) const {
+    if (i == 0 || run_length(i) != 2 || !(is(i, "<") || is(i, ">"))) return false;
+    return !(is(i - 1, list_[i].text) && adjacent(i - 1, i));
   }
 
   void open_scope(std::size_t i) {

@@ -10,6 +10,7 @@
 /// | `__shared__ T a[N];`             | `static thread_local T a[N];` and checks of size and type |
 /// | `extern __shared__ T s[];`       | `T (&s)[] = ::simt::detail::DynamicShared();` |
 /// | the same at namespace scope      | that declaration, at the top of each function that uses it |
+/// | `a << b` in device code          | `a << ::simt::shift << b`, which shifts as PTX does |
 /// | `__global__`, `__device__`, ...  | attributes of g++, or nothing |
 /// | `#pragma unroll` and its like    | an empty line |
 ///

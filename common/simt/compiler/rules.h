@@ -64,6 +64,11 @@ void note_device_variables(Unit& unit, std::size_t i);
 /// At the end, when all is known: `atomicAdd(count, 1)` whose address no thread of a warp can see differently.
 void mark_same_address(Unit& unit, std::size_t i);
 
+// ---- shifts.cpp
+
+/// `a << b` in device code, and `a >> b`, by an amount that may be too large; i is the first of the two.
+void rewrite_shift(Unit& unit, std::size_t i);
+
 // ---- ptx.cpp
 
 /// `asm` in device code.

@@ -15,5 +15,6 @@
 #include <simt/launch.h>
 #include <simt/math.h>
 #include <simt/ptx.h>
+#include <simt/shifts.h>
 #include <simt/simd.h>
 #include <vector_functions.h>
