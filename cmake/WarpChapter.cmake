@@ -5,6 +5,7 @@
 #   *_cublas.cu    only the gpu backend, and only where there is cuBLAS
 #   *_sm90.cu      only the gpu backend, for 9.0 or 10.0 with the suffix `a`, and from CUDA 12.9 on
 #   any other .cu  both backends compile
+#   *.cpp          host code, which both backends compile, and the simulator neither counts nor checks
 # A file that is left out registers no rungs; the program reports those that the header names as SKIP.
 #
 # The simulator builds two programs: NAME (traced: it counts and checks) and, when that target is asked
@@ -35,6 +36,7 @@ function(warp_add_chapter chapter)
     message(FATAL_ERROR "chapter ${chapter}: ${main} does not exist")
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu)
+  file(GLOB host_sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(REMOVE_ITEM sources ${main})  # whatever its name ends in
   if(WARP_BACKEND STREQUAL "simulator")
     list(FILTER sources EXCLUDE REGEX "_gpu\\.cu$")
@@ -72,7 +74,7 @@ function(warp_add_chapter chapter)
     set_target_properties(${name}_fast PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
   foreach(program IN LISTS programs)
-    target_sources(${program} PRIVATE ${header})
+    target_sources(${program} PRIVATE ${header} ${host_sources})
     add_dependencies(${program} ${name}_header)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${output})
   endforeach()

@@ -70,8 +70,9 @@ class Chapter:
         self.fast = BINARY_DIR / "chapters" / name / f"{self.short}_fast"
 
     def lab(self):
-        """What a program of its kernels links: what the header says, and lab."""
-        return [self.program.parent / "header.cpp", BINARY_DIR / "common" / "lab" / "liblab.a"]
+        """What a program of its kernels links: what the header says, its host code, and lab."""
+        host = sorted(self.source.parent.glob("*.cpp"))
+        return [self.program.parent / "header.cpp", *host, BINARY_DIR / "common" / "lab" / "liblab.a"]
 
     def header(self):
         """The consecutive comment lines at the start of the source."""

@@ -106,8 +106,8 @@ TEST(ParseSize, RefusesAllElseAndSaysWhatIsLegal) {
     EXPECT_TRUE(has(said, "--size '" + std::string(text) + "'")) << said;
     EXPECT_FALSE(has(said, "\n"));
   }
-  for (const char* text : {"10", "10,", ",10", "10,20,30", "10,-1", "0,5", "5,0", "10;20", "10x20",
-                           "2147483648,1", "1,2147483648", "10, 20"}) {
+  for (const char* text : {"10", "10,", ",10", "10,20,30", "10,-1", "0,5", "5,0", "10;20", "10x0",
+                           "x20", "10x20x3", "2147483648,1", "1,2147483648", "10, 20"}) {
     EXPECT_TRUE(has(refused(text, SizeKind::rows_cols), "legal is rows,cols, whole numbers"))
         << text;
   }
@@ -153,6 +153,32 @@ TEST(CommandLine, ReadsEveryOption) {
   EXPECT_TRUE(parse({"--help"}, SizeKind::n, "").help);
   EXPECT_TRUE(parse({"-h"}).help);
   EXPECT_TRUE(parse({"--list"}, SizeKind::n, "").list);
+}
+
+TEST(CommandLine, ReadsOptionsOfTheChaptersOwn) {
+  std::vector<std::string> seen;
+  const std::vector<lab::OwnOption> own = {
+      {"scene", "NAME", "which one",
+       [&](const std::string& value) {
+         if (value == "bad") throw lab::BadInput("--scene 'bad': there is none");
+         seen.push_back(value);
+       }},
+      {"soft", "", "with soft edges", [&](const std::string&) { seen.push_back("soft"); }}};
+  const auto read = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "program");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return lab::parse_command_line(static_cast<int>(words.size()), argv.data(), SizeKind::rows_cols,
+                                   "1,1", false, own);
+  };
+  const lab::Options all = read({"--scene", "a", "--size", "50x30", "--soft", "--scene=b"});
+  EXPECT_EQ(seen, (std::vector<std::string>{"a", "soft", "b"}));
+  EXPECT_EQ(all.sizes.at(0).rows, 30u);
+  EXPECT_EQ(all.sizes.at(0).cols, 50u);
+  EXPECT_TRUE(has(complaint([&] { read({"--scene", "bad"}); }), "there is none"));
+  EXPECT_TRUE(has(complaint([&] { read({"--scene"}); }), "--scene lacks its value"));
+  EXPECT_TRUE(has(complaint([&] { read({"--other"}); }), "--json FILE, --scene NAME, --soft"));
 }
 
 TEST(CommandLine, RefusesAllElseInOneLine) {

@@ -56,6 +56,9 @@ class Parsing(unittest.TestCase):
     def test_a_negative_value_reaches_its_check(self):
         self.assertEqual(self.parse("run --size -5,3").size, ["-5,3"])
 
+    def test_what_stands_behind_two_dashes_is_the_programs(self):
+        self.assertEqual(self.parse("run 09 -- --scene rgb").rest, ["--scene", "rgb"])
+
     def test_unknown_option(self):
         self.assertIn("did you mean --rung?", self.refuse("run --rnug x"))
         self.assertIn("--help", self.refuse("setup --zzzzzz"))
@@ -73,7 +76,7 @@ class Parsing(unittest.TestCase):
 
     def test_words_where_none_belong(self):
         self.assertIn("takes no argument 'x'", self.refuse("doctor x"))
-        self.assertIn("hands nothing on", self.refuse("run -- x"))
+        self.assertIn("hands nothing on", self.refuse("list -- x"))
 
 
 class Table(unittest.TestCase):

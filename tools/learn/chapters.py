@@ -126,7 +126,7 @@ def check_cases(chapters, named):
     return having
 
 
-SIZE = re.compile(r"[1-9][0-9]*(,[1-9][0-9]*)*\Z")
+SIZE = re.compile(r"[1-9][0-9]*((,[1-9][0-9]*)*|x[1-9][0-9]*)\Z")
 
 
 def check_size(text, chapters):
@@ -134,8 +134,9 @@ def check_size(text, chapters):
     wanted = {len(c.size("simulator").split(",")) for c in chapters if c.size("simulator")}
     forms = {1: "n, as in --size 1000", 2: "rows,cols, as in --size 500,300", 3: "M,N,K, as in --size 256,128,64"}
     legal = one_of(forms[count] for count in sorted(wanted) if count in forms) or "whole numbers from 1 up"
-    if not SIZE.match(text) or any(int(part) > 2**63 - 1 for part in text.split(",")):
+    parts = re.split("[,x]", text)
+    if not SIZE.match(text) or any(int(part) > 2**63 - 1 for part in parts):
         raise UsageError(f"'{text}' is no size; legal is {legal}, every number a whole one from 1 up")
-    if wanted and len(text.split(",")) not in wanted:
-        raise UsageError("the size '{}' has {} number(s); legal is {}".format(text, len(text.split(",")), legal))
+    if wanted and len(parts) not in wanted:
+        raise UsageError(f"the size '{text}' has {len(parts)} number(s); legal is {legal}")
     return text

@@ -33,6 +33,7 @@ COMMANDS = [
         ],
         positional="[CHAPTER...]",
         complete="chapter",
+        rest="OPTIONS...",
     ),
     Command(
         "explain",

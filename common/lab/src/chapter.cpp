@@ -46,20 +46,21 @@ ChapterConfig detail::config_of_header() {
   return {.name = header.folder, .default_size = header.default_size(this_backend())};
 }
 
-Chapter::Chapter(int argc, char** argv)
-    : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header()) {
+Chapter::Chapter(int argc, char** argv, const std::vector<OwnOption>& own)
+    : Chapter(argc, argv, kind_of(this_header().size_gpu), detail::config_of_header(), own) {
   if (options_.sizes.size() > 1 || wants_cases()) take_turns();
 }
 
-Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config)
+Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config,
+                 const std::vector<OwnOption>& own)
     : program_(base_name(argc > 0 ? argv[0] : nullptr)), config_(config) {
   try {
-    options_ = parse_command_line(argc, argv, kind, config_.default_size, has_cases(kind));
+    options_ = parse_command_line(argc, argv, kind, config_.default_size, has_cases(kind), own);
   } catch (const BadInput& bad) {
     usage(bad.what());
   }
   if (options_.help) {
-    print_help(kind);
+    print_help(kind, own);
     std::exit(0);
   }
   if (options_.list) {
@@ -90,14 +91,20 @@ bool Chapter::has_cases(SizeKind kind) const {
   return kind == SizeKind::m_n_k || header().kind == "map";
 }
 
-void Chapter::print_help(SizeKind kind) const {
+void Chapter::print_help(SizeKind kind, const std::vector<OwnOption>& own) const {
+  std::string usage, lines;
+  for (const OwnOption& option : own) {
+    const std::string spelled = option.name + (option.value.empty() ? "" : " " + option.value);
+    usage += " [--" + spelled + "]";
+    lines += format("  --%-14s  %s\n", spelled.c_str(), option.help.c_str());
+  }
   const std::string size = spelling(kind);
   const std::string fallback =
       config_.default_size.empty() ? "" : "; default " + config_.default_size;
   const bool product = kind == SizeKind::m_n_k, cases = has_cases(kind);
   const bool several = product || !header().folder.empty();
   std::printf(
-      "usage: %s [--rung NAME]... [--size %s]%s [--seed S] [--json FILE]%s\n"
+      "usage: %s [--rung NAME]... [--size %s]%s [--seed S] [--json FILE]%s%s\n"
       "       %s --list | --help\n"
       "\n"
       "Runs the rungs of chapter %s on the %s, checks each of them, and prints the ladder.\n"
@@ -107,7 +114,7 @@ void Chapter::print_help(SizeKind kind) const {
       "  --seed S          which random inputs; default 1\n"
       "  --json FILE       also writes the results there\n"
       "  --list            names the rungs\n"
-      "%s"
+      "%s%s"
       "\n"
       "Environment: LAB_TIMING=off checks without timing; LAB_GUARD=0 takes the canaries away "
       "(for\n"
@@ -115,8 +122,8 @@ void Chapter::print_help(SizeKind kind) const {
       "\n"
       "Exit code: 0 every rung is PASS or SKIP, 1 one is FAIL or ERROR, 2 bad input.\n",
       program_.c_str(), size.c_str(), several ? "..." : "", cases ? " [--cases WHICH]" : "",
-      program_.c_str(), config_.name.c_str(), config_.backend.name.c_str(), size.c_str(),
-      static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str(),
+      usage.c_str(), program_.c_str(), config_.name.c_str(), config_.backend.name.c_str(),
+      size.c_str(), static_cast<unsigned long long>(largest_dimension(kind)), fallback.c_str(),
       several ? "; several: a ladder for each" : "",
       !cases ? ""
       : product
@@ -125,7 +132,8 @@ void Chapter::print_help(SizeKind kind) const {
             "                    each rung on each of them, without times\n"
           : "  --cases WHICH     instead of a size, many small ones: all, a number, or "
             "FIRST-LAST;\n"
-            "                    checks each rung on each of them, without times\n");
+            "                    checks each rung on each of them, without times\n",
+      lines.c_str());
 }
 
 void Chapter::print_list() const {

@@ -49,15 +49,23 @@ CaseRange parse_cases(std::string_view text, std::size_t count) {
 }
 
 Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size,
-                           bool has_cases) {
-  enum { help = 1, list, rung, size, seed, json, cases };
-  static const option table[] = {
-      {"help", no_argument, nullptr, help},         {"list", no_argument, nullptr, list},
-      {"rung", required_argument, nullptr, rung},   {"size", required_argument, nullptr, size},
-      {"seed", required_argument, nullptr, seed},   {"json", required_argument, nullptr, json},
-      {"cases", required_argument, nullptr, cases}, {nullptr, 0, nullptr, 0}};
+                           bool has_cases, const std::vector<OwnOption>& own) {
+  enum { help = 1, list, rung, size, seed, json, cases, first_own = 1000 };
+  std::vector<option> table = {
+      {"help", no_argument, nullptr, help},        {"list", no_argument, nullptr, list},
+      {"rung", required_argument, nullptr, rung},  {"size", required_argument, nullptr, size},
+      {"seed", required_argument, nullptr, seed},  {"json", required_argument, nullptr, json},
+      {"cases", required_argument, nullptr, cases}};
+  std::string more;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const bool has_value = !own[i].value.empty();
+    table.push_back({own[i].name.c_str(), has_value ? required_argument : no_argument, nullptr,
+                     first_own + static_cast<int>(i)});
+    more += ", --" + own[i].name + (has_value ? " " + own[i].value : "");
+  }
+  table.push_back({nullptr, 0, nullptr, 0});
   const std::string legal = "; legal are --help, --list, --rung NAME, --size " + spelling(kind) +
-                            ", --seed S, --json FILE" + (has_cases ? ", --cases WHICH" : "");
+                            ", --seed S, --json FILE" + (has_cases ? ", --cases WHICH" : "") + more;
 
   Options options;
   std::vector<char*> words(argv, argv + argc);  // getopt reorders what it reads
@@ -66,7 +74,7 @@ Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_vie
   opterr = 0;
   for (;;) {
     const int before = optind == 0 ? 1 : optind;
-    const int found = getopt_long(argc, words.data(), ":h", table, nullptr);
+    const int found = getopt_long(argc, words.data(), ":h", table.data(), nullptr);
     if (found == -1) break;
     switch (found) {
       case help:
@@ -101,6 +109,10 @@ Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_vie
       case ':':
         throw BadInput(std::string(words[optind - 1]) + " lacks its value" + legal);
       default: {
+        if (found >= first_own) {
+          own[static_cast<std::size_t>(found - first_own)].take(optarg == nullptr ? "" : optarg);
+          break;
+        }
         const char* const word = words[optind > before ? optind - 1 : before];
         throw BadInput("unknown option '" + std::string(word == nullptr ? "" : word) + "'" + legal);
       }

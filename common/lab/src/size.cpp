@@ -1,5 +1,6 @@
 #include "lab/size.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -43,6 +44,14 @@ Size parse_size(std::string_view text, SizeKind kind) {
                     (wanted == 1 ? ", a whole number" : ", whole numbers") + " from 1 to " +
                     std::to_string(largest));
   };
+
+  if (const std::size_t x = text.find('x'); kind == SizeKind::rows_cols && x != text.npos) {
+    std::uint64_t width = 0, height = 0;
+    if (parse_number(text.substr(0, x), width) && parse_number(text.substr(x + 1), height) &&
+        std::min(width, height) >= 1 && std::max(width, height) <= largest) {
+      return {.kind = kind, .rows = height, .cols = width};
+    }
+  }
 
   std::vector<std::size_t> values;
   for (std::string_view rest = text;;) {

@@ -29,6 +29,8 @@ def main(arguments):
         chapters.check_size(size, wanted)
     if arguments.cases:
         wanted = chapters.check_cases(wanted, named=bool(arguments.words))
+    if arguments.rest and len(wanted) > 1:
+        raise UsageError("what stands behind -- are options of one chapter: name it, as in ./learn run 09 -- --help")
     if arguments.fast and arguments.backend == "gpu":
         raise UsageError("--fast is the simulator without its checks; it does not go with --backend gpu")
 
@@ -55,10 +57,13 @@ def main(arguments):
             command += ["--size", size]
         if arguments.cases:
             command += ["--cases", arguments.cases]
+        command += arguments.rest
         forget(results[chapter.key])
         ui.say()
         code = steps.start(command, env=env)
         outcomes.append((chapter, code, statuses(results[chapter.key])))
+    if arguments.rest and outcomes[0][2] is None:  # it was asked for something else than its ladder
+        return outcomes[0][1]
     return summary(outcomes, backend, arguments)
 
 

@@ -134,9 +134,11 @@ class Chapter {
   /// Reads the header and the command line. `--help` prints and exits with 0; bad input prints one line to
   /// stderr and exits with 2. With several sizes, or `--cases` of a map, `main` goes on from here once for each, in
   /// a process of its own.
-  Chapter(int argc, char** argv);
+  /// \param own options that this chapter has beside those of all
+  Chapter(int argc, char** argv, const std::vector<OwnOption>& own = {});
   /// For tests, which differ in more than the name.
-  Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config);
+  Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& config,
+          const std::vector<OwnOption>& own = {});
   Chapter(const Chapter&) = delete;
   Chapter& operator=(const Chapter&) = delete;
   ~Chapter();
@@ -245,7 +247,7 @@ class Chapter {
   int capability();
   void arrange(bool all);
   [[noreturn]] void usage(const std::string& message) const;
-  void print_help(SizeKind kind) const;
+  void print_help(SizeKind kind, const std::vector<OwnOption>& own) const;
   void print_list() const;
   void describe_machine();
   void measure_limits();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,16 @@ struct Options {
   std::string cases;               ///< what `--cases` asks for; empty: it is not there
   std::uint64_t seed = 1;
   std::string json;  ///< file for the results; empty: none
+};
+
+/// An option that one chapter has beside those of all.
+struct OwnOption {
+  std::string name;   ///< without the dashes
+  std::string value;  ///< how the help spells its value; empty: it has none
+  std::string help;   ///< what it does, in a line
+  /// Called with the value each time that the option is given.
+  /// \throws BadInput where the value is not legal
+  std::function<void(const std::string&)> take;
 };
 
 /// Single-character edits that turn `a` into `b`.
@@ -50,9 +61,10 @@ CaseRange parse_cases(std::string_view text, std::size_t count);
 /// \param kind which dimensions `--size` has
 /// \param default_size what holds without `--size`; where empty, `--size` is required
 /// \param has_cases whether `--cases` is legal
+/// \param own the chapter's own options: each `take` is called as the option is read
 /// \throws BadInput where an option is unknown, lacks its value, or has one that is not legal
 Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size,
-                           bool has_cases);
+                           bool has_cases, const std::vector<OwnOption>& own = {});
 
 /// @}
 

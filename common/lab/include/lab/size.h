@@ -52,7 +52,7 @@ std::string spelling(SizeKind kind);
 /// \return false where `text` is anything else
 bool parse_number(std::string_view text, std::uint64_t& value);
 
-/// Reads a size such as "1000", "30,50" or "64,32,16".
+/// Reads a size such as "1000", "30,50" or "64,32,16". As for images, "50x30" is 50 columns and 30 rows.
 /// \throws BadInput where `text` is anything but the dimensions of `kind`, each from 1 to
 ///   `largest_dimension(kind)`, with commas between them
 Size parse_size(std::string_view text, SizeKind kind);
