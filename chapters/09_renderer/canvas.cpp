@@ -1,0 +1,250 @@
+#include "canvas.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "images.h"
+
+namespace {
+
+constexpr unsigned MOST_FRAMES = 10000;
+
+// Scenes that show everything and are small enough for the simulator, and those that are timed.
+const std::vector<std::string> SMALL = {"rgb", "rand10k=600", "biglittle=600", "micro2M=900",
+                                        "snow=300"};
+const std::vector<std::string> TIMED = {"rgb",       "pattern", "rand10k", "rand100k", "biglittle",
+                                        "littlebig", "rand1M",  "micro2M", "snow"};
+
+Frame frame_of(const Scene& scene, int width, int height) {
+  const float unit = static_cast<float>(std::max(width, height));
+  return {.width = width,
+          .height = height,
+          .unit = unit,
+          .scale = 1 / unit,
+          .circles = static_cast<unsigned>(scene.circles.size()),
+          .soft = scene.soft,
+          .place = nullptr,
+          .colour = nullptr,
+          .image = nullptr};
+}
+
+std::vector<float> floats_of(const std::vector<float4>& pixels) {
+  std::vector<float> floats;
+  floats.reserve(4 * pixels.size());
+  for (const float4& p : pixels) floats.insert(floats.end(), {p.x, p.y, p.z, p.w});
+  return floats;
+}
+
+/// "anything.png" and 7 make "anything-0007.png".
+std::string numbered(const std::string& file, unsigned frame) {
+  const std::size_t dot = file.find_last_of('.'), slash = file.find_last_of('/');
+  const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  const std::size_t at = has_ending ? dot : file.size();
+  return file.substr(0, at) + lab::format("-%04u", frame) + file.substr(at);
+}
+
+/// The sum of the circles' areas, in pixels: about so many layers are to be drawn.
+double layers_of(const Stage& stage) {
+  double sum = 0;
+  for (const Circle& circle : stage.scene.circles) {
+    const double radius = static_cast<double>(circle.radius * stage.frame.unit);
+    sum += 3.14159 * radius * radius + 1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Stage::Stage(Scene a_scene, lab::DeviceBuffer<float4>& image, int width, int height)
+    : scene(std::move(a_scene)),
+      frame(frame_of(scene, width, height)),
+      place_(scene.circles.size(), "place"),
+      colour_(scene.circles.size(), "colour") {
+  std::vector<float4> place, colour;
+  for (const Circle& c : scene.circles) {
+    place.push_back({c.x, c.y, c.radius, 0});
+    colour.push_back({c.r, c.g, c.b, 0});
+  }
+  place_.upload(place);
+  colour_.upload(colour);
+  frame.place = place_.data();
+  frame.colour = colour_.data();
+  frame.image = image.data();
+}
+
+const Reference& Stage::reference() const {
+  if (!reference_) reference_ = paint(scene, frame.width, frame.height);
+  return *reference_;
+}
+
+std::vector<lab::OwnOption> Asked::options() {
+  const auto file = [](std::string& into, const char* name) {
+    return [&into, name](const std::string& value) {
+      if (value.empty())
+        throw lab::BadInput(std::string(name) + " '': legal is the name of a file");
+      into = value;
+    };
+  };
+  std::string all;
+  for (const SceneKind& kind : scene_kinds()) (all += ' ') += kind.name;
+  return {
+      {"scene", "NAME[=N]", "a scene, with N circles; several:" + all,
+       [this](const std::string& value) {
+         check_scene_name(value);
+         if (std::find(names.begin(), names.end(), value) != names.end()) {
+           throw lab::BadInput("--scene '" + value + "' was given twice");
+         }
+         names.push_back(value);
+       }},
+      {"load", "FILE", "a scene from a file: x y z r g b radius a line, # begins a comment",
+       [this](const std::string& value) {
+         if (!loaded.empty()) throw lab::BadInput("--load was given twice: it takes one file");
+         loaded.push_back(load_scene(value));
+       }},
+      {"soft", "", "loaded circles have soft edges", [this](const std::string&) { soft = true; }},
+      {"save", "FILE", "writes the first scene to a file, and ends", file(save, "--save")},
+      {"image", "FILE", "writes the first scene as PNG, and ends; --rung NAME draws it",
+       file(image, "--image")},
+      {"gif", "FILE", "writes --frames frames of the first scene as GIF, and ends",
+       file(gif, "--gif")},
+      {"frames", "N", "frames of the animation; default 1. --image numbers its files then",
+       [this](const std::string& value) {
+         std::uint64_t number = 0;
+         if (!lab::parse_number(value, number) || number == 0 || number > MOST_FRAMES) {
+           throw lab::BadInput("--frames '" + value + "': legal is a whole number from 1 to " +
+                               std::to_string(MOST_FRAMES));
+         }
+         frames = static_cast<unsigned>(number);
+       }},
+  };
+}
+
+Canvas::Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Frame&)> set_frame)
+    : chapter_(chapter),
+      asked_(std::move(asked)),
+      set_frame_(std::move(set_frame)),
+      width_(static_cast<int>(chapter.extents<2>()[1])),
+      height_(static_cast<int>(chapter.extents<2>()[0])),
+      image_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), "image") {
+  for (Scene& scene : asked_.loaded) scene.soft = asked_.soft;
+  if (wants_files()) return;
+  const auto stage = [&](Scene scene) {
+    stages_.push_back(std::make_shared<Stage>(std::move(scene), image_, width_, height_));
+  };
+  if (asked_.names.empty() && asked_.loaded.empty()) {
+    asked_.names = chapter.on_simulator() ? SMALL : TIMED;
+  }
+  for (const std::string& name : asked_.names) stage(make_scene(name, chapter.seed()));
+  for (const Scene& scene : asked_.loaded) stage(scene);
+}
+
+void Canvas::add(std::string_view name, const Make& make, double most_work) {
+  known_.push_back({std::string(name), make});
+  if (!chapter_.wants(name)) return;
+  const double pixels = static_cast<double>(width_) * height_;
+  const double speed = chapter_.on_simulator() ? 1e-3 : 1;
+  bool left_out = true;
+  for (const auto& stage : stages_) {
+    if (stage->frame.circles * pixels > most_work * speed) continue;
+    left_out = false;
+    chapter_.add({.name = std::string(name),
+                  .prepare = [this, stage] { set_frame_(stage->frame); },
+                  .launch = make(*stage),
+                  .verify =
+                      [this, stage] {
+                        return compare_image(floats_of(image_.download()), stage->reference());
+                      },
+                  .bytes = 16 * pixels + 32.0 * stage->frame.circles,
+                  .limit = lab::Limit::copy,
+                  .variant = stage->scene.name,
+                  .outputs = {&image_}});
+  }
+  if (left_out) chapter_.skip(name, "needs a scene with less work");
+}
+
+void Canvas::add_host(std::string_view name, const std::function<void(float4*, const Stage&)>& draw,
+                      double most_layers) {
+  if (!chapter_.wants(name)) return;
+  bool left_out = true;
+  for (const auto& stage : stages_) {
+    if (layers_of(*stage) > most_layers) continue;
+    left_out = false;
+    const auto pixels = std::make_shared<std::vector<float4>>(static_cast<std::size_t>(width_) *
+                                                              static_cast<std::size_t>(height_));
+    chapter_.add(
+        {.name = std::string(name),
+         .prepare =
+             [pixels] {
+               std::fill(pixels->begin(), pixels->end(), float4{-1, -1, -1, -1});
+             },
+         .launch = [=] { draw(pixels->data(), *stage); },
+         .verify = [pixels,
+                    stage] { return compare_image(floats_of(*pixels), stage->reference()); },
+         .bytes = 16.0 * static_cast<double>(pixels->size()) + 32.0 * stage->frame.circles,
+         .variant = stage->scene.name,
+         .clock = lab::Clock::host});
+  }
+  if (left_out) chapter_.skip(name, "needs a scene with less work");
+}
+
+void Canvas::demonstrate(std::string_view name, const Make& make) {
+  known_.push_back({std::string(name), make});
+  if (!chapter_.wants(name) || stages_.empty()) return;
+  const auto stage = stages_.front();
+  const auto launch = make(*stage);
+  chapter_.demonstrate(name,
+                       [this, stage, launch] {
+                         set_frame_(stage->frame);
+                         launch();
+                       },
+                       {&image_});
+}
+
+bool Canvas::wants_files() const {
+  return !asked_.save.empty() || !asked_.image.empty() || !asked_.gif.empty();
+}
+
+Image Canvas::draw(Scene scene) {
+  // Without --rung all are wanted, even one that no rung can be called.
+  const auto known = std::find_if(known_.begin(), known_.end(),
+                                  [&](const Known& one) { return chapter_.wants(one.name); });
+  if (chapter_.wants("") || known == known_.end()) {
+    return paint(scene, width_, height_).image;
+  }
+  const Stage stage(std::move(scene), image_, width_, height_);
+  set_frame_(stage.frame);
+  known->make(stage)();
+  CUDA_CHECK(cudaGetLastError());
+  return {width_, height_, floats_of(image_.download())};
+}
+
+int Canvas::write_files() {
+  const auto failed = [](const char* option, const std::string& wrong) {
+    if (!wrong.empty()) std::fprintf(stderr, "renderer: %s %s\n", option, wrong.c_str());
+    return !wrong.empty();
+  };
+  const auto scene = [&](unsigned frame) {
+    if (asked_.names.empty() && !asked_.loaded.empty()) return asked_.loaded.front();
+    return make_scene(asked_.names.empty() ? "rgb" : asked_.names.front(), chapter_.seed(), frame);
+  };
+  if (!asked_.save.empty()) {
+    try {
+      save_scene(scene(0), asked_.save);
+    } catch (const lab::BadInput& bad) {
+      std::fprintf(stderr, "renderer: %s\n", bad.what());
+      return 2;
+    }
+  }
+  if (asked_.image.empty() && asked_.gif.empty()) return 0;
+  std::optional<GifWriter> gif;
+  if (!asked_.gif.empty()) gif.emplace(asked_.gif, width_, height_);
+  for (unsigned frame = 0; frame < asked_.frames; ++frame) {
+    const Image image = draw(scene(frame));
+    if (gif) gif->add(image);
+    if (asked_.image.empty()) continue;
+    const std::string file = asked_.frames == 1 ? asked_.image : numbered(asked_.image, frame + 1);
+    if (failed("--image", write_png(image, file))) return 2;
+  }
+  return gif && failed("--gif", gif->finish()) ? 2 : 0;
+}

@@ -1,0 +1,98 @@
+/// \file
+/// What the rungs of chapter 09 draw and are checked with: scenes in device memory, their references, the options.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/lab.h"
+#include "reference.h"
+#include "scenes.h"
+
+/// What all kernels have to know: they find it in constant memory.
+struct Frame {
+  int width, height;     ///< of the image, in pixels
+  float unit;            ///< pixels in a unit of length: the longer side
+  float scale;           ///< 1 / unit
+  unsigned circles;      ///< how many there are
+  bool soft;             ///< alpha falls off from the centre
+  const float4* place;   ///< x, y, radius of each circle; w is not used
+  const float4* colour;  ///< r, g, b of each circle; w is not used
+  float4* image;         ///< (height, width)
+};
+
+/// A scene in device memory, and the image that it must become.
+class Stage {
+ public:
+  Stage(Scene scene, lab::DeviceBuffer<float4>& image, int width, int height);
+  /// The reference, painted when it is first asked for.
+  const Reference& reference() const;
+
+  Scene scene;
+  Frame frame;
+
+ private:
+  lab::DeviceBuffer<float4> place_, colour_;
+  mutable std::optional<Reference> reference_;
+};
+
+/// What the options of this chapter ask for.
+struct Asked {
+  std::vector<std::string> names;  ///< scenes to be made
+  std::vector<Scene> loaded;       ///< scenes from files
+  std::string save, image, gif;    ///< files to be written
+  unsigned frames = 1;
+  bool soft = false;
+
+  /// The options; they must not outlive this object.
+  std::vector<lab::OwnOption> options();
+};
+
+/// The ladder of this chapter: `main` makes one, and each `add` registers a rung, once for each scene.
+class Canvas {
+ public:
+  using Launch = std::function<void()>;
+  /// Prepares what a rung needs for a scene, and returns what draws it.
+  using Make = std::function<Launch(const Stage&)>;
+
+  /// \param set_frame copies a frame to constant memory
+  Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Frame&)> set_frame);
+
+  /// Registers a kernel.
+  /// \param most_work it is left out for a scene that needs more circles x pixels than this
+  void add(std::string_view name, const Make& make, double most_work = 1e18);
+  /// Registers a function of the host, that draws into an image.
+  /// \param most_layers it is left out for a scene with more circles on the average pixel, times pixels, than this
+  void add_host(std::string_view name, const std::function<void(float4*, const Stage&)>& draw,
+                double most_layers);
+  /// Registers a demonstration, on the first scene.
+  void demonstrate(std::string_view name, const Make& make);
+
+  /// Whether the options ask for images, or for a scene to be saved, instead of the ladder.
+  bool wants_files() const;
+  /// Writes them: drawn by the first rung that `--rung` names, else by the reference.
+  /// \return the exit code
+  int write_files();
+
+ private:
+  struct Known {
+    std::string name;
+    Make make;
+  };
+  Image draw(Scene scene);
+
+  lab::Chapter& chapter_;
+  Asked asked_;
+  std::function<void(const Frame&)> set_frame_;
+  int width_, height_;
+  lab::DeviceBuffer<float4> image_;
+  std::vector<std::shared_ptr<const Stage>> stages_;
+  std::vector<Known> known_;
+};

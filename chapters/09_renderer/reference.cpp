@@ -1,0 +1,115 @@
+#include "reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "lab/text.h"
+
+namespace {
+
+/// A pixel as it becomes visible, layer by layer.
+struct Sum {
+  double r = 0, g = 0, b = 0;
+  double light = 1;  // what passes through all layers so far
+};
+
+/// Paints the rows from `first` to `last`, without that.
+void paint_rows(const Scene& scene, Reference& to, int first, int last) {
+  const int width = to.image.width;
+  const float unit = static_cast<float>(std::max(width, to.image.height)), scale = 1 / unit;
+  std::vector<Sum> sums(static_cast<std::size_t>(width) * static_cast<std::size_t>(last - first));
+  const auto pixel_at = [&](float position) {  // far from overflow
+    return static_cast<int>(std::clamp(position * unit, -2.0f, unit + 2.0f));
+  };
+  for (auto circle = scene.circles.rbegin(); circle != scene.circles.rend(); ++circle) {
+    const Circle& c = *circle;
+    const float radius2 = c.radius * c.radius;
+    const int left = std::max(pixel_at(c.x - c.radius) - 2, 0);
+    const int right = std::min(pixel_at(c.x + c.radius) + 2, width);
+    const int bottom = std::max(pixel_at(c.y - c.radius) - 2, first);
+    const int top = std::min(pixel_at(c.y + c.radius) + 2, last);
+    for (int y = bottom; y < top; ++y) {
+      const float dy = std::fmaf(static_cast<float>(y) + 0.5f, scale, -c.y), dy2 = dy * dy;
+      for (int x = left; x < right; ++x) {
+        const std::size_t i =
+            static_cast<std::size_t>(y - first) * static_cast<std::size_t>(width) +
+            static_cast<std::size_t>(x);
+        Sum& sum = sums[i];
+        if (sum.light < 0x1p-60) continue;
+        // The same roundings as on the device: a pixel on the rim is in for all of them or for none.
+        const float dx = std::fmaf(static_cast<float>(x) + 0.5f, scale, -c.x);
+        const float d2 = std::fmaf(dx, dx, dy2);
+        if (!(d2 <= radius2)) continue;
+        const double alpha =
+            scene.soft
+                ? 0.5 * std::exp(-4.0 * static_cast<double>(d2) / static_cast<double>(radius2))
+                : 0.5;
+        const double share = sum.light * alpha;
+        if (sum.light >= 0x1p-24) {
+          ++to.visible[i + static_cast<std::size_t>(first) * static_cast<std::size_t>(width)];
+        }
+        sum.r += share * static_cast<double>(c.r);
+        sum.g += share * static_cast<double>(c.g);
+        sum.b += share * static_cast<double>(c.b);
+        sum.light -= share;
+      }
+    }
+  }
+  float* out =
+      &to.image.rgba[4 * static_cast<std::size_t>(first) * static_cast<std::size_t>(width)];
+  for (const Sum& sum : sums) {  // the background is white
+    *out++ = static_cast<float>(sum.r + sum.light);
+    *out++ = static_cast<float>(sum.g + sum.light);
+    *out++ = static_cast<float>(sum.b + sum.light);
+    *out++ = static_cast<float>(1 - sum.light);
+  }
+}
+
+}  // namespace
+
+Reference paint(const Scene& scene, int width, int height) {
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  Reference result{
+      {width, height, std::vector<float>(4 * pixels)}, std::vector<unsigned>(pixels), scene.soft};
+  const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 64);
+  const int rows = std::max((height + 4 * threads - 1) / (4 * threads), 1);
+  std::vector<std::jthread> running;
+  for (int thread = 0; thread < threads; ++thread) {
+    running.emplace_back([&, thread] {  // bands in turn, so that each thread has some of the middle
+      for (int band = thread; band * rows < height; band += threads) {
+        paint_rows(scene, result, band * rows, std::min((band + 1) * rows, height));
+      }
+    });
+  }
+  running.clear();
+  return result;
+}
+
+lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& want) {
+  const std::vector<float>& right = want.image.rgba;
+  if (rgba.size() != right.size()) {
+    return lab::verdict(false, lab::format("%zu floats instead of %zu", rgba.size(), right.size()));
+  }
+  const double each = want.soft ? 16 : 4;
+  std::vector<double> off(rgba.size());
+  const std::vector<double> none(rgba.size());
+  for (std::size_t i = 0; i < rgba.size(); ++i) {
+    const double allowed = (each * want.visible[i / 4] + 4) * lab::float_roundoff;
+    off[i] = (static_cast<double>(rgba[i]) - static_cast<double>(right[i])) / allowed;
+  }
+  lab::Comparison found =
+      lab::compare(off, none, {.absolute = 1, .basis = "roundings for each visible layer"});
+  if (!found.pass && found.first_mismatch < rgba.size()) {
+    const std::size_t i = found.first_mismatch, pixel = i / 4;
+    const std::size_t width = static_cast<std::size_t>(want.image.width);
+    found.text = lab::format(
+        "%zu of %zu values are wrong; the first is %c of the pixel in column %zu, row %zu: %.9g, "
+        "not "
+        "%.9g (%u layers can be seen there)",
+        found.mismatches, found.size, "rgba"[i % 4], pixel % width, pixel / width,
+        static_cast<double>(rgba[i]), static_cast<double>(right[i]), want.visible[pixel]);
+  }
+  return found;
+}

@@ -1,0 +1,30 @@
+/// \file
+/// What the image must be: painted by another algorithm, in double precision, and how far a float may be off.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "lab/verify.h"
+#include "scenes.h"
+
+/// An image of RGBA pixels, row 0 at the bottom. A is the coverage: 1 less what the circles let through.
+struct Image {
+  int width = 0, height = 0;
+  std::vector<float> rgba;  // (height, width, 4)
+};
+
+/// The right image of a scene, and how many layers of it can be seen.
+struct Reference {
+  Image image;
+  std::vector<unsigned> visible;  ///< for each pixel: circles that less than 24 halvings hide
+  bool soft = false;
+};
+
+/// Paints a scene from the nearest circle to the farthest, in double precision, on all cores.
+Reference paint(const Scene& scene, int width, int height);
+
+/// Compares an image with the reference: no channel of a pixel may be off by more than 4 roundings for each of
+/// its visible layers and 4 more; soft circles have 16 for each, most of them in the exponential. The errors of the
+/// result are in units of what is allowed.
+lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& want);

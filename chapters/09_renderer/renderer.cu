@@ -1,0 +1,1182 @@
+// # Chapter 09: Renderer
+//
+// Question: Thousands of transparent circles cover a pixel, and their order matters. What can still be done at once?
+// Builds on: 07_reductions, 08_scan
+// Kind: free
+// Size gpu: 1024,1024
+// Size simulator: 61,90
+// Sizes measured: 1024,1024 4096,4096 777,1000
+// Run: ./learn run 09
+//   ./learn run 09 --rung one_by_one         circle after circle, on one core of the host
+//   ./learn run 09 --rung circle_per_thread  all circles at once, into the same pixels [raises global-race]
+//   ./learn run 09 --rung pixel_per_thread   a thread goes through all circles for its pixel
+//   ./learn run 09 --rung in_registers       the same, and the pixel stays in registers
+//   ./learn run 09 --rung tiles              a block keeps the circles that touch its tile: box test, scan, compaction
+//   ./learn run 09 --rung no_barrier         the list is read before it is complete [raises shared-race]
+//   ./learn run 09 --rung ballots            the same tiles, compacted by ballots
+//   ./learn run 09 --rung front_to_back      nearest circles first, until nothing shines through
+//   ./learn run 09 --rung split_tiles        several blocks draw a tile in layers, which are put together
+//   ./learn run 09 --rung sorted_pairs       all pairs of tile and circle, counted, scanned and sorted
+//   ./learn run 09 --rung masks              a bit for each circle and column of tiles, and for each row
+//   ./learn run 09 --rung warp_blocks        the same lists, and each warp keeps what touches its own pixels
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+#include "canvas.h"
+#include "lab/lab.h"
+
+using std::size_t;
+
+// This chapter draws circles. Each is half transparent: it lets half of the light from below pass and adds half
+// of its own colour. There may be three circles or two million, and one rule holds for all of them: **a pixel
+// must look as if its circles had been drawn one after the other, in the order of the input.**
+//
+// ```{drawing} scenes
+// ```
+//
+// The rule makes this harder than it looks. A map has independent outputs and a reduction may add in any order.
+// Here a million circles contribute to a million pixels, and at each pixel the order counts. The solution puts
+// together what the last chapters built one by one: maps, scans, compaction, sorting and tiles.
+//
+// `./learn run 09 -- --scene snow --image snow.png` draws a scene instead of running the ladder. A scene can come
+// from a file, too: `--load FILE` reads lines of `x y z r g b radius`. `--frames 60 --gif balls.gif` makes an
+// animation of `balls`, `snow` or `fireworks`. `./learn run 09 -- --help` lists all options and scenes.
+//
+// Lengths are in units of the longer side of the image, and y points upwards. The counts below are for an image of
+// 90 x 61 pixels and the scenes that the simulator draws by default; `rand10k=600` is the scene `rand10k` with 600
+// circles instead of 10,000.
+//
+// ## 1. A pixel and a circle
+//
+// A pixel is a small square, and its colour is that of its **centre**: pixel x of a row stands for the position
+// x + 1/2. It lies in a circle if its distance from the circle's centre is at most the radius. Neither side needs
+// a square root: compare the squares.
+
+/// From the centre of a circle to that of a pixel, in one direction.
+///
+/// The product and the difference are rounded once, together, on the host and on the device: so all rungs agree
+/// on which pixels lie on the rim.
+__host__ __device__ inline float offset(int pixel, float scale, float centre) {
+  return fmaf(static_cast<float>(pixel) + 0.5f, scale, -centre);
+}
+
+/// The square of a distance, rounded alike everywhere.
+__host__ __device__ inline float square(float dx, float dy) { return fmaf(dx, dx, dy * dy); }
+
+/// How much a circle hides at distance^2 d2 from its centre: half, or with soft edges less and less.
+__host__ __device__ inline float alpha_at(float d2, float radius2, bool soft) {
+  return soft ? 0.5f * expf(-4.0f * d2 / radius2) : 0.5f;
+}
+
+/// A pixel with a layer of colour above it. The fourth component is its coverage, 1 less what still shines through.
+__host__ __device__ inline float4 over(float4 below, float4 colour, float alpha) {
+  return {fmaf(alpha, colour.x - below.x, below.x), fmaf(alpha, colour.y - below.y, below.y),
+          fmaf(alpha, colour.z - below.z, below.z), fmaf(alpha, 1 - below.w, below.w)};
+}
+
+// Why the explicit `fmaf`? A compiler may contract a product and a sum into one FMA with one rounding, or may not.
+// Two kernels that differ in this disagree about a pixel on the rim of a circle, and then its colour is off by up
+// to a half. Where a comparison decides, spell out the rounding.
+//
+// The CPU draws circle after circle. A box around the circle bounds the pixels that have to be tested. It must be
+// **clamped** to the image, since a circle may stick out of it or lie outside as a whole.
+
+/// Pixels from left to right - 1 and from bottom to top - 1.
+struct Box {
+  int left, right, bottom, top;
+};
+
+/// A box with all pixels of the image that the circle may contain; it is empty for a circle outside of the image.
+__host__ __device__ inline Box box_of(float x, float y, float radius, const Frame& frame) {
+  // The centres of pixels lie at 1/2; a hundredth more is for the roundings.
+  const float w = static_cast<float>(frame.width), h = static_cast<float>(frame.height);
+  const float left = ceilf((x - radius) * frame.unit - 0.51f);
+  const float right = floorf((x + radius) * frame.unit + 0.51f);
+  const float bottom = ceilf((y - radius) * frame.unit - 0.51f);
+  const float top = floorf((y + radius) * frame.unit + 0.51f);
+  return {static_cast<int>(fminf(fmaxf(left, 0), w)), static_cast<int>(fminf(fmaxf(right, 0), w)),
+          static_cast<int>(fminf(fmaxf(bottom, 0), h)), static_cast<int>(fminf(fmaxf(top, 0), h))};
+}
+
+/// Draws a scene on the host, in the order of its circles.
+///
+/// @param image  (height, width), row 0 at the bottom
+void one_by_one(float4* image, const Circle* circles, const Frame& frame) {
+  const size_t width = static_cast<size_t>(frame.width);
+  std::fill_n(image, width * static_cast<size_t>(frame.height), float4{1, 1, 1, 0});
+  for (unsigned i = 0; i < frame.circles; ++i) {
+    const Circle& c = circles[i];
+    const float radius2 = c.radius * c.radius;
+    const Box box = box_of(c.x, c.y, c.radius, frame);
+    for (int y = box.bottom; y < box.top; ++y) {
+      for (int x = box.left; x < box.right; ++x) {
+        const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+        if (d2 > radius2) continue;
+        float4& pixel = image[static_cast<size_t>(y) * width + static_cast<size_t>(x)];
+        pixel = over(pixel, {c.r, c.g, c.b, 0}, alpha_at(d2, radius2, frame.soft));
+      }
+    }
+  }
+}
+
+// ### Constants
+//
+// Every kernel needs the size of the image, the number of circles and where they are. All threads read the same
+// values, and nobody writes them while a kernel runs. {term}`Constant memory <constant memory>` is made for that:
+// a variable outside of all functions, which has a cache of its own and serves a whole warp at once where all
+// lanes read the same address.
+
+__constant__ Frame frame;  ///< what is drawn; the host sets it before a launch
+
+// Kernels read it like any other variable. The host cannot: `frame` names an object on the device. It copies with
+// `cudaMemcpyToSymbol(frame, &host, sizeof(host))`, and back with `cudaMemcpyFromSymbol`. Both take the variable
+// itself, not its address.
+//
+// A circle takes two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g and b. Whoever
+// only wants to know *whether* a circle is there never loads its colour.
+//
+// ## 2. One thread for each circle
+//
+// The loop over circles is the outer one, so let each thread take a circle.
+
+/// Draws all circles at once: a mistake on purpose.
+///
+/// Launch: one thread per circle, in blocks of one dimension; the image is white.
+__global__ void circle_per_thread() {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= frame.circles) return;
+  const float4 c = frame.place[i], colour = frame.colour[i];
+  const Box box = box_of(c.x, c.y, c.z, frame);
+  for (int y = box.bottom; y < box.top; ++y) {
+    for (int x = box.left; x < box.right; ++x) {
+      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+      if (d2 > c.z * c.z) continue;
+      float4& pixel = frame.image[static_cast<size_t>(y) * frame.width + x];
+      pixel = over(pixel, colour, alpha_at(d2, c.z * c.z, frame.soft));
+    }
+  }
+}
+
+/// Makes the image white, and nothing covers it.
+///
+/// Launch: one thread per pixel, in blocks of one dimension.
+__global__ void clear() {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < static_cast<size_t>(frame.width) * frame.height) frame.image[i] = {1, 1, 1, 0};
+}
+
+// ```{drawing} wrong
+// ```
+//
+//? atomics: Suppose that each thread locks a pixel while it reads, blends and writes it. Is the image right then?
+//? choices: yes | no, some layers are lost | no, some layers are in the wrong order
+//? answer: "no, some layers are in the wrong order"
+//
+// Two things are wrong with this kernel. Reading, blending and writing a pixel are three steps, and between them
+// another thread may write the same pixel: its layer is lost. The simulator reports that as a race. Atomicity
+// would mend it, by a lock or by an atomic operation. But then each pixel gets all of its layers in **some**
+// order, namely that in which threads happen to arrive, and another one in the next run. A sum of integers would
+// not mind. `over` is not commutative: red over blue is not blue over red.
+//
+// **So:** two things must hold for each pixel: atomicity and order. A single thread that draws all of a pixel's
+// layers in order gives both without any synchronization.
+//
+// ## 3. One thread for each pixel
+//
+// Turn the loops around: a thread has a pixel, and goes through all circles.
+
+/// Draws all circles, each thread at its own pixel.
+///
+/// Launch: blocks of two dimensions that cover the image; the image is white.
+__global__ void pixel_per_thread() {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= frame.width || y >= frame.height) return;
+  float4& pixel = frame.image[static_cast<size_t>(y) * frame.width + x];
+  for (unsigned i = 0; i < frame.circles; ++i) {
+    const float4 c = frame.place[i];
+    const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+    if (d2 <= c.z * c.z) pixel = over(pixel, frame.colour[i], alpha_at(d2, c.z * c.z, frame.soft));
+  }
+}
+
+// The image is right. But every layer reads and writes a pixel in global memory. The compiler cannot keep it in a
+// register by itself: for all it knows, the image and the circles overlap. We know better.
+
+/// Draws all circles; a pixel is written once, when it is complete.
+///
+/// Launch: blocks of two dimensions that cover the image.
+__global__ void in_registers() {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= frame.width || y >= frame.height) return;
+  float4 pixel = {1, 1, 1, 0};
+  for (unsigned i = 0; i < frame.circles; ++i) {
+    const float4 c = frame.place[i];
+    const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+    if (d2 <= c.z * c.z) pixel = over(pixel, frame.colour[i], alpha_at(d2, c.z * c.z, frame.soft));
+  }
+  frame.image[static_cast<size_t>(y) * frame.width + x] = pixel;
+}
+
+//? stores: The three circles of `rgb` cover each other in the middle. How many float4 does `pixel_per_thread`,
+//?   together with `clear`, store for each one that `in_registers` stores?
+//? answer: count("pixel_per_thread/rgb", "global_store_active_lanes") / count("in_registers/rgb",
+//?   "global_store_active_lanes")
+//? unit: times as many
+//? near: 25 %
+//
+// One for the white background, and one for each layer. A circle of radius .3 covers pi * .09 = 28 % of the unit
+// square, which is cut off at the image's upper edge.
+//
+// `clear` is gone as well: the background is where the register starts.
+//
+//? work: In `rand10k`, a circle has an area of .0088 on average. What part of the tests of `in_registers` finds a
+//?   pixel inside of a circle?
+//? choices: 1 in 11 | 1 in 110 | 1 in 1100
+//? answer: "1 in 110"
+//
+// **So:** the kernel is right and wastes nearly all of its tests. A million pixels and a million circles make 10^12 of
+// them. Pixels that lie close together have the same circles, so let them share the tests.
+//
+// ## 4. A block for each tile
+//
+// A block draws a {term}`tile` of 16 x 16 pixels. It takes the circles in batches of 256. In each batch,
+//
+// 1. each thread tests *one circle* against the tile,
+// 2. the circles that touch it are put into a list, in their order,
+// 3. each thread blends the circles of the list at *its pixel*.
+//
+// ```{drawing} tile
+// ```
+//
+// The test must not miss a circle. The pixel of the tile that is nearest to the centre decides: its column is the
+// first one, if the centre is to the left of the tile; the last one, if it is to the right; otherwise the distance
+// across is 0.
+
+/// Whether a circle may contain a pixel of a box; if it says no, it contains none.
+///
+/// The offsets are those of pixels, rounded as in the test of a pixel: so no pixel on a rim is lost.
+__device__ inline bool touches(float4 c, Box box) {
+  const float dx =
+      fmaxf(fmaxf(offset(box.left, frame.scale, c.x), 0), -offset(box.right - 1, frame.scale, c.x));
+  const float dy =
+      fmaxf(fmaxf(offset(box.bottom, frame.scale, c.y), 0), -offset(box.top - 1, frame.scale, c.y));
+  return square(dx, dy) <= c.z * c.z;
+}
+
+// The second step is the {term}`stream compaction` of chapter 08: the exclusive scan of the flags tells each
+// thread where in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each
+// circle *a* place, in the order in which threads happen to reach it. A scan gives each circle the number of
+// circles before it. Order is what this is about.
+
+constexpr int TILE = 16;                   ///< pixels along a side of a tile
+constexpr unsigned THREADS = TILE * TILE;  ///< of a block that draws one
+constexpr unsigned ALL = 0xFFFFFFFF;       ///< the mask of a whole warp
+
+/// The tile that this block draws. It may stick out of the image.
+__device__ inline Box tile_box(int side) {
+  const int left = blockIdx.x * side, bottom = blockIdx.y * side;
+  return {left, left + side, bottom, bottom + side};
+}
+
+/// The inclusive scan of a flag of each thread, as in chapter 08.
+///
+/// @param total  the number of flags that are set
+__device__ inline unsigned scan_flags(bool flag, unsigned (&sums)[2][THREADS], unsigned& total) {
+  const unsigned t = threadIdx.x;
+  unsigned now = 0;
+  sums[now][t] = flag;
+  for (unsigned d = 1; d < THREADS; d *= 2) {
+    __syncthreads();  // the row is complete
+    sums[1 - now][t] = t < d ? sums[now][t] : sums[now][t] + sums[now][t - d];
+    now = 1 - now;
+  }
+  __syncthreads();
+  total = sums[now][THREADS - 1];
+  return sums[now][t];
+}
+
+/// Draws a tile, batch by batch. Also the rung `no_barrier`, which leaves out the barrier behind the list.
+///
+/// Launch: blocks of THREADS threads, one for each tile.
+template <bool BARRIER>
+__global__ void __launch_bounds__(THREADS) tiles() {
+  __shared__ unsigned sums[2][THREADS], list[THREADS];
+  const unsigned t = threadIdx.x;
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
+  float4 pixel = {1, 1, 1, 0};
+
+  for (unsigned first = 0; first < frame.circles; first += THREADS) {
+    const unsigned i = first + t;
+    const bool hit = i < frame.circles && touches(frame.place[i], tile);
+    unsigned total;
+    const unsigned place = scan_flags(hit, sums, total);
+    if (hit) list[place - 1] = i;
+    if (BARRIER) __syncthreads();  // the list is complete
+    for (unsigned j = 0; j < total; ++j) {
+      const float4 c = frame.place[list[j]];
+      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+      if (d2 <= c.z * c.z) {
+        pixel = over(pixel, frame.colour[list[j]], alpha_at(d2, c.z * c.z, frame.soft));
+      }
+    }
+  }
+  if (x < frame.width && y < frame.height) {
+    frame.image[static_cast<size_t>(y) * frame.width + x] = pixel;
+  }
+}
+
+// Tiles at the right and the upper edge stick out of the image. Their outer threads have no pixel, **and take part
+// all the same**: they test circles, and a barrier waits for every thread of the block. A `return` at the top,
+// which was right in `in_registers`, would be a mistake here. They only must not write.
+//
+//? barriers: In `tiles`, no barrier stands at the end of the loop's body, where threads may still read the list
+//?   while others begin with the next batch. Can the next batch overwrite a list that is still being read?
+//? choices: yes | no: the scan has barriers before anything is written to the list
+//? answer: "no: the scan has barriers before anything is written to the list"
+//
+// Each barrier has a reason. Those within the scan separate its steps. The one behind the list lets no thread read
+// an entry that is not there yet; `no_barrier` leaves it out, and the simulator names the line. And at the end of
+// the body there is none: a thread writes to the list only behind the barriers of the next scan, which it cannot
+// pass before all threads have left the loop over the list. The last element of `sums`, too, has been read by all
+// before the barrier behind the list.
+//
+//? tests: A frame of 90 x 61 pixels has 24 tiles. How many times fewer circles does `tiles` load from `frame.place`
+//?   than `in_registers`, counted in requests, for `rand10k=600`?
+//? answer: count("in_registers/rand10k=600", "global_load_requests") / count("tiles/rand10k=600",
+//?   "global_load_requests")
+//? unit: times fewer requests
+//? near: factor 2
+//
+// In `in_registers` each warp loads every circle: a request for each of them, and one more for its colour
+// where a lane is inside. In `tiles` a request of the first step loads 32 circles, and those of the
+// third are for circles that do touch the tile.
+//
+// ### Ballots instead of the scan
+//
+// Eight steps with a barrier each, to scan 256 flags: chapter 08 did better. A warp's flags fit into a word, which
+// `__ballot_sync` hands to all lanes, and `__popc` counts those to the left.
+
+/// How many threads of the block with lower numbers have the flag set.
+///
+/// @param total  how many threads have it set
+__device__ inline unsigned rank_of(bool flag, unsigned (&of_warps)[THREADS / 32], unsigned& total) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned flags = __ballot_sync(ALL, flag);
+  if (lane == 0) of_warps[warp] = __popc(flags);
+  __syncthreads();
+  unsigned before = 0;
+  total = 0;
+#pragma unroll
+  for (unsigned w = 0; w < THREADS / 32; ++w) {
+    if (w == warp) before = total;
+    total += of_warps[w];
+  }
+  return before + __popc(flags & ((1u << lane) - 1));
+}
+
+/// `tiles`, with two barriers for each batch.
+///
+/// Launch: blocks of THREADS threads, one for each tile.
+__global__ void __launch_bounds__(THREADS) ballots() {
+  __shared__ unsigned of_warps[THREADS / 32];
+  __shared__ unsigned list[THREADS];
+  const unsigned t = threadIdx.x;
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
+  float4 pixel = {1, 1, 1, 0};
+
+  for (unsigned first = 0; first < frame.circles; first += THREADS) {
+    const unsigned i = first + t;
+    const bool hit = i < frame.circles && touches(frame.place[i], tile);
+    unsigned total;
+    const unsigned place = rank_of(hit, of_warps, total);
+    if (hit) list[place] = i;
+    __syncthreads();  // the list is complete, and of_warps has been read
+    for (unsigned j = 0; j < total; ++j) {
+      const float4 c = frame.place[list[j]];
+      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+      if (d2 <= c.z * c.z) {
+        pixel = over(pixel, frame.colour[list[j]], alpha_at(d2, c.z * c.z, frame.soft));
+      }
+    }
+  }
+  if (x < frame.width && y < frame.height) {
+    frame.image[static_cast<size_t>(y) * frame.width + x] = pixel;
+  }
+}
+
+//? ballot_barriers: How many load requests to shared memory does `tiles` make for each one of `ballots`, for
+//?   `micro2M=900`, where lists are short?
+//? answer: count("tiles/micro2M=900", "shared_load_requests") / count("ballots/micro2M=900", "shared_load_requests")
+//? unit: times as many
+//? near: factor 1.5
+//
+// The scan reads its rows 15 times or so for a batch, the ballots 8 totals. The number of barriers falls from ten
+// to two.
+//
+// ## 5. Front to back
+//
+// In `rand100k` about 880 circles lie above each other at each pixel. Each hides half of what is below it. After 24
+// of them, what is below has been halved 24 times: it contributes less than half a unit in the last place of a
+// float between 1/2 and 1. The 856 circles at the bottom cannot be seen, and nobody needs to draw them.
+//= 880: 100000 * 3.14159 * (0.08**3 - 0.02**3) / 3 / 0.06
+//
+// To leave them out, a thread must begin at the front. So far, a pixel was p = alpha c + (1 - alpha) p for each layer
+// from below. Read from above, each colour is weighted by its own alpha and by the **transmittance** of all layers
+// above it: the product of their (1 - alpha). The sum of the terms is the same.
+
+constexpr float DARK = 0x1p-24f;  ///< with less transmittance, nothing below can be seen
+
+/// A pixel as it is seen from above: rgb is the sum of its layers so far, w their transmittance.
+__device__ inline void under(float4& sum, float4 colour, float alpha) {
+  const float share = alpha * sum.w;
+  sum.x = fmaf(share, colour.x, sum.x);
+  sum.y = fmaf(share, colour.y, sum.y);
+  sum.z = fmaf(share, colour.z, sum.z);
+  sum.w = fmaf(-alpha, sum.w, sum.w);
+}
+
+/// The pixel that it becomes with the white background behind it.
+__device__ inline float4 finished(float4 sum) {
+  return {sum.x + sum.w, sum.y + sum.w, sum.z + sum.w, 1 - sum.w};
+}
+
+/// Draws a tile from the nearest circle on, until it is saturated.
+///
+/// @param layers  nullptr: writes finished pixels; otherwise (gridDim.z, height, width) sums
+/// @param each    circles that a block draws: blocks of one tile take turns, nearest first; a multiple of THREADS
+///
+/// Launch: blocks of THREADS threads, one for each tile and, along z, for each part of the circles.
+__global__ void __launch_bounds__(THREADS) front_to_back(float4* layers, unsigned each) {
+  __shared__ unsigned of_warps[THREADS / 32];
+  __shared__ unsigned list[THREADS];
+  const unsigned t = threadIdx.x, n = frame.circles;
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
+  const bool mine = x < frame.width && y < frame.height;
+  float4 sum = {0, 0, 0, mine ? 1.0f : 0.0f};
+
+  const unsigned end = min(n, (blockIdx.z + 1) * each);
+  for (unsigned first = blockIdx.z * each; first < end; first += THREADS) {
+    const unsigned k = first + t, i = n - 1 - k;  // the k-th from the front
+    const bool hit = k < end && touches(frame.place[i], tile);
+    unsigned total;
+    const unsigned place = rank_of(hit, of_warps, total);
+    if (hit) list[place] = i;
+    __syncthreads();
+    for (unsigned j = 0; j < total && sum.w >= DARK; ++j) {
+      const float4 c = frame.place[list[j]];
+      const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+      if (d2 <= c.z * c.z) under(sum, frame.colour[list[j]], alpha_at(d2, c.z * c.z, frame.soft));
+    }
+    if (!__syncthreads_or(sum.w >= DARK)) break;
+  }
+  if (!mine) return;
+  const size_t at = static_cast<size_t>(y) * frame.width + x;
+  if (layers == nullptr) {
+    frame.image[at] = finished(sum);
+  } else {
+    layers[blockIdx.z * static_cast<size_t>(frame.width) * frame.height + at] = sum;
+  }
+}
+
+// The block leaves the loop when no pixel needs more, and that must be decided **by all threads together**: a
+// thread that left alone would be missing at the barrier. `__syncthreads_or` is a barrier that also returns
+// whether the condition holds for any thread. A thread without a pixel starts with no light, and so it never asks
+// for more.
+//
+//? saturated: A pixel's transmittance starts at 1, and DARK is 2^-24. How many layers with alpha 1/2 does a thread
+//?   draw at most?
+//? choices: 23 | 24 | 25
+//? answer: "25"
+//
+// 24 layers leave 2^-24, which is not less than DARK, so one more is drawn.
+//
+// ### What changes in the image
+//
+// The result is no longer the same to the last bit, for two reasons. The sum has its terms in another order, so
+// it is rounded in other places. And a saturated pixel lacks its lowest layers, which would contribute less than
+// 2^-24 in all. The check of this chapter allows for both and for nothing else: four roundings for each layer that
+// can be seen, and four more. The number of visible layers comes from the reference, which computes in double
+// precision. A layer that is missing or in the wrong place is off by thousands of times as much.
+//
+// The coverage, the image's fourth channel, tells the two apart. From below it reaches 1 exactly, by rounding. From
+// above it is 1 - w and stays just below 1. For 8 bits a channel, transmittance below 2^-9 cannot be seen, and one
+// could stop after 9 layers; then the image depends on the threshold, and this chapter's check would fail.
+//
+//? early: How many times fewer load requests does `front_to_back` make than `ballots`, for `biglittle=600`: 540
+//?   large circles, each covering about a fifth of the image, and 60 small ones above them?
+//? answer: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
+//?   "global_load_requests")
+//? unit: times fewer
+//? near: factor 2
+//
+// About three times. 25 layers saturate a pixel in the middle after about 125 large circles, so one batch of the three is enough
+// there. Near the image's edges fewer circles cover a pixel, and those tiles take longer. With 10,000 circles nearly all
+// batches are never looked at.
+//= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
+//=   "global_load_requests")
+//
+// ## 6. Splitting hot tiles
+//
+// A launch takes as long as its slowest block. Where circles crowd in one corner and are too few to saturate it, a few
+// tiles have most of the work, one after the other, while the other SMs idle. To share a tile among blocks, its
+// circles must be shared, in spite of the order.
+//
+// That works because blending is **associative**. A stack of layers, seen from above, is a colour and a
+// transmittance, just like a single layer: (C, T). Two stacks on top of each other are one:
+//
+//     (C1, T1) over (C2, T2)  =  (C1 + T1 C2, T1 T2)
+//
+// So the stack may be cut anywhere, each part drawn on its own, and the parts put together in their order. It is a
+// scan's operator that is not commutative, as in section 8 of chapter 08. `front_to_back` can do the first half
+// already.
+
+/// Puts the layers of each pixel together, nearest first.
+///
+/// @param layers  (parts, height, width), as `front_to_back` leaves them
+///
+/// Launch: one thread per pixel, in blocks of one dimension.
+__global__ void compose(const float4* layers, unsigned parts) {
+  const size_t pixels = static_cast<size_t>(frame.width) * frame.height;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= pixels) return;
+  float4 sum = {0, 0, 0, 1};
+  for (unsigned part = 0; part < parts; ++part) {
+    const float4 layer = layers[part * pixels + i];
+    sum = {fmaf(sum.w, layer.x, sum.x), fmaf(sum.w, layer.y, sum.y), fmaf(sum.w, layer.z, sum.z),
+           sum.w * layer.w};
+  }
+  frame.image[i] = finished(sum);
+}
+
+/// Draws a scene in parts.
+///
+/// @param frame   of the scene, on the host
+/// @param layers  (parts, height, width) sums; overwritten
+void split_tiles(const Frame& frame, float4* layers, unsigned parts) {
+  const unsigned each = lab::ceil_div(lab::ceil_div(frame.circles, parts), THREADS) * THREADS;
+  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE), parts);
+  front_to_back<<<grid, THREADS>>>(layers, each);
+  const size_t pixels = static_cast<size_t>(frame.width) * static_cast<size_t>(frame.height);
+  compose<<<static_cast<unsigned>(lab::ceil_div(pixels, size_t{256})), 256>>>(layers, parts);
+}
+
+// Its price: a part does not know what is above it, so it draws circles that the parts above hide. Splitting
+// and stopping early work against each other. Split only what does not saturate.
+//
+// ## 7. Sorted pairs
+//
+// All these tiles still test all circles, or all down to where they are saturated. The other way round is
+// cheaper: a circle's box tells which tiles it touches, usually a few. Write down all **pairs** of a tile and a
+// circle, sorted by tile and, within a tile, by circle. Then each tile finds its circles as one list.
+//
+// The sort is a counting sort, in three steps, all of which chapter 08 has taught. The circles are cut into
+// **chunks** of 1024.
+//
+// 1. Count the pairs of each tile and chunk.
+// 2. An exclusive scan of the counts, tile by tile and within a tile chunk by chunk, tells where the pairs of each
+//    tile and chunk begin.
+// 3. Write each pair to its place.
+//
+// One thread handles a tile and a chunk, in both the first and the third step, and goes through the chunk in order. So
+// the order is kept and no atomic is needed.
+
+constexpr unsigned CHUNK = 1024;  ///< circles
+
+/// Where the pairs of each tile and chunk begin.
+struct Places {
+  unsigned* within;  ///< (tiles, chunks): counts, then places within a run of CHUNK counts
+  unsigned* runs;    ///< where each run begins
+  unsigned* total;   ///< all pairs
+
+  __device__ unsigned of(size_t count) const { return within[count] + runs[count / CHUNK]; }
+};
+
+/// Counts the pairs of each tile and chunk, or writes them.
+///
+/// @param pairs  circles, sorted by tile and then by circle
+///
+/// Launch: blocks of THREADS threads: along x one for each THREADS tiles, along y one for each chunk.
+template <bool WRITE>
+__global__ void __launch_bounds__(THREADS) list_pairs(Places places, unsigned* pairs) {
+  __shared__ Box boxes[THREADS];  // in tiles
+  const int columns = (frame.width + TILE - 1) / TILE, rows = (frame.height + TILE - 1) / TILE;
+  const unsigned number = blockIdx.x * THREADS + threadIdx.x, chunk = blockIdx.y;
+  const int column = number % columns, row = number / columns;
+  const size_t count = static_cast<size_t>(number) * gridDim.y + chunk;
+  unsigned found = 0;
+  if (WRITE && row < rows) found = places.of(count);
+
+  for (unsigned first = chunk * CHUNK; first < min((chunk + 1) * CHUNK, frame.circles);
+       first += THREADS) {
+    __syncthreads();  // the boxes before have been read
+    const unsigned i = first + threadIdx.x;
+    Box box = {0, 0, 0, 0};
+    if (i < frame.circles) {
+      const float4 c = frame.place[i];
+      box = box_of(c.x, c.y, c.z, frame);
+      box = {box.left / TILE, (box.right + TILE - 1) / TILE, box.bottom / TILE,
+             (box.top + TILE - 1) / TILE};
+    }
+    boxes[threadIdx.x] = box;
+    __syncthreads();
+    for (unsigned j = 0; j < THREADS; ++j) {
+      const Box b = boxes[j];
+      if (column < b.left || column >= b.right || row < b.bottom || row >= b.top) continue;
+      if (WRITE) pairs[found] = first + j;
+      ++found;
+    }
+  }
+  if (!WRITE && row < rows) places.within[count] = found;
+}
+
+/// The exclusive scan of a value of each of 1024 threads.
+__device__ inline unsigned scan_1024(unsigned value, unsigned (&of_warps)[32], unsigned& total) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const auto scan_warp = [&](unsigned inclusive) {
+    for (unsigned d = 1; d < 32; d *= 2) {
+      const unsigned left = __shfl_up_sync(ALL, inclusive, d);
+      if (lane >= d) inclusive += left;
+    }
+    return inclusive;
+  };
+  const unsigned inclusive = scan_warp(value);
+  if (lane == 31) of_warps[warp] = inclusive;
+  __syncthreads();
+  const unsigned sums = scan_warp(of_warps[lane]);
+  total = __shfl_sync(ALL, sums, 31);
+  const unsigned before = __shfl_sync(ALL, sums, (warp + 31) % 32);
+  __syncthreads();  // of_warps may be overwritten
+  return (warp == 0 ? 0 : before) + inclusive - value;
+}
+
+/// Scans each run of CHUNK counts by itself, and leaves its sum.
+///
+/// Launch: blocks of CHUNK threads, one for each run.
+__global__ void __launch_bounds__(CHUNK) scan_counts(Places places, size_t counts) {
+  __shared__ unsigned of_warps[32];
+  const size_t i = size_t{blockIdx.x} * CHUNK + threadIdx.x;
+  unsigned total;
+  const unsigned before = scan_1024(i < counts ? places.within[i] : 0, of_warps, total);
+  if (i < counts) places.within[i] = before;
+  if (threadIdx.x == 0) places.runs[blockIdx.x] = total;
+}
+
+/// Scans the sums of the runs.
+///
+/// Launch: one block of CHUNK threads.
+__global__ void __launch_bounds__(CHUNK) scan_runs(Places places, unsigned runs) {
+  __shared__ unsigned of_warps[32];
+  unsigned before = 0;
+  for (unsigned first = 0; first < runs; first += CHUNK) {
+    const unsigned i = first + threadIdx.x;
+    unsigned total;
+    const unsigned place = scan_1024(i < runs ? places.runs[i] : 0, of_warps, total);
+    if (i < runs) places.runs[i] = before + place;
+    before += total;
+  }
+  if (threadIdx.x == 0) *places.total = before;
+}
+
+/// Draws each pixel from the list of its tile, nearest circles first.
+///
+/// Launch: blocks of THREADS threads, one for each tile.
+__global__ void __launch_bounds__(THREADS)
+    draw_lists(Places places, const unsigned* pairs, unsigned chunks) {
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + threadIdx.x % TILE, y = tile.bottom + threadIdx.x / TILE;
+  if (x >= frame.width || y >= frame.height) return;
+  const size_t number = static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x;
+  const bool last = number + 1 == static_cast<size_t>(gridDim.x) * gridDim.y;
+  const unsigned begin = places.of(number * chunks);
+  const unsigned end = last ? *places.total : places.of((number + 1) * chunks);
+  float4 sum = {0, 0, 0, 1};
+  for (unsigned at = end; at > begin && sum.w >= DARK; --at) {
+    const unsigned i = pairs[at - 1];
+    const float4 c = frame.place[i];
+    const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
+    if (d2 <= c.z * c.z) under(sum, frame.colour[i], alpha_at(d2, c.z * c.z, frame.soft));
+  }
+  frame.image[static_cast<size_t>(y) * frame.width + x] = finished(sum);
+}
+
+/// Draws a scene with sorted pairs.
+///
+/// @param frame   of the scene, on the host
+/// @param places  for all tiles and chunks; overwritten
+void sorted_pairs(const Frame& frame, Places places) {
+  const unsigned columns = lab::ceil_div(frame.width, TILE);
+  const unsigned rows = lab::ceil_div(frame.height, TILE);
+  const unsigned chunks = lab::ceil_div(frame.circles, CHUNK);
+  const size_t counts = size_t{columns} * rows * chunks;
+  const unsigned runs = static_cast<unsigned>(lab::ceil_div(counts, size_t{CHUNK}));
+  const dim3 grid(lab::ceil_div(columns * rows, THREADS), chunks);
+  list_pairs<false><<<grid, THREADS>>>(places, nullptr);
+  scan_counts<<<runs, CHUNK>>>(places, counts);
+  scan_runs<<<1, CHUNK>>>(places, runs);
+
+  unsigned total = 0, *pairs = nullptr;
+  CUDA_CHECK(cudaMemcpy(&total, places.total, sizeof total, cudaMemcpyDeviceToHost));
+  CUDA_CHECK(cudaMallocAsync(&pairs, (size_t{total} + 1) * sizeof(unsigned), nullptr));
+  list_pairs<true><<<grid, THREADS>>>(places, pairs);
+  draw_lists<<<dim3(columns, rows), THREADS>>>(places, pairs, chunks);
+  CUDA_CHECK(cudaFreeAsync(pairs, nullptr));
+}
+
+// `draw_lists` has no barrier at all: every thread reads its tile's list by itself, and a warp is done as soon as its
+// 32 pixels are. The threads of a tile read the same addresses at about the same time, mostly from the L1 cache.
+//
+// Two things are not good yet. The number of pairs is known on the device only, so the host has to wait for it
+// before it can allocate the list: a **round trip**, with the GPU idle meanwhile. And all pairs are made, even
+// those of circles that are hidden: with circles that are large against a tile, their number
+// is many times that of the circles.
+//
+//? pairs: How many pairs are there for each circle in `rand10k=600`?
+//? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "list_pairs") / 600
+//? unit: pairs
+//? near: factor 1.5
+//
+// The longer side of this image has 90 pixels, so a circle of radius .05 has a box of 9 x 9 pixels, in tiles
+// of 16. The count includes one store for each tile and chunk, in the first step. In an image of 1024 pixels,
+// the same circle has a box of 102 x 102 pixels and about 50 tiles.
+//
+// ## 8. Masks, without a round trip
+//
+// A box touches a tile if it touches the tile's column *and* the tile's row. So it is enough to know, for each
+// **column** of tiles and for each **row**, which circles touch it. One bit for each circle: 32 circles are a
+// word, and the circles of a tile are the bitwise *and* of two words.
+//
+// ```{drawing} masks
+// ```
+//
+// Masks have a size that the host knows before the launch: circles / 8 bytes for each column and each row. There is
+// nothing to count, to scan or to sort, and no round trip. A bit stands at its circle's place, so order comes for free.
+//
+// A warp makes the words of 32 circles. Each lane has a circle and knows the range of columns that its box
+// touches: a word with a bit for each of 32 columns. Wanted are words with a bit for each *circle*. That is the
+// transposition of a matrix of 32 x 32 bits, of which each lane holds a row. Five steps exchange its halves, quarters,
+// and so on, between lanes.
+
+/// Lane j gets bit j of each lane's word: a transposition of 32 x 32 bits.
+__device__ inline unsigned transpose_bits(unsigned word) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned low = 0x0000FFFF;  // bits whose number lacks d
+#pragma unroll
+  for (unsigned d = 16; d > 0; d /= 2) {
+    const unsigned other = __shfl_xor_sync(ALL, word, d);
+    word = (lane & d) == 0 ? (word & low) | (other & low) << d : (word & ~low) | (other >> d & low);
+    low ^= low << d / 2;
+  }
+  return word;
+}
+
+/// A word with the bits from `begin` to `end` - 1 set, as far as it has them.
+__device__ inline unsigned bits_between(int begin, int end) {
+  begin = max(begin, 0), end = min(end, 32);
+  return begin < end ? ALL >> (32 - (end - begin)) << begin : 0;
+}
+
+constexpr int SIDE = 32;                ///< pixels along a side of a tile, from here on
+constexpr unsigned WORDS_A_BLOCK = 32;  ///< words of a mask that a block makes: 1024 circles
+
+/// Marks which circles touch each column and each row of tiles. Bit 0 of word 0 is the nearest circle.
+///
+/// @param columns, rows  (columns, words) and (rows, words)
+/// @param words          in a mask: a multiple of WORDS_A_BLOCK; bits that stand for no circle become 0
+///
+/// Launch: blocks of 256 threads, one for each WORDS_A_BLOCK words.
+__global__ void __launch_bounds__(256)
+    mark_tiles(unsigned* columns, unsigned* rows, unsigned words) {
+  __shared__ unsigned staged[32][33];  // (column or row, word)
+  constexpr unsigned EACH = WORDS_A_BLOCK / 8;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, n = frame.circles;
+  Box boxes[EACH];  // in tiles
+#pragma unroll
+  for (unsigned v = 0; v < EACH; ++v) {
+    const unsigned k = (blockIdx.x * WORDS_A_BLOCK + warp * EACH + v) * 32 + lane;
+    Box box = {0, 0, 0, 0};
+    if (k < n) {
+      const float4 c = frame.place[n - 1 - k];
+      box = box_of(c.x, c.y, c.z, frame);
+    }
+    boxes[v] = {box.left / SIDE, (box.right + SIDE - 1) / SIDE, box.bottom / SIDE,
+                (box.top + SIDE - 1) / SIDE};
+  }
+
+  const int wide = (frame.width + SIDE - 1) / SIDE, high = (frame.height + SIDE - 1) / SIDE;
+  const auto mark = [&](unsigned* masks, int count, auto begin, auto end) {
+    for (int first = 0; first < count; first += 32) {
+#pragma unroll
+      for (unsigned v = 0; v < EACH; ++v) {
+        staged[lane][warp * EACH + v] =
+            transpose_bits(bits_between(begin(boxes[v]) - first, end(boxes[v]) - first));
+      }
+      __syncthreads();
+      for (int i = warp; i < 32 && first + i < count; i += 8) {
+        masks[static_cast<size_t>(first + i) * words + blockIdx.x * WORDS_A_BLOCK + lane] =
+            staged[i][lane];
+      }
+      __syncthreads();
+    }
+  };
+  mark(
+      columns, wide, [](Box b) { return b.left; }, [](Box b) { return b.right; });
+  mark(
+      rows, high, [](Box b) { return b.bottom; }, [](Box b) { return b.top; });
+}
+
+// A block draws a tile of 32 x 32 pixels with 256 threads, four pixels each. It goes through its two masks from the front.
+// In each batch a thread takes W words; a scan of their numbers of bits gives each circle its place in the list, and
+// the list is staged, places and colours, in shared memory, up to 256 circles at a time.
+
+/// What the blocks of section 8 and 9 keep in shared memory.
+struct Staged {
+  unsigned of_warps[2][8];  ///< circles that each warp has found, for this batch and the one before
+  unsigned list[256];
+  float4 place[256], colour[256];
+};
+
+/// Calls blend(count) for up to 256 circles after the other, nearest first, that touch the tile of this block. It says
+/// whether its thread needs more.
+///
+/// @tparam W  words that a thread takes at a time: 1, or 4 with one load
+template <unsigned W, class Blend>
+__device__ inline void for_circles(Staged& staged, const unsigned* columns, const unsigned* rows,
+                                   unsigned words, Blend blend) {
+  const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32, n = frame.circles;
+  const unsigned* const column = columns + size_t{blockIdx.x} * words;
+  const unsigned* const row = rows + size_t{blockIdx.y} * words;
+  unsigned now = 0;
+  for (unsigned first = 0; first < words; first += 256 * W, now = 1 - now) {
+    const unsigned at = first + t * W;
+    unsigned hits[W] = {}, found = 0;
+    if (at < words) {
+      if constexpr (W == 4) {
+        const uint4 a = *reinterpret_cast<const uint4*>(column + at);
+        const uint4 b = *reinterpret_cast<const uint4*>(row + at);
+        hits[0] = a.x & b.x, hits[1] = a.y & b.y, hits[2] = a.z & b.z, hits[3] = a.w & b.w;
+      } else {
+        hits[0] = column[at] & row[at];
+      }
+    }
+#pragma unroll
+    for (unsigned w = 0; w < W; ++w) found += __popc(hits[w]);
+
+    // The scan of all counts: in a warp, then over the warps.
+    unsigned place = found;
+#pragma unroll
+    for (unsigned d = 1; d < 32; d *= 2) {
+      const unsigned left = __shfl_up_sync(ALL, place, d);
+      if (lane >= d) place += left;
+    }
+    if (lane == 31) staged.of_warps[now][warp] = place;
+    place -= found;
+    __syncthreads();
+    unsigned total = 0;
+#pragma unroll
+    for (unsigned w = 0; w < 8; ++w) {
+      if (w == warp) place += total;
+      total += staged.of_warps[now][w];
+    }
+
+    for (unsigned piece = 0; piece < total; piece += 256) {
+#pragma unroll
+      for (unsigned w = 0; w < W; ++w) {
+        for (; hits[w] != 0 && place < piece + 256; hits[w] &= hits[w] - 1, ++place) {
+          staged.list[place - piece] = n - 1 - ((at + w) * 32 + __ffs(hits[w]) - 1);
+        }
+      }
+      __syncthreads();  // the list is complete
+      if (piece + t < total) {
+        const unsigned i = staged.list[t];
+        staged.place[t] = frame.place[i];
+        staged.colour[t] = frame.colour[i];
+      }
+      __syncthreads();  // so are places and colours
+      const bool open = blend(min(total - piece, 256u));
+      if (!__syncthreads_or(open)) return;
+    }
+  }
+}
+
+/// Draws a tile of 32 x 32 pixels from its masks.
+///
+/// @param columns, rows, words  as `mark_tiles` has left them
+///
+/// Launch: blocks of 256 threads, one for each tile.
+__global__ void __launch_bounds__(256)
+    masks(const unsigned* columns, const unsigned* rows, unsigned words) {
+  __shared__ Staged staged;
+  const Box tile = tile_box(SIDE);
+  const int x = tile.left + threadIdx.x % SIDE, y = tile.bottom + threadIdx.x / SIDE;
+  float4 sums[4];  // of the pixels in column x and rows y, y + 8, y + 16, y + 24
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    sums[s] = {0, 0, 0, x < frame.width && y + 8 * s < frame.height ? 1.0f : 0.0f};
+  }
+  for_circles<1>(staged, columns, rows, words, [&](unsigned count) {
+    for (unsigned j = 0; j < count; ++j) {
+      const float4 c = staged.place[j], colour = staged.colour[j];
+      const float dx = offset(x, frame.scale, c.x), radius2 = c.z * c.z;
+#pragma unroll
+      for (int s = 0; s < 4; ++s) {
+        const float d2 = square(dx, offset(y + 8 * s, frame.scale, c.y));
+        if (d2 <= radius2) under(sums[s], colour, alpha_at(d2, radius2, frame.soft));
+      }
+    }
+    return fmaxf(fmaxf(sums[0].w, sums[1].w), fmaxf(sums[2].w, sums[3].w)) >= DARK;
+  });
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    if (x < frame.width && y + 8 * s < frame.height) {
+      frame.image[static_cast<size_t>(y + 8 * s) * frame.width + x] = finished(sums[s]);
+    }
+  }
+}
+
+// Four pixels in a thread share the circle's load from shared memory and one of its two offsets. That is the
+// {term}`register tiling <register tile>` of chapter 04, for pixels.
+//
+// `of_warps` has two rows for a reason. If a batch has no circle at all, no barrier follows the one behind it, and
+// a fast warp may write its next count while a slow one still reads. Two rows keep them apart, since the barrier of the
+// next batch lies between.
+//
+//? words: How many bytes of masks does `mark_tiles` write for an image of 1024 x 1024 pixels and a million
+//?   circles?
+//? choices: 0.5 MB | 8 MB | 125 MB
+//? answer: "8 MB"
+//
+// 32 columns and 32 rows, a bit each: 8 bytes for a circle. All pairs of a tile and a circle, at a bit each, would
+// be 128 bytes.
+//= 8 bytes: (32 + 32) / 8
+//= 128 bytes: 32 * 32 / 8
+//
+// ## 9. A list for each warp
+//
+// A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would make the
+// masks longer and each list shorter. The third level therefore belongs to the warp: its 32 lanes test 32 circles
+// of the staged list against a block of 8 x 4 pixels and take a ballot. The ballot **is** the list, in order. Each warp
+// has four such blocks, 16 x 8 pixels, and each lane one pixel in each.
+
+/// Draws a tile of 32 x 32 pixels from its masks; each warp looks for what touches its own pixels.
+///
+/// @tparam SOFT  whether alpha falls off from the centre
+/// @tparam W     words of a mask that a thread takes at a time
+///
+/// Launch: as `masks`.
+template <bool SOFT, unsigned W>
+__global__ void __launch_bounds__(256, 4)
+    warp_blocks(const unsigned* columns, const unsigned* rows, unsigned words) {
+  __shared__ Staged staged;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const Box tile = tile_box(SIDE);
+  const int left = tile.left + warp % 2 * 16, bottom = tile.bottom + warp / 2 * 8;
+  const int x = left + lane % 8, y = bottom + lane / 8;
+  float4 sums[4];  // of the pixels at x + 8 (s % 2), y + 4 (s / 2)
+  bool open[4];    // whether a lane of the warp needs more; the same in all lanes
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const bool mine = x + s % 2 * 8 < frame.width && y + s / 2 * 4 < frame.height;
+    sums[s] = {0, 0, 0, mine ? 1.0f : 0.0f};
+    open[s] = __any_sync(ALL, mine);
+  }
+  for_circles<W>(staged, columns, rows, words, [&](unsigned count) {
+    for (unsigned first = 0; first < count; first += 32) {
+      if (!(open[0] || open[1] || open[2] || open[3])) break;
+      const bool there = first + lane < count;
+      const float4 mine = staged.place[there ? first + lane : first];
+#pragma unroll
+      for (int s = 0; s < 4; ++s) {
+        if (!open[s]) continue;
+        const int x0 = left + s % 2 * 8, y0 = bottom + s / 2 * 4;
+        unsigned hits = __ballot_sync(ALL, there && touches(mine, {x0, x0 + 8, y0, y0 + 4}));
+        for (; hits != 0; hits &= hits - 1) {
+          const unsigned j = first + __ffs(hits) - 1;
+          const float4 c = staged.place[j], colour = staged.colour[j];
+          const float radius2 = c.z * c.z;
+          const float d2 = square(offset(x + s % 2 * 8, frame.scale, c.x),
+                                  offset(y + s / 2 * 4, frame.scale, c.y));
+          if (d2 <= radius2) under(sums[s], colour, alpha_at(d2, radius2, SOFT));
+        }
+        open[s] = __any_sync(ALL, sums[s].w >= DARK);
+      }
+    }
+    return open[0] || open[1] || open[2] || open[3];
+  });
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    const int at_x = x + s % 2 * 8, at_y = y + s / 2 * 4;
+    if (at_x < frame.width && at_y < frame.height) {
+      frame.image[static_cast<size_t>(at_y) * frame.width + at_x] = finished(sums[s]);
+    }
+  }
+}
+
+// No barrier is needed within the warp's own list: a ballot is a register. A block of 8 x 4 pixels that is saturated
+// is never tested again, and a warp whose four blocks are saturated waits at the barrier without working.
+//
+//? culling: How many times fewer loads of staged circles does `warp_blocks` make than `masks`, counted in requests
+//?   to shared memory, for `micro2M=900`?
+//? answer: count("masks/micro2M=900", "shared_load_requests") / count("warp_blocks/micro2M=900",
+//?   "shared_load_requests")
+//? unit: times fewer
+//? near: factor 1.5
+//
+// Each warp of `masks` loads the place and the colour of every circle in the list. In `warp_blocks` it is one load
+// for 32 circles, and then two for each circle that touches an 8 x 4 block of the warp.
+//
+// **So:** three levels decide what a pixel has to look at: columns and rows for all circles, a list for a tile,
+// a ballot for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
+
+// [hide] How the rungs are registered
+namespace {
+
+/// Device memory that lives as long as the launch that uses it.
+template <class T>
+std::shared_ptr<lab::DeviceBuffer<T>> scratch(size_t elements, const char* name) {
+  return std::make_shared<lab::DeviceBuffer<T>>(elements, name);
+}
+
+dim3 grid_of(const Frame& f, int side) {
+  return dim3(lab::ceil_div(f.width, side), lab::ceil_div(f.height, side));
+}
+
+/// Makes the image white.
+void launch_clear(const Frame& f) {
+  const size_t pixels = static_cast<size_t>(f.width) * static_cast<size_t>(f.height);
+  clear<<<static_cast<unsigned>(lab::ceil_div(pixels, size_t{256})), 256>>>();
+}
+
+/// Registers the rungs of sections 1 to 4.
+void add_simple(Canvas& canvas) {
+  canvas.add_host(
+      "one_by_one",
+      [](float4* image, const Stage& stage) {
+        one_by_one(image, stage.scene.circles.data(), stage.frame);
+      },
+      2e8);
+  canvas.demonstrate("circle_per_thread", [](const Stage& stage) -> Canvas::Launch {
+    return [f = stage.frame] {
+      launch_clear(f);
+      circle_per_thread<<<lab::ceil_div(f.circles, 256u), 256>>>();
+    };
+  });
+  constexpr double MOST_TESTS = 2e11;
+  canvas.add(
+      "pixel_per_thread",
+      [](const Stage& stage) -> Canvas::Launch {
+        return [f = stage.frame] {
+          launch_clear(f);
+          pixel_per_thread<<<grid_of(f, TILE), dim3(TILE, TILE)>>>();
+        };
+      },
+      MOST_TESTS);
+  canvas.add(
+      "in_registers",
+      [](const Stage& stage) -> Canvas::Launch {
+        return [f = stage.frame] { in_registers<<<grid_of(f, TILE), dim3(TILE, TILE)>>>(); };
+      },
+      MOST_TESTS);
+  canvas.add("tiles", [](const Stage& stage) -> Canvas::Launch {
+    return [f = stage.frame] { tiles<true><<<grid_of(f, TILE), THREADS>>>(); };
+  });
+  canvas.demonstrate("no_barrier", [](const Stage& stage) -> Canvas::Launch {
+    return [f = stage.frame] { tiles<false><<<grid_of(f, TILE), THREADS>>>(); };
+  });
+  canvas.add("ballots", [](const Stage& stage) -> Canvas::Launch {
+    return [f = stage.frame] { ballots<<<grid_of(f, TILE), THREADS>>>(); };
+  });
+}
+
+/// Registers the rungs from section 5 on.
+void add_fast(Canvas& canvas) {
+  canvas.add("front_to_back", [](const Stage& stage) -> Canvas::Launch {
+    return [f = stage.frame] {
+      front_to_back<<<grid_of(f, TILE), THREADS>>>(nullptr, lab::ceil_div(f.circles, 256u) * 256);
+    };
+  });
+  canvas.add("split_tiles", [](const Stage& stage) -> Canvas::Launch {
+    constexpr unsigned PARTS = 4;
+    const Frame f = stage.frame;
+    const auto layers = scratch<float4>(
+        PARTS * static_cast<size_t>(f.width) * static_cast<size_t>(f.height), "layers");
+    return [=] { split_tiles(f, layers->data(), PARTS); };
+  });
+  canvas.add("sorted_pairs", [](const Stage& stage) -> Canvas::Launch {
+    const Frame f = stage.frame;
+    const dim3 grid = grid_of(f, TILE);
+    const size_t counts = size_t{grid.x} * grid.y * lab::ceil_div(f.circles, CHUNK);
+    const auto within = scratch<unsigned>(counts, "counts");
+    const auto runs = scratch<unsigned>(lab::ceil_div(counts, size_t{CHUNK}) + 1, "runs");
+    return [=] {
+      sorted_pairs(f, {within->data(), runs->data(), runs->data() + runs->size() - 1});
+    };
+  });
+  const auto add_masks = [&](const char* name, auto draw) {
+    canvas.add(name, [draw](const Stage& stage) -> Canvas::Launch {
+      const Frame f = stage.frame;
+      const dim3 grid = grid_of(f, SIDE);
+      const unsigned blocks = lab::ceil_div(f.circles, 32 * WORDS_A_BLOCK);
+      const unsigned words = blocks * WORDS_A_BLOCK;
+      const auto bits = scratch<unsigned>(size_t{grid.x + grid.y} * words, "masks");
+      return [=] {
+        unsigned* const columns = bits->data();
+        unsigned* const rows = columns + size_t{grid.x} * words;
+        mark_tiles<<<blocks, 256>>>(columns, rows, words);
+        draw(f, grid, columns, rows, words);
+      };
+    });
+  };
+  add_masks("masks", [](const Frame&, dim3 grid, unsigned* columns, unsigned* rows,
+                        unsigned words) { masks<<<grid, 256>>>(columns, rows, words); });
+  add_masks("warp_blocks",
+            [](const Frame& f, dim3 grid, unsigned* columns, unsigned* rows, unsigned words) {
+              const bool many = words >= 1024;  // a batch of four words for each thread
+              const auto kernel = f.soft ? (many ? warp_blocks<true, 4> : warp_blocks<true, 1>)
+                                         : (many ? warp_blocks<false, 4> : warp_blocks<false, 1>);
+              kernel<<<grid, 256>>>(columns, rows, words);
+            });
+}
+
+}  // namespace
+// [/hide]
+
+int main(int argc, char** argv) {
+  Asked asked;
+  lab::Chapter chapter(argc, argv, asked.options());
+  const auto [height, width] = chapter.extents<2>();
+  chapter.require(height <= 16384 && width <= 16384, "at most 16384 rows and columns");
+  Canvas canvas(chapter, asked, [](const Frame& host) {
+    CUDA_CHECK(cudaMemcpyToSymbol(frame, &host, sizeof host));
+  });
+  add_simple(canvas);
+  add_fast(canvas);
+  return canvas.wants_files() ? canvas.write_files() : chapter.run();
+}
+
+// ## What to remember
+//
+// - Blending needs atomicity *and* order. Atomic operations give only the first.
+// - Give each output to one thread, and both come for free. Then look for the work that its neighbours share.
+// - A scan compacts in order, a counter does not. For 32 flags, a ballot is the scan.
+// - Threads without a pixel still take part in barriers.
+// - Begin where the result is decided, and stop when it is. Let a block stop together.
+// - An associative operator lets you cut a chain into parts, even where it is not commutative.
+// - A size that the host knows in advance saves a round trip; masks have one.
+// - Where a comparison decides, say how it is rounded.
+//
+// ## Possibilities for extension
+//
+// 1. Give each circle its own alpha. What changes in `front_to_back`?
+// 2. Stop at a transmittance of 2^-9 and compare the images at 8 bits a channel.
+// 3. Triangles instead of circles: which functions change?
+// 4. `split_tiles` splits every tile. Split only those whose lists are long, and let the last block of a tile compose
+//    it (chapter 07).
+// 5. Sort the circles by z on the device first.
