@@ -4,10 +4,10 @@
 // Level: 2
 // Minutes: 15
 //
-// A block of 256 threads looks at a batch of 256 circles; `touches[i]` is not 0 where circle i touches
-// the block's tile. `list_hits` writes the numbers of those circles to `list`, from place
-// 256 * blockIdx.x on, **in ascending order**, and their number to `sizes[blockIdx.x]`. The last batch
-// may be shorter.
+// A block of 256 threads looks at a batch of 256 circles; `touches[i]` is not 0 where circle i
+// touches the block's tile. `list_hits` writes the numbers of those circles to `list`, from place
+// 256 * blockIdx.x on, **in ascending order**, and their number to `sizes[blockIdx.x]`. The last
+// batch may be shorter.
 //
 // Each thread has to know how many circles before its own touch the tile. Order matters: the list
 // will be blended.

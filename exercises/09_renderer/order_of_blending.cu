@@ -5,14 +5,14 @@
 // Minutes: 10
 //
 // Pixel p has `layers` layers: layer k has the value `value[k * pixels + p]` and hides the part
-// `alpha[k * pixels + p]` of what is below it. **Layer 0 is the lowest.** Below all of them the pixel is 1.
-// From below, a layer makes
+// `alpha[k * pixels + p]` of what is below it. **Layer 0 is the lowest.** Below all of them the
+// pixel is 1. From below, a layer makes
 //
 //     pixel = alpha * value + (1 - alpha) * pixel
 //
-// of the pixel. `blend` computes the same front to back: it adds up what each layer contributes, and
-// keeps the transmittance of all layers above. It compiles, and its result is wrong. Find what is wrong;
-// keep the direction.
+// of the pixel. `blend` computes the same front to back: it adds up what each layer contributes,
+// and keeps the transmittance of all layers above. It compiles, and its result is wrong. Find what
+// is wrong; keep the direction.
 
 #include <cuda_runtime.h>
 

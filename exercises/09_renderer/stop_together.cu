@@ -4,15 +4,18 @@
 // Level: 3
 // Minutes: 15
 //
-// A row of pixels, and stripes on it, the nearest first: stripe k covers the pixels from `left[k]` to
-// `right[k]` and has the value `value[k]`. It hides half of what is below it. `draw_row` draws them front
-// to back. A block has 256 pixels and takes the stripes in batches of 256, which it loads into shared memory.
+// A row of pixels, and stripes on it, the nearest first: stripe k covers the pixels from `left[k]`
+// to `right[k]` and has the value `value[k]`. It hides half of what is below it. `draw_row` draws
+// them front to back. A block has 256 pixels and takes the stripes in batches of 256, which it
+// loads into shared memory.
 //
-// It is right, but it goes on when all of its pixels are saturated. Once less than 2^-24 of the light is left,
-// nothing below can be seen. Let the block end its loop when that holds for **all** of its pixels.
+// It is right, but it goes on when all of its pixels are saturated. Once less than 2^-24 of the
+// light is left, nothing below can be seen. Let the block end its loop when that holds for **all**
+// of its pixels.
 //
-// Bar for 200 pixels and 4096 stripes, all of which cover just these pixels: 24 load requests to global
-// memory, those of one batch (there are 384 now). The block's other 56 threads have no pixel.
+// Bar for 200 pixels and 4096 stripes, all of which cover just these pixels: 24 load requests to
+// global memory, those of one batch (there are 384 now). The block's other 56 threads have no
+// pixel.
 
 #include <cuda_runtime.h>
 

@@ -8,8 +8,8 @@
 // `hits[i]` where circle i, centre (x[i], y[i]) and radius r[i], has a point in common with it, its
 // rim included, and 0 elsewhere. One thread has one circle.
 //
-// The bounding box of the circle is not enough: near a corner of the box it says yes to circles that
-// do not touch it.
+// The bounding box of the circle is not enough: near a corner of the box it says yes to circles
+// that do not touch it.
 
 #include <cuda_runtime.h>
 
