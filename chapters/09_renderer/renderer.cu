@@ -447,46 +447,50 @@ __device__ inline float4 finished(float4 sum) {
   return {sum.x + sum.w, sum.y + sum.w, sum.z + sum.w, 1 - sum.w};
 }
 
-/// Draws a tile from the nearest circle on, until it is saturated.
+/// Draws circles of the block's tile, batch by batch from the nearest on, while any of its pixels needs more.
 ///
-/// @param layers  nullptr: writes finished pixels; otherwise (gridDim.z, height, width) sums
-/// @param each    circles that a block draws: blocks of one tile take turns, nearest first; a multiple of THREADS
-///
-/// Launch: blocks of THREADS threads, one for each tile and, along z, for each part of the circles.
-__global__ void __launch_bounds__(THREADS) front_to_back(float4* layers, unsigned each) {
+/// @param k, end  the circles from k to end - 1, counted from the nearest
+/// @param above   transmittance of what lies above them
+/// @param most    stops behind the batch in which the tile has drawn so many
+/// @param sum     of the thread's pixel; without a pixel its transmittance is 0
+/// @return        the first circle that is left to others; `end` if no pixel needs more
+__device__ inline unsigned draw_down(Box tile, unsigned k, unsigned end, float above, unsigned most,
+                                     float4& sum) {
   __shared__ unsigned of_warps[THREADS / 32];
   __shared__ unsigned list[THREADS];
   const unsigned t = threadIdx.x, n = frame.circles;
-  const Box tile = tile_box(TILE);
   const int x = tile.left + t % TILE, y = tile.bottom + t / TILE;
-  const bool mine = x < frame.width && y < frame.height;
-  float4 sum = {0, 0, 0, mine ? 1.0f : 0.0f};
-
-  const unsigned end = min(n, (blockIdx.z + 1) * each);
-  for (unsigned first = blockIdx.z * each; first < end; first += THREADS) {
-    const unsigned k = first + t, i = n - 1 - k;  // the k-th from the front
-    const bool hit = k < end && touches(frame.place[i], tile);
+  for (unsigned drawn = 0; k < end && drawn < most; k += THREADS) {
+    const unsigned i = n - 1 - (k + t);
+    const bool hit = k + t < end && touches(frame.place[i], tile);
     unsigned total;
     const unsigned place = rank_of(hit, of_warps, total);
     if (hit) list[place] = i;
     __syncthreads();
-    for (unsigned j = 0; j < total && sum.w >= DARK; ++j) {
+    for (unsigned j = 0; j < total && sum.w * above >= DARK; ++j) {
       const float4 c = frame.place[list[j]];
       const float d2 = square(offset(x, frame.scale, c.x), offset(y, frame.scale, c.y));
       if (d2 <= c.z * c.z) under(sum, frame.colour[list[j]], alpha_at(d2, c.z * c.z, frame.soft));
     }
-    if (!__syncthreads_or(sum.w >= DARK)) break;
+    if (!__syncthreads_or(sum.w * above >= DARK)) return end;
+    drawn += total;
   }
-  if (!mine) return;
-  const size_t at = static_cast<size_t>(y) * frame.width + x;
-  if (layers == nullptr) {
-    frame.image[at] = finished(sum);
-  } else {
-    layers[blockIdx.z * static_cast<size_t>(frame.width) * frame.height + at] = sum;
-  }
+  return min(k, end);
 }
 
-// The block leaves the loop when no pixel needs more, and that must be decided **by all threads together**: a
+/// Draws a tile from the nearest circle on, until it is saturated.
+///
+/// Launch: blocks of THREADS threads, one for each tile.
+__global__ void __launch_bounds__(THREADS) front_to_back() {
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + threadIdx.x % TILE, y = tile.bottom + threadIdx.x / TILE;
+  const bool mine = x < frame.width && y < frame.height;
+  float4 sum = {0, 0, 0, mine ? 1.0f : 0.0f};
+  draw_down(tile, 0, frame.circles, 1, frame.circles, sum);
+  if (mine) frame.image[static_cast<size_t>(y) * frame.width + x] = finished(sum);
+}
+
+// The block leaves the loop of `draw_down` when no pixel needs more, and that must be decided **by all threads together**: a
 // thread that left alone would be missing at the barrier. `__syncthreads_or` is a barrier that also returns
 // whether the condition holds for any thread. A thread without a pixel starts with no light, and so it never asks
 // for more.
@@ -525,9 +529,9 @@ __global__ void __launch_bounds__(THREADS) front_to_back(float4* layers, unsigne
 //
 // ## 6. Splitting hot tiles
 //
-// A launch takes as long as its slowest block. Where circles crowd in one corner and are too few to saturate it, a few
-// tiles have most of the work, one after the other, while the other SMs idle. To share a tile among blocks, its
-// circles must be shared, in spite of the order.
+// A launch takes as long as its slowest block. Where circles crowd in one corner, a few tiles have most of the
+// work, one circle after the other, while the other SMs idle. To share a tile among blocks, its circles must be
+// shared, in spite of the order.
 //
 // That works because blending is **associative**. A stack of layers, seen from above, is a colour and a
 // transmittance, just like a single layer: (C, T). Two stacks on top of each other are one:
@@ -535,41 +539,103 @@ __global__ void __launch_bounds__(THREADS) front_to_back(float4* layers, unsigne
 //     (C1, T1) over (C2, T2)  =  (C1 + T1 C2, T1 T2)
 //
 // So the stack may be cut anywhere, each part drawn on its own, and the parts put together in their order. It is a
-// scan's operator that is not commutative, as in section 8 of chapter 08. `front_to_back` can do the first half
-// already.
+// scan's operator that is not commutative, as in section 8 of chapter 08.
+//
+//? price: Suppose that each tile of `rand100k` is cut into 4 parts of 25,000 circles, and that any 4,000 circles in a
+//?   row saturate it. How many tests is that, compared with `front_to_back`?
+//? choices: a quarter | the same | four times as many
+//? answer: "four times as many"
+//
+// A part does not know what is above it, so it draws until it is saturated itself. In the end, three parts of four
+// are hidden. Splitting and stopping early work against each other: **split only what does not saturate soon**. Which
+// tiles those are shows while they are drawn. A tile that still needs more after 64 circles is *hot*: its block
+// writes down where it stopped, and leaves the rest to a second launch.
 
-/// Puts the layers of each pixel together, nearest first.
+constexpr unsigned HOT = 64;   ///< circles that a tile draws before it is split
+constexpr unsigned PARTS = 4;  ///< of what is left then
+
+/// The tiles that are to be split, in any order.
+struct HotTiles {
+  unsigned* count;  ///< how many there are; 0 before the first launch
+  unsigned* done;   ///< for each, how many of its parts are drawn; 0 before the first launch
+  uint3* tiles;     ///< their columns and rows, and the first circle that is left
+  float4* layers;   ///< (tiles, PARTS, THREADS): what each part sums up
+};
+
+/// Draws each tile until it is saturated or hot. A hot tile's pixels are left as sums.
 ///
-/// @param layers  (parts, height, width), as `front_to_back` leaves them
-///
-/// Launch: one thread per pixel, in blocks of one dimension.
-__global__ void compose(const float4* layers, unsigned parts) {
-  const size_t pixels = static_cast<size_t>(frame.width) * frame.height;
-  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= pixels) return;
-  float4 sum = {0, 0, 0, 1};
-  for (unsigned part = 0; part < parts; ++part) {
-    const float4 layer = layers[part * pixels + i];
-    sum = {fmaf(sum.w, layer.x, sum.x), fmaf(sum.w, layer.y, sum.y), fmaf(sum.w, layer.z, sum.z),
-           sum.w * layer.w};
+/// Launch: blocks of THREADS threads, one for each tile.
+__global__ void __launch_bounds__(THREADS) draw_fronts(HotTiles hot) {
+  const Box tile = tile_box(TILE);
+  const int x = tile.left + threadIdx.x % TILE, y = tile.bottom + threadIdx.x / TILE;
+  const bool mine = x < frame.width && y < frame.height;
+  float4 sum = {0, 0, 0, mine ? 1.0f : 0.0f};
+  const unsigned next = draw_down(tile, 0, frame.circles, 1, HOT, sum);
+  const bool split = next < frame.circles;
+  if (mine) {
+    frame.image[static_cast<size_t>(y) * frame.width + x] = split ? sum : finished(sum);
   }
-  frame.image[i] = finished(sum);
+  if (split && threadIdx.x == 0) {
+    hot.tiles[atomicAdd(hot.count, 1)] = {blockIdx.x, blockIdx.y, next};
+  }
 }
 
-/// Draws a scene in parts.
+/// Draws what is left of the hot tiles, a block for each part. The last one of a tile puts the parts together.
 ///
-/// @param frame   of the scene, on the host
-/// @param layers  (parts, height, width) sums; overwritten
-void split_tiles(const Frame& frame, float4* layers, unsigned parts) {
-  const unsigned each = lab::ceil_div(lab::ceil_div(frame.circles, parts), THREADS) * THREADS;
-  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE), parts);
-  front_to_back<<<grid, THREADS>>>(layers, each);
-  const size_t pixels = static_cast<size_t>(frame.width) * static_cast<size_t>(frame.height);
-  compose<<<static_cast<unsigned>(lab::ceil_div(pixels, size_t{256})), 256>>>(layers, parts);
+/// Launch: blocks of THREADS threads, any number.
+__global__ void __launch_bounds__(THREADS) draw_parts(HotTiles hot) {
+  __shared__ bool last;
+  const unsigned n = frame.circles, parts = *hot.count * PARTS;
+  for (unsigned item = blockIdx.x; item < parts; item += gridDim.x) {
+    const uint3 found = hot.tiles[item / PARTS];
+    const int left = found.x * TILE, bottom = found.y * TILE;
+    const int x = left + threadIdx.x % TILE, y = bottom + threadIdx.x / TILE;
+    const bool mine = x < frame.width && y < frame.height;
+    float4* const pixel = frame.image + static_cast<size_t>(y) * frame.width + x;
+    const float4 front = mine ? *pixel : float4{0, 0, 0, 0};
+
+    const unsigned each = (n - found.z + PARTS - 1) / PARTS, begin = found.z + item % PARTS * each;
+    float4 sum = {0, 0, 0, 1};
+    draw_down({left, left + TILE, bottom, bottom + TILE}, begin, min(begin + each, n), front.w, n,
+              sum);
+    float4* const layers = hot.layers + size_t{item / PARTS} * PARTS * THREADS + threadIdx.x;
+    layers[item % PARTS * THREADS] = sum;
+
+    __threadfence();  // the part is there before it is counted
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(&hot.done[item / PARTS], 1) == PARTS - 1;
+    __syncthreads();
+    if (!last || !mine) continue;
+    __threadfence();
+    float4 all = front;
+    for (unsigned part = 0; part < PARTS; ++part) {
+      const float4 layer = layers[part * THREADS];
+      all = {fmaf(all.w, layer.x, all.x), fmaf(all.w, layer.y, all.y), fmaf(all.w, layer.z, all.z),
+             all.w * layer.w};
+    }
+    *pixel = finished(all);
+  }
 }
 
-// Its price: a part does not know what is above it, so it draws circles that the parts above hide. Splitting
-// and stopping early work against each other. Split only what does not saturate.
+/// Draws a scene; the tiles that are hot, in parts.
+///
+/// @param frame  of the scene, on the host
+/// @param hot    room for all tiles; `count` and `done` stand in a row
+void split_tiles(const Frame& frame, HotTiles hot) {
+  const dim3 grid(lab::ceil_div(frame.width, TILE), lab::ceil_div(frame.height, TILE));
+  CUDA_CHECK(cudaMemsetAsync(hot.count, 0, (size_t{grid.x} * grid.y + 1) * sizeof(unsigned)));
+  draw_fronts<<<grid, THREADS>>>(hot);
+  draw_parts<<<std::min(grid.x * grid.y * PARTS, 1024u), THREADS>>>(hot);
+}
+
+// Here an atomic counter is right. The hot tiles may stand in any order, since order counts only within a pixel. The
+// host does not know how many there are and need not wait for the number: it launches enough blocks to fill the
+// GPU, and each takes parts until none is left. A ticket tells the last block of a tile, as in section 9 of chapter
+// 07. It puts the parts together in their order, whatever the order in which they were drawn. And a part does know the
+// transmittance of the front, `above`, so it stops sooner than it would alone.
+//
+// Which tiles become hot? Circles that are large against a tile saturate it after 30 or 40, because most of them
+// cover all of its pixels. A tile is hot only where *small* circles crowd, or faint ones.
 //
 // ## 7. Sorted pairs
 //
@@ -1098,16 +1164,18 @@ void add_simple(Canvas& canvas) {
 /// Registers the rungs from section 5 on.
 void add_fast(Canvas& canvas) {
   canvas.add("front_to_back", [](const Stage& stage) -> Canvas::Launch {
-    return [f = stage.frame] {
-      front_to_back<<<grid_of(f, TILE), THREADS>>>(nullptr, lab::ceil_div(f.circles, 256u) * 256);
-    };
+    return [f = stage.frame] { front_to_back<<<grid_of(f, TILE), THREADS>>>(); };
   });
   canvas.add("split_tiles", [](const Stage& stage) -> Canvas::Launch {
-    constexpr unsigned PARTS = 4;
     const Frame f = stage.frame;
-    const auto layers = scratch<float4>(
-        PARTS * static_cast<size_t>(f.width) * static_cast<size_t>(f.height), "layers");
-    return [=] { split_tiles(f, layers->data(), PARTS); };
+    const dim3 grid = grid_of(f, TILE);
+    const size_t most = size_t{grid.x} * grid.y;
+    const auto counts = scratch<unsigned>(1 + most, "counts");
+    const auto tiles = scratch<uint3>(most, "hot tiles");
+    const auto layers = scratch<float4>(most * PARTS * THREADS, "layers");
+    return [=] {
+      split_tiles(f, {counts->data(), counts->data() + 1, tiles->data(), layers->data()});
+    };
   });
   canvas.add("sorted_pairs", [](const Stage& stage) -> Canvas::Launch {
     const Frame f = stage.frame;
@@ -1177,6 +1245,6 @@ int main(int argc, char** argv) {
 // 1. Give each circle its own alpha. What changes in `front_to_back`?
 // 2. Stop at a transmittance of 2^-9 and compare the images at 8 bits a channel.
 // 3. Triangles instead of circles: which functions change?
-// 4. `split_tiles` splits every tile. Split only those whose lists are long, and let the last block of a tile compose
-//    it (chapter 07).
+// 4. `draw_parts` cuts what is left into parts of equal numbers of circles. Let each part have about the same number of
+//    those that touch the tile.
 // 5. Sort the circles by z on the device first.
