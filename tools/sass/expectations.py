@@ -8,11 +8,11 @@
 A kernel without template arguments means all its instantiations. LDS.128 is: at least one, of that opcode and width.
 """
 
+import dataclasses
 import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
 
 from learn.errors import LearnError
 from sass import code, kinds
@@ -26,15 +26,16 @@ CLAIM = re.compile(
 # PTX of this family runs on all later GPUs: it is made once, and ptxas makes machine code of it for each of them. What
 # nvcc makes for one architecture alone may differ by a few registers.
 PTX = "compute_75"
+PART = re.compile(r"part_(\d+)::")  # the namespace of a source
 
 
-@dataclass
+@dataclasses.dataclass
 class Expectation:
     """What a line of sass.txt states of a kernel."""
 
     line: int
     kernel: str
-    claims: list = field(default_factory=list)
+    claims: list = dataclasses.field(default_factory=list)
 
     def means(self, compiled):
         return self.kernel in (compiled.name, compiled.base)
@@ -90,33 +91,49 @@ def check(expectations, compiled):
 
 
 class Assembled:
-    """The kernels that are named, of one source, compiled to PTX once and then for one architecture after the other."""
+    """The kernels that are named, of all sources together, compiled to PTX once and then for one architecture after the other.
 
-    def __init__(self, toolchain, source, expectations):
+    Most of the time goes into starting compilers and disassemblers and into reading headers: so there is one translation
+    unit, in which each source has a namespace of its own, and one call of ptxas and of nvdisasm for an architecture.
+    """
+
+    def __init__(self, toolchain, stated):
+        """`stated`: [(source, [Expectation])]."""
         self.toolchain = toolchain
-        self.source = str(source)
+        self.stated = [(str(source), expectations) for source, expectations in stated]
         self.folder = tempfile.TemporaryDirectory()
         self.ptx = os.path.join(self.folder.name, "kernels.ptx")
-        self._run(toolchain.nvcc, *code.options(PTX, self.source), "-ptx", "-o", self.ptx, self.source)
+        unit = os.path.join(self.folder.name, "kernels.cu")
+        with open(unit, "w", encoding="utf-8") as file:
+            file.write(_unit([source for source, _ in self.stated]))
+        folders = [f"-I{os.path.dirname(source)}" for source, _ in self.stated]
+        self._run(toolchain.nvcc, *code.options(PTX, unit), *folders, "-ptx", "-o", self.ptx, unit)
         with open(self.ptx, encoding="utf-8") as file:
             symbols = re.findall(r"^\s*(?:\.\w+ )*\.entry (\w+)", file.read(), re.MULTILINE)
-        names = zip(symbols, code.demangled(symbols))
-        self.symbols = [
-            symbol
-            for symbol, name in names
-            if any(expected.kernel in (name, code.plain(name)) for expected in expectations)
-        ]
+        self.of = {}  # (index of the source, name) of the symbols that are named
+        for symbol, name in zip(symbols, code.demangled(symbols)):
+            part = PART.match(name)
+            if part is None:
+                continue
+            index, name = int(part[1]), name.replace(part[0], "")
+            if any(expected.kernel in (name, code.plain(name)) for expected in self.stated[index][1]):
+                self.of[symbol] = (index, name)
 
     def kernels(self, architecture):
-        """[code.Compiled] for an architecture."""
-        if not self.symbols:
-            return []
+        """{source: [code.Compiled]} for an architecture."""
+        found = {source: [] for source, _ in self.stated}
+        if not self.of:
+            return found
         ptxas = os.path.join(os.path.dirname(os.path.realpath(self.toolchain.nvcc)), "ptxas")
         cubin = os.path.join(self.folder.name, f"{architecture}.cubin")
-        entries = [word for symbol in self.symbols for word in ("-e", symbol)]
+        entries = [word for symbol in self.of for word in ("-e", symbol)]
         report = self._run(ptxas, "-v", "-lineinfo", f"-arch={architecture}", *entries, "-o", cubin, self.ptx)
-        text = self._run(self.toolchain.nvdisasm, "-c", cubin)
-        return code.compiled(text, report, self.source)
+        for one in code.compiled(self._run(self.toolchain.nvdisasm, "-c", cubin), report, ""):
+            if one.symbol in self.of:
+                index, name = self.of[one.symbol]
+                source = self.stated[index][0]
+                found[source].append(dataclasses.replace(one, name=name, source=source))
+        return found
 
     def close(self):
         self.folder.cleanup()
@@ -124,5 +141,15 @@ class Assembled:
     def _run(self, *command):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
-            raise LearnError(f"{os.path.basename(command[0])} fails on {self.source}: {done.stdout.strip()[-500:]}")
+            raise LearnError(f"{os.path.basename(command[0])} fails: {done.stdout.strip()[-500:]}")
         return done.stdout
+
+
+def _unit(sources):
+    """One translation unit of sources: what they include first, then each in its namespace."""
+    includes, parts = [], []
+    for index, source in enumerate(sources):
+        with open(source, encoding="utf-8") as file:
+            includes += re.findall(r'^#include [<"].+$', file.read(), re.MULTILINE)
+        parts += [f"namespace part_{index} {{", f'#include "{source}"', "}"]
+    return "\n".join([*dict.fromkeys(includes), *parts, ""])
