@@ -42,10 +42,63 @@ void large_array(bool) {
   shuffle<<<1, 32>>>(out.data(), 100);
 }
 
+// A function that is given an array of the thread's own, and how long it is.
+__device__ __noinline__ void running_sums(const int* in, int* sums, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += in[i];
+    sums[i] = sum;  // fault: own_array_by_pointer
+  }
+}
+
+// The array begins anew where an earlier call has left its own, and is in both variants cleared as it is declared.
+__device__ __noinline__ int sum_of_sums(const int* in, int n) {
+  int sums[7] = {};
+  running_sums(in, sums, n);
+  return sums[6] + sums[n / 2];
+}
+
+__device__ __noinline__ int longest_sum(const int* in, int n) {
+  int sums[40];
+  running_sums(in, sums, n);
+  return sums[n - 1];
+}
+
+__global__ void sum_up(const int* in, int* out, int n) {
+  int sum = longest_sum(in, 40);
+  for (int round = 0; round < 3; ++round) sum += sum_of_sums(in, n) + longest_sum(in, 39);
+  out[threadIdx.x] = sum;
+}
+
+void own_array_by_pointer(bool fixed) {
+  OnDevice<int> in(40, 1), out(32);
+  sum_up<<<1, 32>>>(in.data(), out.data(), fixed ? 7 : 8);
+}
+
+// What lies ahead of an array, read through a pointer; the array is an element of a row of others.
+template <class T>
+__device__ __noinline__ T left_of(const T* at) {
+  return at[-1];  // fault: own_array_from_below
+}
+
+__global__ void differences(float* out, int first) {
+  float value, row[2][3], *at = row[0];
+  for (int i = 0; i < 6; ++i) at[i] = i * threadIdx.x;
+  value = left_of(at + first) - left_of(row[1]);
+  out[threadIdx.x] = value;
+}
+
+void own_array_from_below(bool fixed) {
+  OnDevice<float> out(32);
+  differences<<<1, 32>>>(out.data(), fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kThreads = {
     {"division_by_zero", "division-by-zero", division_by_zero, false},
     {"endless_recursion", "stack-overflow", endless_recursion, false},
+    {"own_array_by_pointer", "out-of-bounds", own_array_by_pointer, false},
+    {"own_array_from_below", "out-of-bounds", own_array_from_below, false},
     {"large_array", "none", large_array, false},
 };

@@ -872,13 +872,69 @@ TEST(Shifts, InDeviceCodeAreThoseOfTheGpu) {
   EXPECT_EQ(rewritten("void f() { std::cout << x; }"), "void f() { std::cout << x; }");
 }
 
+TEST(LocalArrays, HandedOnWithoutAnIndexHaveZones) {
+  const auto zones = [](const std::string& body,
+                        const std::string& head = "__device__ int f(int n)") {
+    const std::string source = head + " {" + body + "}";
+    const std::string text = rewrite(source, "test.cu", {}, true).text;
+    EXPECT_EQ(rewritten(source), rewrite(source, "test.cu").text) << "not with --fast";
+    std::string names;
+    for (std::size_t at = 0; (at = text.find("auto& ", at)) != std::string::npos;) {
+      at += 6;
+      names += text.substr(at, text.find(' ', at) - at) + " ";
+    }
+    return names;
+  };
+  EXPECT_EQ(zones("int a[8]; g(a, n);"), "a ");
+  EXPECT_EQ(zones("float a[2][4], x, b[3] = {1, 2}, *p = b; g(a[n], x);"), "a b ");
+  EXPECT_EQ(zones("unsigned long long a[N]{}; g(&a[n]);"), "a ");
+  EXPECT_EQ(zones("float4 a[2]; { g(a); }"), "a ");
+  EXPECT_EQ(zones("T a[2]; g(a);", "template <class T> __device__ void f()"), "a ");
+  EXPECT_EQ(zones("if (n) { int a[2]; g(a); }"), "a ");
+  // Nobody else has their address; or a constructor would run; or they are no variables of the thread's own.
+  for (const std::string none :
+       {"int a[8]; a[n] = 1; g(a[2]);", "int a[8]; g(b.a);", "S a[2]; g(a);",
+        "static int a[2]; g(a);", "const int a[] = {1}; g(a);", "int a; g(a);",
+        "int (*a)[2]; g(a);", "__shared__ int a[2]; g(a);"}) {
+    EXPECT_EQ(zones(none), "") << none;
+  }
+  // As a reference the array would be another thing.
+  for (const std::string none :
+       {"int a[8]; decltype(a) b; g(a);", "int a[8]; g(a, std::size(a));",
+        "again: g(); int a[2]; g(a); goto again;",
+        "switch (n) { case 0: g(); int a[2]; g(a); break; case 1: g(); }"}) {
+    EXPECT_EQ(zones(none), "") << none;
+  }
+  EXPECT_EQ(zones("int a[8]; g(a);", "void f()"), "");
+  EXPECT_EQ(zones("int a[8]; g(a);", "__host__ __device__ constexpr int f()"), "");
+}
+
 TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {
-  for (const std::string source :
-       {"void f() { (((", ")))}}}", "k<<<", "k<<<1,1>>>(", "__shared__", "__shared__ int",
-        "extern __shared__ float s[", "\"abc", "R\"(abc", "'", "/* abc", "#", "# 1 \"",
-        "template <", "a<b<c<<<1,1>>>()", "[[", "alignas(", ""}) {
-    const Rewritten result = rewrite(source, "test.cu");
-    EXPECT_EQ(lines(result.text), lines(source)) << source;
+  for (const std::string source : {"void f() { (((",
+                                   ")))}}}",
+                                   "k<<<",
+                                   "k<<<1,1>>>(",
+                                   "__shared__",
+                                   "__shared__ int",
+                                   "extern __shared__ float s[",
+                                   "\"abc",
+                                   "R\"(abc",
+                                   "'",
+                                   "/* abc",
+                                   "#",
+                                   "# 1 \"",
+                                   "template <",
+                                   "a<b<c<<<1,1>>>()",
+                                   "[[",
+                                   "alignas(",
+                                   "",
+                                   "__device__ void f() { int a[",
+                                   "__device__ void f() { int a[2] = {",
+                                   "__device__ void f() { int a[2], b"}) {
+    for (const bool traced : {false, true}) {
+      const Rewritten result = rewrite(source, "test.cu", {}, traced);
+      EXPECT_EQ(lines(result.text), lines(source)) << source;
+    }
   }
 }
 

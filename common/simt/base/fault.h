@@ -33,6 +33,7 @@ struct Fault {
     global_race,
     global_uninitialized,
     array_out_of_bounds,
+    local_out_of_bounds,
     constant_write,
     stack_overflow,
     division_by_zero,

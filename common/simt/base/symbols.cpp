@@ -191,6 +191,28 @@ const SharedVariables& known_shared_variables() {
   return found;
 }
 
+// Where a variable lies that is in memory as long as it lives: so far from the canonical frame address.
+bool offset_in_frame(Dwarf_Die* variable, int64_t& offset) {
+  Dwarf_Attribute attribute;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_getlocation(dwarf_attr(variable, DW_AT_location, &attribute), &operations, &count) !=
+          0 ||
+      count != 1 || operations[0].atom != DW_OP_fbreg) {
+    return false;
+  }
+  offset = static_cast<int64_t>(operations[0].number);
+  return true;
+}
+
+uint64_t size_of_type(Dwarf_Die* variable) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  Dwarf_Word bytes = 0;
+  if (!dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type)) return 0;
+  return dwarf_aggregate_size(&type, &bytes) == 0 ? bytes : 0;
+}
+
 }  // namespace
 
 bool is_library_file(std::string_view file) {
@@ -273,6 +295,36 @@ std::string function_name(uint64_t address) {
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
   return strip_signature(status == 0 && demangled ? demangled.get() : symbol);
+}
+
+std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {
+  const std::lock_guard lock(mutex);
+  std::vector<Local> found;
+  Dwfl* dwfl = self();
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl ? dwfl_addrdie(dwfl, return_address - 1, &bias) : nullptr;
+  if (!unit) return found;
+  Dwarf_Die* innermost = nullptr;
+  const int found_scopes = dwarf_getscopes(unit, return_address - 1 - bias, &innermost);
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
+  Dwarf_Die* scopes = nullptr;  // see locate_in()
+  const int count = found_scopes > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
+  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
+  for (int i = 0; i < count; ++i) {
+    Dwarf_Die child;
+    if (dwarf_tag(&scopes[i]) == DW_TAG_compile_unit || dwarf_child(&scopes[i], &child) != 0)
+      continue;
+    do {
+      const char* name = dwarf_tag(&child) == DW_TAG_variable ? dwarf_diename(&child) : nullptr;
+      int64_t offset = 0;
+      if (!name || !std::string_view(name).starts_with(prefix) || !offset_in_frame(&child, offset))
+        continue;
+      const auto begin = static_cast<uint64_t>(offset);
+      found.push_back({begin, begin + size_of_type(&child), name, 0});
+      dwarf_decl_line(&child, &found.back().line);
+    } while (dwarf_siblingof(&child, &child) == 0);
+  }
+  return found;
 }
 
 }  // namespace simt::symbols

@@ -58,4 +58,15 @@ const Variable* find_variable(uint64_t address);
 // The one that begins at `address` or last before it, or nullptr.
 const Variable* find_variable_below(uint64_t address);
 
+// A variable of a function's frame: its place from the canonical frame address on, and the line of its declaration.
+struct Local {
+  uint64_t begin = 0, end = 0;
+  std::string name;
+  int line = 0;
+};
+
+// Those whose names begin with `prefix` and that are there while the function is where `return_address` leads to. (Needs more
+// stack than a lane has.)
+std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix);
+
 }  // namespace simt::symbols

@@ -161,7 +161,7 @@ class Driver {
         options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string());
+      result = rewrite(source, input.path, include_.string(), !options_.fast);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }
     if (options_.print_rewritten) return 0;
@@ -190,7 +190,7 @@ class Driver {
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       if (!calls.to_inline.empty()) {
         // The same text but for attributes, of which g++ has said all that there is to say.
-        result = rewrite(source, input.path, include_.string(), calls.to_inline);
+        result = rewrite(source, input.path, include_.string(), true, calls.to_inline);
         if (!write_file(rewritten, result.text)) return 1;
         command.push_back("-w");
         // (If it cannot inline another function of such a name, what there is stays.)

@@ -107,6 +107,8 @@ class Rewriter : private Rule {
 
   void visit(std::size_t i) {
     const Token& t = list_[i];
+    if (unit_.traced && i == head_ && parentheses_ == 0 && t.is_identifier())
+      guard_local_arrays(unit_, i);
     if (t.kind == TokenKind::punctuator) {
       if (t.is("{")) return open_scope(i);
       if (t.is("}")) return close_scope(i);
@@ -294,8 +296,9 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  const std::set<std::string>& to_inline) {
+                  bool traced, const std::set<std::string>& to_inline) {
   Unit unit(source, file, simulator);
+  unit.traced = traced;
   unit.to_inline = to_inline;
   return Rewriter(unit).run();
 }

@@ -69,6 +69,11 @@ void mark_same_address(Unit& unit, std::size_t i);
 /// `a << b` in device code, and `a >> b`, by an amount that may be too large; i is the first of the two.
 void rewrite_shift(Unit& unit, std::size_t i);
 
+// ---- local_arrays.cpp
+
+/// The statement that begins at i may declare arrays of a thread's own: those get zones around them.
+void guard_local_arrays(Unit& unit, std::size_t i);
+
 // ---- ptx.cpp
 
 /// `asm` in device code.

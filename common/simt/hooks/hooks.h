@@ -11,6 +11,7 @@
 
 #include "base/program_image.h"
 #include "base/values.h"
+#include "base/zones.h"
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
 #include "exec/switching.h"
@@ -40,7 +41,11 @@ struct Hooks {
       return;
     }
     // A lane's own stack is its registers and local memory.
-    if (is_on_stack(address)) return;
+    if (is_on_stack(address)) {
+      if (is_zone(address)) [[unlikely]]
+        on_zone(address, size, what, pc);
+      return;
+    }
     if (worker->monitor.shared.is_static(address)) {
       if (is_extent(address) || (size == 1 && worker->is_guard(address, what))) return;
     }
@@ -93,6 +98,15 @@ struct Hooks {
   [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
     return (address ^ stack_pointer()) < stacks.span;
   }
+
+  // ---- local_arrays.cpp: the zones around a thread's own arrays
+
+  [[gnu::always_inline]] static inline bool is_zone(uint64_t address) {
+    uint32_t bytes;
+    __builtin_memcpy(&bytes, reinterpret_cast<const void*>(address), sizeof(bytes));
+    return bytes == zones::kMark;
+  }
+  static void on_zone(uint64_t address, unsigned size, StopReason what, const void* pc);
 
   // gcc leaves reads of a const variable alone, but not of one whose type has a constructor, as dim3's
   // has. These two are registers to a kernel, like threadIdx.

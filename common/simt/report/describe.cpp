@@ -168,6 +168,23 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   ". Usual cause: an index that is one too large, or data that is no valid index.";
       break;
     }
+    case Kind::local_out_of_bounds: {
+      // The address counts from the start of the array.
+      const auto offset = static_cast<int64_t>(fault.address);
+      f.kind = "out-of-bounds";
+      f.address = 0;
+      f.allocation = std::string(fault.text) + ", an array of the thread's own with " +
+                     plural(fault.limit, "byte");
+      f.message =
+          access + where + ": " +
+          (offset < 0
+               ? plural(static_cast<uint64_t>(-offset), "byte") + " before the start of "
+               : plural(fault.address + fault.size - fault.limit, "byte") + " past the end of ") +
+          f.allocation +
+          ". Usual cause: a function that is given a pointer to the array, and a length that is "
+          "larger, or a loop that goes up to i <= n.";
+      break;
+    }
     case Kind::constant_write:
       f.kind = "constant-write";
       f.message =

@@ -93,6 +93,7 @@ cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine:
         break;
       case Kind::constant_write:
       case Kind::array_out_of_bounds:
+      case Kind::local_out_of_bounds:
       case Kind::out_of_bounds:
       case Kind::shared_out_of_bounds:
       case Kind::crash:
