@@ -761,6 +761,13 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 
+// Each call is one instruction, and its sum is in a uniform register: one for the warp, not one for each lane.
+//
+// ```{sass} integers only=REDUX
+// 0440       REDUX.SUM          UR8, R12
+// 0580       REDUX.SUM          UR6, R0
+// ```
+//
 // The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs in its contract.
 //
 // ## 11. Any operator
@@ -998,10 +1005,15 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //? unit: wavefronts
 //? near: exact
 //
-// Just one. The hardware adds up lanes of a warp that increment the same word before it touches the word; in the
-// machine code the instruction is `ATOMS.POPC.INC`, and POPC stands for counting bits. Random bytes are worse: they
-// take 3.1 wavefronts, because the 32 lanes fall into 32 banks at random, and the fullest bank usually gets three of
-// them.
+// Just one. The hardware adds up lanes of a warp that increment the same word before it touches the word. The machine
+// code says so: POPC stands for counting bits, and the destination `RZ` for an old value that nobody asks for.
+//
+// ```{sass} "histogram_shared<512u, 2u, 1u>" only=ATOMS lines=1
+// 0590       ATOMS.POPC.INC.32  RZ, [R12+UR6]
+// ```
+//
+// Random bytes are worse: they take 3.1 wavefronts, because the 32 lanes fall into 32 banks at random, and the fullest
+// bank usually gets three of them.
 //= 3.1: count("histogram_shared/copies=1,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=1,input=random", "shared_atomic_requests")
 //
