@@ -72,6 +72,35 @@ class Setup(fake.Checkout):
         self.assertEqual([call.split()[-1] for call in self.calls("pip -m pip install")], ["cmake==3.31.10"])
         self.assertTrue(all("-DFROM_PYPI" in call for call in self.calls("cmake --")), self.calls("cmake --"))
 
+    def test_machine_code_without_a_toolkit(self):
+        """setup --sass brings nvcc and the disassembler, each only where it is missing."""
+        python = os.path.join(self.root, "build", "venv", "bin", "python3")
+        folder = os.path.join(self.root, "build", "venv", "lib", "python3.9", "site-packages", "nvidia", "cu13", "bin")
+        os.makedirs(folder)
+        os.unlink(python)
+        self.tool(
+            "python3", "#!/bin/sh\necho 'Temporary failure in name resolution'\nexit 1\n", os.path.dirname(python)
+        )
+        done = self.learn("setup", "--sass", code=1)
+        self.assertIn(
+            "missing: nvcc; pip could not install it (no network?). To install: pip install nvidia-", done.stderr
+        )
+        self.tool("made", "#!/bin/sh\n", self.home)
+        os.unlink(python)
+        bring = f"""#!/bin/sh
+echo "$*" >>@CALLS@
+case "$*" in *nvdisasm*) made="nvdisasm cuobjdump" ;; *) made=nvcc ;; esac
+for name in $made; do cp {self.home}/made {folder}/$name; done
+"""
+        self.tool("python3", bring, os.path.dirname(python))
+        for calls in (2, 2):  # the second time nothing is missing
+            done = self.learn("setup", "--sass", code=0)
+            self.assertIn(f"nvcc: {folder}/nvcc\nnvdisasm: {folder}/nvdisasm\n", done.stdout)
+            self.assertEqual(len(self.calls("pip install")), calls, self.calls())
+        # one of the toolkit goes first
+        self.add_gpu()
+        self.assertIn(f"nvcc: {self.bin}/nvcc\n", self.learn("setup", "--sass", code=0).stdout)
+
     @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
     def test_a_gxx_that_is_too_old(self):
         self.tool("g++", "#!/bin/sh\necho 11.4.0\n")

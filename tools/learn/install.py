@@ -15,6 +15,14 @@ APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::h
 REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
 # What disassembles machine code where the CUDA Toolkit was installed without it.
 DISASSEMBLERS = ("nvidia-cuda-nvdisasm==13.2.86", "nvidia-cuda-cuobjdump==13.2.86")
+# What compiles for a GPU where there is no CUDA Toolkit. nvcc takes its parts from beside it, so they are of one release.
+COMPILERS = (
+    "nvidia-cuda-nvcc==13.0.88",
+    "nvidia-nvvm==13.0.88",
+    "nvidia-cuda-crt==13.0.88",
+    "nvidia-cuda-runtime==13.0.96",
+    "nvidia-cuda-cccl==13.0.85",
+)
 # Where the distribution's CMake is too old.
 CMAKE_PACKAGE = "cmake==3.31.10"
 
@@ -180,13 +188,22 @@ def pip(title, *packages):
 
 def ensure_disassembler():
     """nvdisasm and cuobjdump into build/venv."""
-    command = "pip install " + " ".join(DISASSEMBLERS)
+    _ensure_packages("nvdisasm", "Installing the disassembler", DISASSEMBLERS)
+
+
+def ensure_compiler():
+    """nvcc into build/venv, for machine code alone: nothing that it makes is linked or run."""
+    _ensure_packages("nvcc", "Installing nvcc (about 300 MB)", COMPILERS)
+
+
+def _ensure_packages(what, title, packages):
     with lock("venv"):
         try:
             make_venv()
-            pip("Installing the disassembler", *DISASSEMBLERS)
+            pip(title, *packages)
         except steps.StepFailed as failure:
-            error = LearnError(f"missing: nvdisasm; pip could not install it (no network?). To install: {command}")
+            command = "pip install " + " ".join(packages)
+            error = LearnError(f"missing: {what}; pip could not install it (no network?). To install: {command}")
             error.detail = failure.detail
             raise error
 

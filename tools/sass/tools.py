@@ -1,4 +1,7 @@
-"""Finds nvcc and the disassembler: of the toolkit, on the PATH, or of the course's Python environment."""
+"""Finds nvcc and the disassembler: of the toolkit, on the PATH, or of the course's Python environment.
+
+`./learn setup --sass` brings there what is missing. What nvcc makes there is read and never run.
+"""
 
 import glob
 import os
@@ -7,8 +10,7 @@ import re
 from learn import paths, steps
 from learn.errors import LearnError, UsageError
 
-TOOLKIT = "https://developer.nvidia.com/cuda-downloads"
-NO_NVCC = f"machine code needs nvcc of the CUDA Toolkit, 12.4 or newer, and none is here: {TOOLKIT}"
+NO_NVCC = "machine code needs nvcc, and none is here. To install, without the CUDA Toolkit: ./learn setup --sass"
 NO_DISASSEMBLER = "machine code needs nvdisasm, and none is here. To install: ./learn setup --sass"
 DEFAULT = "sm_90a"
 OLDEST = 75
@@ -18,7 +20,7 @@ class Toolchain:
     """nvcc, its release, nvdisasm and the architectures; LearnError in one line where something is missing."""
 
     def __init__(self, machine):
-        self.nvcc = machine.nvcc()
+        self.nvcc = compiler(machine)
         if not self.nvcc:
             raise LearnError(NO_NVCC)
         self.nvdisasm = find(machine, "nvdisasm")
@@ -47,10 +49,16 @@ class Toolchain:
         return asked
 
 
+def compiler(machine):
+    """Path of nvcc: the toolkit's, else that of the course's Python environment; None without."""
+    return machine.nvcc() or _in_environment("nvcc")
+
+
 def find(machine, name):
     """Path of nvdisasm or cuobjdump: the toolkit's, else that of the course's Python environment; None without."""
-    found = machine.cuda_tool(name)
-    if found:
-        return found
+    return machine.cuda_tool(name) or _in_environment(name)
+
+
+def _in_environment(name):
     pattern = os.path.join(paths.VENV, "lib", "python*", "site-packages", "nvidia", "*", "bin", name)
     return next((path for path in sorted(glob.glob(pattern)) if os.access(path, os.X_OK)), None)

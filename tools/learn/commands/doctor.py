@@ -96,7 +96,7 @@ def gpu_rows(machine):
             version + " (too old)" if version else "",
             "optional",
             simulator_only if gpus else "chapters cannot be compiled for a GPU",
-            TOOLKIT,
+            TOOLKIT + "; for ./learn sass alone: ./learn setup --sass",
         )
     )
     for tool, name, cost in (
@@ -118,9 +118,7 @@ def disassembler_rows(machine):
     ):
         path = find(machine, tool)
         name = f"disassembler ({tool})"
-        # Without nvcc there is nothing to disassemble: that row says how to get both.
-        get = "./learn setup --sass" if machine.nvcc() else "comes with nvcc, or ./learn setup --sass"
-        rows.append(Row(name, paths.shown(path)) if path else Row(name, "", "optional", cost, get))
+        rows.append(Row(name, paths.shown(path)) if path else Row(name, "", "optional", cost, "./learn setup --sass"))
     return rows
 
 

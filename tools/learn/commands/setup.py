@@ -7,7 +7,7 @@ from learn.machine import Machine
 def main(arguments):
     machine = Machine()
     if arguments.sass:
-        return disassembler(machine)
+        return machine_code(machine)
     works = ["docs"] if arguments.docs else ["simulator", "test", "docs"]
     if arguments.all:
         works = ["simulator", "test", "docs", "contributor"]
@@ -30,9 +30,12 @@ def main(arguments):
     return 0
 
 
-def disassembler(machine):
-    from sass.tools import find
+def machine_code(machine):
+    from sass.tools import compiler, find
 
+    if not compiler(machine):
+        install.ensure_compiler()
+    ui.say("nvcc: " + (compiler(machine) or "not found after the installation"))
     if not all(find(machine, name) for name in ("nvdisasm", "cuobjdump")):
         install.ensure_disassembler()
     ui.say("nvdisasm: " + (find(machine, "nvdisasm") or "not found after the installation"))
