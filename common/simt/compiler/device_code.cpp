@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,20 +36,22 @@ class DeviceCode : private Rule {
     } else {
       return;
     }
-    // not evaluated, or perhaps discarded
-    for (std::size_t j = i; j-- > head_;) {
-      if (is(j, "(") && j > 0 && skip_group(j) > i &&
-          (is(j - 1, "sizeof") || is(j - 1, "decltype") || is(j - 1, "noexcept") ||
-           is(j - 1, "alignof")))
-        return;
+    note_call(i, std::move(called));
+  }
+
+  // The same of 5_km.
+  void note_literal(std::size_t i) {
+    const Token& t = list_[i];
+    std::size_t suffix = t.text.size();
+    while (suffix > 0 && is_letter(t.text[suffix - 1])) --suffix;
+    if (t.kind == TokenKind::number) suffix = std::min(t.text.find('_'), t.text.size());
+    if (suffix == t.text.size() || t.text[suffix] != '_') return;
+    const std::string apart(t.text.substr(suffix)), name = "\"\"" + apart;
+    for (const std::string& written : {name, apart}) {  // operator""_km and operator"" _km
+      if (names_.device.contains(written) || names_.both.contains(written)) return;
     }
-    if (is_discardable(i)) return;
-    const FunctionBody* const body = body_at(i);
-    if (!body) return;
-    names_.constexpr_calls.push_back({tokens_.files[static_cast<std::size_t>(list_[i].file)],
-                                      list_[i].line, column_of(list_[i]), std::move(called),
-                                      list_[body->open].line, list_[body->close].line,
-                                      scopes_.back().templated, scopes_.back().side == Side::both});
+    if (names_.constexprs.contains(name) || names_.constexprs.contains(apart))
+      note_call(i, "operator" + name);
   }
 
   // Words of C++ that nvcc does not take in device code.
@@ -91,6 +95,27 @@ class DeviceCode : private Rule {
   }
 
  private:
+  static bool is_letter(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
+  }
+
+  void note_call(std::size_t i, std::string called) {
+    // not evaluated, or perhaps discarded
+    for (std::size_t j = i; j-- > head_;) {
+      if (is(j, "(") && j > 0 && skip_group(j) > i &&
+          (is(j - 1, "sizeof") || is(j - 1, "decltype") || is(j - 1, "noexcept") ||
+           is(j - 1, "alignof")))
+        return;
+    }
+    if (is_discardable(i)) return;
+    const FunctionBody* const body = body_at(i);
+    if (!body) return;
+    names_.constexpr_calls.push_back({tokens_.files[static_cast<std::size_t>(list_[i].file)],
+                                      list_[i].line, column_of(list_[i]), std::move(called),
+                                      list_[body->open].line, list_[body->close].line,
+                                      scopes_.back().templated, scopes_.back().side == Side::both});
+  }
+
   // Does the token stand in what an `if constexpr` selects?
   bool is_discardable(std::size_t i) const {
     const FunctionBody* const body = body_at(i);
@@ -105,6 +130,7 @@ class DeviceCode : private Rule {
 }  // namespace
 
 void note_constexpr_call(Unit& unit, std::size_t i) { DeviceCode(unit).note_constexpr_call(i); }
+void note_literal(Unit& unit, std::size_t i) { DeviceCode(unit).note_literal(i); }
 void check_device_word(Unit& unit, std::size_t i) { DeviceCode(unit).check_device_word(i); }
 bool rewrite_library_function(Unit& unit, std::size_t i) {
   return DeviceCode(unit).visit_library_function(i);

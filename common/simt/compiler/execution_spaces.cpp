@@ -133,7 +133,8 @@ class Check {
     if (parts[0] != "std") {
       Text name = parts.back();
       if (name.starts_with("operator\"\"")) name.remove_prefix(8);  // ""_km
-      return names_.constexprs.contains(name);
+      return names_.constexprs.contains(name) ||
+             (name.starts_with("\"\"") && names_.constexprs.contains(name.substr(2)));
     }
     return names_.library_constexprs.contains(parts[parts.size() - 2] + "::" + parts.back());
   }

@@ -117,8 +117,7 @@ class Functions : private Rule {
     }
     const std::string_view name = name_before(parameters);
     if (!list_[i].in_system_header) {
-      const bool literal = list_[parameters - 1].kind == TokenKind::string;  // operator""_km
-      names_.constexprs.insert(literal ? list_[parameters - 1].text : name);
+      names_.constexprs.insert(name);
       return;
     }
     const std::string_view owner =

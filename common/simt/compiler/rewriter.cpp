@@ -122,6 +122,8 @@ class Rewriter : private Rule {
       if (is_shift(i)) rewrite_shift(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
+    } else if (scopes_.back().side != Side::host && in_function() && !t.in_system_header) {
+      note_literal(unit_, i);
     }
   }
 

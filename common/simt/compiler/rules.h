@@ -49,6 +49,8 @@ void use_namespace_shared(Unit& unit, const NamespaceShared& shared);
 
 /// A call of a constexpr function that g++ works out and nvcc refuses all the same.
 void note_constexpr_call(Unit& unit, std::size_t i);
+/// The same of the operator of a literal, as 5_km.
+void note_literal(Unit& unit, std::size_t i);
 /// Words of C++ that nvcc does not take in device code.
 void check_device_word(Unit& unit, std::size_t i);
 /// Functions of C's library that are another one in a kernel. \return is the token one?

@@ -164,8 +164,8 @@ std::string_view Syntax::name_before(std::size_t parenthesis) const {
     i = angle_start(i - 1);
     if (i == kNone) return {};
   }
-  if (i == 0 || !is_identifier(i - 1)) return "operator";
-  return list_[i - 1].text;
+  const bool literal = i > 0 && list_[i - 1].kind == TokenKind::string;  // operator""_km
+  return literal || (i > 0 && is_identifier(i - 1)) ? list_[i - 1].text : "operator";
 }
 
 bool Syntax::marks_lambda(std::size_t i) const {

@@ -363,6 +363,20 @@ __global__ void k(int* p) { printf("p\n"); puts("p"); }
 //- literal operator: refused 2:39 the constexpr function 'operator""_b' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
 constexpr unsigned operator""_b(unsigned long long v) { return v; }
 __global__ void k(unsigned* p) { *p = 5_b; }
+//- literal operator of what g++ works out: refused 3:41 the constexpr function 'operator""_c' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int operator""_b(unsigned long long v) { return v; }
+constexpr int operator""_c(char v) { return v; }
+__global__ void k(int* p) { *p = 0x1F + 'x'_c; }
+//- literal operator that stands apart: refused 2:34 the constexpr function 'operator""_length' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int operator"" _length(const char*, size_t n) { return n; }
+__global__ void k(int* p) { *p = "abc"_length; }
+//- literal operator for an array: refused 2:35 the constexpr function 'operator""_b' is one of the host and cannot be called in the kernel 'k': write __host__ __device__ before it, or compile with --expt-relaxed-constexpr
+constexpr int operator""_b(unsigned long long v) { return v; }
+__global__ void k(int* p) { int q[2_b]; q[0] = *p; *p = q[0]; }
+//- literal operator on the host: accepted
+constexpr int operator""_b(unsigned long long v) { return v; }
+__global__ void k(int* p) { *p = 1'000; }
+void f(int* p) { k<<<1, 5_b>>>(p); }
 //- literal operator for both: accepted
 __host__ __device__ constexpr unsigned operator""_b(unsigned long long v) { return v; }
 __global__ void k(unsigned* p) { *p = 5_b; }
