@@ -688,6 +688,46 @@ TEST(Shifts, ByTheWidthAndMore) {
   for (int i = 0; i < 12; ++i) EXPECT_EQ(out[i], inside[i]) << i;
 }
 
+struct Nibbles {
+  unsigned low : 4, high : 28;
+};
+struct Ring {
+  int at;
+  __device__ Ring& operator<<=(int n) {
+    at += n;
+    return *this;
+  }
+};
+__device__ unsigned shifted_in_place;
+__global__ void assign_shifts(unsigned* out, int n, unsigned few, Ring ring) {
+  unsigned char narrow = 0x81;
+  short negative = -3;
+  volatile unsigned seen = 3;
+  unsigned long long wide = 1;
+  Nibbles nibbles{3, 5};
+  unsigned row[2] = {1, 1}, *next = row;
+  out[0] = 5, out[1] = ~0u, shifted_in_place = few;
+  out[0] <<= n, out[1] >>= n, wide <<= n, narrow <<= n - 28, negative >>= n + 8;
+  seen <<= few;
+  nibbles.high <<= few;
+  ring <<= n;
+  *next++ <<= 3 + few;
+  (row[1] <<= few) <<= n;
+  shifted_in_place >>= few;
+  out[2] = static_cast<unsigned>(wide >> 32), out[3] = narrow, out[4] = negative, out[5] = seen;
+  out[6] = nibbles.high, out[7] = ring.at, out[8] = row[0], out[9] = row[1],
+  out[10] = shifted_in_place;
+  out[11] = few < 0xffu >> n;
+}
+
+TEST(Shifts, InAssignments) {
+  Managed<unsigned> out(12);
+  assign_shifts<<<1, 1>>>(out.data(), 32, 2, {1});
+  cudaDeviceSynchronize();
+  const unsigned expected[] = {0, 0, 1, 16, ~0u, 12, 20, 33, 32, 0, 0, 0};
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(out[i], expected[i]) << i;
+}
+
 // A comment keeps g++ from warning of a case that falls through, as it does without simtcc.
 __device__ int falls(int x) {
   switch (x) {

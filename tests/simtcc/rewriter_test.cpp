@@ -863,10 +863,17 @@ TEST(Shifts, InDeviceCodeAreThoseOfTheGpu) {
     return rewritten("__device__ int f() {" + text + "}")
         .substr(rewritten("__device__ int f() {}").size() - 1);
   };
-  EXPECT_EQ(body("return a << b;}").substr(0, 28), "return a << ::simt::shift <<");
-  EXPECT_EQ(body("a(1)>>b[2];}").substr(0, 24), "a(1)>> ::simt::shift >>b");
-  for (const std::string same : {"a << 3;", "x<y<int>> z;", "auto p = &T::operator<<;", "f<a>>(b);",
-                                 "constexpr int i = 1 << N;", "a <<= b;", "(x << ...);"}) {
+  EXPECT_EQ(body("return a << b;"), "return a << ::simt::shift << b;}");
+  EXPECT_EQ(body("a(1)>>b[2];"), "a(1)>>::simt::shift >> b[2];}");
+  EXPECT_EQ(body("a <<= b + 1;"), "a <<= ::simt::shift <<= b + 1;}");
+  EXPECT_EQ(body("*a>>=b;"), "*a>>=::simt::shift >>= b;}") << "of a pointer";
+  EXPECT_EQ(body("if (i < n >> s) f();"), "if (i < n >> ::simt::shift >> s) f();}");
+  EXPECT_EQ(body("f(i < n, m >> (s));"), "f(i < n, m >> ::simt::shift >> (s));}");
+  for (const std::string same :
+       {"a << 3;", "x<y<int>> z;", "auto p = &T::operator<<;",
+        "template <class T> void f(); f<a>>(b);", "constexpr int i = 1 << N;", "a <<= 2;",
+        "(x << ...);", "a<b>>c; template <class T> T a;", "std::v<b>>c;",
+        "struct S { int a : 3; }; a <<= b;", "Box<int, Box<x>> y;"}) {
     EXPECT_EQ(body(same), same + "}") << same;
   }
   EXPECT_EQ(rewritten("void f() { std::cout << x; }"), "void f() { std::cout << x; }");

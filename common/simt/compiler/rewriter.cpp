@@ -128,6 +128,7 @@ class Rewriter : private Rule {
   }
 
   bool is_shift(std::size_t i) const {
+    if (i > 0 && (is(i, "<<=") || is(i, ">>="))) return true;
     if (i == 0 || run_length(i) != 2 || !(is(i, "<") || is(i, ">"))) return false;
     return !(is(i - 1, list_[i].text) && adjacent(i - 1, i));
   }

@@ -68,7 +68,7 @@ void mark_same_address(Unit& unit, std::size_t i);
 
 // ---- shifts.cpp
 
-/// `a << b` in device code, and `a >> b`, by an amount that may be too large; i is the first of the two.
+/// `a << b` in device code, `a >> b`, `a <<= b` and `a >>= b`, by an amount that may be too large; i is the first of the two.
 void rewrite_shift(Unit& unit, std::size_t i);
 
 // ---- local_arrays.cpp

@@ -2,7 +2,8 @@
 /// Shifts as the GPU has them: by 32 or more (by 64 or more of a 64-bit value) all bits leave. A CPU takes the amount modulo
 /// the width.
 ///
-/// simtcc writes `a << ::simt::shift << b` for `a << b` in device code, so that precedence stays as it is.
+/// simtcc writes `a << ::simt::shift << b` for `a << b` in device code, and `a <<= ::simt::shift <<= b` for `a <<= b`, so that
+/// precedence stays as it is.
 #pragma once
 
 #include <type_traits>
@@ -30,6 +31,12 @@ struct Integer {
 template <class T>
 struct Object {
   T&& value;
+};
+
+/// The amount of an assignment.
+template <class N>
+struct Amount {
+  N&& value;
 };
 
 template <class T>
@@ -108,5 +115,52 @@ template <class T, class N>
   return static_cast<T&&>(a.value) >> static_cast<N&&>(n);
 }
 
+template <class T, class N>
+inline constexpr bool is_shift_of_integers =
+    Shifts<std::remove_volatile_t<T>>::value&& Shifts<std::decay_t<N>>::value;
+
+// Of a volatile variable no reference: who leaves that alone would be warned.
+template <class T>
+using Assigned = std::conditional_t<std::is_volatile_v<T>, std::remove_volatile_t<T>, T&>;
+template <class T, class V>
+[[gnu::always_inline, gnu::artificial]] constexpr Assigned<T> assign(T& a, V value) {
+  const auto narrow = static_cast<std::remove_volatile_t<T>>(value);
+  a = narrow;
+  if constexpr (std::is_volatile_v<T>) {
+    return narrow;
+  } else {
+    return a;
+  }
+}
+
+template <class T, class N, std::enable_if_t<is_shift_of_integers<T, N>, int> = 0>
+[[gnu::always_inline, gnu::artificial]] constexpr Assigned<T> operator<<=(T& a, Amount<N> n) {
+  return assign(a, shifted_left(+a, static_cast<unsigned>(n.value)));
+}
+template <class T, class N, std::enable_if_t<is_shift_of_integers<T, N>, int> = 0>
+[[gnu::always_inline, gnu::artificial]] constexpr Assigned<T> operator>>=(T& a, Amount<N> n) {
+  return assign(a, shifted_right(+a, static_cast<unsigned>(n.value)));
+}
+template <class T, class N,
+          std::enable_if_t<!is_shift_of_integers<std::remove_reference_t<T>, N>, int> = 0>
+[[gnu::always_inline, gnu::artificial]] constexpr decltype(auto) operator<<=(T&& a, Amount<N> n) {
+  return static_cast<T&&>(a) <<= static_cast<N&&>(n.value);
+}
+template <class T, class N,
+          std::enable_if_t<!is_shift_of_integers<std::remove_reference_t<T>, N>, int> = 0>
+[[gnu::always_inline, gnu::artificial]] constexpr decltype(auto) operator>>=(T&& a, Amount<N> n) {
+  return static_cast<T&&>(a) >>= static_cast<N&&>(n.value);
+}
+
 }  // namespace detail
+
+template <class N>
+[[gnu::always_inline, gnu::artificial]] constexpr detail::Amount<N> operator<<=(Shift, N&& n) {
+  return {static_cast<N&&>(n)};
+}
+template <class N>
+[[gnu::always_inline, gnu::artificial]] constexpr detail::Amount<N> operator>>=(Shift, N&& n) {
+  return {static_cast<N&&>(n)};
+}
+
 }  // namespace simt
