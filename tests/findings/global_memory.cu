@@ -261,6 +261,21 @@ void assert_fails(bool fixed) {
   check_positive<<<1, 32>>>(in.data());
 }
 
+// Two owners of one object. (Nobody needs it, and g++ would drop it with all that frees it.)
+__global__ void part_twice(int* out, bool owns) {
+  int* const copy = new int[4];
+  int* const also = owns ? copy : nullptr;
+  copy[threadIdx.x % 4] = 1;
+  out[threadIdx.x] = copy[threadIdx.x % 4];
+  delete[] copy;
+  delete[] also;  // fault: deleted_twice
+}
+
+void deleted_twice(bool fixed) {
+  OnDevice<int> out(32);
+  part_twice<<<1, 32>>>(out.data(), !fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kGlobalMemory = {
@@ -286,4 +301,5 @@ const std::vector<Planted> kGlobalMemory = {
     {"use_after_free_async", "use-after-free", use_after_free_async},
     {"pinned_after_free", "use-after-free", pinned_after_free},
     {"assert_fails", "trap", assert_fails},
+    {"deleted_twice", "trap", deleted_twice, false},
 };

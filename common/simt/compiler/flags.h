@@ -42,6 +42,7 @@ inline constexpr std::array kTraced = {
     "-fno-ipa-cp",
     "-fcode-hoisting",
     "-fno-thread-jumps",
+    "-fno-allocation-dce",  // g++ drops a `new` with its delete, and with two of them
 };
 
 /// Where the source names a type that needs more than 8 bytes of alignment: calls our __ubsan_* where it does

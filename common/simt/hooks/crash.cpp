@@ -21,7 +21,7 @@ thread_local bool crash_misaligned = false, crash_overflow = false;
 
 }  // namespace
 
-void Hooks::trap(const char* what, const void* pc, Fault::Kind kind) {
+void Hooks::trap(const char* what, const void* pc, Fault::Kind kind, uint64_t address) {
   Worker* worker = fiber_worker();
   if (!worker) {
     std::fprintf(stderr, "simt: %s on the host\n", what);
@@ -32,7 +32,7 @@ void Hooks::trap(const char* what, const void* pc, Fault::Kind kind) {
   if (worker->cursor_) worker->stop(warp, worker->lane_);  // see catch_up()
   Fault fault = worker->fault_at(kind, warp, worker->lane_);
   fault.text = what;
-  fault.address = 0;
+  fault.address = address;
   worker->fail(fault);
 }
 

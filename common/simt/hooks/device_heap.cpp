@@ -49,7 +49,7 @@ void release(void* pointer, uint64_t caller) {
         freed == memory::FreeResult::already_freed
             ? "free() or delete of memory that was freed before"
             : "free() or delete of something that no malloc() or new in a kernel returned",
-        reinterpret_cast<const void*>(caller));
+        reinterpret_cast<const void*>(caller), engine::Fault::Kind::trap, base);
   }
 }
 

@@ -187,8 +187,9 @@ struct Hooks {
 
   // ---- crash.cpp
 
-  // Ends the kernel with a finding at `pc`, a return address in the kernel.
-  static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap);
+  // Ends the kernel with a finding at `pc`, a return address in the kernel; `address` is what it is about, if anything.
+  static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap,
+                   uint64_t address = 0);
   static void overflow(const void* pc);
   static void crash();
   static void on_division(int signal_number, siginfo_t*, void* context);

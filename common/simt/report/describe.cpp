@@ -346,10 +346,17 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             "blocks of a cooperative launch all run at the same time.)";
       }
       break;
-    case Kind::trap:
+    case Kind::trap: {
+      const memory::Allocation* found = fault.address ? memory::find(fault.address) : nullptr;
+      if (found) f.allocation = memory::describe(*found);
       f.kind = "trap";
-      f.message = std::string(fault.text ? fault.text : "trap") + where + ".";
+      f.message = std::string(fault.text ? fault.text : "trap") + where +
+                  (!found                         ? std::string()
+                   : found->base == fault.address ? ": " + memory::describe(*found)
+                                                  : ": " + into(*found, fault.address)) +
+                  ".";
       break;
+    }
     case Kind::assertion:
       f.kind = "trap";
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
