@@ -12,7 +12,9 @@ COMMANDS = [
         [
             Option("--docs", "only what the site needs: doxygen and a Python virtual environment"),
             Option("--all", "also what only contributors need: gdb, chromium, clang-format, zsh"),
-            Option("--sass", "only nvcc and the disassembler, for ./learn sass, where the CUDA Toolkit does not bring them"),
+            Option(
+                "--sass", "only nvcc and the disassembler, for ./learn sass, where the CUDA Toolkit does not bring them"
+            ),
         ],
     ),
     Command(
