@@ -26,7 +26,7 @@ class Start(learner.Checkout):
         self.edit("beta", "mine")
         os.unlink(self.mine("gamma"))
         done = self.learn("start", code=0)
-        self.assertIn("1 exercises are now", done.stdout)
+        self.assertIn("1 exercise is now", done.stdout)
         self.assertEqual(self.read("beta"), "mine")
         self.assertIn("nothing was changed", self.learn("start", code=0).stdout)
 
@@ -375,12 +375,46 @@ class GoingOn(learner.Checkout):
         self.learn("check", "alpha", code=0)
         self.assertIn("[x] alpha", self.learn("list", code=0).stdout)
 
+    def test_an_update_renews_what_nobody_has_edited(self):
+        self.learn("start", code=0)
+        self.edit("gamma", "begun")
+        for name in ("beta", "gamma"):
+            source = os.path.join(
+                self.root, "exercises", os.path.relpath(self.mine(name), os.path.join(self.root, "my"))
+            )
+            with open(source, encoding="utf-8") as file:
+                text = file.read()
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text.replace("in more words", "with a clearer task, in more words"))
+        for words in ((), ("list",)):
+            said = self.learn(*words, code=0).stdout
+            self.assertIn("since you began", said)
+            self.assertEqual(said.count("since you began"), 1, said)
+        done = self.learn("start", code=0)
+        self.assertIn("The course has changed beta; your copies were not edited and have been renewed.", done.stdout)
+        self.assertIn("changed gamma since you began it: ./learn reset gamma brings the new one", done.stderr)
+        self.assertIn("a clearer task", self.read("beta"))
+        self.assertEqual(self.read("gamma"), "begun")
+        # the second time nothing is left to do; a reset follows, and what is edited then has begun as the new one
+        self.assertIn("nothing was changed", self.learn("start", code=0).stdout)
+        self.learn("reset", "gamma", "--yes", code=0)
+        self.edit("gamma", self.read("gamma") + "// mine\n")
+        self.assertNotIn("since you began", self.learn("list", code=0).stdout)
+        # of a copy that was made before this was kept, nothing is known: it stays
+        kept = self.progress()
+        del kept["blanks"]
+        with open(self.progress_file(), "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        self.edit("beta", "an old blank")
+        self.learn("start", code=0)
+        self.assertEqual(self.read("beta"), "an old blank")
+
     def test_progress_that_makes_no_sense(self):
         for text in (
             "{ torn",
             "[]",
             '{"exercises": 3, "current exercise": {}}',
-            '{"exercises": {"01_first_steps/alpha": 7}}',
+            '{"exercises": {"01_first_steps/alpha": 7}, "blanks": {"01_first_steps/alpha": []}}',
         ):
             with open(self.progress_file(), "w", encoding="utf-8") as file:
                 file.write(text)

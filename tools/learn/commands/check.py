@@ -5,7 +5,7 @@ import os
 
 from learn import paths, ui
 from learn.errors import LearnError, UsageError
-from learn.exercises import catalogue, checking, record, report, results, show, workspace
+from learn.exercises import catalogue, checking, record, report, results, show, updates, workspace
 from learn.machine import Machine
 
 
@@ -31,8 +31,8 @@ def main(arguments):
     exercises = chosen(arguments, known)
     if not arguments.all:
         not_started = [exercise for exercise in exercises if not workspace.is_started(exercise)]
+        updates.bring(not_started)
         for exercise in not_started:
-            workspace.start(exercise)
             kept = record.all_records([exercise])[exercise.key]
             file = paths.shown(workspace.file_of(exercise))
             if kept.tries or kept.is_done():

@@ -4,7 +4,7 @@ from learn import chapters, paths, ui
 from learn.cli import help_text
 from learn.commands.list_ import gpu_state, simulator_state
 from learn.commands.run import in_words, statuses
-from learn.exercises import catalogue, record, workspace
+from learn.exercises import catalogue, record, updates, workspace
 from learn.machine import Machine
 
 
@@ -25,6 +25,8 @@ def main():
     for exercise in exercises:
         if records[exercise.key].has_changed(exercise):
             ui.say(f"The course has changed {exercise.name} since you passed it: ./learn check {exercise.name}")
+    for exercise in updates.behind(exercises, records):
+        ui.say(f"The course has changed {exercise.name} since you began it: {updates.how_to_follow(exercise)}")
     here = record.current(exercises)
     if here is not None and workspace.is_edited(here) and not records[here.key].is_done():
         ui.say(f"You are at exercise {here.name} of chapter {here.number}: ./learn check")
@@ -51,7 +53,7 @@ def next_step(known, runs, exercises, records):
     """(command, why): the exercise that the learner is in the middle of, else the first chapter with something left to
     do, its program before its exercises."""
     here = record.current(exercises)
-    if here is not None and not records[here.key].is_done() and records[here.key].tries:
+    if here is not None and not records[here.key].is_done() and (records[here.key].tries or record.was_chosen(here)):
         return f"./learn check {here.name}", f"the exercise of chapter {here.number} that you are at"
     if here is not None and records[here.key].is_done() and record.was_chosen(here):
         following = record.first_open(exercises, after=here)

@@ -2,7 +2,7 @@
 
 from learn import ui
 from learn.errors import UsageError
-from learn.exercises import catalogue, record, show, workspace
+from learn.exercises import catalogue, record, show, updates, workspace
 
 
 def main(arguments):
@@ -25,7 +25,7 @@ def main(arguments):
     if exercise is None:
         ui.say(f"All {len(known)} exercises are done.")
         return 0
-    workspace.start(exercise)
+    updates.bring([exercise])
     record.choose(exercise)
     show.task(exercise)
     return 0

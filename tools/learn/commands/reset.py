@@ -4,7 +4,7 @@ import sys
 
 from learn import paths, ui
 from learn.errors import LearnError, UsageError
-from learn.exercises import catalogue, record, workspace
+from learn.exercises import catalogue, record, updates, workspace
 
 
 def main(arguments):
@@ -36,6 +36,7 @@ def main(arguments):
                     exercise.name, "your version: " + paths.shown(kept) if kept else "you had changed nothing"
                 )
             )
+    updates.note(exercises)
     if arguments.all:
         ui.say(f"All {len(known)} exercises are as they were, and open.")
     return 0

@@ -1,20 +1,26 @@
 """./learn start: copies the exercises into the learner's own folder, and says where to begin."""
 
 from learn import paths, ui
-from learn.exercises import catalogue, record, show, workspace
+from learn.exercises import catalogue, record, show, updates, workspace
 
 
 def main(arguments):
     known = catalogue.everything()
     asked = [catalogue.find(word, known) for word in arguments.words]
-    copied = [exercise for exercise in known if workspace.start(exercise)]
+    copied, renewed = updates.bring(known)
     if copied:
-        ui.say(f"{len(copied)} exercises are now in {folder()}; they are yours, git ignores them.")
-    elif not asked:
+        number = "1 exercise is" if len(copied) == 1 else f"{len(copied)} exercises are"
+        ui.say(f"{number} now in {folder()}, yours to edit; git ignores that folder.")
+    if renewed:
+        names = ", ".join(exercise.name for exercise in renewed)
+        ui.say(f"The course has changed {names}; your copies were not edited and have been renewed.")
+    if not copied and not renewed and not asked:
         ui.say(f"The exercises are in {folder()} already; nothing was changed.")
     for exercise in copied:
         if workspace.checked_last(exercise):
             ui.note(f"{exercise.name} was gone; the version that you checked last: {workspace.checked_last(exercise)}")
+    for exercise in updates.behind(known, record.all_records(known)):
+        ui.note(f"The course has changed {exercise.name} since you began it: {updates.how_to_follow(exercise)}.")
     for file in workspace.of_no_exercise(known):
         ui.note(f"{paths.shown(file)} belongs to no exercise of this version of the course; it stays as it is.")
     if asked:

@@ -5,15 +5,14 @@ import os
 from learn import paths, ui
 from learn.commands import check
 from learn.errors import LearnError, UsageError
-from learn.exercises import catalogue, checking, record, watching, workspace
+from learn.exercises import catalogue, checking, record, updates, watching, workspace
 
 
 def main(arguments):
     if len(arguments.words) > 1:
         raise UsageError("watch takes one exercise, or none: then whichever you save")
     known = catalogue.everything()
-    for exercise in known:
-        workspace.start(exercise)
+    updates.bring(known)
     only = catalogue.find(arguments.words[0], known) if arguments.words else None
     checking.prepare("simulator")
     files = {os.path.realpath(workspace.file_of(exercise)): exercise for exercise in ([only] if only else known)}

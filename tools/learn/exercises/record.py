@@ -7,6 +7,7 @@ from learn import progress
 
 KEY = "exercises"
 CURRENT = "current exercise"
+BLANKS = "blanks"  # exercise -> digest of the blank that its copy began as
 
 
 class Record:
@@ -91,6 +92,14 @@ def note_try(exercise, outcome):
 
 def note_hint(exercise, shown):
     progress.change(lambda kept: _entry(kept, exercise).update(hints=shown))
+
+
+def blanks():
+    return _dictionary(progress.read().get(BLANKS))
+
+
+def keep_blanks(digests):
+    progress.change(lambda kept: kept.__setitem__(BLANKS, {**_dictionary(kept.get(BLANKS)), **digests}))
 
 
 def forget(exercise):

@@ -4,6 +4,7 @@ import os
 import re
 
 from learn import paths, ui
+from learn.exercises import updates
 
 WIDTH = 96
 FEW = 3  # failures shown of one case; the rest is a consequence as a rule
@@ -325,7 +326,7 @@ def of_bar(bar):
 
 def listing(exercises, records, paint, here=None):
     """The exercises of one chapter with what is done."""
-    lines = []
+    lines, behind = [], [exercise.key for exercise in updates.behind(exercises, records)]
     for exercise in exercises:
         record = records[exercise.key]
         mark, colour, note = " ", "", ""
@@ -339,6 +340,8 @@ def listing(exercises, records, paint, here=None):
             mark, colour = "x", "green"
         elif record.tries:
             note = "1 try" if record.tries == 1 else f"{record.tries} tries"
+        if exercise.key in behind:
+            note = (note + "; " if note else "") + "the course has changed it since you began"
         if here is not None and exercise.key == here.key:
             note = (note + "; " if note else "") + "you are here"
         text = f"    {paint(colour, f'[{mark}]')} {exercise.name:<24} {exercise.kind}, {exercise.minutes} min"

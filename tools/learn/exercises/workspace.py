@@ -22,22 +22,23 @@ def is_started(exercise):
     return os.path.exists(file_of(exercise))
 
 
-def is_edited(exercise):
-    """There is a file, and it is not the blank."""
+def content(exercise):
+    """The learner's file; None where there is none."""
     try:
         with open(file_of(exercise), "rb") as file:
-            return file.read() != exercise.source.read_bytes()
+            return file.read()
     except OSError:
-        return False
+        return None
+
+
+def is_edited(exercise):
+    """There is a file, and it is not the blank."""
+    return content(exercise) not in (None, exercise.source.read_bytes())
 
 
 def is_worth_asking(exercise):
     """What a reset would replace is more than space."""
-    try:
-        with open(file_of(exercise), "rb") as file:
-            return is_edited(exercise) and bool(file.read().strip())
-    except OSError:
-        return False
+    return is_edited(exercise) and bool((content(exercise) or b"").strip())
 
 
 def of_no_exercise(exercises):
@@ -99,8 +100,15 @@ def reset(exercise):
         if mine == blank:
             return ""
         kept = backup(exercise, mine)
-        os.replace(_written(file, blank), file)
+    replace(exercise, blank)
     return kept
+
+
+def replace(exercise, content):
+    """Puts `content` in the place of the learner's file, of which nothing is kept."""
+    file = file_of(exercise)
+    with _complaining(file):
+        os.replace(_written(file, content), file)
 
 
 def checked_file_of(exercise):
