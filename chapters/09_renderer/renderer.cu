@@ -18,7 +18,7 @@
 //   ./learn run 09 --rung split_tiles        several blocks draw a tile in layers, which are put together
 //   ./learn run 09 --rung sorted_pairs       all pairs of tile and circle, counted, scanned and sorted
 //   ./learn run 09 --rung masks              a bit for each circle and column of tiles, and for each row
-//   ./learn run 09 --rung warp_blocks        the same lists, and each warp keeps what touches its own pixels
+//   ./learn run 09 --rung warp_blocks        the same lists, and a mask once more, for each 8 x 4 pixels
 
 #include <cuda_runtime.h>
 
@@ -899,37 +899,42 @@ __global__ void __launch_bounds__(256)
 }
 
 // A block draws a tile of 32 x 32 pixels with 256 threads, four pixels each. It goes through its two masks from the front.
-// In each batch a thread takes W words; a scan of their numbers of bits gives each circle its place in the list, and
-// the list is staged, places and colours, in shared memory, up to 256 circles at a time.
+// In each batch a thread takes W words; a scan of their numbers of bits gives each circle its place in the list. When
+// the list has 256 circles, or at the end, their places and colours are staged in shared memory, and drawn.
 
 /// What the blocks of section 8 and 9 keep in shared memory.
 struct Staged {
   unsigned of_warps[2][8];  ///< circles that each warp has found, for this batch and the one before
   unsigned list[256];
   float4 place[256], colour[256];
+  unsigned touching[8][32];  ///< section 9: (32 circles, block of pixels)
 };
 
-/// Calls blend(count) for up to 256 circles after the other, nearest first, that touch the tile of this block. It says
-/// whether its thread needs more.
+/// Stages the circles that touch the tile of this block, nearest first, 256 at a time, and calls blend(count) for them.
+/// It says whether its thread needs more.
 ///
-/// @tparam W  words that a thread takes at a time: 1, or 4 with one load
+/// @tparam W  words that a thread takes at a time: 1, or 4, 8 ... with loads of 128 bits
 template <unsigned W, class Blend>
 __device__ inline void for_circles(Staged& staged, const unsigned* columns, const unsigned* rows,
                                    unsigned words, Blend blend) {
   const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32, n = frame.circles;
   const unsigned* const column = columns + size_t{blockIdx.x} * words;
   const unsigned* const row = rows + size_t{blockIdx.y} * words;
-  unsigned now = 0;
+  unsigned now = 0, listed = 0;
   for (unsigned first = 0; first < words; first += 256 * W, now = 1 - now) {
     const unsigned at = first + t * W;
+    const bool last = first + 256 * W >= words;
     unsigned hits[W] = {}, found = 0;
-    if (at < words) {
-      if constexpr (W == 4) {
-        const uint4 a = *reinterpret_cast<const uint4*>(column + at);
-        const uint4 b = *reinterpret_cast<const uint4*>(row + at);
-        hits[0] = a.x & b.x, hits[1] = a.y & b.y, hits[2] = a.z & b.z, hits[3] = a.w & b.w;
-      } else {
-        hits[0] = column[at] & row[at];
+    if constexpr (W == 1) {
+      if (at < words) hits[0] = column[at] & row[at];
+    } else {
+#pragma unroll
+      for (unsigned w = 0; w < W; w += 4) {
+        if (at + w >= words) break;
+        const uint4 a = *reinterpret_cast<const uint4*>(column + at + w);
+        const uint4 b = *reinterpret_cast<const uint4*>(row + at + w);
+        hits[w] = a.x & b.x, hits[w + 1] = a.y & b.y;
+        hits[w + 2] = a.z & b.z, hits[w + 3] = a.w & b.w;
       }
     }
 #pragma unroll
@@ -945,29 +950,32 @@ __device__ inline void for_circles(Staged& staged, const unsigned* columns, cons
     if (lane == 31) staged.of_warps[now][warp] = place;
     place -= found;
     __syncthreads();
-    unsigned total = 0;
 #pragma unroll
     for (unsigned w = 0; w < 8; ++w) {
-      if (w == warp) place += total;
-      total += staged.of_warps[now][w];
+      if (w == warp) place += listed;
+      listed += staged.of_warps[now][w];
     }
 
-    for (unsigned piece = 0; piece < total; piece += 256) {
+    // Draw when the list is full, or at the end.
+    for (;; place -= 256) {
 #pragma unroll
       for (unsigned w = 0; w < W; ++w) {
-        for (; hits[w] != 0 && place < piece + 256; hits[w] &= hits[w] - 1, ++place) {
-          staged.list[place - piece] = n - 1 - ((at + w) * 32 + __ffs(hits[w]) - 1);
+        for (; hits[w] != 0 && place < 256; hits[w] &= hits[w] - 1, ++place) {
+          staged.list[place] = n - 1 - ((at + w) * 32 + __ffs(hits[w]) - 1);
         }
       }
+      if (listed < 256 && (!last || listed == 0)) break;
       __syncthreads();  // the list is complete
-      if (piece + t < total) {
+      const unsigned count = min(listed, 256u);
+      if (t < count) {
         const unsigned i = staged.list[t];
         staged.place[t] = frame.place[i];
         staged.colour[t] = frame.colour[i];
       }
       __syncthreads();  // so are places and colours
-      const bool open = blend(min(total - piece, 256u));
+      const bool open = blend(count);
       if (!__syncthreads_or(open)) return;
+      listed -= count;
     }
   }
 }
@@ -1010,7 +1018,7 @@ __global__ void __launch_bounds__(256)
 // Four pixels in a thread share the circle's load from shared memory and one of its two offsets. That is the
 // {term}`register tiling <register tile>` of chapter 04, for pixels.
 //
-// `of_warps` has two rows for a reason. If a batch has no circle at all, no barrier follows the one behind it, and
+// `of_warps` has two rows for a reason. If a batch does not fill the list, no barrier follows the one in it, and
 // a fast warp may write its next count while a slow one still reads. Two rows keep them apart, since the barrier of the
 // next batch lies between.
 //
@@ -1026,12 +1034,21 @@ __global__ void __launch_bounds__(256)
 //
 // ## 9. A list for each warp
 //
-// A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would make the
-// masks longer and each list shorter. The third level therefore belongs to the warp: its 32 lanes test 32 circles
-// of the staged list against a block of 8 x 4 pixels and take a ballot. The ballot **is** the list, in order. Each warp
-// has four such blocks, 16 x 8 pixels, and each lane one pixel in each.
+// A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would make each
+// list shorter, and the masks longer. The third level is therefore a mask once more, of a tile's own: a bit for each
+// of the 256 circles in the list and each block of 8 x 4 pixels.
+//
+// The tile has 32 such blocks. A lane tests its circle against all of them: the offsets that this takes are those of
+// four columns and eight rows. The bits are a word of the circle, and `transpose_bits` makes them words of the blocks.
+// A warp draws four blocks, one pixel of each in a lane, and goes through the circles of a block bit by bit.
 
-/// Draws a tile of 32 x 32 pixels from its masks; each warp looks for what touches its own pixels.
+/// A block of 8 x 4 pixels of a tile: number 0 to 31, row by row from its corner.
+__device__ inline Box block_box(Box tile, int number) {
+  const int left = tile.left + number % 4 * 8, bottom = tile.bottom + number / 4 * 4;
+  return {left, left + 8, bottom, bottom + 4};
+}
+
+/// Draws a tile of 32 x 32 pixels from its masks; a pixel looks at what touches its block of 8 x 4.
 ///
 /// @tparam SOFT  whether alpha falls off from the centre
 /// @tparam W     words of a mask that a thread takes at a time
@@ -1041,34 +1058,36 @@ template <bool SOFT, unsigned W>
 __global__ void __launch_bounds__(256, 4)
     warp_blocks(const unsigned* columns, const unsigned* rows, unsigned words) {
   __shared__ Staged staged;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32;
   const Box tile = tile_box(SIDE);
-  const int left = tile.left + warp % 2 * 16, bottom = tile.bottom + warp / 2 * 8;
-  const int x = left + lane % 8, y = bottom + lane / 8;
-  float4 sums[4];  // of the pixels at x + 8 (s % 2), y + 4 (s / 2)
+  const int x = tile.left + lane % 8, y = block_box(tile, 4 * warp).bottom + lane / 8;
+  float4 sums[4];  // of the pixels at x, x + 8, x + 16, x + 24
   bool open[4];    // whether a lane of the warp needs more; the same in all lanes
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
-    const bool mine = x + s % 2 * 8 < frame.width && y + s / 2 * 4 < frame.height;
+    const bool mine = x + 8 * s < frame.width && y < frame.height;
     sums[s] = {0, 0, 0, mine ? 1.0f : 0.0f};
     open[s] = __any_sync(ALL, mine);
   }
   for_circles<W>(staged, columns, rows, words, [&](unsigned count) {
-    for (unsigned first = 0; first < count; first += 32) {
-      if (!(open[0] || open[1] || open[2] || open[3])) break;
-      const bool there = first + lane < count;
-      const float4 mine = staged.place[there ? first + lane : first];
+    unsigned blocks = 0;  // that this thread's circle touches
+    if (t < count) {
+      const float4 c = staged.place[t];
+#pragma unroll 8
+      for (int b = 0; b < 32; ++b) blocks |= unsigned{touches(c, block_box(tile, b))} << b;
+    }
+    staged.touching[warp][lane] = transpose_bits(blocks);
+    __syncthreads();  // all warps' bits are there
+
 #pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        if (!open[s]) continue;
-        const int x0 = left + s % 2 * 8, y0 = bottom + s / 2 * 4;
-        unsigned hits = __ballot_sync(ALL, there && touches(mine, {x0, x0 + 8, y0, y0 + 4}));
+    for (int s = 0; s < 4; ++s) {
+      for (unsigned first = 0; first < count && open[s]; first += 32) {
+        unsigned hits = staged.touching[first / 32][4 * warp + s];
         for (; hits != 0; hits &= hits - 1) {
           const unsigned j = first + __ffs(hits) - 1;
           const float4 c = staged.place[j], colour = staged.colour[j];
           const float radius2 = c.z * c.z;
-          const float d2 = square(offset(x + s % 2 * 8, frame.scale, c.x),
-                                  offset(y + s / 2 * 4, frame.scale, c.y));
+          const float d2 = square(offset(x + 8 * s, frame.scale, c.x), offset(y, frame.scale, c.y));
           if (d2 <= radius2) under(sums[s], colour, alpha_at(d2, radius2, SOFT));
         }
         open[s] = __any_sync(ALL, sums[s].w >= DARK);
@@ -1078,15 +1097,14 @@ __global__ void __launch_bounds__(256, 4)
   });
 #pragma unroll
   for (int s = 0; s < 4; ++s) {
-    const int at_x = x + s % 2 * 8, at_y = y + s / 2 * 4;
-    if (at_x < frame.width && at_y < frame.height) {
-      frame.image[static_cast<size_t>(at_y) * frame.width + at_x] = finished(sums[s]);
+    if (x + 8 * s < frame.width && y < frame.height) {
+      frame.image[static_cast<size_t>(y) * frame.width + x + 8 * s] = finished(sums[s]);
     }
   }
 }
 
-// No barrier is needed within the warp's own list: a ballot is a register. A block of 8 x 4 pixels that is saturated
-// is never tested again, and a warp whose four blocks are saturated waits at the barrier without working.
+// A block of 8 x 4 pixels that is saturated is not looked at again. A warp whose four blocks are saturated still tests
+// its 32 circles for the others.
 //
 //? culling: How many times fewer loads of staged circles does `warp_blocks` make than `masks`, counted in requests
 //?   to shared memory, for `micro2M=900`?
@@ -1095,11 +1113,11 @@ __global__ void __launch_bounds__(256, 4)
 //? unit: times fewer
 //? near: factor 1.5
 //
-// Each warp of `masks` loads the place and the colour of every circle in the list. In `warp_blocks` it is one load
-// for 32 circles, and then two for each circle that touches an 8 x 4 block of the warp.
+// Each warp of `masks` loads the place and the colour of every circle in the list. In `warp_blocks` it is one word for
+// 32 circles, and then two loads for each circle that touches the block.
 //
-// **So:** three levels decide what a pixel has to look at: columns and rows for all circles, a list for a tile,
-// a ballot for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
+// **So:** three levels decide what a pixel has to look at: columns and rows of tiles for all circles, a list for a tile,
+// a mask for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
 
 // [hide] How the rungs are registered
 namespace {
@@ -1206,9 +1224,9 @@ void add_fast(Canvas& canvas) {
                         unsigned words) { masks<<<grid, 256>>>(columns, rows, words); });
   add_masks("warp_blocks",
             [](const Frame& f, dim3 grid, unsigned* columns, unsigned* rows, unsigned words) {
-              const bool many = words >= 1024;  // a batch of four words for each thread
-              const auto kernel = f.soft ? (many ? warp_blocks<true, 4> : warp_blocks<true, 1>)
-                                         : (many ? warp_blocks<false, 4> : warp_blocks<false, 1>);
+              const bool many = words >= 1024;  // eight at a time save batches
+              const auto kernel = f.soft ? (many ? warp_blocks<true, 8> : warp_blocks<true, 1>)
+                                         : (many ? warp_blocks<false, 8> : warp_blocks<false, 1>);
               kernel<<<grid, 256>>>(columns, rows, words);
             });
 }

@@ -110,8 +110,8 @@ class Scenes(unittest.TestCase):
             self.assertEqual(run.code, 0, run.explain())
 
     def test_many_words_and_many_chunks(self):
-        """More circles than a batch of `warp_blocks` takes at four words a thread, few of them hidden."""
-        run = Run(CHAPTER.fast, "--size", "70x45", *scenes("micro2M=40000"), "--rung", "warp_blocks", "--rung", "masks",
+        """More circles than a batch of `warp_blocks` takes at eight words a thread, few of them hidden."""
+        run = Run(CHAPTER.fast, "--size", "70x45", *scenes("micro2M=70000"), "--rung", "warp_blocks", "--rung", "masks",
                   "--rung", "sorted_pairs")  # fmt: skip
         self.assertEqual(run.code, 0, run.explain())
 
