@@ -23,7 +23,7 @@ from learn.machine import Machine
 
 # What each reason of a mutant, as the simulator gives it, must become on a GPU.
 FAILS = {
-    "wrong-result": {"wrong-result"},
+    "wrong-result": {"wrong-result", "out-of-bounds"},  # the space around an array is looked at first
     "wrong-output": {"wrong-output"},
     "misaligned-access": {"cuda-error"},
     "api-error": {"cuda-error", "wrong-result"},
