@@ -103,9 +103,10 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
 // instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
-// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? On this page, the link below a listing opens its kernel in
-// Compiler Explorer, which compiles it on its own machines and shows PTX and SASS in its `Device Viewer`. A release other than
-// the one above the listing may choose other registers.
+// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? `./learn setup --sass` brings one, without the toolkit and without
+// root. Or stay on this page: the link below a listing opens its kernel in Compiler Explorer, which compiles it on its
+// own machines and shows PTX and SASS in its `Device Viewer`. A release other than the one above the listing may choose
+// other registers.
 //
 // ## 2. How to read an instruction
 //

@@ -54,6 +54,18 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
   for (unsigned i = threadIdx.x; i < 16 * 64; i += blockDim.x) out[i] = box[i / 64][i % 64];
 }
 
+// In the machine code, too, one instruction copies the box. `SYNCS` are the operations of an mbarrier: initialize it, arrive
+// and announce the bytes, test its phase.
+//
+// ```{sass} tma_box only=SYNCS,UTMALDG,BAR
+// 0130       SYNCS.EXCH.64      URZ, [UR9], UR4
+// 01a0       SYNCS.ARRIVE.TRANS64 RZ, [UR9], R0
+// 01e0       UTMALDG.2D         [UR8], [UR14]
+// 0230       BAR.SYNC.DEFER_BLOCKING 0x0
+// 0280       SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R0
+// 03a0       SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R0
+// ```
+//
 //? requests: In the product a box of B will have 16 rows of 256 floats. How many 16-byte `cp.async` of single threads
 //?   does the one request replace?
 //? choices: 64 | 256 | 1024 | 4096
@@ -107,6 +119,15 @@ __global__ void __launch_bounds__(384, 1) register_budget(float* out, const floa
 // registers that never come. nvcc uses what `setmaxnreg` grants: the 200 floats stay in registers, nothing is spilled.
 //= 232: (384 * 168 - 128 * 40) / 256
 //= 64,512: 384 * 168
+//
+// ```{sass} register_budget from=WARPSYNC lines=4
+// 0050       WARPSYNC.ALL
+// 0060       USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8
+// 0070       PLOP3.LUT          P0, PT, PT, PT, UP0, 0x80, 0x0
+// 0080  @!P0 BRA                0x50
+// ```
+//
+// The wait is a loop: the warps ask for 232 registers (`0xe8`), again and again, until the block's pool has them.
 
 // ## 4. The product with specialized warps
 //

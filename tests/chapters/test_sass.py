@@ -54,9 +54,9 @@ class Stated(unittest.TestCase):
 
 
 def recordings():
-    """(main source, its text, recorded_sass.json) of every chapter that shows machine code."""
+    """(main source, the text of all sources, recorded_sass.json) of every chapter that shows machine code."""
     for main in source.find_chapters(ROOT / "chapters"):
-        text = main.read_text(encoding="utf-8")
+        text = recorded.text_of(main)
         if recorded.kernels_named(text):
             yield main, text, recorded.load(main)
 

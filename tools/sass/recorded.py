@@ -23,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 from course.expressions import ExpressionError, sass_calls
+from course.source import other_files
 from learn.errors import LearnError
 from sass import code, kinds
 
@@ -171,6 +172,11 @@ class Compilations:
         return [(line, line) for line in lines if line and not line.startswith((".loc", ".reg", "//"))]
 
 
+def text_of(main):
+    """The text of all sources of a chapter, in the order of the page."""
+    return "".join(file.read_text(encoding="utf-8") for file in (Path(main), *other_files(Path(main))))
+
+
 def make(toolchain, main, text):
     """What recorded_sass.json has to be for this text of a chapter."""
     compilations = Compilations(toolchain, main)
@@ -193,14 +199,15 @@ def load(main):
 
 
 def write(toolchain, main):
-    """Records, and puts every excerpt into the source; what was recorded."""
+    """Records, and puts every excerpt into its source; what was recorded."""
     main = Path(main)
-    text = main.read_text(encoding="utf-8")
-    data = make(toolchain, main, text)
+    data = make(toolchain, main, text_of(main))
     (main.parent / FILE).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    fresh = rewritten(text, data["excerpts"])
-    if fresh != text:
-        main.write_text(fresh, encoding="utf-8")
+    for file in (main, *other_files(main)):
+        text = file.read_text(encoding="utf-8")
+        fresh = rewritten(text, data["excerpts"])
+        if fresh != text:
+            file.write_text(fresh, encoding="utf-8")
     return data
 
 
