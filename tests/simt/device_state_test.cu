@@ -112,6 +112,42 @@ TEST(DeviceState, LeaveForSharedMemoryIsOneKernels) {
   simt::take_findings();
 }
 
+__global__ void number_all(int* out) { out[threadIdx.x] = static_cast<int>(threadIdx.x); }
+
+// Of a graph that allocates and does not free, the program frees; the next launch allocates again, at the same address.
+TEST(DeviceState, AGraphAllocatesAgainWhatTheProgramFreed) {
+  simt::take_findings();
+  cudaGraph_t graph;
+  cudaGraphCreate(&graph, 0);
+  cudaMemAllocNodeParams params = {};
+  params.bytesize = 32 * sizeof(int);
+  cudaGraphNode_t alloc, kernel;
+  ASSERT_EQ(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params), cudaSuccess);
+  void* arguments[] = {&params.dptr};
+  cudaKernelNodeParams launch = {};
+  launch.func = reinterpret_cast<void*>(number_all);
+  launch.gridDim = dim3(1);
+  launch.blockDim = dim3(32);
+  launch.kernelParams = arguments;
+  ASSERT_EQ(cudaGraphAddKernelNode(&kernel, graph, &alloc, 1, &launch), cudaSuccess);
+  cudaGraphExec_t exec;
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0), cudaSuccess);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cudaGraphLaunch(exec, nullptr), cudaSuccess) << i;
+    int out[32] = {};
+    ASSERT_EQ(cudaMemcpy(out, params.dptr, sizeof(out), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(out[31], 31) << i;
+    EXPECT_EQ(cudaFree(params.dptr), cudaSuccess) << i;
+  }
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+  EXPECT_TRUE(simt::take_findings().empty());
+  // Between two launches the memory is freed all the same.
+  EXPECT_NE(cudaFree(params.dptr), cudaSuccess);
+  EXPECT_FALSE(simt::take_findings().empty());
+  cudaGetLastError();
+}
+
 TEST(DeviceState, TheLastErrorIsTheHostThreadsOwn) {
   int* pointer = nullptr;
   EXPECT_EQ(cudaMalloc(&pointer, ~size_t{0}), cudaErrorMemoryAllocation);

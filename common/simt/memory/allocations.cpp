@@ -122,6 +122,20 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   return base;
 }
 
+void allocate_again(uint64_t base) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto it = s.allocations.find(base);
+  if (it == s.allocations.end() || !it->second.freed) return;
+  Allocation& allocation = it->second;
+  allocation.freed = allocation.written = false;
+  allocation.stored = ++stores;
+  ++changes;
+  s.live_bytes += allocation.size;
+  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(allocation.size, kMostPoisoned),
+              kPoison);
+}
+
 static FreeResult release_found(Allocation& allocation, uint64_t caller) {
   State& s = state();
   if (allocation.freed) return FreeResult::already_freed;

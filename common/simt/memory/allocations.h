@@ -54,6 +54,9 @@ inline constexpr uint64_t kMostPoisoned = uint64_t{64} << 20;
 uint64_t allocate(Kind kind, uint64_t size, uint64_t caller);
 enum class FreeResult { ok, not_an_allocation, already_freed };
 FreeResult release(uint64_t base, Kind kind, uint64_t caller);
+// Memory of the device that was freed belongs to its program again, at the same address, with nothing in it. Does
+// nothing where it was not freed.
+void allocate_again(uint64_t base);
 
 // Changes with every allocation and release, and when one is all written: what find() said before may be
 // wrong then.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "memory/allocations.h"
 #include "report/errors.h"
 #include "runtime/graphs.h"
 
@@ -128,7 +129,8 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return add(node, graph, after, count, cudaGraphNodeTypeWaitEvent, {});
 }
 
-// The memory of a graph belongs to its node and to what was instantiated of it.
+// The memory of a graph belongs to its node and to what was instantiated of it. Where no node frees it the program may, and the
+// next launch allocates it again, at the same address.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      cudaMemAllocNodeParams* params) {
@@ -136,8 +138,14 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
   void* memory = nullptr;
   if (const cudaError_t error = cudaMalloc(&memory, params->bytesize)) return error;
   params->dptr = memory;
-  const std::shared_ptr<void> owner(memory, [](void* p) { cudaFree(p); });
-  return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; });
+  const std::shared_ptr<void> owner(memory, [](void* p) {
+    const simt::memory::Allocation* const found = simt::memory::find(reinterpret_cast<uint64_t>(p));
+    if (found && !found->freed) cudaFree(p);
+  });
+  return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, [owner] {
+    simt::memory::allocate_again(reinterpret_cast<uint64_t>(owner.get()));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
