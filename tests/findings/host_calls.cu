@@ -1,4 +1,6 @@
 // Faults on the host's side: copies, frees, launches.
+#include <cstdio>
+
 #include "planted.h"
 
 namespace {
@@ -135,6 +137,63 @@ void null_copy(bool fixed) {
   cudaMemcpy(to, host.data(), kBytes, cudaMemcpyHostToDevice);  // fault: null_copy
 }
 
+__global__ void count_up(int* out, int first) {
+  out[first + threadIdx.x] += static_cast<int>(threadIdx.x);
+}
+
+// Memory that host and device share; each way to wait, and what is left alone by the kernel.
+void mapped_read_early(bool fixed) {
+  int *host = nullptr, *device = nullptr, sum = 0;
+  cudaHostAlloc(&host, 256, cudaHostAllocMapped);
+  for (int i = 0; i < 64; ++i) host[i] = 0;
+  cudaHostGetDevicePointer(&device, host, 0);
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaEvent_t event;
+  cudaEventCreate(&event);
+  count_up<<<1, 32, 0, stream>>>(device, 0);
+  cudaStreamSynchronize(stream);
+  sum += host[31];
+  count_up<<<1, 32, 0, stream>>>(device, 0);
+  cudaEventRecord(event, stream);
+  cudaEventSynchronize(event);
+  sum += host[31];
+  count_up<<<1, 32, 0, stream>>>(device, 0);
+  sum += host[32] + *const_cast<volatile int*>(host + 31);  // beside it; and as one polls a flag
+  cudaLaunchHostFunc(
+      stream, [](void* all) { ++static_cast<int*>(all)[31]; }, host);
+  if (fixed) cudaDeviceSynchronize();
+  sum += host[31];  // fault: mapped_read_early
+  cudaFreeHost(host);
+  cudaEventDestroy(event);
+  cudaStreamDestroy(stream);
+  if (sum != 31 + 62 + 93 + 94) std::printf("%d\n", sum);
+}
+
+void managed_read_early(bool fixed) {
+  int* values = nullptr;
+  cudaMallocManaged(&values, 256);
+  for (int i = 0; i < 64; ++i) values[i] = i;
+  count_up<<<1, 32>>>(values, 32);
+  if (fixed) cudaDeviceSynchronize();
+  const int last = values[63];  // fault: managed_read_early
+  cudaFree(values);
+  if (last != 63 + 31) std::printf("%d\n", last);
+}
+
+void copy_read_early(bool fixed) {
+  int *host = nullptr, *device = nullptr;
+  cudaMallocHost(&host, 256);
+  cudaMalloc(&device, 256);
+  cudaMemset(device, 0, 256);
+  cudaMemcpyAsync(host, device, 256, cudaMemcpyDeviceToHost, cudaStream_t{});
+  if (fixed) cudaStreamSynchronize(cudaStream_t{});
+  const int last = host[63];  // fault: copy_read_early
+  cudaFreeHost(host);
+  cudaFree(device);
+  if (last) std::printf("%d\n", last);
+}
+
 }  // namespace
 
 const std::vector<Planted> kHostCalls = {
@@ -156,4 +215,7 @@ const std::vector<Planted> kHostCalls = {
     {"negative_size", "api-error", negative_size},
     {"pinned_never_freed", "leak", pinned_never_freed},
     {"null_copy", "api-error", null_copy},
+    {"mapped_read_early", "host-access", mapped_read_early, false},
+    {"managed_read_early", "host-access", managed_read_early, false},
+    {"copy_read_early", "host-access", copy_read_early, false},
 };

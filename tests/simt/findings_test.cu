@@ -515,8 +515,12 @@ TEST(HostAccess, PinnedMemoryBelongsToBoth) {
   ASSERT_EQ(cudaMallocHost(&data, 256), cudaSuccess);
   for (int i = 0; i < 64; ++i) data[i] = 2.0f;
   fill<<<1, 64>>>(data, 64, true);
+  cudaDeviceSynchronize();
   EXPECT_EQ(data[63], 1.0f);
   EXPECT_EQ(kinds(), Kinds{});
+  fill<<<1, 64>>>(data, 64, true);
+  EXPECT_EQ(data[63], 1.0f);  // nobody has waited for it
+  EXPECT_EQ(kinds(), Kinds{"host-access"});
   cudaFreeHost(data);
 }
 

@@ -27,7 +27,10 @@ class Managed {
   Managed(const Managed&) = delete;
   Managed& operator=(const Managed&) = delete;
   T* data() { return data_; }
-  T& operator[](int i) { return data_[i]; }
+  T& operator[](int i) {
+    cudaDeviceSynchronize();
+    return data_[i];
+  }
 
  private:
   T* data_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include "base/program_image.h"
 #include "base/values.h"
+#include "memory/allocations.h"
 
 namespace simt::engine {
 namespace {
@@ -75,6 +76,8 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
   if (range && request.span.high + size <= range->end && are_aligned(request.span.bits, size) &&
       !(request.lanes & warp.has_misaligned)) [[likely]] {
     footprint.note(range->begin, request.writes());
+    if (request.writes() && memory::in_shared_arena(range->begin)) [[unlikely]]
+      footprint.note_shared_write(range->begin, request.span.low, request.span.high + size);
     if (!range->written) place.maybe_unwritten = request.lanes;
     return place;
   }
@@ -95,6 +98,8 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     }
     if (kind == Fault::Kind::none) {
       footprint.note(range->begin, request.writes());
+      if (request.writes() && memory::in_shared_arena(range->begin))
+        footprint.note_shared_write(range->begin, address, address + size);
       if (!range->written) place.maybe_unwritten |= 1u << lane;
       continue;
     }

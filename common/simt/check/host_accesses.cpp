@@ -15,8 +15,7 @@
 
 namespace simt::engine {
 
-// The call in the program's own code that led to `pc`, a return address that may lie in a library.
-static uint64_t program_call(uint64_t pc) {
+uint64_t program_call(uint64_t pc) {
   if (!symbols::is_library_file(symbols::locate(pc).file)) return pc;
   void* frames[64];
   const int count = backtrace(frames, 64);

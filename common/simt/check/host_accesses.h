@@ -5,6 +5,9 @@
 
 namespace simt::engine {
 
+// The call in the program's own code that led to `pc`, a return address that may lie in a library.
+uint64_t program_call(uint64_t pc);
+
 // Host code at `pc` touched device memory; told once for each line. `size` 0: how much is not known.
 void host_access(uint64_t address, unsigned size, bool store, uint64_t pc);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/symbols.h"
+#include "base/text.h"
 #include "memory/allocations.h"
 #include "memory/shadow.h"
 #include "report/api_errors.h"
@@ -75,7 +76,7 @@ void note(const void* target, const void* source, uint64_t size) {
 void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   HostCopies& s = host_copies();
   UnwrittenRun read;
-  uint64_t bytes = 0;  // of the same copy that nobody wrote
+  uint64_t bytes = 0, first = ~uint64_t{0};  // of the same copy that nobody wrote
   {
     const std::lock_guard lock(s.mutex);
     if (store) {
@@ -104,6 +105,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
         continue;
       }
       bytes += run->second.end - run->first;
+      first = std::min(first, run->second.from);
       run = s.runs.erase(run);
     }
     set_range(s.runs);
@@ -117,10 +119,16 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   f.address = read.from;
   const memory::Allocation* found = memory::find(read.from);
   f.allocation = found ? memory::describe(*found) : "device memory";
+  // As the host takes them, which has read one of them.
+  std::string elements;
+  if (found && (first - found->base) % size == 0 && bytes >= size) {
+    elements = ", which are " + plural(bytes / size, "element") + " of " + plural(size, "byte") +
+               ", the first at index " + std::to_string((first - found->base) / size);
+  }
   f.message = "the host reads at " + symbols::locate(pc).text() +
               " what it has copied from device memory at " + copied.text() +
-              ", and nothing was ever written there: " + std::to_string(bytes) + " bytes of " +
-              f.allocation +
+              ", and nothing was ever written there: " + plural(bytes, "byte") + " of " +
+              f.allocation + elements +
               ". Usual cause: a grid that is too small for the data, so that the last elements are "
               "not computed, or a kernel that was not launched.";
   device::report(std::move(f));

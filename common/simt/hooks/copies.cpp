@@ -1,4 +1,5 @@
 // memcpy(), memset() and their like, in kernels and on the host.
+#include <algorithm>
 #include <cstring>
 
 #include "hooks/hooks.h"
@@ -66,6 +67,11 @@ void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, cons
     host_access(address, 0, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
   } else if (what == StopReason::store && host_copies::extent) {
     host_copies::note(pointer, nullptr, size);
+  }
+  if (size && what == StopReason::load &&
+      address - unsynchronized::begin < unsynchronized::extent) {
+    unsynchronized::read(address, static_cast<unsigned>(std::min<uint64_t>(size, 1u << 30)),
+                         reinterpret_cast<uint64_t>(pc));
   }
 }
 

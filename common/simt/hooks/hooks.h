@@ -14,6 +14,7 @@
 #include "base/zones.h"
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
+#include "check/unsynchronized.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
@@ -38,6 +39,9 @@ struct Hooks {
         host_copies::access(address, size, what != StopReason::load,
                             reinterpret_cast<uint64_t>(pc));
       }
+      if (address - unsynchronized::begin < unsynchronized::extent && what == StopReason::load &&
+          !is_volatile) [[unlikely]]
+        unsynchronized::read(address, size, reinterpret_cast<uint64_t>(pc));
       return;
     }
     // A lane's own stack is its registers and local memory.

@@ -12,6 +12,7 @@
 #include "base/program.h"
 #include "base/settings.h"
 #include "base/symbols.h"
+#include "check/unsynchronized.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
 #include "launch/race_policy.h"
@@ -162,6 +163,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   } else {
     memory::note_stored_anywhere();
   }
+  for (const SharedWrite& write : footprint.shared_writes())
+    unsynchronized::note(write.first, write.end, record.kernel);
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

@@ -9,6 +9,7 @@
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "check/host_copies.h"
+#include "check/unsynchronized.h"
 #include "launch/launch_memo.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -144,12 +145,22 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
 }  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  simt::unsynchronized::settle();
   return copy_rows(to, size, from, size, size, 1, kind);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return enqueue(stream, cudaGraphNodeTypeMemcpy,
-                 [=] { return copy_rows(to, size, from, size, size, 1, kind); });
+  return enqueue(stream, cudaGraphNodeTypeMemcpy, [=] {
+    const cudaError_t error = copy_rows(to, size, from, size, size, 1, kind);
+    const auto address = reinterpret_cast<uint64_t>(to);
+    if (error != cudaSuccess || !is_device(from)) return error;
+    if (simt::memory::in_shared_arena(address)) {
+      simt::unsynchronized::note(address, address + size, "cudaMemcpyAsync");
+    } else if (!is_device(to)) {
+      simt::unsynchronized::settle();  // into memory that is not pinned it returns when it is done
+    }
+    return error;
+  });
 }
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
@@ -163,6 +174,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
+  simt::unsynchronized::settle();
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -191,6 +203,7 @@ cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t wid
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   if (!p) return result(cudaErrorInvalidValue);
+  simt::unsynchronized::settle();
   if (p->srcArray || p->dstArray) return result(cudaErrorNotSupported);
   const auto start = [](const cudaPitchedPtr& memory, const cudaPos& position, size_t slice) {
     return static_cast<char*>(memory.ptr) +
@@ -228,12 +241,14 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
 // A __device__ or __constant__ variable is a variable of the program.
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
+  simt::unsynchronized::settle();
   if (kind == cudaMemcpyDeviceToHost || !symbol) return result(cudaErrorInvalidMemcpyDirection);
   return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
                    1, cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
+  simt::unsynchronized::settle();
   if (kind == cudaMemcpyHostToDevice || !symbol) return result(cudaErrorInvalidMemcpyDirection);
   return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
                    cudaMemcpyDefault);

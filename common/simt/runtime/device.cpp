@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/settings.h"
+#include "check/unsynchronized.h"
 #include "hooks/device_heap.h"
 #include "launch/device_limits.h"
 #include "memory/allocations.h"
@@ -141,11 +142,15 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return result(cudaSuccess);
 }
 
-cudaError_t cudaDeviceSynchronize() { return result(cudaSuccess); }
+cudaError_t cudaDeviceSynchronize() {
+  simt::unsynchronized::settle();
+  return result(cudaSuccess);
+}
 
 cudaError_t cudaDeviceReset() {
   if (simt::settings::leaks_are_errors()) simt::device::report_leaks();
   simt::memory::reset();
+  simt::unsynchronized::settle();
   simt::heap::reset();
   simt::device::clear_errors();
   return cudaSuccess;

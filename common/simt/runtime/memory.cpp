@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "check/unsynchronized.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -45,6 +46,7 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
 cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (!pointer) return result(cudaSuccess);
+  simt::unsynchronized::settle();
   const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
   if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
   const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));

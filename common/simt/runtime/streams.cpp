@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "check/unsynchronized.h"
 #include "report/errors.h"
 
 using simt::device::result;
@@ -75,6 +76,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 // All work is done by now; but what is being captured has not begun.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  simt::unsynchronized::settle();
   return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
                                                    : cudaSuccess);
 }
@@ -101,6 +103,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned) {
   if (!callback) return result(cudaErrorInvalidValue);
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    const simt::unsynchronized::InOrder here;
     callback(stream, simt::device::sticky_error(), data);
     return result(cudaSuccess);
   });
@@ -108,6 +111,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (!function) return result(cudaErrorInvalidValue);
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
+    const simt::unsynchronized::InOrder here;
     function(data);
     return result(cudaSuccess);
   });
@@ -142,6 +146,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  simt::unsynchronized::settle();
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
@@ -149,6 +154,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
+  simt::unsynchronized::settle();
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
   return result(cudaSuccess);
 }
