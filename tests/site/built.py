@@ -1,5 +1,6 @@
 """The real site, built once for a run, and its pages as its tests read them."""
 
+import functools
 import html.parser
 import json
 import os
@@ -104,5 +105,7 @@ class Page(html.parser.HTMLParser):
             self._number = False
 
 
+@functools.cache
 def pages():
+    """All pages of the site, read once."""
     return [Page(path) for path in sorted(SITE.rglob("*.html"))]

@@ -16,6 +16,8 @@ CHROMIUM = accessibility.CHROMIUM
 PATIENCE = accessibility.PATIENCE
 # How long a chapter may be on a screen of 1440 x 900 with its folds shut.
 SCREENS = 50
+# Width, height, and whether it is dark.
+VIEWS = ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True))
 
 
 class Looks:
@@ -42,22 +44,28 @@ class Looks:
         return page
 
     def test_pages(self):
-        for width, height, dark in ((1400, 1000, False), (390, 844, True), (768, 1000, False), (1040, 900, True)):
-            page = self.page(width, height, dark)
-            for path in sorted(built.SITE.rglob("*.html")):
+        """A page is loaded once, in each view for a fourth of the pages, and brought into the other views as it stands."""
+        page = self.page(*VIEWS[0])
+        for number, path in enumerate(sorted(built.SITE.rglob("*.html"))):
+            self.errors.clear()
+            self.requests.clear()
+            for step in range(len(VIEWS)):
+                width, height, dark = VIEWS[(number + step) % len(VIEWS)]
                 with self.subTest(page=path.name, width=width, dark=dark):
-                    self.errors.clear()
-                    self.requests.clear()
-                    page.goto(path.as_uri())
-                    self.assertLessEqual(
-                        page.evaluate("document.documentElement.scrollWidth"),
-                        width,
-                        "the page is wider than the screen",
+                    page.set_viewport_size({"width": width, "height": height})
+                    page.emulate_media(color_scheme="dark" if dark else "light")
+                    if step == 0:
+                        page.goto(path.as_uri())
+                    wide, contrast, shade = page.evaluate(
+                        f"[document.documentElement.scrollWidth, {CONTRAST}, {SHADE}]"
                     )
-                    self.assertIn(path.as_uri(), self.requests)
-                    self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
+                    self.assertLessEqual(wide, width, "the page is wider than the screen")
+                    self.assertGreater(contrast, 7, "text on its background")
+                    self.assertEqual(shade < 0.5, dark, "the theme is the one that was asked for")
                     self.assertEqual(self.errors, [])
-                    self.assertGreater(page.evaluate(CONTRAST), 7, "text on its background")
+            with self.subTest(page=path.name):
+                self.assertIn(path.as_uri(), self.requests)
+                self.assertEqual([u for u in self.requests if not u.startswith(("file:", "data:"))], [])
 
     def test_a_narrow_screen_gets_the_narrow_drawing(self):
         drawn = next(path for path in sorted(built.SITE.rglob("*.html")) if "only-narrow" in path.read_text())
@@ -191,10 +199,14 @@ LETTERS = """(() => {
   return lines;
 })()"""
 
-CONTRAST = """(() => {
-  const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= 255;
-    return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]; };
+# How light a colour is, from 0 to 1.
+LIGHT = """(c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => { x /= 255;
+  return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]; })"""
+
+SHADE = f"{LIGHT}(getComputedStyle(document.body).backgroundColor)"
+
+CONTRAST = f"""(() => {{
   const text = document.querySelector('article p') || document.body;
-  const a = light(getComputedStyle(text).color), b = light(getComputedStyle(document.body).backgroundColor);
+  const a = {LIGHT}(getComputedStyle(text).color), b = {SHADE};
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-})()"""
+}})()"""
