@@ -73,11 +73,15 @@ def machine():
         for top, height, name, words, drawn, part, parts, drawn_right, link in rows:
             down = shift + 16 - top
             shapes.append(f'<g transform="translate(0 {down})">{heading(left, top, name, words)}{drawn}</g>')
-            shapes.append(_text(left, shift + height + 34, "↓ " + link.replace("|", " "), 13, MUTED))
-            across = down + height + 44
+            first, second = link.split("|")
+            shapes += [
+                _text(left, shift + height + 34, f"↓ {first}", 13, MUTED),
+                _text(left + 15, shift + height + 51, second, 13, MUTED),
+            ]
+            across = down + height + 61
             shapes.append(f'<g transform="translate({left - right} {across})">'
                           f'{heading(right, top, part, parts)}{drawn_right}</g>')  # fmt: skip
-            shift += 2 * height + 72
+            shift += 2 * height + 89
         return figures.svg(shapes, 256, shift - 10)
 
     alt = (

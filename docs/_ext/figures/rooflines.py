@@ -121,7 +121,7 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
         for at in decades(left, right):
             shapes += [
                 path(f"M{across(at):.1f} {y0}V{y1:.1f}", LINE),
-                text(across(at), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
+                text(min(across(at), width - 3.8 * len(f"{at:g}")), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
             ]
         for at in decades(bottom / 1e3, top / 1e3):
             shapes += [
@@ -152,11 +152,12 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
             for part in range(6):  # small boxes along the name
                 px, py = (ax - length * part / 5 * math.cos(angle), ay - length * part / 5 * math.sin(angle))
                 written.append(Box(px - 4, py - 14, px + 4, py - 2))
-        start = min(peak / bandwidth for _, bandwidth in roofs)
+        start, name = min(peak / bandwidth for _, bandwidth in roofs), f"FP32 FMA {peak / 1e3:.1f} TFLOP/s"
         shapes += [
             path(f"M{across(start):.1f} {up(peak):.1f}H{x1}", MUTED, 1.4),
-            text(x1 - 4, up(peak) - 5, f"FP32 FMA {peak / 1e3:.1f} TFLOP/s", 11.5, MUTED, "end"),
+            text(x1 - 4, up(peak) - 5, name, 11.5, MUTED, "end"),
         ]
+        written.append(Box(x1 - 4 - 6.4 * len(name), up(peak) - 15, x1, up(peak) - 2))
         dots = [(across(point.intensity), up(point.rate)) for point in points]
         shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.4" fill="{ACCENT}"/>' for x, y in dots]
         for lines, x, y in place_numbers(dots, x1, written):
