@@ -27,8 +27,9 @@ def provenance(results: Results) -> str:
 OPEN_ROWS = 4  # of times in a panel; where there are more, those of the first size stand in the open
 
 
-def measured_on(name: str, measured: Results, fold: bool = False) -> list[str]:
-    """What was measured of a rung on one GPU, if `fold`, many rows of other sizes folded; empty where nothing was."""
+def measured_on(name: str, measured: Results, demonstration: bool, fold: bool = False) -> list[str]:
+    """What was measured of a rung on one GPU, if `fold`, many rows of other sizes folded; empty where nothing was.
+    A demonstration is for the simulator alone: that a GPU did not run it goes without saying."""
     rows, out = measured.of(name), []
     sizes = sizes_of(rows)
     folded = [row for row in rows if row.get("size") != sizes[0]] if fold and len(rows) > OPEN_ROWS else []
@@ -52,7 +53,8 @@ def measured_on(name: str, measured: Results, fold: bool = False) -> list[str]:
             f":::{{container}} provenance\n{provenance(measured)}.{beside}\n:::",
             "",
         ]
-    for reason in dict.fromkeys(row.get("reason", "no reason given") for row in rows if row["status"] == "SKIP"):
+    skipped = [] if demonstration else [row for row in rows if row["status"] == "SKIP"]
+    for reason in dict.fromkeys(row.get("reason", "no reason given") for row in skipped):
         out += [f"Not run on {escape(measured.device)}: {escape(reason)}.".replace("..", "."), ""]
     return out
 
@@ -134,10 +136,11 @@ def rung_panel(
                     "so there is nothing to count.",
                     "",
                 ]
+    demonstration = any(row.get("reason") for row in rows if row["status"] != "SKIP")
     if measured:
-        out += measured_on(name, measured, fold=True)
+        out += measured_on(name, measured, demonstration, fold=True)
     for other in elsewhere:
-        there = measured_on(name, other)
+        there = measured_on(name, other, demonstration)
         if there:
             out += [f"::::{{dropdown}} On {escape(other.device)}", ":class-container: lines", "", *there, "::::", ""]
     out.append("::::::")

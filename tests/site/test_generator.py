@@ -451,6 +451,14 @@ class Pages(Temporary):
         page = self.page(report)
         self.assertIn("Not run on the simulator: needs a GPU.", page)
         self.assertIn("````{code-block} text\n:class: finding\n\nread of 4 bytes: ```x\n````", page)
+        # A demonstration is for the simulator alone, which the page need not say; of another rung it does.
+        measured = sample.results("gpu")
+        for row in measured["rows"]:
+            row.update(status="SKIP", reason=f"no {row['rung']} here")
+            del row["time_ms"]
+        page = self.page(report, measured=results.parse(json.dumps(measured), "h200.json"))
+        self.assertIn(r"Not run on NVIDIA H200: no copy\_one here.", page)
+        self.assertNotIn("far here", page)
 
     def test_paths_of_the_course(self):
         report = sample.results()
