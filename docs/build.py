@@ -34,6 +34,9 @@ from course.exercises import ExerciseError  # noqa: E402
 from course.header import SourceError  # noqa: E402
 from course.results import ResultsError  # noqa: E402
 
+# Below the drawing of docs/inside.md.
+WAY = "An access on its way: the folder, what happens there, and the functions that do it."
+
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="docs/build.py", description="Builds the site.")
@@ -104,7 +107,7 @@ def build(options) -> None:
     print("docs: chapters: programs, contracts, pages", flush=True)
     chapters = Chapters(stage, options.root, options.build_dir / "simulator", work, commit_of(options.root))
     made, projects = chapters.write_all(), chapters.projects
-    made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), "")
+    made["way"] = stage.drawing("way_of_an_access", figures.way_of_an_access(figures.WAY_OF_AN_ACCESS), WAY)
     made["settings"] = simulator_settings.table()
     print("docs: contracts of lab and simt", flush=True)
     for project, headers in public_headers(options.root).items():
