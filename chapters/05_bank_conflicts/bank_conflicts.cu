@@ -347,7 +347,7 @@ __device__ void load_fragment(float (&to)[T], const float* from, int step) {
     *reinterpret_cast<float4*>(to + 4 * q) = *reinterpret_cast<const float4*>(from + q * step);
 }
 
-/// acc += a b^T, the {term}`outer product` of two fragments.
+/// acc += a b^T, the outer product of two fragments.
 template <int TM, int TN>
 __device__ void outer_product(float (&acc)[TM][TN], const float (&a)[TM], const float (&b)[TN]) {
 #pragma unroll

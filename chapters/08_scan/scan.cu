@@ -51,7 +51,7 @@ using std::size_t;
 //     inclusive  3   4  11  11  15  16  22  25
 //     exclusive  0   3   4  11  11  15  16  22
 //
-// Each is the other one shifted by a place. Any associative operator with an identity will do in place of the
+// Each is the other shifted by one place. Any associative operator with an identity can take the place of the
 // sum: products, maxima, and the pairs of section 8.
 //
 // Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
@@ -317,8 +317,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //
 // **Idle lanes.** Additions are not what the hardware executes. It executes warp instructions, and one with a
 // single active lane costs as much as one with 32. From d = 32 on, less than a warp of `blelloch` has work, and
-// the other 15 warps come only for the barriers. The tree also needs more accesses for each addition: the
-// down-sweep exchanges values. What remains of the factor of 4.5 is 3.5.
+// the other 15 warps only pass the barriers. The tree also needs more accesses for each addition: the
+// down-sweep exchanges values. So 4.5 times fewer additions are only 3.5 times fewer load requests.
 //= 4.5: 9217 / 2046
 //= 3.5: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
 //
@@ -339,7 +339,7 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 // the barrier, however little work it has.
 //
 // **Timed**, as scans of 1024 elements side by side: 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
-// 1.6 ms once it is padded. Half the additions have brought nothing.
+// 1.6 ms once it is padded. Fewer additions have gained nothing.
 //= 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //
 // ### Two processors
 //
-// How would two people scan 16 numbers? Not along a tree. Each takes half, and scans it from left to right:
+// Two people who scan 16 numbers would not build a tree. Each takes half, and scans it from left to right:
 //
 //     in       3  1  7  0  4  1  6  3  |  2  5  1  1  8  0  2  4
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
@@ -489,7 +489,7 @@ __global__ void __launch_bounds__(THREADS)
 //
 // ## 4. Across blocks: three kernels
 //
-// What a block lacks is the sum of all tiles before its own. Two ways lead there, each with three launches:
+// A block lacks the sum of all tiles before its own. There are two ways to get it, each with three launches:
 //
 // - **Scan first:** scan all tiles and keep their sums; scan the sums; add to each tile what precedes it.
 // - **Reduce first:** sum all tiles; scan the sums; scan the tiles, starting with what precedes each.

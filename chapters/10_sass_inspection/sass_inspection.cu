@@ -36,7 +36,7 @@
 
 // The chapters before this one predicted speed from the source: bytes, sectors, wavefronts, FMAs. Sometimes the
 // prediction was wrong, because the source is not what runs. nvcc drops loads, merges them, reorders them, and spends
-// instructions that no line of the source shows. This chapter reads what it made.
+// instructions that no line of the source shows. This chapter reads its output.
 //
 // The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it. Without
 // nvcc the kernels still run on the simulator, and the excerpts below show the code: each is cut by a program from a
@@ -167,8 +167,8 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // ## 3. Wider accesses
 //
-// Of the 16 instructions of `copy_scalar`, one loads and one stores. The others exist only so that these two know
-// where. A thread that moves more bytes spreads that cost.
+// Of the 16 instructions of `copy_scalar`, one loads and one stores. The others test the guard and compute
+// addresses. A thread that moves more bytes spreads their cost.
 //= 16 instructions: sass("copy_scalar", "instructions")
 
 /// Copies what is left of `n` elements behind the first `whole`: fewer than a block has threads.
@@ -519,8 +519,8 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 // ```
 //
 // Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: data that is not written while
-// the kernel runs may stay in L1 without a check. The promise is yours to keep. A kernel that is called with
-// overlapping arrays after it has promised that they do not overlap gives wrong results, without a message.
+// the kernel runs may stay in L1 without a check. The promise is yours to keep. If the arrays overlap after all, the
+// results are wrong, and no message says so.
 //
 // **Timed.** 0.85 ms instead of 1.14.
 //= 0.85 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
@@ -560,7 +560,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
   }
 }
 
-// Rolled up, the loop does as it is written. Each iteration waits for its own load before it stores.
+// Rolled up, the loop does what the source says. Each iteration waits for its own load before it stores.
 //
 // ```{sass} store_order<1> in=loop
 // 00d0       ISETP.GE.U32.AND   P0, PT, R5, R8, PT
@@ -696,7 +696,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //=   66.9 * sass("05:warp_tile", "FFMA", "loop") / sass("05:warp_tile", "instructions", "loop"),
 //=   rate("05:warp_tile") / 1000
 //
-// Three things can be read from it.
+// The table shows three things.
 //
 // **A ceiling is no prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
 // cycle. What is missing is waiting: for L2 in `naive_flat`, for shared memory in `shared_tiles`. The loop of the
