@@ -40,6 +40,15 @@ class Start(learner.Checkout):
         done = self.learn("start", "bata", code=2)
         self.assertIn("unknown exercise 'bata'; did you mean beta?", done.stderr)
 
+    def test_a_chapter_is_its_first_exercise_where_that_helps(self):
+        for word in ("02", "2"):
+            self.assertIn("task of Gamma", self.learn("start", word, code=0).stdout)
+        self.assertIn("gamma: hint 1 of 3", self.learn("hint", code=0).stdout)
+        for command in ("hint", "solution", "reset"):
+            done = self.learn(command, "01", code=2)
+            self.assertIn("'01' is a chapter; name one of its exercises: alpha or beta", done.stderr, command)
+        self.assertIn("unknown exercise '03'", self.learn("start", "03", code=2).stderr)
+
     def test_a_file_of_an_exercise_that_has_gone_is_named_and_stays(self):
         self.assertNotIn("belongs to no exercise", self.learn("start", code=0).stderr)
         self.edit("alpha", "mine")

@@ -10,7 +10,7 @@ def main(arguments):
         raise UsageError("next takes one exercise to go to, or none")
     known = catalogue.everything()
     if arguments.words:
-        exercise = (catalogue.of_chapter(arguments.words[0], known) or [catalogue.find(arguments.words[0], known)])[0]
+        exercise = catalogue.first(arguments.words[0], known)
     else:
         here = record.current(known)
         done = here is not None and record.all_records([here])[here.key].is_done()

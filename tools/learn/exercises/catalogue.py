@@ -40,6 +40,9 @@ def find(word, known):
         return found[0]
     if found:
         raise UsageError(f"'{word}' could be {one_of(e.key for e in found)}; write more of it")
+    if of_chapter(word, known):
+        names = one_of(e.name for e in of_chapter(word, known))
+        raise UsageError(f"'{word}' is a chapter; name one of its exercises: {names}")
     near = advice(word, [e.name for e in known])
     raise UsageError(f"unknown exercise '{word}'{near} (./learn list shows all)")
 
@@ -47,3 +50,8 @@ def find(word, known):
 def of_chapter(word, known):
     """The exercises of the chapter with this number, or none where `word` is no number."""
     return [e for e in known if word.isdigit() and int(e.number) == int(word)]
+
+
+def first(word, known):
+    """The exercise that `word` means, or the first one of the chapter with this number."""
+    return (of_chapter(word, known) or [find(word, known)])[0]
