@@ -48,7 +48,7 @@ using std::size_t;
 // animation of `balls`, `snow` or `fireworks`. `./learn run 09 -- --help` lists all options and scenes.
 //
 // Lengths are in units of the longer side of the image, and y points upwards. The counts below are for an image of
-// 90 x 61 pixels and the scenes that the simulator draws by default; `rand10k=600` is the scene `rand10k` with 600
+// 61 rows of 90 pixels and the scenes that the simulator draws by default; `rand10k=600` is the scene `rand10k` with 600
 // circles instead of 10,000.
 //
 // ## 1. A pixel and a circle
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(THREADS) tiles() {
 // pass before all threads have left the loop over the list. The last element of `sums`, too, has been read by all
 // before the barrier behind the list.
 //
-//? tests: A frame of 90 x 61 pixels has 24 tiles. How many times fewer circles does `tiles` load from `frame.place`
+//? tests: A frame of 61 rows of 90 pixels has 24 tiles. How many times fewer circles does `tiles` load from `frame.place`
 //?   than `in_registers`, counted in requests, for `rand10k=600`?
 //? answer: count("in_registers/rand10k=600", "global_load_requests") / count("tiles/rand10k=600",
 //?   "global_load_requests")

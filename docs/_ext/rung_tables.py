@@ -26,7 +26,7 @@ def counts_table(rows: list[dict]) -> str:
     variants = len(rows) > 1
     parts = []
     for unit in ("sectors", "wavefronts"):
-        body = []
+        body, shared = [], False
         for row in rows:
             counts = row.get("counts", {})
             for label, prefix, cost in ACCESSES:
@@ -43,6 +43,7 @@ def counts_table(rows: list[dict]) -> str:
                 if unit == "sectors":
                     asked, moved = counts.get(f"{prefix}_bytes"), 32 * counts.get(f"{prefix}_sectors", 0)
                     cells.append(f"{number(round(100 * asked / moved, 1))} %" if asked is not None and moved else "–")
+                    shared |= asked is not None and asked > moved
                 else:
                     cells.append(
                         number(counts[f"{prefix}_bank_conflicts"]) if f"{prefix}_bank_conflicts" in counts else "–"
@@ -67,6 +68,8 @@ def counts_table(rows: list[dict]) -> str:
         parts.append(table(head, body, "l" * words + "r" * (len(head) - words)))
         if constant:
             parts.append(f"In every row: {', '.join(constant)}.")
+        if shared:
+            parts.append("More than 100 % of the bytes are used where several lanes ask for the same ones.")
     return "\n\n".join(parts)
 
 

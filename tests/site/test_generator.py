@@ -341,6 +341,13 @@ class Pages(Temporary):
         self.assertEqual(places, sorted(places))
         self.assertNotIn("@param", page)
 
+    def test_bytes_that_several_lanes_ask_for(self):
+        counts = {"global_load_requests": 2, "global_load_sectors": 2, "global_load_active_lanes": 64}
+        often = rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 256}}])
+        self.assertIn("| 400 % |", often)
+        self.assertIn("\n\nMore than 100 % of the bytes are used where several lanes ask for the same ones.", often)
+        self.assertNotIn("several", rung_tables.counts_table([{"counts": {**counts, "global_load_bytes": 64}}]))
+
     def test_counts(self):
         page = self.page()
         self.assertIn("| global loads | 8 | 32 | 4 |\n", page)
