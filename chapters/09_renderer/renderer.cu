@@ -1032,7 +1032,7 @@ __global__ void __launch_bounds__(256)
 //= 8 bytes: (32 + 32) / 8
 //= 128 bytes: 32 * 32 / 8
 //
-// ## 9. A list for each warp
+// ## 9. A mask for 8 x 4 pixels
 //
 // A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would make each
 // list shorter, and the masks longer. The third level is therefore a mask once more, of a tile's own: a bit for each
