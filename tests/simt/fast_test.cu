@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -106,6 +110,34 @@ __global__ void waits(int* out) {
 TEST(Fast, AThreadThatSpinsLetsOthersRun) {
   const auto out = run(2, [](int* p) { waits<<<1, 70>>>(p); });
   EXPECT_EQ(out[1], 7);
+}
+
+__global__ void waits_for_the_host(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
+// Nothing is traced, so nobody knows where the thread is; but that no block ends is said.
+TEST(Fast, AKernelThatDoesNotEndIsTold) {
+  int* flag;
+  cudaMallocManaged(&flag, sizeof(int));
+  *flag = 0;
+  std::thread host([flag] {
+    const std::clock_t begin = std::clock();  // of the CPU
+    while (std::clock() - begin < 4 * CLOCKS_PER_SEC) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    *const_cast<volatile int*>(flag) = 1;
+  });
+  testing::internal::CaptureStderr();
+  waits_for_the_host<<<1, 1>>>(flag);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  host.join();
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("simt: waits_for_the_host: for 2 s no block has ended."), std::string::npos)
+      << told;
+  EXPECT_EQ(told.find("simt:", told.find("simt:") + 1), std::string::npos) << "once: " << told;
+  cudaFree(flag);
 }
 
 __global__ void many_atomics(int* out) {

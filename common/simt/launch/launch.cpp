@@ -15,6 +15,7 @@
 #include "check/unsynchronized.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
+#include "launch/life_sign.h"
 #include "launch/race_policy.h"
 #include "launch/sampling.h"
 #include "launch/worker_pool.h"
@@ -105,7 +106,9 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   std::optional<GridBarrier> barrier;
   if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
   const uint64_t before = memory::latest_version();
+  if (!grid.traced) life_sign::begin(kernel_text, Pool::instance().threads_for(grid));
   Pool::instance().run(grid);
+  if (!grid.traced) life_sign::end();
 
   record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;

@@ -6,6 +6,7 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
+#include "launch/life_sign.h"
 
 namespace simt::engine {
 
@@ -18,13 +19,17 @@ Pool& Pool::instance() {
   return *pool;
 }
 
-void Pool::run(Grid& grid) {
+uint64_t Pool::threads_for(const Grid& grid) const {
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  // The blocks of a cooperative launch wait for each other.
+  return grid.barrier ? blocks : std::min<uint64_t>(threads_, blocks);
+}
+
+void Pool::run(Grid& grid) {
   grid_ = &grid;
   next_block_ = 0;
-  block_count_ = blocks;
-  // The blocks of a cooperative launch wait for each other.
-  const size_t helpers = grid.barrier ? blocks - 1 : std::min<uint64_t>(threads_ - 1, blocks - 1);
+  block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
+  const size_t helpers = threads_for(grid) - 1;
   while (workers_.size() < helpers + 1) add_worker();
   HangVote hang_vote(helpers + 1);
   grid.hang_vote = &hang_vote;
@@ -95,6 +100,7 @@ void Pool::take_blocks(Worker& worker) {
     if (grid_->barrier) grid_->barrier->leave(!ended);
     grid_->hang_vote->move();
     Patience::move();
+    if (!grid_->traced) life_sign::block_ended();
     if (!ended) {
       next_block_.store(block_count_, std::memory_order_relaxed);
       return grid_->hang_vote->leave();

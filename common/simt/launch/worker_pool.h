@@ -22,6 +22,8 @@ class Pool {
 
   // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
   void run(Grid& grid);
+  // How many threads that takes.
+  uint64_t threads_for(const Grid& grid) const;
 
   template <class F>
   void for_each_worker(F&& f) {
