@@ -105,7 +105,10 @@ class Kills(learner.Checkout):
             for count in range(KILLS):
                 moment = chance.uniform(0, took)
                 code = self.kill(words, moment, signal.SIGKILL if count % 2 else signal.SIGINT)
-                killed += code in (-signal.SIGKILL, -signal.SIGINT, 130)
+                if code in (-signal.SIGKILL, -signal.SIGINT, 130):
+                    killed += 1
+                else:
+                    took = max(0.9 * took, 0.02)  # over before the kill: the machine is faster than when it was timed
                 self.assert_nothing_lost(words, moment)
             self.assertGreaterEqual(killed, KILLS // 4, (words, "most were over before the kill came"))
 
