@@ -93,14 +93,9 @@ lab::Comparison compare_image(const std::vector<float>& rgba, const Reference& w
     return lab::verdict(false, lab::format("%zu floats instead of %zu", rgba.size(), right.size()));
   }
   const double each = want.soft ? 16 : 4;
-  std::vector<double> off(rgba.size());
-  const std::vector<double> none(rgba.size());
-  for (std::size_t i = 0; i < rgba.size(); ++i) {
-    const double allowed = (each * want.visible[i / 4] + 4) * lab::float_roundoff;
-    off[i] = (static_cast<double>(rgba[i]) - static_cast<double>(right[i])) / allowed;
-  }
-  lab::Comparison found =
-      lab::compare(off, none, {.absolute = 1, .basis = "roundings for each visible layer"});
+  lab::Comparison found = lab::compare_each(
+      rgba, right, "roundings for each visible layer",
+      [&](std::size_t i) { return (each * want.visible[i / 4] + 4) * lab::float_roundoff; });
   if (!found.pass && found.first_mismatch < rgba.size()) {
     const std::size_t i = found.first_mismatch, pixel = i / 4;
     const std::size_t width = static_cast<std::size_t>(want.image.width);

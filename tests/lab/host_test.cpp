@@ -289,6 +289,19 @@ TEST(Inputs, BytesAreNotFlat) {
 
 // ---- comparison ----
 
+TEST(Compare, EachElementHasATolerance) {
+  const std::vector<float> want{1, 2, 3}, got{1.5f, 2, 3.25f};
+  const Comparison found =
+      lab::compare_each(got, want, "by index", [](std::size_t i) { return i == 0 ? 0.5 : 0.125; });
+  EXPECT_EQ(found.mismatches, 1u);
+  EXPECT_EQ(found.first_mismatch, 2u);
+  EXPECT_TRUE(has(found.text, "by index"));
+  EXPECT_TRUE(lab::compare_each(got, want, "", [](std::size_t) { return 0.5; }).pass);
+  EXPECT_FALSE(lab::compare_each(got, want, "", [](std::size_t) { return std::nan(""); }).pass);
+  EXPECT_FALSE(
+      lab::compare_each(std::vector{1.0f}, want, "", [](std::size_t) { return 9.0; }).pass);
+}
+
 TEST(Compare, PassesWhatIsRight) {
   const std::vector<float> want{1, -2, 0, infinity};
   const Comparison same = lab::compare(want, want);

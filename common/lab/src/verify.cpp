@@ -52,6 +52,10 @@ void Comparer::note(std::size_t i, double error, double got, double want) {
   if (tolerance_.relative != 0 && std::isfinite(want)) {
     allowed += tolerance_.relative * std::abs(want);
   }
+  note(i, error, got, want, allowed);
+}
+
+void Comparer::note(std::size_t i, double error, double got, double want, double allowed) {
   if (i == 0) result_.tolerance = allowed;
   if (error == 0) return;
 

@@ -108,6 +108,8 @@ class Comparer {
   bool sound() const { return sound_; }
   /// Takes note of an element: the first one, and each whose error is not 0.
   void note(std::size_t i, double error, double got, double want);
+  /// The same for an element with a tolerance of its own.
+  void note(std::size_t i, double error, double got, double want, double allowed);
   /// What came of it.
   Comparison result();
 
@@ -151,6 +153,21 @@ template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want) {
   return detail::compare_elements(std::data(got), std::data(want), std::size(got),
                                   {std::size(got), std::size(want)});
+}
+
+/// Compares a result with its reference where each element has a tolerance of its own.
+/// \param basis where the tolerances are from, for people
+/// \param allowed called with an index: how far this element may be off, from 0 up
+template <class Got, class Want, std::invocable<std::size_t> Allowed>
+[[nodiscard]] Comparison compare_each(const Got& got, const Want& want, std::string basis,
+                                      const Allowed& allowed) {
+  detail::Comparer comparer(std::size(got), std::size(want), {.basis = std::move(basis)});
+  for (std::size_t i = 0; comparer.sound() && i < std::size(got); ++i) {
+    const double g = detail::as_double(got[i]), w = detail::as_double(want[i]);
+    const double error = detail::error_of(got[i], want[i]);
+    if (error != 0 || i == 0) comparer.note(i, error, g, w, allowed(i));
+  }
+  return comparer.result();
 }
 
 /// A verdict that is no comparison of arrays.
