@@ -17,6 +17,7 @@ from learn.recording.timed import FAIL, OK, SKIP, Steps
 from sass import digest
 
 SECONDS = 540
+SECONDS_A_SIZE = 180
 PARTS = ("run", "sanitize", "counts", "caches")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 MEASURE = os.path.join(paths.ROOT, "tools", "measure")
@@ -154,7 +155,8 @@ class Recorder:
         results = os.path.join(folder, f"{self.gpu}.json")
         program = chapter.program("gpu")
         options = [word for size in sizes for word in ("--size", size)]
-        word, output = self.steps.run(f"run {chapter.key}", 300, [program, "--json", results, *options], self.env)
+        command = [program, "--json", results, *options]
+        word, output = self.steps.run(f"run {chapter.key}", SECONDS_A_SIZE * max(len(sizes), 1), command, self.env)
         Path(folder, "table.txt").write_text(output, encoding="utf-8")
         if word == FAIL:
             forget(results)
