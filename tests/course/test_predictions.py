@@ -185,6 +185,9 @@ class Limits(small.Course):
         self.assertEqual(len(self.wrong(asked + half + "\n\n" + half)), 1)
         self.assertEqual(self.wrong(asked + half + "\n\n```{figure} a.svg\n```\n\n" + words), [])
         self.assertEqual(self.wrong("Words."), ["0 predictions on the main track; legal is 8 to 16"])
+        self.assertEqual(limits.measure(self.main).rungs, 4)
+        self.source("## More (second reading)\n")
+        self.assertEqual(limits.measure(self.main).rungs, 0)  # all kernels come after it
         self.assertEqual(self.wrong(asked + "// [hide] Before\n\n//\n// [/hide]"), ["a fold before the first kernel"])
 
 

@@ -13,7 +13,7 @@ from course.results import recorded_gpus
 from course.source import Code, Fold, Prediction, Prose
 
 WORDS = 5000  # of prose on the main track
-RUNGS = 20  # names in the header
+RUNGS = 20  # names in the header, but for those whose kernel is second reading
 STRETCH = 700  # words without a heading, a figure or a kernel
 PREDICTIONS = (8, 16)  # at least and at most
 
@@ -42,7 +42,8 @@ def is_kernel(block) -> bool:
 
 def measure(main: Path) -> Lengths:
     """The lengths of a chapter, all its files together."""
-    found = Lengths(rungs=len(headers.read(main).rungs))
+    rungs = set(headers.read(main).rungs)
+    found = Lengths()
     kernel_seen = False
     for file, blocks in source.all_blocks(main):
         stretch, first = 0, 0
@@ -54,6 +55,8 @@ def measure(main: Path) -> Lengths:
                 stretch = 0
             if not on_main_track:
                 stretch = 0
+                if is_kernel(block):
+                    rungs -= set(re.findall(r"\b(\w+)\(", "\n".join(block.lines)))
                 continue
             found.predictions += isinstance(block, Prediction)
             if isinstance(block, Prose):
@@ -70,6 +73,7 @@ def measure(main: Path) -> Lengths:
             found.words += words
             stretch += words
             found.longest = max(found.longest, (stretch, str(file), first))
+    found.rungs = len(rungs)
     return found
 
 
