@@ -54,8 +54,8 @@ constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
 // which the table gives as the peer of every rung, shows what is left.
 //= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
 //
-// It is about 0.87 of the peak. A kernel that only reads gets a little more, since the bus never turns.
-//= 0.87: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
+// It is about 0.86 of the peak. A kernel that only reads gets a little more, since the bus never turns.
+//= 0.86: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
 //
 // The simplest copy kernel has one thread per element.
 
@@ -158,10 +158,10 @@ __global__ void copy_strided(float* out, const float* in, std::size_t n, std::si
 // sectors. With a stride of 8 floats the neighbouring lane uses the second one; with a stride of 32, no lane does.
 //= doubles: ms("copy_strided/stride=32") / ms("copy_strided/stride=8")
 //
-// In all, a stride of 2 takes 1.4 times as long as `copy`, one of 8 takes 2.8 times and one of 32 takes 6 times as
+// In all, a stride of 2 takes 1.4 times as long as `copy`, one of 8 takes 2.7 times and one of 32 takes 5.9 times as
 // long.
 //= 1.4 times: ms("copy_strided/stride=2") / ms("copy")
-//= 2.8 times and one of 32 takes 6 times: (ms("copy_strided/stride=8") / ms("copy"), 32, ms("copy_strided/stride=32") /
+//= 2.7 times and one of 32 takes 5.9 times: (ms("copy_strided/stride=8") / ms("copy"), 32, ms("copy_strided/stride=32") /
 //=   ms("copy"))
 //
 // Look at what the kernel computes: with a stride of s, the array is a matrix of n / s rows and s columns, and the
@@ -468,20 +468,29 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 /// Which place of row c of the tile in `vectors` has its float4 q of 16.
 __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
 
+/// Loads a float, and asks L2 to fetch the 256 bytes around it: section 8 says what for.
+__device__ float load_ahead(const float* from) {
+#if __CUDA_ARCH__ >= 800 && !defined(__SIMTCC__)  // the simulator has no PTX
+  float value;
+  asm("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  return value;
+#else
+  return *from;
+#endif
+}
+
 /// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
 ///
-/// @tparam TC         columns of in per tile; it has 64 rows
-/// @tparam THREADS    of a block
 /// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
 /// @tparam WIDE_OUT   rows of out are: stores of 128 bits, else of 32
 /// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
 ///
-/// Launch: one block for each tile of in, in one dimension.
+/// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
 /// Requires: in and out are aligned to 16 bytes.
-template <unsigned TC, unsigned THREADS, bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT>
-__global__ void __launch_bounds__(THREADS)
+template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT>
+__global__ void __launch_bounds__(256)
     vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  constexpr unsigned TR = 64;
+  constexpr unsigned TR = 64, TC = 64, THREADS = 256;
   __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
   const unsigned across = (cols + TC - 1) / TC, down = (rows + TR - 1) / TR, t = threadIdx.x;
   const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
@@ -504,7 +513,7 @@ __global__ void __launch_bounds__(THREADS)
         piece[n][j][0] = four.x, piece[n][j][1] = four.y, piece[n][j][2] = four.z,
         piece[n][j][3] = four.w;
       } else {
-        piece[n][j][0] = *from;
+        piece[n][j][0] = load_ahead(from);
       }
     }
   }
@@ -555,17 +564,18 @@ __global__ void __launch_bounds__(THREADS)
 // ```{drawing} orders
 // ```
 //
-// Along the rows of `in` the kernel reaches 0.95 of the peer's rate, along the rows of `out` 0.97.
+// Along the rows of `in` the kernel reaches 0.95 of the peer's rate, along the rows of `out` 0.98.
 //= 0.95: ratio("vectors/along=in")
-//= 0.97: ratio("vectors/along=out")
+//= 0.98: ratio("vectors/along=out")
 //
 // **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory.
 //
 // ## 8. Any pitch
 //
 // 16384 x 16384 is the friendliest of all sizes. If `in` has 10,007 columns, its rows start anywhere, and `vectors` has
-// to load floats one by one. That costs little, as the offset did in section 2. If it has 10,007 *rows*, the rows of
-// `out` start anywhere, and that is another matter.
+// to load floats one by one. That costs little, as the offset did in section 2: the sectors at the ends of a tile's
+// rows are loaded by two blocks. `load_ahead` asks L2 to fetch 256 bytes at a time, so that the second one finds them
+// there. If `in` has 10,007 *rows*, the rows of `out` start anywhere, and that is another matter.
 //
 //? pitch: `vectors` at 10007 x 16384: at which part of its rate for 16384 x 10007 does it run?
 //? answer: rate("vectors/along=out", "10007,16384") / rate("vectors/along=out", "16384,10007")
@@ -627,12 +637,12 @@ __global__ void __launch_bounds__(512, 3)
 // **Timed.** At 10007 x 16384 it is much faster than `vectors`; where the rows of `out` are aligned anyway, it is
 // slower, by what the additional rows and the 32-bit accesses cost. A library would choose by the number of rows.
 //
-// It is 1.2 times as fast there: 0.95 of the peer's rate. At 16384 x 10007 it takes 3.5 % longer than `vectors`, which
-// reaches 0.93.
-//= 1.2 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
-//= 0.95: ratio("whole_sectors", "10007,16384")
-//= 3.5 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
-//= 0.93: ratio("vectors/along=out", "16384,10007")
+// It is 1.25 times as fast there: 0.96 of the peer's rate. At 16384 x 10007 it takes 4 % longer than `vectors`, which
+// reaches 0.94.
+//= 1.25 times: ms("vectors/along=out", "10007,16384") / ms("whole_sectors", "10007,16384")
+//= 0.96: ratio("whole_sectors", "10007,16384")
+//= 4 %: (ms("whole_sectors", "16384,10007") / ms("vectors/along=out", "16384,10007") - 1) * 100
+//= 0.94: ratio("vectors/along=out", "16384,10007")
 //
 // ## 9. The TMA and the vendor
 //
@@ -649,15 +659,15 @@ __global__ void __launch_bounds__(512, 3)
 // a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
 // that the TMA is made for.
 //
-// It reaches 0.89 of the peer's rate.
-//= 0.89: ratio("tma")
+// It reaches 0.90 of the peer's rate.
+//= 0.90: ratio("tma")
 //
 // cuBLAS transposes, too: `cublasSgeam` computes alpha op(A) + beta op(B), here with beta = 0. At this
 // size `vectors` is a little faster; with 10,007 columns the difference is larger.
 //
-// `vectors` is 1.04 times as fast as cuBLAS here, and 1.08 times with 10,007 columns.
+// `vectors` is 1.04 times as fast as cuBLAS here, and 1.09 times with 10,007 columns.
 //= 1.04 times: ms("cublas") / ms("vectors/along=out")
-//= 1.08 times: ms("cublas", "16384,10007") / ms("vectors/along=out", "16384,10007")
+//= 1.09 times: ms("cublas", "16384,10007") / ms("vectors/along=out", "16384,10007")
 //
 // ## 10. What `__restrict__` does (second reading)
 //
@@ -684,23 +694,15 @@ __global__ void __launch_bounds__(512, 3)
 
 namespace {
 
-/// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats. Where loads
-/// have 32 bits, a wider tile makes up for the sectors at its edges.
+/// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats.
 template <bool ALONG_OUT>
 void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
-  const auto blocks = [=](unsigned tile_cols) {
-    return static_cast<unsigned>(lab::ceil_div(rows, 64u) * lab::ceil_div(cols, tile_cols));
-  };
   const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
-  if (wide_in && wide_out) {
-    vectors<64, 256, true, true, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
-  } else if (wide_out) {
-    vectors<128, 1024, false, true, ALONG_OUT><<<blocks(128), 1024>>>(out, in, rows, cols);
-  } else if (wide_in) {
-    vectors<64, 256, true, false, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
-  } else {
-    vectors<64, 256, false, false, ALONG_OUT><<<blocks(64), 256>>>(out, in, rows, cols);
-  }
+  const auto kernel =
+      wide_in ? (wide_out ? vectors<true, true, ALONG_OUT> : vectors<true, false, ALONG_OUT>)
+              : (wide_out ? vectors<false, true, ALONG_OUT> : vectors<false, false, ALONG_OUT>);
+  const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
+  kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
 }
 
 /// Registers everything for one size.

@@ -20,6 +20,7 @@
 //   ./learn run 08 --rung look_back               one kernel: each tile looks at all that came before it
 //   ./learn run 08 --rung torn_word               a flag beside its value instead of with it [raises global-race]
 //   ./learn run 08 --rung look_ahead              warps with roles of their own [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung one_wave                a small array: all tiles at once, each adds up all that came before it
 //   ./learn run 08 --rung segmented               many scans in one array, told apart by flags
 //   ./learn run 08 --rung segmented_ahead         the same with warps of different roles [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 08 --rung sparse_times_vector     a sparse matrix times a vector, by rows and by segments
@@ -205,10 +206,10 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 // 32 are used. And both kernels wait for a launch after each step, even at the top of the tree, where a single
 // thread has work to do.
 //
-// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.68 ms.
+// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.69 ms.
 //= 24 ms: ms("hillis_steele_launches")
 //= 8.3 ms: ms("blelloch_launches")
-//= 0.68 ms: ms("look_ahead") * ratio("look_ahead")
+//= 0.69 ms: ms("look_ahead") * ratio("look_ahead")
 //
 // **So:** the steps belong into a block, where a barrier costs less than a launch and the data can stay in
 // shared memory.
@@ -338,9 +339,9 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 // addition and a few accesses that depend on each other, so each step costs the latency of shared memory and of
 // the barrier, however little work it has.
 //
-// **Timed**, as scans of 1024 elements side by side: 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
+// **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
-//= 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
+//= 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
 // **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
@@ -579,9 +580,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //=   first", "global_store_sectors")) / 50021
 //= two thirds: 8 / 12
 //
-// **Timed.** 1.07 ms and 0.80 ms, that is 0.64 and 0.85 of CUB's rate.
+// **Timed.** 1.07 ms and 0.80 ms, that is 0.65 and 0.86 of CUB's rate.
 //= 1.07 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
-//= 0.64 and 0.85: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
+//= 0.65 and 0.86: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
 // registers. It needs something from other blocks of the same launch.
@@ -795,8 +796,8 @@ __global__ void __launch_bounds__(THREADS)
 // Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096. What
 // remains to be paid is the clearing of the words before each launch.
 //
-// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate.
-//= 1.5 ms with one lane and 0.90 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
+// **Timed.** 1.5 ms with one lane and 0.92 ms with a warp, 0.76 of CUB's rate.
+//= 1.5 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //
 // ### The flag and its value
@@ -851,14 +852,82 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
 // number of the next tile is taken before the current one is loaded, so that no warp waits for the atomic.
 //
-// **Timed.** 0.54 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.27 times as fast as CUB. For 2^24
-// elements it is 1.24 times as fast, for 2^20 still 1.16 times, although no block then gets more than one
+// **Timed.** 0.54 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.28 times as fast as CUB. For 2^24
+// elements it is 1.22 times as fast, for 2^20 still 1.14 times, although no block then gets more than one
 // tile.
 //= 0.54 ms: ms("look_ahead")
 //= 0.94: rate("look_ahead") / limit("copy")
-//= 1.27 times: ratio("look_ahead")
-//= 1.24 times: ratio("look_ahead", 16777216)
-//= 1.16 times: ratio("look_ahead", 1048576)
+//= 1.28 times: ratio("look_ahead")
+//= 1.22 times: ratio("look_ahead", 16777216)
+//= 1.14 times: ratio("look_ahead", 1048576)
+//
+// ### When all tiles run at once (second reading)
+//
+// 2^20 elements are 256 tiles of `block_scan`, and an H200 runs that many blocks at the same time. Then nobody takes a
+// number or looks for a prefix: each block publishes the sum of its tile, and adds up the sums of all tiles before it,
+// a word for each thread. The words have an epoch here, too, which the last block advances.
+//= 256: 2**20 // 4096
+//
+// All blocks wait for these sums, so they come first: a block adds up its tile and publishes the sum before it scans
+// anything. The scan then runs while the words of the others are on their way.
+//
+// A block may still wait only for blocks that are running. A *cooperative* launch makes sure of that: it runs all
+// blocks at once, or fails.
+
+/// The exclusive scan of n elements whose tiles are all on the GPU at once.
+///
+/// @param state  epoch and blocks that are done, then epoch and sum of each tile; zeros before the first launch,
+///               and ready for the next one after each
+///
+/// Launch: cooperative; blocks of THREADS threads, one for each tile of TILE elements.
+/// Requires: out and in are aligned to 16 bytes.
+__global__ void __launch_bounds__(THREADS)
+    one_wave(unsigned* out, const unsigned* in, size_t n, Word* state) {
+  __shared__ unsigned of_warps[WARPS], of_tiles[WARPS];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const Word epoch = (read_word(state) & FLAGS) + (1ull << 32);
+  Word* const words = state + 1;
+  const size_t at = first_of_thread(blockIdx.x);
+  uint4 x[ROWS];
+  load_tile(x, in, at, n);
+
+  unsigned sum = 0;  // of the tile, published as early as can be
+#pragma unroll
+  for (unsigned r = 0; r < ROWS; ++r) sum += x[r].x + x[r].y + x[r].z + x[r].w;
+  sum = __reduce_add_sync(ALL, sum);
+  if (lane == 0) of_warps[warp] = sum;
+  __syncthreads();
+  const unsigned of_warp = lane < WARPS ? of_warps[lane] : 0;
+  if (warp == 0) {
+    const unsigned of_tile = __reduce_add_sync(ALL, of_warp);
+    if (lane == 0) publish(&words[blockIdx.x], epoch, of_tile);
+  }
+  unsigned offset = __reduce_add_sync(ALL, lane < warp ? of_warp : 0);
+
+  unsigned before[ROWS];
+  scan_rows(x, before);
+
+  unsigned others = 0;  // the tiles before this one
+  for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += THREADS) {
+    Word word;
+    do word = read_word(&words[tile]);
+    while ((word & FLAGS) != epoch);
+    others += static_cast<unsigned>(word);
+  }
+  others = __reduce_add_sync(ALL, others);
+  if (lane == 0) of_tiles[warp] = others;
+  __syncthreads();
+  offset += __reduce_add_sync(ALL, lane < WARPS ? of_tiles[lane] : 0);
+  store_tile(out, at, n, x, before, offset);
+
+  // All have read the epoch before the last one is done.
+  if (threadIdx.x == 0 && (atomicAdd(state, 1ull) & ~FLAGS) == gridDim.x - 1) {
+    publish(state, epoch, 0);
+  }
+}
+
+// **Timed.** 1.3 times as fast as CUB for 2^20 elements.
+//= 1.3 times: ratio("one_wave", 1048576)
 //
 // ## 8. Many scans in one array
 //
@@ -969,11 +1038,11 @@ __global__ void __launch_bounds__(THREADS)
 // `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key.
 //
-// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
+// **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
 // look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
 // key 1.27 times as long as ours.
-//= 1.3 ms: ms("segmented/flags, every=2")
-//= 1.6 ms: ms("segmented/flags, one")
+//= 1.4 ms: ms("segmented/flags, every=2")
+//= 1.7 ms: ms("segmented/flags, one")
 //= 0.62 ms: ms("segmented_ahead/flags, one")
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
@@ -1058,10 +1127,10 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // In `multiply_values` all 32 lanes are active, however long the rows are. It moves more bytes: the products go
 // to memory and back. Fusing the multiplication with the scan would save that.
 //
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 7.0 ms
-// instead of 6.2: products, heads and sums all pass through memory. Extension 4 saves a part of that.
+// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
+// instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that.
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 7.0 ms instead of 6.2: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
+//= 6.7 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
 // ## 9. Where does my result go?
 //
@@ -1207,13 +1276,13 @@ __global__ void __launch_bounds__(THREADS)
 // masks, 32 comparisons in a word, in a ring of their own. So the stage of the tile is free again before the
 // look-back has begun.
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.26 ms with roles. CUB takes 3.1
-// times as long as the last; if all elements are equal, 1.75 times.
+// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
+// times as long as the last; if all elements are equal, 1.76 times.
 //= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.61 ms: ms("repeats_in_one/density=0")
+//= 0.62 ms: ms("repeats_in_one/density=0")
 //= 0.26 ms: ms("repeats_ahead/density=0")
 //= 3.1 times: ratio("repeats_ahead/density=0")
-//= 1.75 times: ratio("repeats_ahead/density=1")
+//= 1.76 times: ratio("repeats_ahead/density=1")
 //
 // ## 10. Scatter with addition (second reading)
 //
@@ -1286,6 +1355,23 @@ void add_scans(Scans& scans, Word* state) {
     clear(state, n, TILE);
     look_back<32><<<tiles, THREADS>>>(out, in, n, state);
   });
+
+  int per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, one_wave, THREADS, 0));
+  const size_t most = size_t{TILE} * static_cast<unsigned>(per_sm) *
+                      static_cast<unsigned>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  if (n > most) {
+    scans.skip("one_wave", lab::format("all its tiles run at once: %zu elements at most", most));
+  } else if (scans.wants({"one_wave"})) {
+    const auto words = std::make_shared<lab::DeviceBuffer<Word>>(tiles + size_t{1}, "words");
+    words->zero();
+    scans.add("one_wave", "", false, [=](unsigned* out, const unsigned* in) {
+      Word* state = words->data();
+      size_t count = n;
+      void* arguments[] = {&out, &in, &count, &state};
+      CUDA_CHECK(cudaLaunchCooperativeKernel(one_wave, tiles, THREADS, arguments));
+    });
+  }
 
   // Demonstrations have blocks of one warp, and more blocks than any machine runs at once.
   constexpr unsigned BLOCKS = 4096;

@@ -90,6 +90,9 @@ class Scans {
     add_rung(name, variant, "CUB", 8, launch, [=, this] { return scanned(no_head, inclusive); });
   }
 
+  /// Says why a rung cannot run.
+  void skip(std::string_view name, const std::string& reason) { chapter_.skip(name, reason); }
+
   /// Registers a kernel that scans each run of `length` elements by itself.
   void add_runs(std::string_view name, std::string_view variant, std::size_t length, bool inclusive,
                 const Launch& launch) {
