@@ -156,7 +156,7 @@ bool Worker::open_barrier() {
     }
     warp.at_barrier = 0;
     warp.progress.steps = 0;
-    warp.progress.touched = false;
+    warp.progress.touched = warp.progress.last_first = false;
   }
   return true;
 }

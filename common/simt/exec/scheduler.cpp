@@ -96,6 +96,12 @@ int Worker::form_group(Warp& warp) {
     }
     const uint32_t group = lanes_at(warp, key);
     const int first = std::countr_zero(group);
+    if (warp.progress.last_first) [[unlikely]] {
+      // All who can run stand together: what they waited for is over, and there is an order to keep again.
+      if (group == (warp.live & ~(warp.at_barrier | warp.at_collective))) {
+        warp.progress.last_first = false;
+      }
+    }
     if (++warp.progress.steps % kSlice == 0 || warp.progress.yielded) [[unlikely]] {
       make_room(warp, key, first);
       return -1;
@@ -122,12 +128,15 @@ int Worker::form_group(Warp& warp) {
   }
 }
 
-// A warp that spins lets the others run, and then its own lanes in the reverse order.
+// A warp that spins lets the others run, and then its own lanes in the reverse order. One that comes to new addresses
+// gets on, and keeps the order, on which its counts depend.
 void Worker::make_room(Warp& warp, uint64_t key, int first) {
   Progress& progress = warp.progress;
   const uint64_t address = warp.address[first];
   const uint64_t budget = (progress.touched ? 1 : kLongest) * grid_->step_budget;
-  if (memory::in_arena(address) && (address < progress.lowest || address > progress.highest)) {
+  const bool moves =
+      memory::in_arena(address) && (address < progress.lowest || address > progress.highest);
+  if (moves) {
     progress.lowest = std::min(progress.lowest, address);
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;
@@ -135,8 +144,8 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
   } else if (progress.steps > budget) {
     return report_hang(warp, key, budget);
   }
+  progress.last_first = !progress.last_first && (progress.yielded || !moves);
   progress.touched = progress.yielded = false;
-  progress.last_first = !progress.last_first;
 }
 
 // These lanes wait at a barrier or a collective until the others have come.
