@@ -92,7 +92,7 @@ def page(root: Path, programs: Path, work: Path) -> str:
         "Every number here was counted twice: by the simulator when this page was built, and by Nsight Compute on an "
         f"{micro['device']}, when the kernels were measured ({micro['date']}, driver {micro['driver']}, {micro['toolkit']}, "
         f"ncu {micro['ncu'].split(' (')[0]}). One number stands where both agree; where they differ, both stand, the simulator's "
-        "in bold. An empty field is a zero. The counters of shared wavefronts by kind read up to 2 % too high on a busy chip; "
+        "in bold. An empty field is a zero. The counters of shared wavefronts by kind read up to 3 % too high on a busy chip; "
         "within that they agree. [How the simulator works](simulator.md) has the rules.",
         "## Microkernels",
         f"{len(rows)} kernels that each do one thing in one way; the compiler is kept from changing what they say.",

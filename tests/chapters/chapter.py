@@ -129,20 +129,7 @@ class Chapter:
             return None
         with tempfile.TemporaryDirectory() as folder:
             simulated = site_results.run_program(self.program, pathlib.Path(folder))
-        lines = counted.compare(simulated)
-        if not lines:
-            return ["nothing was compared"]
-        differing = [line for line in lines if line.simulated != line.hardware]
-        found = [
-            f"{line.kernel}: {line.count} is {line.simulated}, {counted.device} counts {line.hardware}"
-            for line in differing
-            if not counted.reason(line)
-        ]
-        for kernel, reasons in counted.differences.items():
-            for count in reasons:
-                if not any(line.kernel == kernel and count in ("*", line.count) for line in differing):
-                    found.append(f"differences.json: {kernel}: {count} agrees now: take it out")
-        return found
+        return counted.disagreements(simulated)
 
 
 def row_of(results, rung, variant, edge):

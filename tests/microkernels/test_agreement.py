@@ -113,8 +113,8 @@ class Agreement(unittest.TestCase):
 
     def test_noise_is_allowed_upwards_and_for_noisy_counters_only(self):
         counts = {"shared_load_wavefronts": 1000, "shared_load_bank_conflicts": 0, "shared_wavefronts": 1000}
-        self.assertTrue(agree("shared_load_bank_conflicts", counts, 20))
-        self.assertFalse(agree("shared_load_bank_conflicts", counts, 21))
+        self.assertTrue(agree("shared_load_bank_conflicts", counts, 35))
+        self.assertFalse(agree("shared_load_bank_conflicts", counts, 36))
         self.assertFalse(agree("shared_load_wavefronts", counts, 999))
         self.assertFalse(agree("shared_wavefronts", counts, 1001))
 

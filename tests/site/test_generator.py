@@ -650,17 +650,17 @@ class Results(Temporary):
             [("global_load_sectors", 8, 8), ("shared_load_wavefronts", 100, 100)],
         )
         other = self.counted(
-            [dict(theirs, counts={"global_load_sectors": 4, "shared_load_wavefronts": 103})],
+            [dict(theirs, counts={"global_load_sectors": 4, "shared_load_wavefronts": 104})],
             f={"*": "merged by the compiler"},
         )
         lines = other.compare(simulated)
-        self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 103)])
+        self.assertEqual([(line.simulated, line.hardware) for line in lines], [(8, 4), (100, 104)])
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_tables.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
         self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
         self.assertIn(
-            "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 103 |\n", page
+            "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 104 |\n", page
         )
         one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
         self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_tables.agreement(one, simulated))
@@ -692,6 +692,35 @@ class Results(Temporary):
             self.counted([dict(larger, grid=[1, 2, 1])], f={"blocks": "a larger array"}).compare(simulated)
         with self.assertRaisesRegex(results.ResultsError, "1 launches on the simulator, 2 on"):
             self.counted([theirs, theirs]).compare(simulated)
+
+    def test_what_nobody_has_explained_and_what_needs_no_explanation(self):
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        shape = {"kernel": "f", "grid": [2, 1, 1], "block": [32, 1, 1]}
+        simulated.trace = {"launches": [dict(shape, counts={"global_load_requests": 8})] * 2}
+
+        def found(*theirs, **why):
+            launches = [dict(shape, counts={"global_load_requests": count}) for count in theirs]
+            return self.counted(launches, **why).disagreements(simulated)
+
+        merged = {"global_load_requests": "merged"}
+        self.assertEqual(found(8, 8), [])
+        self.assertEqual(found(8, 4), ["f: global_load_requests is 8, NVIDIA H200 counts 4"])
+        self.assertEqual(found(8, 4, f=merged), [])
+        self.assertEqual(found(8, 8, f=merged), ["differences.json: f: global_load_requests agrees now: take it out"])
+        nowhere = ["differences.json: g: global_load_requests is compared nowhere: take it out"]
+        self.assertEqual(found(8, 8, g=merged), nowhere)
+        # Who waits for another block loads more or as much, and never less.
+        waits = {"global_load_requests": {"waiting": "asks until the word is there"}}
+        self.assertEqual(found(8, 9, f=waits), [])
+        self.assertEqual(found(8, 8, f=waits), [])
+        self.assertEqual(found(8, 7, f=waits), ["f: global_load_requests is 8, NVIDIA H200 counts 7"])
+        self.assertEqual(found(8, 8, g=waits), nowhere)
+        simulated.trace = {"launches": []}
+        self.assertEqual(found(8, 8), ["nothing was compared"])
+        launch = dict(shape, counts={"global_load_requests": 9})
+        simulated.trace = {"launches": [dict(shape, counts={"global_load_requests": 8})]}
+        page = chapter_tables.agreement(self.counted([launch], f=waits), simulated)
+        self.assertIn("| `f` | `global_load_requests` | 8 | 9 | asks until the word is there |", page)
 
     def test_variants_beside_the_hardware(self):
         def row(variant, rate=None):

@@ -96,14 +96,18 @@ def kernel_base(kernel: str) -> str:
 
 
 def run_program(program: Path, work: Path, commit: str = "unknown", timeout: float = 300) -> Results:
-    """Runs a chapter's simulator program and returns its results and what it printed."""
+    """Runs a chapter's simulator program and returns its results and what it printed.
+
+    One block runs after the other. So none waits for another, and what they load while they wait is not in the counts,
+    which are the same each time.
+    """
     if not program.exists():
         raise ResultsError(f"{program} is not built; run './learn run --backend simulator' first")
     work.mkdir(parents=True, exist_ok=True)
     report, trace = work / "results.json", work / "trace.json"
     report.unlink(missing_ok=True)
     trace.unlink(missing_ok=True)
-    environment = dict(os.environ, NO_COLOR="1", SIMT_JSON=str(trace), WARP_COMMIT=commit)
+    environment = dict(os.environ, NO_COLOR="1", SIMT_THREADS="1", SIMT_JSON=str(trace), WARP_COMMIT=commit)
     try:
         done = subprocess.run(
             [str(program), "--json", str(report)], capture_output=True, text=True, env=environment, timeout=timeout
