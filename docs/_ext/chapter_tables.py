@@ -142,16 +142,28 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
         "",
     ]
-    # A reason for several rows stands above a table of theirs, the others share a table with a column for them.
+    # What is alone with its reason shares a table with a column for them; the others' reasons are a list above theirs.
     rows = {
         reason: body([line for line in differing if counted.reason(line) == reason])
         for reason in dict.fromkeys(map(counted.reason, differing))
     }
     alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
+    several = {reason: those for reason, those in rows.items() if len(those) > 1}
     if alone:
         out += [table([*head, "why"], alone, "llrrl"), ""]
-    for reason, those in rows.items():
-        if len(those) > 1:
-            out += [f"Why these differ: {escape(reason)}".rstrip(".") + ".", "", table(head, those, "llrr"), ""]
+    if several:
+        for reason in several:
+            names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
+            out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
+        those = [row for rows_of_one in several.values() for row in rows_of_one]
+        out += [
+            "",
+            ":::{dropdown} Where they differ",
+            ":class-container: lines",
+            "",
+            table(head, those, "llrr"),
+            ":::",
+            "",
+        ]
     out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
     return "\n".join(out)

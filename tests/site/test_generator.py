@@ -658,7 +658,7 @@ class Results(Temporary):
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_tables.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
-        self.assertIn("Why these differ: merged by the compiler.\n\n| kernel", page)
+        self.assertIn("\n- `f`: merged by the compiler.\n\n:::{dropdown} Where they differ\n", page)
         self.assertIn(
             "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 104 |\n", page
         )
