@@ -9,6 +9,7 @@
 namespace {
 
 constexpr unsigned MOST_FRAMES = 10000;
+const std::string default_scene = "rgb";  // of a file
 
 // Scenes that show everything and are small enough for the simulator, and those that are timed.
 const std::vector<std::string> SMALL = {"rgb", "rand10k=600", "biglittle=600", "micro2M=900",
@@ -43,6 +44,9 @@ std::string numbered(const std::string& file, unsigned frame) {
   const std::size_t at = has_ending ? dot : file.size();
   return file.substr(0, at) + lab::format("-%04u", frame) + file.substr(at);
 }
+
+/// "snow" of "snow=300".
+std::string_view word_of(std::string_view name) { return name.substr(0, name.find('=')); }
 
 /// The sum of the circles' areas, in pixels: about so many layers are to be drawn.
 double layers_of(const Stage& stage) {
@@ -79,17 +83,17 @@ const Reference& Stage::reference() const {
 }
 
 std::vector<lab::OwnOption> Asked::options() {
-  const auto file = [](std::string& into, const char* name) {
-    return [&into, name](const std::string& value) {
-      if (value.empty())
-        throw lab::BadInput(std::string(name) + " '': legal is the name of a file");
+  const auto file = [](std::string& into, const char* name, std::string_view ending) {
+    return [&into, name, ending](const std::string& value) {
+      if (value.size() <= ending.size() || !std::string_view(value).ends_with(ending)) {
+        throw lab::BadInput(std::string(name) + " '" + value + "': legal is the name of a file" +
+                            (ending.empty() ? "" : " that ends in " + std::string(ending)));
+      }
       into = value;
     };
   };
-  std::string all;
-  for (const SceneKind& kind : scene_kinds()) (all += ' ') += kind.name;
   return {
-      {"scene", "NAME[=N]", "a scene, with N circles; several:" + all,
+      {"scene", "NAME[=N]", "a scene, with N circles; may be given several times",
        [this](const std::string& value) {
          check_scene_name(value);
          if (std::find(names.begin(), names.end(), value) != names.end()) {
@@ -103,12 +107,13 @@ std::vector<lab::OwnOption> Asked::options() {
          loaded.push_back(load_scene(value));
        }},
       {"soft", "", "loaded circles have soft edges", [this](const std::string&) { soft = true; }},
-      {"save", "FILE", "writes the first scene to a file, and ends", file(save, "--save")},
-      {"image", "FILE", "writes the first scene as PNG, and ends; --rung NAME draws it",
-       file(image, "--image")},
-      {"gif", "FILE", "writes --frames frames of the first scene as GIF, and ends",
-       file(gif, "--gif")},
-      {"frames", "N", "frames of the animation; default 1. --image numbers its files then",
+      {"scenes", "", "lists the scenes, and ends", [this](const std::string&) { list = true; }},
+      {"save", "FILE", "writes the scene to a file, and ends", file(save, "--save", "")},
+      {"image", "FILE.png", "draws the scene, and ends; --rung NAME: by that rung",
+       file(image, "--image", ".png")},
+      {"gif", "FILE.gif", "draws the scene as an animation, 30 frames a second, and ends",
+       file(gif, "--gif", ".gif")},
+      {"frames", "N", "of an animation; default 60 for --gif. --image numbers its files then",
        [this](const std::string& value) {
          std::uint64_t number = 0;
          if (!lab::parse_number(value, number) || number == 0 || number > MOST_FRAMES) {
@@ -128,7 +133,7 @@ Canvas::Canvas(lab::Chapter& chapter, Asked asked, std::function<void(const Fram
       height_(static_cast<int>(chapter.extents<2>()[0])),
       image_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), "image") {
   for (Scene& scene : asked_.loaded) scene.soft = asked_.soft;
-  if (wants_files()) return;
+  if (asked_.wants_files() || asked_.list) return;
   const auto stage = [&](Scene scene) {
     stages_.push_back(std::make_shared<Stage>(std::move(scene), image_, width_, height_));
   };
@@ -167,13 +172,20 @@ void Canvas::add(std::string_view name, const Make& make, double most_work) {
 
 void Canvas::add_host(std::string_view name, const std::function<void(float4*, const Stage&)>& draw,
                       double most_layers) {
+  const std::size_t size = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+  known_.push_back({std::string(name), [=, this](const Stage& stage) -> Launch {
+                      return [=, this, &stage] {
+                        std::vector<float4> pixels(size);
+                        draw(pixels.data(), stage);
+                        image_.upload(pixels);
+                      };
+                    }});
   if (!chapter_.wants(name)) return;
   bool left_out = true;
   for (const auto& stage : stages_) {
     if (layers_of(*stage) > most_layers) continue;
     left_out = false;
-    const auto pixels = std::make_shared<std::vector<float4>>(static_cast<std::size_t>(width_) *
-                                                              static_cast<std::size_t>(height_));
+    const auto pixels = std::make_shared<std::vector<float4>>(size);
     chapter_.add(
         {.name = std::string(name),
          .prepare =
@@ -203,17 +215,43 @@ void Canvas::demonstrate(std::string_view name, const Make& make) {
                        {&image_});
 }
 
-bool Canvas::wants_files() const {
-  return !asked_.save.empty() || !asked_.image.empty() || !asked_.gif.empty();
+void Asked::check() const {
+  const std::string loads = loaded.empty() ? "" : loaded.front().name;
+  if (soft && loaded.empty()) throw lab::BadInput("--soft goes with --load FILE");
+  if (frames != 0 && image.empty() && gif.empty()) {
+    throw lab::BadInput("--frames goes with --gif FILE.gif or --image FILE.png");
+  }
+  if (!wants_files()) return;
+  if (names.size() + loaded.size() > 1) {
+    const std::string second = names.size() > 1 ? names[1] : loads;
+    throw lab::BadInput("a file takes one scene, and there are several: " + names.front() +
+                        " and " + second);
+  }
+  if (frames < 2 && gif.empty()) return;
+  std::string moving;
+  for (const SceneKind& kind : scene_kinds()) {
+    if (!kind.moves) continue;
+    if (!names.empty() && kind.name == word_of(names.front())) return;
+    (moving += moving.empty() ? "" : ", ") += kind.name;
+  }
+  if (frames == 1) return;  // a still image
+  throw lab::BadInput((names.empty() ? loaded.empty() ? default_scene : loads : names.front()) +
+                      " does not move; scenes that do: " + moving + " (--frames 1: a still image)");
+}
+
+bool Asked::wants_files() const { return !save.empty() || !image.empty() || !gif.empty(); }
+
+const Canvas::Known* Canvas::drawing_rung() const {
+  if (chapter_.wants(""))
+    return nullptr;  // without --rung all are, even one that no rung can be called
+  const auto known = std::find_if(known_.begin(), known_.end(),
+                                  [&](const Known& one) { return chapter_.wants(one.name); });
+  return known == known_.end() ? nullptr : &*known;
 }
 
 Image Canvas::draw(Scene scene) {
-  // Without --rung all are wanted, even one that no rung can be called.
-  const auto known = std::find_if(known_.begin(), known_.end(),
-                                  [&](const Known& one) { return chapter_.wants(one.name); });
-  if (chapter_.wants("") || known == known_.end()) {
-    return paint(scene, width_, height_).image;
-  }
+  const Known* const known = drawing_rung();
+  if (known == nullptr) return paint(scene, width_, height_).image;
   const Stage stage(std::move(scene), image_, width_, height_);
   set_frame_(stage.frame);
   known->make(stage)();
@@ -221,32 +259,65 @@ Image Canvas::draw(Scene scene) {
   return {width_, height_, floats_of(image_.download())};
 }
 
-int Canvas::write_files() {
-  const auto failed = [](const char* option, const std::string& wrong) {
-    if (!wrong.empty()) std::fprintf(stderr, "renderer: %s %s\n", option, wrong.c_str());
-    return !wrong.empty();
+void Canvas::write_files() {
+  const auto check = [](const char* option, const std::string& wrong) {
+    if (!wrong.empty()) throw lab::BadInput(std::string(option) + " " + wrong);
   };
   const auto scene = [&](unsigned frame) {
-    if (asked_.names.empty() && !asked_.loaded.empty()) return asked_.loaded.front();
-    return make_scene(asked_.names.empty() ? "rgb" : asked_.names.front(), chapter_.seed(), frame);
+    if (!asked_.loaded.empty()) return asked_.loaded.front();
+    return make_scene(asked_.names.empty() ? default_scene : asked_.names.front(), chapter_.seed(),
+                      frame);
   };
+  const std::string circles = lab::format("%zu circles", scene(0).circles.size());
   if (!asked_.save.empty()) {
-    try {
-      save_scene(scene(0), asked_.save);
-    } catch (const lab::BadInput& bad) {
-      std::fprintf(stderr, "renderer: %s\n", bad.what());
-      return 2;
-    }
+    save_scene(scene(0), asked_.save);
+    std::printf("%s: %s\n", asked_.save.c_str(), circles.c_str());
   }
-  if (asked_.image.empty() && asked_.gif.empty()) return 0;
+  if (asked_.image.empty() && asked_.gif.empty()) return;
+
+  const unsigned frames = asked_.frames != 0 ? asked_.frames : asked_.gif.empty() ? 1 : 60;
   std::optional<GifWriter> gif;
   if (!asked_.gif.empty()) gif.emplace(asked_.gif, width_, height_);
-  for (unsigned frame = 0; frame < asked_.frames; ++frame) {
+  for (unsigned frame = 0; frame < frames; ++frame) {
     const Image image = draw(scene(frame));
     if (gif) gif->add(image);
     if (asked_.image.empty()) continue;
-    const std::string file = asked_.frames == 1 ? asked_.image : numbered(asked_.image, frame + 1);
-    if (failed("--image", write_png(image, file))) return 2;
+    const std::string file = frames == 1 ? asked_.image : numbered(asked_.image, frame + 1);
+    check("--image", write_png(image, file));
   }
-  return gif && failed("--gif", gif->finish()) ? 2 : 0;
+  if (gif) check("--gif", gif->finish());
+
+  const Known* const rung = drawing_rung();
+  const std::string drawn = circles + lab::format(", %d x %d pixels, drawn by ", width_, height_) +
+                            (rung != nullptr ? rung->name : "the reference");
+  if (!asked_.image.empty() && frames > 1) {
+    std::printf("%s to %s: %s\n", numbered(asked_.image, 1).c_str(),
+                numbered(asked_.image, frames).c_str(), drawn.c_str());
+  } else if (!asked_.image.empty()) {
+    std::printf("%s: %s\n", asked_.image.c_str(), drawn.c_str());
+  }
+  if (gif) {
+    std::printf("%s: %u frame%s, %s\n", asked_.gif.c_str(), frames, frames == 1 ? "" : "s",
+                drawn.c_str());
+  }
+  if (std::max(width_, height_) <= 90) std::printf("Larger: --size 600,900 (rows, columns)\n");
+}
+
+int Canvas::run() {
+  if (asked_.list) {
+    for (const SceneKind& kind : scene_kinds()) {
+      std::printf("%-10.*s%8zu  %.*s\n", static_cast<int>(kind.name.size()), kind.name.data(),
+                  kind.circles, static_cast<int>(kind.summary.size()), kind.summary.data());
+    }
+    return 0;
+  }
+  try {
+    asked_.check();
+    if (!asked_.wants_files()) return chapter_.run();
+    write_files();
+    return 0;
+  } catch (const lab::BadInput& bad) {
+    std::fprintf(stderr, "renderer: %s\n", bad.what());
+    return 2;
+  }
 }

@@ -48,11 +48,16 @@ struct Asked {
   std::vector<std::string> names;  ///< scenes to be made
   std::vector<Scene> loaded;       ///< scenes from files
   std::string save, image, gif;    ///< files to be written
-  unsigned frames = 1;
+  unsigned frames = 0;             ///< 0: as many as the file usually has
   bool soft = false;
+  bool list = false;  ///< the scenes are to be listed
 
   /// The options; they must not outlive this object.
   std::vector<lab::OwnOption> options();
+  /// \throws lab::BadInput where they do not go together
+  void check() const;
+  /// Whether they ask for images, or for a scene to be saved, instead of the ladder.
+  bool wants_files() const;
 };
 
 /// The ladder of this chapter: `main` makes one, and each `add` registers a rung, once for each scene.
@@ -75,17 +80,20 @@ class Canvas {
   /// Registers a demonstration, on the first scene.
   void demonstrate(std::string_view name, const Make& make);
 
-  /// Whether the options ask for images, or for a scene to be saved, instead of the ladder.
-  bool wants_files() const;
-  /// Writes them: drawn by the first rung that `--rung` names, else by the reference.
+  /// Does what the options ask for: runs the ladder, lists the scenes or writes files.
   /// \return the exit code
-  int write_files();
+  int run();
 
  private:
   struct Known {
     std::string name;
     Make make;
   };
+  /// Writes the files, drawn by the first rung that `--rung` names, else by the reference; tells what is in them.
+  /// \throws lab::BadInput where one cannot be written
+  void write_files();
+  /// The first rung that `--rung` names, or nullptr for the reference.
+  const Known* drawing_rung() const;
   Image draw(Scene scene);
 
   lab::Chapter& chapter_;

@@ -1244,7 +1244,7 @@ int main(int argc, char** argv) {
   });
   add_simple(canvas);
   add_fast(canvas);
-  return canvas.wants_files() ? canvas.write_files() : chapter.run();
+  return canvas.run();
 }
 
 // ## What to remember

@@ -81,9 +81,9 @@ void add_snow(Scene& scene, Random& random, std::size_t count, float seconds) {
     const float phase = random.between(0, TWO_PI);
     const float fallen = random.between(0, 1) - seconds * (0.05f + 0.15f * near);
     const float x = random.between(0, 1) + 0.01f * std::sin(phase + 2 * seconds);
-    const float shade = 0.75f + 0.25f * near;
-    scene.circles.push_back(
-        {x, fallen - std::floor(fallen), z, shade, shade, 1, 0.002f + 0.008f * near * near});
+    const float shade = 0.55f + 0.35f * near;  // of blue, or it would not show on white
+    scene.circles.push_back({x, fallen - std::floor(fallen), z, shade - 0.25f, shade, 1,
+                             0.002f + 0.008f * near * near});
   }
   std::stable_sort(scene.circles.begin(), scene.circles.end(),
                    [](const Circle& a, const Circle& b) { return a.z > b.z; });
@@ -135,18 +135,21 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 const std::vector<SceneKind>& scene_kinds() {
   static const std::vector<SceneKind> kinds = {
-      {"rgb", 3, false, "a red, a green and a blue circle that overlap"},
-      {"rgby", 4, false, "the same with a yellow one on top"},
-      {"pattern", 1217, false, "a grid of red circles under a finer one of yellow circles"},
-      {"rand10k", 10000, true, "random positions and colours, radius .02 to .08, sorted by depth"},
-      {"rand100k", 100000, true, "the same with more of them"},
-      {"rand1M", 1000000, true, "the same, radius .009 to .014"},
-      {"biglittle", 10000, true, "nine tenths large, then a tenth small in one corner"},
-      {"littlebig", 10000, true, "the small ones first"},
-      {"micro2M", 2000000, true, "radius .001"},
-      {"snow", 100000, true, "flakes with soft edges; moves"},
-      {"balls", 12, true, "bouncing balls; moves"},
-      {"fireworks", 1024, true, "rockets of 64 sparks; moves"},
+      {"rgb", 3, false, false, "a red, a green and a blue circle that overlap"},
+      {"rgby", 4, false, false, "the same, and a yellow one on top"},
+      {"pattern", 1217, false, false,
+       "a grid of 16 x 16 red circles under one of 31 x 31 yellow ones"},
+      {"rand10k", 10000, true, false,
+       "anywhere in the unit square, radius .02 to .08, sorted by depth"},
+      {"rand100k", 100000, true, false, "the same, ten times as many"},
+      {"rand1M", 1000000, true, false, "the same, radius .009 to .014"},
+      {"biglittle", 10000, true, false,
+       "9,000 of radius .25, then 1,000 of radius .05 in one corner"},
+      {"littlebig", 10000, true, false, "the same, the 1,000 first"},
+      {"micro2M", 2000000, true, false, "radius .001"},
+      {"snow", 100000, true, true, "flakes with soft edges, small in the distance; moves"},
+      {"balls", 12, true, true, "bouncing balls; moves"},
+      {"fireworks", 1024, true, true, "rockets of 64 sparks; moves"},
   };
   return kinds;
 }

@@ -28,6 +28,7 @@ struct SceneKind {
   std::string_view name;
   std::size_t circles;       ///< how many it has where nothing else is asked for
   bool scales;               ///< whether NAME=COUNT may ask for another number
+  bool moves;                ///< whether the frames of an animation differ
   std::string_view summary;  ///< one line
 };
 

@@ -1,6 +1,7 @@
 """Chapter 09: every rung on every scene, files good and bad, images, and kernels with a mistake."""
 
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
@@ -124,8 +125,8 @@ class Files(unittest.TestCase):
 
     def test_what_is_saved_can_be_loaded(self):
         first, second = self.folder / "a.txt", self.folder / "b.txt"
-        self.assertEqual(called("--scene", "rand10k=50", "--save", first), (0, "", ""))
-        self.assertEqual(called("--load", first, "--save", second), (0, "", ""))
+        self.assertEqual(called("--scene", "rand10k=50", "--save", first), (0, f"{first}: 50 circles\n", ""))
+        self.assertEqual(called("--load", first, "--save", second), (0, f"{second}: 50 circles\n", ""))
         lines = [file.read_text().splitlines()[1:] for file in (first, second)]
         self.assertEqual(len(lines[0]), 51)
         self.assertEqual(*lines)
@@ -166,15 +167,37 @@ class Files(unittest.TestCase):
             ("--image", self.folder / "none" / "a.png"),
             ("--gif", self.folder / "none" / "a.gif"),
             ("--save", self.folder / "none" / "a.txt"),
+            ("--image", self.folder / "a.jpg"),
+            ("--image", ".png"),
+            ("--gif", self.folder / "a.png"),
+            ("--gif", self.folder / "a.gif"),
+            ("--scene", "rgb", "--frames", "2", "--image", self.folder / "a.png"),
+            ("--scene", "rgb", "--scene", "snow", "--image", self.folder / "a.png"),
+            ("--frames", "2"),
+            ("--soft",),
         ):
             with self.subTest(arguments=arguments):
                 code, out, err = called(*arguments)
                 self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
 
+    def test_the_page_lists_the_scenes(self):
+        code, out, _ = called("--scenes")
+        self.assertEqual(code, 0)
+        listed = [tuple(line.split(None, 2)) for line in out.splitlines()]
+        rows = re.findall(r"^// \| `(\w+)` \| (\d+) \| (.*) \|$", CHAPTER.source.read_text(), re.MULTILINE)
+        self.assertEqual(rows, listed)
+        self.assertEqual([scene.split("=")[0] for scene in SCENES], [name for name, _, _ in listed])
+
     def test_images(self):
         png = self.folder / "a.png"
-        for more in ((), ("--rung", "warp_blocks")):
-            self.assertEqual(called("--scene", "rgb", "--size", "90x61", "--image", png, *more)[0], 0)
+        for more, by in (
+            ((), "the reference"),
+            (("--rung", "one_by_one"), "one_by_one"),
+            (("--rung", "warp_blocks"), "warp_blocks"),
+        ):
+            code, out, err = called("--scene", "rgb", "--size", "90x61", "--image", png, *more)
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn(f"{png}: 3 circles, 90 x 61 pixels, drawn by {by}\n", out)
             width, height, pixels = pixels_of_png(png.read_bytes())
             self.assertEqual((width, height), (90, 61))
             # y points upwards: the top row shows y = 60.5 / 90, where the three circles still are; the corner is white.
@@ -185,8 +208,9 @@ class Files(unittest.TestCase):
 
     def test_animations(self):
         gif, png = self.folder / "a.gif", self.folder / "a.png"
-        code, _, err = called("--scene", "balls", "--size", "61x40", "--frames", "3", "--gif", gif, "--image", png)
+        code, out, err = called("--scene", "balls", "--size", "61x40", "--frames", "3", "--gif", gif, "--image", png)
         self.assertEqual(code, 0, err)
+        self.assertIn("a-0001.png to ", out)
         frames = frames_of_gif(gif.read_bytes())
         self.assertEqual(len(frames), 3)
         shown = [pixels_of_png((self.folder / f"a-000{i}.png").read_bytes()) for i in (1, 2, 3)]
@@ -199,7 +223,7 @@ class Files(unittest.TestCase):
 
     def test_a_gif_with_more_codes_than_its_table_holds(self):
         gif = self.folder / "a.gif"
-        self.assertEqual(called("--scene", "rand10k=900", "--size", "150x140", "--gif", gif)[0], 0)
+        self.assertEqual(called("--scene", "rand10k=900", "--size", "150x140", "--frames", "1", "--gif", gif)[0], 0)
         ((width, height, pixels),) = frames_of_gif(gif.read_bytes())
         self.assertEqual(len(pixels), 3 * width * height)
 
