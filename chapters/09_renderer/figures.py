@@ -14,7 +14,8 @@ from course.run import build_folder, program_of
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",
-          "snow=20000", "balls", "fireworks")  # fmt: skip
+          "snow=3000", "balls", "fireworks")  # fmt: skip
+WRONG_SIDE = 256
 CIRCLES = "biglittle=32"  # one warp draws all of them
 
 
@@ -39,14 +40,14 @@ def image(png, x, y, side):
     return f'<image href="data:image/png;base64,{data}" x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}"/>'
 
 
-def gallery(images, columns):
+def gallery(images, columns, side=SIDE):
     """Named images in rows."""
     shapes = []
     for i, (name, png) in enumerate(images):
-        x, y = i % columns * (SIDE + 12), i // columns * (SIDE + 30)
-        shapes += [image(png, x, y, SIDE), figures.text(x, y + SIDE + 16, name, 12, MUTED)]
+        x, y = i % columns * (side + 12), i // columns * (side + 30)
+        shapes += [image(png, x, y, side), figures.text(x, y + side + 16, name, 12, MUTED)]
     rows = -(-len(images) // columns)
-    return figures.svg(shapes, columns * (SIDE + 12) - 12, rows * (SIDE + 30))
+    return figures.svg(shapes, columns * (side + 12) - 12, rows * (side + 30))
 
 
 def scenes(program):
@@ -57,12 +58,12 @@ def scenes(program):
 
 def wrong(program):
     images = [
-        ("in order", rendered(program, CIRCLES, 96)),
-        ("all at once", rendered(program, CIRCLES, 96, "--rung", "circle_per_thread")),
+        ("in order", rendered(program, CIRCLES, WRONG_SIDE)),
+        ("all at once", rendered(program, CIRCLES, WRONG_SIDE, "--rung", "circle_per_thread")),
     ]
     alt = ("The same circles twice. In order, each is a clean disc of one tint. Drawn all at once, "
            "streaks and edges run through them where layers are lost or in the wrong order.")  # fmt: skip
-    return figures.Drawing(gallery(images, 2), alt)
+    return figures.Drawing(gallery(images, 2, WRONG_SIDE), alt, gallery(images, 1, WRONG_SIDE))
 
 
 def arrow(x, y, length):
@@ -146,10 +147,10 @@ def draw(simulated, source):
     """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
     program = program_of(source, build_folder())
     return [
-        (None, "scenes", scenes(program), "The scenes, drawn by this chapter's program; some of them with fewer circles than "
-                                          "they have when they are timed."),
-        (None, "wrong", wrong(program), "32 circles, in their order and by a thread for each. What is lost differs from run to "
-                                        "run on a GPU; this is the simulator's."),
+        (None, "scenes", scenes(program), "The scenes, drawn by this chapter's program; rand1M, micro2M and snow with fewer "
+                                          "circles than the table says."),
+        (None, "wrong", wrong(program), "32 circles, drawn in order, and by a thread for each as the simulator runs them. On a "
+                                        "GPU, what is lost differs from run to run."),
         (None, "tile", tile(), "What a block does with a batch of circles, here five of 256."),
         (None, "masks", masks(), "Masks of eight circles. A circle touches a tile only if it touches both its column and its "
                                  "row. The nearest circle stands first."),

@@ -32,30 +32,53 @@
 
 using std::size_t;
 
-// This chapter draws circles. Each is half transparent: it lets half of the light from below pass and adds half
-// of its own colour. There may be three circles or two million, and one rule holds for all of them: **a pixel
-// must look as if its circles had been drawn one after the other, in the order of the input.**
+// This chapter draws circles that are half transparent: each lets half of the light below it through and adds half of
+// its own colour. There may be three circles or two million, and one rule holds for all of them: **a pixel must look
+// as if its circles had been drawn one after the other, in the order of the input.**
 //
 // ```{drawing} scenes
 // ```
 //
-// The rule makes this harder than it looks. A map has independent outputs and a reduction may add in any order.
-// Here a million circles contribute to a million pixels, and at each pixel the order counts. The solution puts
-// together what the last chapters built one by one: maps, scans, compaction, sorting and tiles.
+// The rule is what makes this hard. The outputs of a map are independent, and a reduction may add in any order. Here
+// a million circles contribute to a million pixels, and at each pixel their order matters. The solution combines what
+// the last chapters built one at a time: maps, scans, compaction, sorting and tiles.
 //
-// `./learn run 09 -- --scene snow --image snow.png` draws a scene instead of running the ladder. A scene can come
-// from a file, too: `--load FILE` reads lines of `x y z r g b radius`. `--frames 60 --gif balls.gif` makes an
-// animation of `balls`, `snow` or `fireworks`. `./learn run 09 -- --help` lists all options and scenes.
+// | scene | circles | |
+// |---|--:|---|
+// | `rgb` | 3 | a red, a green and a blue circle that overlap |
+// | `rgby` | 4 | the same, and a yellow one on top |
+// | `pattern` | 1217 | a grid of 16 x 16 red circles under one of 31 x 31 yellow ones |
+// | `rand10k` | 10000 | anywhere in the unit square, radius .02 to .08, sorted by depth |
+// | `rand100k` | 100000 | the same, ten times as many |
+// | `rand1M` | 1000000 | the same, radius .009 to .014 |
+// | `biglittle` | 10000 | 9,000 of radius .25, then 1,000 of radius .05 in one corner |
+// | `littlebig` | 10000 | the same, the 1,000 first |
+// | `micro2M` | 2000000 | radius .001 |
+// | `snow` | 100000 | flakes with soft edges, small in the distance; moves |
+// | `balls` | 12 | bouncing balls; moves |
+// | `fireworks` | 1024 | rockets of 64 sparks; moves |
 //
-// Lengths are in units of the longer side of the image, and y points upwards. The counts below are for an image of
-// 61 rows of 90 pixels and the scenes that the simulator draws by default; `rand10k=600` is the scene `rand10k` with 600
-// circles instead of 10,000.
+// `rand10k=600` is the scene `rand10k` with 600 circles instead of 10,000. Positions and radii are in units of the
+// longer side of the image, and y points up. The counts on this page are for an image of 61 rows of 90 pixels, and
+// for the scenes that the simulator draws by default.
+//
+// The program can write images, animations and scenes, and read a scene of your own:
+//
+// ```
+// ./learn run 09 -- --scene snow=3000 --size 600,900 --image snow.png
+// ./learn run 09 -- --scene balls --size 300,450 --gif balls.gif
+// ./learn run 09 -- --load mine.txt --rung tiles --image mine.png
+// ```
+//
+// In a scene file each line is a circle, `x y z r g b radius`, and `#` begins a comment. `.5 .3 0 1 0 0 .2` is a red
+// circle of radius .2. Circles are drawn in the order of their lines, the first one at the bottom; z is not looked
+// at. `./learn run 09 -- --help` has the other options.
 //
 // ## 1. A pixel and a circle
 //
-// A pixel is a small square, and its colour is that of its **centre**: pixel x of a row stands for the position
-// x + 1/2. It lies in a circle if its distance from the circle's centre is at most the radius. Neither side needs
-// a square root: compare the squares.
+// A pixel is a small square. It gets the colour found at its **centre**: pixel x of a row is sampled at x + 1/2. It
+// is inside a circle if its centre is at most the radius away from the circle's. No square root is needed: compare
+// the squares.
 
 /// From the centre of a circle to that of a pixel, in one direction.
 ///
@@ -68,30 +91,32 @@ __host__ __device__ inline float offset(int pixel, float scale, float centre) {
 /// The square of a distance, rounded alike everywhere.
 __host__ __device__ inline float square(float dx, float dy) { return fmaf(dx, dx, dy * dy); }
 
-/// How much a circle hides at distance^2 d2 from its centre: half, or with soft edges less and less.
+/// The alpha of a circle, the part of what is below that it hides, at distance^2 d2 from its centre.
+///
+/// It is 1/2 everywhere, or falls off towards the rim where edges are soft.
 __host__ __device__ inline float alpha_at(float d2, float radius2, bool soft) {
   return soft ? 0.5f * expf(-4.0f * d2 / radius2) : 0.5f;
 }
 
-/// A pixel with a layer of colour above it. The fourth component is its coverage, 1 less what still shines through.
+/// A pixel with one more layer on top. The fourth component is its coverage: 1 minus what still shines through.
 __host__ __device__ inline float4 over(float4 below, float4 colour, float alpha) {
   return {fmaf(alpha, colour.x - below.x, below.x), fmaf(alpha, colour.y - below.y, below.y),
           fmaf(alpha, colour.z - below.z, below.z), fmaf(alpha, 1 - below.w, below.w)};
 }
 
-// Why the explicit `fmaf`? A compiler may contract a product and a sum into one FMA with one rounding, or may not.
-// Two kernels that differ in this disagree about a pixel on the rim of a circle, and then its colour is off by up
-// to a half. Where a comparison decides, spell out the rounding.
+// Why write `fmaf` out? A compiler may contract a product and a sum into one FMA, which rounds once, or leave them
+// apart, which rounds twice. Two kernels that differ in this disagree about pixels on the rim of a circle, and the
+// colour of such a pixel is off by up to a half. Where a comparison depends on the rounding, spell it out.
 //
-// The CPU draws circle after circle. A box around the circle bounds the pixels that have to be tested. It must be
-// **clamped** to the image, since a circle may stick out of it or lie outside as a whole.
+// The CPU draws one circle after the other. A box around the circle limits the pixels that have to be tested. It must
+// be **clamped** to the image, since a circle may extend beyond it or lie outside altogether.
 
 /// Pixels from left to right - 1 and from bottom to top - 1.
 struct Box {
   int left, right, bottom, top;
 };
 
-/// A box with all pixels of the image that the circle may contain; it is empty for a circle outside of the image.
+/// A box with all pixels of the image that the circle may contain; it is empty for a circle outside the image.
 __host__ __device__ inline Box box_of(float x, float y, float radius, const Frame& frame) {
   // The centres of pixels lie at 1/2; a hundredth more is for the roundings.
   const float w = static_cast<float>(frame.width), h = static_cast<float>(frame.height);
@@ -127,22 +152,22 @@ void one_by_one(float4* image, const Circle* circles, const Frame& frame) {
 // ### Constants
 //
 // Every kernel needs the size of the image, the number of circles and where they are. All threads read the same
-// values, and nobody writes them while a kernel runs. {term}`Constant memory <constant memory>` is made for that:
-// a variable outside of all functions, which has a cache of its own and serves a whole warp at once where all
-// lanes read the same address.
+// values, and none of them changes while a kernel runs. {term}`Constant memory <constant memory>` is made for that.
+// It is declared outside all functions, has a cache of its own, and serves a whole warp with one read where all lanes
+// ask for the same address.
 
 __constant__ Frame frame;  ///< what is drawn; the host sets it before a launch
 
-// Kernels read it like any other variable. The host cannot: `frame` names an object on the device. It copies with
-// `cudaMemcpyToSymbol(frame, &host, sizeof(host))`, and back with `cudaMemcpyFromSymbol`. Both take the variable
-// itself, not its address.
+// Kernels read it like any other variable. The host cannot: `frame` names an object on the device. The host copies to
+// it with `cudaMemcpyToSymbol(frame, &host, sizeof(host))`, and from it with `cudaMemcpyFromSymbol`. Both take the
+// variable itself, not its address.
 //
-// A circle takes two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g and b. Whoever
-// only wants to know *whether* a circle is there never loads its colour.
+// A circle takes two `float4`: `frame.place[i]` has x, y and the radius, `frame.colour[i]` has r, g and b. A thread
+// that only needs to know *whether* a circle is there never loads its colour.
 //
 // ## 2. One thread for each circle
 //
-// The loop over circles is the outer one, so let each thread take a circle.
+// In `one_by_one` the outer loop goes over the circles. Give each thread one of them.
 
 /// Draws all circles at once: a mistake on purpose.
 ///
@@ -177,18 +202,18 @@ __global__ void clear() {
 //? choices: yes | no, some layers are lost | no, some layers are in the wrong order
 //? answer: "no, some layers are in the wrong order"
 //
-// Two things are wrong with this kernel. Reading, blending and writing a pixel are three steps, and between them
-// another thread may write the same pixel: its layer is lost. The simulator reports that as a race. Atomicity
-// would mend it, by a lock or by an atomic operation. But then each pixel gets all of its layers in **some**
-// order, namely that in which threads happen to arrive, and another one in the next run. A sum of integers would
-// not mind. `over` is not commutative: red over blue is not blue over red.
+// Two things are wrong with this kernel. Blending reads a pixel, computes and writes, and in between another thread
+// may write the same pixel: its layer is lost. The simulator reports that as a race. A lock would cure it, or an
+// atomic operation. But then each pixel gets its layers in the order in which threads happen to arrive, and that
+// order changes from run to run. For a sum of integers it makes no difference. `over` is not commutative: red over
+// blue is not blue over red.
 //
-// **So:** two things must hold for each pixel: atomicity and order. A single thread that draws all of a pixel's
-// layers in order gives both without any synchronization.
+// **So:** each pixel needs both atomicity and order. A single thread that draws all of a pixel's layers in order
+// gives both without any synchronization.
 //
 // ## 3. One thread for each pixel
 //
-// Turn the loops around: a thread has a pixel, and goes through all circles.
+// Swap the loops: each thread has one pixel and goes through all circles.
 
 /// Draws all circles, each thread at its own pixel.
 ///
@@ -204,8 +229,8 @@ __global__ void pixel_per_thread() {
   }
 }
 
-// The image is right. But every layer reads and writes a pixel in global memory. The compiler cannot keep it in a
-// register by itself: for all it knows, the image and the circles overlap. We know better.
+// The image is right, but every layer reads and writes its pixel in global memory. The compiler cannot keep the pixel
+// in a register: for all it knows, the image and the circles overlap. We know that they do not.
 
 /// Draws all circles; a pixel is written once, when it is complete.
 ///
@@ -229,22 +254,25 @@ __global__ void in_registers() {
 //? unit: times as many
 //? near: 25 %
 //
-// One for the white background, and one for each layer. A circle of radius .3 covers pi * .09 = 28 % of the unit
-// square, which is cut off at the image's upper edge.
+// One for the white background, and one for each layer. A circle of radius .3 has an area of .28, and the image, 1
+// wide and .68 high, cuts off its top: each of the three covers 36 % of the pixels. That is 1.07 layers for the
+// average pixel.
 //
-// `clear` is gone as well: the background is where the register starts.
+// `in_registers` needs no `clear`, either: the register starts as the background.
 //
 //? work: In `rand10k`, a circle has an area of .0088 on average. What part of the tests of `in_registers` finds a
 //?   pixel inside of a circle?
 //? choices: 1 in 11 | 1 in 110 | 1 in 1100
 //? answer: "1 in 110"
 //
-// **So:** the kernel is right and wastes nearly all of its tests. A million pixels and a million circles make 10^12 of
-// them. Pixels that lie close together have the same circles, so let them share the tests.
+// The circle covers .0088 of the unit square, and so of a square image: 1 test in 114 finds a pixel inside.
+//
+// **So:** the kernel is right and wastes nearly all of its tests. A million pixels and a million circles make 10^12
+// of them. Pixels that lie close together have the same circles, so let them share the tests.
 //
 // ## 4. A block for each tile
 //
-// A block draws a {term}`tile` of 16 x 16 pixels. It takes the circles in batches of 256. In each batch,
+// A block draws a {term}`tile` of 16 x 16 pixels. It takes the circles in batches of 256. For each batch,
 //
 // 1. each thread tests *one circle* against the tile,
 // 2. the circles that touch it are put into a list, in their order,
@@ -253,13 +281,13 @@ __global__ void in_registers() {
 // ```{drawing} tile
 // ```
 //
-// The test must not miss a circle. The pixel of the tile that is nearest to the centre decides: its column is the
-// first one, if the centre is to the left of the tile; the last one, if it is to the right; otherwise the distance
-// across is 0.
+// The test must not miss a circle. The pixel of the tile nearest to the circle's centre decides. If the centre is
+// left of the tile, that pixel is in the first column; if it is right of the tile, in the last; otherwise the
+// horizontal distance is 0. Rows go the same way.
 
-/// Whether a circle may contain a pixel of a box; if it says no, it contains none.
+/// Whether a circle may contain a pixel of a box. If it may not, it contains none.
 ///
-/// The offsets are those of pixels, rounded as in the test of a pixel: so no pixel on a rim is lost.
+/// The offsets are those of pixels, rounded as in the test of a pixel, so that no pixel on a rim is lost.
 __device__ inline bool touches(float4 c, Box box) {
   const float dx =
       fmaxf(fmaxf(offset(box.left, frame.scale, c.x), 0), -offset(box.right - 1, frame.scale, c.x));
@@ -268,10 +296,10 @@ __device__ inline bool touches(float4 c, Box box) {
   return square(dx, dy) <= c.z * c.z;
 }
 
-// The second step is the {term}`stream compaction` of chapter 08: the exclusive scan of the flags tells each
-// thread where in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each
-// circle *a* place, in the order in which threads happen to reach it. A scan gives each circle the number of
-// circles before it. Order is what this is about.
+// The second step is the {term}`stream compaction` of chapter 08: the exclusive scan of the flags tells each thread
+// where in the list its circle goes. **Why a scan, and not an atomic counter?** A counter gives each circle *a*
+// place, in the order in which threads happen to reach it. A scan gives it the number of circles before it, and so
+// keeps the order.
 
 constexpr int TILE = 16;                   ///< pixels along a side of a tile
 constexpr unsigned THREADS = TILE * TILE;  ///< of a block that draws one
@@ -331,36 +359,40 @@ __global__ void __launch_bounds__(THREADS) tiles() {
   }
 }
 
-// Tiles at the right and the upper edge stick out of the image. Their outer threads have no pixel, **and take part
-// all the same**: they test circles, and a barrier waits for every thread of the block. A `return` at the top,
-// which was right in `in_registers`, would be a mistake here. They only must not write.
+// Tiles at the right and upper edges stick out of the image. Their outer threads have no pixel **and take part all
+// the same**: they test circles, and every barrier waits for all threads of the block. A `return` at the top, right
+// in `in_registers`, would be a mistake here. All that these threads must not do is write.
+//
+// `no_barrier` is the same kernel without the barrier behind the list: a thread may read an entry before it is
+// written.
+//
+// [rung no_barrier]
 //
 //? barriers: In `tiles`, no barrier stands at the end of the loop's body, where threads may still read the list
 //?   while others begin with the next batch. Can the next batch overwrite a list that is still being read?
 //? choices: yes | no: the scan has barriers before anything is written to the list
 //? answer: "no: the scan has barriers before anything is written to the list"
 //
-// Each barrier has a reason. Those within the scan separate its steps. The one behind the list lets no thread read
-// an entry that is not there yet; `no_barrier` leaves it out, and the simulator names the line. And at the end of
-// the body there is none: a thread writes to the list only behind the barriers of the next scan, which it cannot
-// pass before all threads have left the loop over the list. The last element of `sums`, too, has been read by all
-// before the barrier behind the list.
+// Each barrier has a reason. Those in the scan separate its steps. The one behind the list keeps threads from reading
+// an entry that is not there yet. None is needed at the end of the body: a thread writes to the list only after the
+// barriers of the next scan, and it cannot pass those before all threads have left the loop over the list. The last
+// element of `sums`, too, has been read by all threads before the barrier behind the list.
 //
-//? tests: A frame of 61 rows of 90 pixels has 24 tiles. How many times fewer circles does `tiles` load from `frame.place`
-//?   than `in_registers`, counted in requests, for `rand10k=600`?
+//? tests: An image of 61 rows of 90 pixels has 24 tiles. How many times fewer load requests to global memory does
+//?   `tiles` make than `in_registers`, for `rand10k=600`?
 //? answer: count("in_registers/rand10k=600", "global_load_requests") / count("tiles/rand10k=600",
 //?   "global_load_requests")
 //? unit: times fewer requests
 //? near: factor 2
 //
-// In `in_registers` each warp loads every circle: a request for each of them, and one more for its colour
-// where a lane is inside. In `tiles` a request of the first step loads 32 circles, and those of the
-// third are for circles that do touch the tile.
+// In `in_registers` each warp loads every circle: one request for its place, and one for its colour where a lane is
+// inside. In `tiles` a request of the first step loads 32 circles, and the requests of the third step are only for
+// circles that touch the tile.
 //
 // ### Ballots instead of the scan
 //
-// Eight steps with a barrier each, to scan 256 flags: chapter 08 did better. A warp's flags fit into a word, which
-// `__ballot_sync` hands to all lanes, and `__popc` counts those to the left.
+// The scan takes eight steps with a barrier each for 256 flags. Chapter 08 did better: the flags of a warp fit into
+// one word, which `__ballot_sync` gives to all lanes, and `__popc` counts those of lower lanes.
 
 /// How many threads of the block with lower numbers have the flag set.
 ///
@@ -411,29 +443,31 @@ __global__ void __launch_bounds__(THREADS) ballots() {
   }
 }
 
-//? ballot_barriers: How many load requests to shared memory does `tiles` make for each one of `ballots`, for
+//? ballot_barriers: How many load requests to shared memory does `tiles` make for each that `ballots` makes, for
 //?   `micro2M=900`, where lists are short?
 //? answer: count("tiles/micro2M=900", "shared_load_requests") / count("ballots/micro2M=900", "shared_load_requests")
 //? unit: times as many
 //? near: factor 1.5
 //
-// The scan reads its rows 15 times or so for a batch, the ballots 8 totals. The number of barriers falls from ten
-// to two.
+// The scan reads about 15 times from its rows for a batch; the ballots read 8 totals. The barriers fall from ten to
+// two.
 //
 // ## 5. Front to back
 //
-// In `rand100k` about 880 circles lie above each other at each pixel. Each hides half of what is below it. After 24
-// of them, what is below has been halved 24 times: it contributes less than half a unit in the last place of a
-// float between 1/2 and 1. The 856 circles at the bottom cannot be seen, and nobody needs to draw them.
+// In `rand100k` about 880 circles cover each pixel, and each hides half of what is below it. After 24 of them, what
+// is below has been halved 24 times: it contributes at most 2^-24, a unit in the last place of a float between 1/2
+// and 1. The 850 circles below cannot be seen, and need not be drawn.
 //= 880: 100000 * 3.14159 * (0.08**3 - 0.02**3) / 3 / 0.06
 //
-// To leave them out, a thread must begin at the front. So far, a pixel was p = alpha c + (1 - alpha) p for each layer
-// from below. Read from above, each colour is weighted by its own alpha and by the **transmittance** of all layers
-// above it: the product of their (1 - alpha). The sum of the terms is the same.
+// To leave them out, a thread must start at the front. So far, each layer from below replaced the pixel p by alpha c
+// + (1 - alpha) p, where c is the layer's colour. Multiply that out: each colour is weighted by its own alpha and by
+// the **transmittance** of all layers above it, which is the product of their (1 - alpha). From above, the same terms
+// can be added up with a running transmittance. A pixel is **saturated** when its transmittance has fallen below
+// 2^-24.
 
 constexpr float DARK = 0x1p-24f;  ///< with less transmittance, nothing below can be seen
 
-/// A pixel as it is seen from above: rgb is the sum of its layers so far, w their transmittance.
+/// Adds a layer below those of a pixel: rgb is the sum of its layers so far, w their transmittance.
 __device__ inline void under(float4& sum, float4 colour, float alpha) {
   const float share = alpha * sum.w;
   sum.x = fmaf(share, colour.x, sum.x);
@@ -492,8 +526,8 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 
 // The block leaves the loop of `draw_down` when no pixel needs more, and that must be decided **by all threads together**: a
 // thread that left alone would be missing at the barrier. `__syncthreads_or` is a barrier that also returns
-// whether the condition holds for any thread. A thread without a pixel starts with no light, and so it never asks
-// for more.
+// whether the condition holds for any thread. A thread without a pixel starts with a transmittance of 0, and so
+// never asks for more.
 //
 //? saturated: A pixel's transmittance starts at 1, and DARK is 2^-24. How many layers with alpha 1/2 does a thread
 //?   draw at most?
@@ -504,15 +538,16 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //
 // ### What changes in the image
 //
-// The result is no longer the same to the last bit, for two reasons. The sum has its terms in another order, so
-// it is rounded in other places. And a saturated pixel lacks its lowest layers, which would contribute less than
-// 2^-24 in all. The check of this chapter allows for both and for nothing else: four roundings for each layer that
-// can be seen, and four more. The number of visible layers comes from the reference, which computes in double
-// precision. A layer that is missing or in the wrong place is off by thousands of times as much.
+// The result differs in its last bits, for two reasons. The terms are added in another order, so they are rounded in
+// other places. And a saturated pixel lacks its lowest layers, which together contribute less than 2^-24. The check
+// of this chapter allows for that and for nothing else: four roundings for each visible layer, and four more. The
+// reference, which computes in double precision, counts the visible layers. A layer that is missing or out of order
+// is off by thousands of times as much.
 //
-// The coverage, the image's fourth channel, tells the two apart. From below it reaches 1 exactly, by rounding. From
-// above it is 1 - w and stays just below 1. For 8 bits a channel, transmittance below 2^-9 cannot be seen, and one
-// could stop after 9 layers; then the image depends on the threshold, and this chapter's check would fail.
+// The coverage, the image's fourth channel, ends at 1 both ways. From below it rounds to 1 at the 25th layer of alpha
+// 1/2; from above it is 1 - w with w = 2^-25, which rounds to 1, too. With 8 bits a channel, a transmittance below
+// 2^-9 cannot be seen, and one could stop after 9 layers. But then the image depends on the threshold, and this
+// chapter's check fails.
 //
 //? early: How many times fewer load requests does `front_to_back` make than `ballots`, for `biglittle=600`: 540
 //?   large circles, each covering about a fifth of the image, and 60 small ones above them?
@@ -521,35 +556,38 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //? unit: times fewer
 //? near: factor 2
 //
-// About three times. 25 layers saturate a pixel in the middle after about 125 large circles, so one batch of the three is enough
-// there. Near the image's edges fewer circles cover a pixel, and those tiles take longer. With 10,000 circles nearly all
-// batches are never looked at.
+// About three times. In the middle of the image a pixel has its 25 layers after about 125 large circles, so one batch
+// of three is enough. Near the edges fewer circles cover a pixel, and tiles take longer. With 10,000 circles nearly
+// all batches are skipped.
 //= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
 //=   "global_load_requests")
 //
 // ## 6. Splitting hot tiles
 //
-// A launch takes as long as its slowest block. Where circles crowd in one corner, a few tiles have most of the
-// work, one circle after the other, while the other SMs idle. To share a tile among blocks, its circles must be
-// shared, in spite of the order.
+// A launch takes as long as its slowest block. Where circles crowd in one corner, a few tiles have most of the work
+// while the other SMs idle. Several blocks could share such a tile if each drew some of its circles. But the order
+// matters.
 //
-// That works because blending is **associative**. A stack of layers, seen from above, is a colour and a
+// It works all the same, because blending is **associative**. A stack of layers, seen from above, is a colour and a
 // transmittance, just like a single layer: (C, T). Two stacks on top of each other are one:
 //
 //     (C1, T1) over (C2, T2)  =  (C1 + T1 C2, T1 T2)
 //
-// So the stack may be cut anywhere, each part drawn on its own, and the parts put together in their order. It is a
-// scan's operator that is not commutative, as in section 8 of chapter 08.
+// So a stack may be cut anywhere, each part drawn on its own, and the parts combined in order. It is an operator for
+// a scan, associative and not commutative, as in section 8 of chapter 08.
 //
 //? price: Suppose that each tile of `rand100k` is cut into 4 parts of 25,000 circles, and that any 4,000 circles in a
 //?   row saturate it. How many tests is that, compared with `front_to_back`?
 //? choices: a quarter | the same | four times as many
 //? answer: "four times as many"
 //
-// A part does not know what is above it, so it draws until it is saturated itself. In the end, three parts of four
-// are hidden. Splitting and stopping early work against each other: **split only what does not saturate soon**. Which
-// tiles those are shows while they are drawn. A tile that still needs more after 64 circles is *hot*: its block
-// writes down where it stopped, and leaves the rest to a second launch.
+// A part does not know what is above it, so it draws until it is saturated itself. In the end three of the four parts
+// are hidden. Splitting works against stopping early: **split only what does not saturate soon**.
+//
+// ### Only the hot tiles
+//
+// Which tiles do not saturate soon shows only while they are drawn. A tile that still needs more after 64 circles is
+// *hot*: its block writes down where it stopped, and leaves the rest to a second launch.
 
 constexpr unsigned HOT = 64;   ///< circles that a tile draws before it is split
 constexpr unsigned PARTS = 4;  ///< of what is left then
@@ -628,31 +666,31 @@ void split_tiles(const Frame& frame, HotTiles hot) {
   draw_parts<<<std::min(grid.x * grid.y * PARTS, 1024u), THREADS>>>(hot);
 }
 
-// Here an atomic counter is right. The hot tiles may stand in any order, since order counts only within a pixel. The
-// host does not know how many there are and need not wait for the number: it launches enough blocks to fill the
-// GPU, and each takes parts until none is left. A ticket tells the last block of a tile, as in section 9 of chapter
-// 07. It puts the parts together in their order, whatever the order in which they were drawn. And a part does know the
+// Here an atomic counter is right: hot tiles may be listed in any order, since order matters only within a pixel. The
+// host does not know how many there are, and need not wait to find out. It launches enough blocks to fill the GPU,
+// and each takes parts until none is left. A ticket tells the block that finishes a tile last, as in section 9 of
+// chapter 07. It combines the parts in their order, whatever the order in which they were drawn. A part does know the
 // transmittance of the front, `above`, so it stops sooner than it would alone.
 //
-// Which tiles become hot? Circles that are large against a tile saturate it after 30 or 40, because most of them
-// cover all of its pixels. A tile is hot only where *small* circles crowd, or faint ones.
+// Which tiles become hot? Circles much larger than a tile saturate it after 30 or 40 of them, because most cover all
+// of its pixels. A tile becomes hot only where *small* circles crowd, or faint ones.
 //
 // ## 7. Sorted pairs
 //
-// All these tiles still test all circles, or all down to where they are saturated. The other way round is
-// cheaper: a circle's box tells which tiles it touches, usually a few. Write down all **pairs** of a tile and a
-// circle, sorted by tile and, within a tile, by circle. Then each tile finds its circles as one list.
+// All these tiles still test every circle, at least until they are saturated. The other way round is cheaper: a
+// circle's box tells which tiles it touches, usually a few. List all **pairs** of a tile and a circle, sorted by tile
+// and, within a tile, by circle. Then each tile finds its circles side by side.
 //
-// The sort is a counting sort, in three steps, all of which chapter 08 has taught. The circles are cut into
-// **chunks** of 1024.
+// The sort is a counting sort, in three steps that chapter 08 has introduced. The circles are divided into **chunks**
+// of 1024.
 //
 // 1. Count the pairs of each tile and chunk.
 // 2. An exclusive scan of the counts, tile by tile and within a tile chunk by chunk, tells where the pairs of each
 //    tile and chunk begin.
 // 3. Write each pair to its place.
 //
-// One thread handles a tile and a chunk, in both the first and the third step, and goes through the chunk in order. So
-// the order is kept and no atomic is needed.
+// One thread handles one tile and one chunk, in the first step and in the third, and goes through the chunk in order.
+// That keeps the order, and no atomic is needed.
 
 constexpr unsigned CHUNK = 1024;  ///< circles
 
@@ -799,36 +837,36 @@ void sorted_pairs(const Frame& frame, Places places) {
 // `draw_lists` has no barrier at all: every thread reads its tile's list by itself, and a warp is done as soon as its
 // 32 pixels are. The threads of a tile read the same addresses at about the same time, mostly from the L1 cache.
 //
-// Two things are not good yet. The number of pairs is known on the device only, so the host has to wait for it
-// before it can allocate the list: a **round trip**, with the GPU idle meanwhile. And all pairs are made, even
-// those of circles that are hidden: with circles that are large against a tile, their number
-// is many times that of the circles.
+// Two problems are left. Only the device knows the number of pairs, so the host has to wait for it before it can
+// allocate the list: a **round trip**, during which the GPU idles. And all pairs are made, even those of hidden
+// circles. Where circles are much larger than a tile, there are many times as many pairs as circles.
 //
 //? pairs: How many pairs are there for each circle in `rand10k=600`?
 //? answer: count("sorted_pairs/rand10k=600", "global_store_active_lanes", "list_pairs") / 600
 //? unit: pairs
 //? near: factor 1.5
 //
-// The longer side of this image has 90 pixels, so a circle of radius .05 has a box of 9 x 9 pixels, in tiles
-// of 16. The count includes one store for each tile and chunk, in the first step. In an image of 1024 pixels,
-// the same circle has a box of 102 x 102 pixels and about 50 tiles.
+// The longer side of this image has 90 pixels, so a circle of radius .05 has a box of 9 x 9 pixels, which touches one
+// to four tiles. The count includes one store for each tile and chunk, in the first step. In an image of 1024 x 1024
+// pixels the same circle has a box of 102 x 102 pixels, and touches about 50 tiles.
 //
 // ## 8. Masks, without a round trip
 //
 // A box touches a tile if it touches the tile's column *and* the tile's row. So it is enough to know, for each
-// **column** of tiles and for each **row**, which circles touch it. One bit for each circle: 32 circles are a
-// word, and the circles of a tile are the bitwise *and* of two words.
+// **column** of tiles and for each **row**, which circles touch it. That is one bit for each circle: 32 circles fit
+// into a word, and the circles of a tile are the bitwise *and* of two words.
 //
 // ```{drawing} masks
 // ```
 //
-// Masks have a size that the host knows before the launch: circles / 8 bytes for each column and each row. There is
-// nothing to count, to scan or to sort, and no round trip. A bit stands at its circle's place, so order comes for free.
+// The host knows the size of the masks before the launch: circles / 8 bytes for each column and each row. Nothing has
+// to be counted, scanned or sorted, and there is no round trip. The position of a bit is that of its circle, so the
+// order is kept.
 //
-// A warp makes the words of 32 circles. Each lane has a circle and knows the range of columns that its box
-// touches: a word with a bit for each of 32 columns. Wanted are words with a bit for each *circle*. That is the
-// transposition of a matrix of 32 x 32 bits, of which each lane holds a row. Five steps exchange its halves, quarters,
-// and so on, between lanes.
+// A warp makes the words of 32 circles. Each lane has one circle and knows which columns its box touches: a word with
+// a bit for each of 32 *columns*. What is wanted is a word for each column with a bit for each *circle*. That is the
+// transpose of a matrix of 32 x 32 bits, of which each lane holds a row. Five steps exchange its halves, quarters and
+// so on between lanes.
 
 /// Lane j gets bit j of each lane's word: a transposition of 32 x 32 bits.
 __device__ inline unsigned transpose_bits(unsigned word) {
@@ -898,9 +936,10 @@ __global__ void __launch_bounds__(256)
       rows, high, [](Box b) { return b.bottom; }, [](Box b) { return b.top; });
 }
 
-// A block draws a tile of 32 x 32 pixels with 256 threads, four pixels each. It goes through its two masks from the front.
-// In each batch a thread takes W words; a scan of their numbers of bits gives each circle its place in the list. When
-// the list has 256 circles, or at the end, their places and colours are staged in shared memory, and drawn.
+// A block draws a tile of 32 x 32 pixels with 256 threads, four pixels each. It goes through its two masks from the
+// front. In each batch a thread takes W words, and a scan of the numbers of their set bits gives each circle its
+// place in the list. When the list holds 256 circles, or at the end, the block loads their places and colours into
+// shared memory and draws them.
 
 /// What the blocks of section 8 and 9 keep in shared memory.
 struct Staged {
@@ -1015,12 +1054,12 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-// Four pixels in a thread share the circle's load from shared memory and one of its two offsets. That is the
+// The four pixels of a thread share the circle's load from shared memory and one of its two offsets. That is the
 // {term}`register tiling <register tile>` of chapter 04, for pixels.
 //
-// `of_warps` has two rows for a reason. If a batch does not fill the list, no barrier follows the one in it, and
-// a fast warp may write its next count while a slow one still reads. Two rows keep them apart, since the barrier of the
-// next batch lies between.
+// `of_warps` has two rows for a reason. A batch that does not fill the list has only one barrier, and a fast warp may
+// write its next count while a slow one still reads. With two rows that is harmless: before a row is written again,
+// all threads have passed the barrier of the batch in between.
 //
 //? words: How many bytes of masks does `mark_tiles` write for an image of 1024 x 1024 pixels and a million
 //?   circles?
@@ -1034,13 +1073,13 @@ __global__ void __launch_bounds__(256)
 //
 // ## 9. A mask for 8 x 4 pixels
 //
-// A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would make each
-// list shorter, and the masks longer. The third level is therefore a mask once more, of a tile's own: a bit for each
-// of the 256 circles in the list and each block of 8 x 4 pixels.
+// A circle of `micro2M` is two pixels wide, and a tile of `masks` tests 1024 pixels for it. Smaller tiles would have
+// shorter lists, and there would be more masks. So a third level stays inside the tile: a mask of the up to 256
+// circles in the list for each block of 8 x 4 pixels.
 //
-// The tile has 32 such blocks. A lane tests its circle against all of them: the offsets that this takes are those of
-// four columns and eight rows. The bits are a word of the circle, and `transpose_bits` makes them words of the blocks.
-// A warp draws four blocks, one pixel of each in a lane, and goes through the circles of a block bit by bit.
+// The tile has 32 such blocks, in four columns and eight rows. A lane tests its circle against all of them. That
+// gives a word with a bit for each block, and `transpose_bits` turns the words of a warp into a word for each block.
+// A warp draws four blocks: a lane has one pixel in each of them, and goes through the block's circles bit by bit.
 
 /// A block of 8 x 4 pixels of a tile: number 0 to 31, row by row from its corner.
 __device__ inline Box block_box(Box tile, int number) {
@@ -1103,18 +1142,18 @@ __global__ void __launch_bounds__(256, 4)
   }
 }
 
-// A block of 8 x 4 pixels that is saturated is not looked at again. A warp whose four blocks are saturated still tests
-// its 32 circles for the others.
+// A block of 8 x 4 pixels that is saturated is not looked at again. A warp whose four blocks are saturated still
+// tests its 32 circles for the other warps.
 //
-//? culling: How many times fewer loads of staged circles does `warp_blocks` make than `masks`, counted in requests
-//?   to shared memory, for `micro2M=900`?
+//? culling: How many times fewer load requests to shared memory does `warp_blocks` make than `masks`, for
+//?   `micro2M=900`?
 //? answer: count("masks/micro2M=900", "shared_load_requests") / count("warp_blocks/micro2M=900",
 //?   "shared_load_requests")
 //? unit: times fewer
 //? near: factor 1.5
 //
-// Each warp of `masks` loads the place and the colour of every circle in the list. In `warp_blocks` it is one word for
-// 32 circles, and then two loads for each circle that touches the block.
+// Each warp of `masks` loads the place and the colour of every circle in the list. A warp of `warp_blocks` loads one
+// word for 32 circles, and then place and colour of each circle that touches the block.
 //
 // **So:** three levels decide what a pixel has to look at: columns and rows of tiles for all circles, a list for a tile,
 // a mask for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
