@@ -9,9 +9,9 @@
 // them front to back. A block has 256 pixels and takes the stripes in batches of 256, which it
 // loads into shared memory.
 //
-// It is right, but it goes on when all of its pixels are saturated. Once less than 2^-24 of the
-// light is left, nothing below can be seen. Let the block end its loop when that holds for **all**
-// of its pixels.
+// The result is right, but a block goes on after all of its pixels are saturated. Once less than
+// 2^-24 of the light is left, nothing below can be seen. Let the block end its loop when that holds
+// for **all** of its pixels.
 //
 // Bar for 200 pixels and 4096 stripes, all of which cover just these pixels: 24 load requests to
 // global memory, those of one batch (there are 384 now). The block's other 56 threads have no

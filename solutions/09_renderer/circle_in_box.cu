@@ -4,9 +4,9 @@
 // Level: 1
 // Minutes: 8
 //
-// A box has the points with left <= x <= right and bottom <= y <= top. `touch_box` writes 1 to
-// `hits[i]` where circle i, centre (x[i], y[i]) and radius r[i], has a point in common with it, its
-// rim included, and 0 elsewhere. One thread has one circle.
+// A box is made of the points with left <= x <= right and bottom <= y <= top. `touch_box` writes 1
+// to `hits[i]` where circle i, with centre (x[i], y[i]) and radius r[i], has a point in common with
+// the box, its rim included, and 0 elsewhere. Each thread has one circle.
 //
 // The bounding box of the circle is not enough: near a corner of the box it says yes to circles
 // that do not touch it.

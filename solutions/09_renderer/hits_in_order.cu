@@ -9,8 +9,8 @@
 // 256 * blockIdx.x on, **in ascending order**, and their number to `sizes[blockIdx.x]`. The last
 // batch may be shorter.
 //
-// Each thread has to know how many circles before its own touch the tile. Order matters: the list
-// will be blended.
+// Each thread has to find out how many circles before its own touch the tile. Order matters: the
+// circles of the list will be blended.
 
 #include <cuda_runtime.h>
 

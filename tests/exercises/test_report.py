@@ -47,6 +47,10 @@ class Report(unittest.TestCase):
         self.assertNotIn("y[1]", self.said(outside, WRONG))
         self.assertIn("y[1] is wrong", self.said(finding("shared-race", 23, RACE), WRONG))
 
+    def test_a_wrong_element_has_its_inputs(self):
+        self.assertIn("inputs    x[1] = 1, r[1] = 0.5", self.said({**WRONG, "inputs": "x[1] = 1, r[1] = 0.5"}))
+        self.assertNotIn("inputs", self.said(WRONG))
+
     def test_a_kind_without_a_question_has_its_usual_cause(self):
         said = self.said(finding("new-kind", 3, "something. Usual cause: a {brace} too many."))
         self.assertIn("Next: usual cause: a {brace} too many.", said)

@@ -298,6 +298,12 @@ void Exercise::judge(const Values& values) {
       if (writer.empty() && !untouched && values.base && counted) json.value("unwritten", 1);
       json.value("expected", lab::format("%.9g", values.want[at]));
       json.value("got", untouched ? "never written" : lab::format("%.9g", values.got[at]));
+      std::string inputs;
+      for (const Array* array : arrays()) {
+        const std::string one = array->input_at(at, values.got.size());
+        if (!one.empty()) inputs += (inputs.empty() ? "" : ", ") + one;
+      }
+      if (!inputs.empty() && values.cols == 0) json.value("inputs", inputs);
       json.value("wrong", comparison.mismatches);
       json.value("of", values.got.size());
       json.value("message", lab::format("%s: expected %.9g, got %s", place.c_str(), values.want[at],

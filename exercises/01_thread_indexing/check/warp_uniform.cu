@@ -6,7 +6,7 @@ void grade(grader::Exercise& exercise) {
     const auto n = static_cast<std::size_t>(16 * rows);
     const grader::Input<float> in("in", lab::random_floats(n, 1));
     grader::Output<float> out("out", n);
-    exercise.run(lab::format("%d rows", rows),
+    exercise.run(lab::format("rows = %d", rows),
                  [&] { shade<<<rows / 16, 256>>>(in.data(), out.data()); });
     exercise.compare(out, {rows, 16}, [&](int row, int col) {
       const float x = in[static_cast<std::size_t>(16 * row + col)];

@@ -11,7 +11,7 @@ void grade(grader::Exercise& exercise) {
       }
       const grader::Input<int> a("a", host);
       grader::Output<int> out("out", n), size("size", 1), flags("flags", n), places("places", n);
-      exercise.run(lab::format("n = %d, %d values", n, values), [&] {
+      exercise.run(lab::format("n = %d, values = %d", n, values), [&] {
         find_repeats(out.data(), size.data(), a.data(), n, flags.data(), places.data());
       });
       exercise.compare(size, [&](std::size_t) { return want.size(); });

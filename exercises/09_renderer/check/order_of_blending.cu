@@ -9,7 +9,7 @@ void grade(grader::Exercise& exercise) {
       for (float& a : alphas) a = std::abs(a) / 2;
       const grader::Input<float> value("value", lab::random_floats(n, 1)), alpha("alpha", alphas);
       grader::Output<float> out("out", pixels);
-      exercise.run(lab::format("%d layers, %d pixels", layers, pixels), [&] {
+      exercise.run(lab::format("layers = %d, pixels = %d", layers, pixels), [&] {
         blend<<<lab::ceil_div(pixels, 128), 128>>>(out.data(), value.data(), alpha.data(), layers,
                                                    pixels);
       });

@@ -14,7 +14,8 @@ void draw(grader::Exercise& exercise, int pixels, int stripes, int narrowest, in
   const grader::Input<int> left("left", begins), right("right", ends);
   const grader::Input<float> value("value", lab::random_floats(stripes, 3));
   grader::Output<float> out("out", pixels);
-  exercise.run(lab::format("%d pixels, %d stripes of %d to %d", pixels, stripes, narrowest, widest),
+  exercise.run(lab::format("pixels = %d, stripes = %d, each %d to %d wide", pixels, stripes,
+                           narrowest, widest),
                [&] {
                  draw_row<<<lab::ceil_div(pixels, 256), 256>>>(
                      out.data(), left.data(), right.data(), value.data(), stripes, pixels);

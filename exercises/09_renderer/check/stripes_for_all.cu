@@ -16,7 +16,7 @@ void draw_stripes(grader::Exercise& exercise, int pixels, int count) {
   const grader::Input<unsigned char> kind("kind", {kinds.begin(), kinds.end()});
   const grader::Input<float> ground("ground", lab::random_floats(256, 5));
   grader::Output<float> out("out", pixels);
-  exercise.run(lab::format("%d pixels, %d stripes", pixels, count), [&] {
+  exercise.run(lab::format("pixels = %d, stripes = %d", pixels, count), [&] {
     draw(out.data(), kind.data(), ground.data(), stripes.data(), count, pixels);
   });
   exercise.compare(out,

@@ -6,7 +6,7 @@ void grade(grader::Exercise& exercise) {
     const auto each = static_cast<std::size_t>(128 * slices);
     const grader::Input<float> x("x", lab::random_floats(each * blocks, 1));
     grader::Output<float> out("out", static_cast<std::size_t>(128 * blocks));
-    exercise.run(lab::format("%d blocks, %d slices", blocks, slices),
+    exercise.run(lab::format("blocks = %d, slices = %d", blocks, slices),
                  [&, blocks = blocks, slices = slices] {
                    neighbour_sums<<<blocks, 128>>>(x.data(), out.data(), slices);
                  });

@@ -6,7 +6,7 @@ void grade(grader::Exercise& exercise) {
     const auto count = static_cast<std::size_t>(slices);
     const grader::Input<float> x("x", lab::random_floats(32 * count, 1));
     grader::Output<float> out("out", 32);
-    exercise.run(lab::format("%d slices", slices),
+    exercise.run(lab::format("slices = %d", slices),
                  [&] { ring_sums<<<1, 64>>>(x.data(), out.data(), slices); });
     exercise.compare(
         out,

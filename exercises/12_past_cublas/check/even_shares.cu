@@ -15,7 +15,7 @@ void grade(grader::Exercise& exercise) {
                                       {132, 132},
                                       {132, 4096}}) {
     grader::Output<int> taken_by("taken_by", static_cast<std::size_t>(steps));
-    exercise.run(lab::format("%d workers, %d steps", workers, steps),
+    exercise.run(lab::format("workers = %d, steps = %d", workers, steps),
                  [&, workers = workers, steps = steps] {
                    divide<<<lab::ceil_div(workers, 64), 64>>>(taken_by.data(), workers, steps);
                  });

@@ -153,6 +153,8 @@ def wrong_element(failure, paint):
     lines.append(
         "    got       {}".format(got + (", as before: no thread wrote it" if failure.get("unwritten") else ""))
     )
+    if failure.get("inputs"):
+        lines.append("    inputs    {}".format(ui.wrap(failure["inputs"], 14, WIDTH)))
     if failure.get("writer"):
         lines.append("    written by {}".format(failure["writer"]))
     if failure["of"] > 1:

@@ -28,6 +28,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,8 @@ class Array {
   friend class Exercise;
   virtual void restore() = 0;              // the values before the run
   virtual std::string damage() const = 0;  // what a run did that it must not; "" if nothing
+  // Element `i` as messages show it, for inputs with as many elements as `of`; "" for all other arrays.
+  virtual std::string input_at(std::size_t, std::size_t) const { return ""; }
   std::string name_;
 };
 
@@ -108,6 +111,14 @@ class Input : public Array {
       if (now[i] != values_[i]) {
         return lab::format("element %zu of %s was changed, which is only to be read", i,
                            name().c_str());
+      }
+    }
+    return "";
+  }
+  std::string input_at(std::size_t i, std::size_t of) const override {
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (values_.size() == of) {
+        return lab::format("%s[%zu] = %.9g", name().c_str(), i, static_cast<double>(values_[i]));
       }
     }
     return "";
