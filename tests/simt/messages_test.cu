@@ -31,6 +31,24 @@ void expect(std::initializer_list<const char*> parts) {
 
 __global__ void read_at(const int* in, long long index, int* out) { *out = in[index]; }
 
+__constant__ float weights[4];
+__device__ const int answer = 42;
+
+TEST(Messages, OfASymbolThatIsNone) {
+  float values[4] = {};
+  int read = 0;
+  EXPECT_EQ(cudaMemcpyToSymbol(weights, values, sizeof values), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyFromSymbol(&read, answer, sizeof read), cudaSuccess);
+  EXPECT_EQ(read, 42);
+  EXPECT_EQ(said(), "");
+  EXPECT_EQ(cudaMemcpyToSymbol(&weights, values, sizeof values), cudaErrorInvalidSymbol);
+  expect({"invalid device symbol", "not its address"});
+  EXPECT_EQ(cudaMemcpyFromSymbol(values, &weights, sizeof values), cudaErrorInvalidSymbol);
+  expect({"invalid device symbol", "not its address"});
+  EXPECT_EQ(cudaMemcpyToSymbol("weights", values, sizeof values), cudaErrorInvalidSymbol);
+  expect({"invalid device symbol", "not its name"});
+}
+
 TEST(Messages, OfAnIndexThatIsWrong) {
   Buffer<int> in(10), out(1);
   read_at<<<1, 1>>>(in.data(), -1, out.data());

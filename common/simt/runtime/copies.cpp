@@ -238,18 +238,30 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
                  [=] { return cudaMemset3D(pitched, value, extent); });
 }
 
-// A __device__ or __constant__ variable is a variable of the program.
+// A __device__ or __constant__ variable is a variable of the program. Its address is none: what the templates of
+// cuda_runtime_api.h take the address of is then their own argument, which lies on the stack.
+static cudaError_t no_symbol(const char* call) {
+  explain("the variable itself is what " + std::string(call) +
+          " takes: not its address, and not its name in quotes");
+  return result(cudaErrorInvalidSymbol);
+}
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
   simt::unsynchronized::settle();
-  if (kind == cudaMemcpyDeviceToHost || !symbol) return result(cudaErrorInvalidMemcpyDirection);
+  if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
+  if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
   return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
                    1, cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
   simt::unsynchronized::settle();
-  if (kind == cudaMemcpyHostToDevice || !symbol) return result(cudaErrorInvalidMemcpyDirection);
+  if (kind == cudaMemcpyHostToDevice) return result(cudaErrorInvalidMemcpyDirection);
+  const simt::engine::ProgramImage& program = simt::engine::program_image();
+  const auto address =
+      reinterpret_cast<uint64_t>(symbol);  // of a constant, it may lie before the variables
+  if (address < program.first || address >= program.data_end)
+    return no_symbol("cudaMemcpyFromSymbol");
   return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
                    cudaMemcpyDefault);
 }
