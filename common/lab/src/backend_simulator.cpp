@@ -29,6 +29,8 @@ std::vector<Finding> take_findings() {
   return findings;
 }
 
+void print_findings(bool on) { simt::print_findings(on); }
+
 void name_allocation(const void* base, const std::string& name) {
   simt::name_allocation(base, name);
 }

@@ -20,6 +20,14 @@ namespace lab {
 
 namespace {
 
+/// Findings are not printed while it lives.
+struct Quiet {
+  Quiet() { print_findings(false); }
+  ~Quiet() { print_findings(true); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
+
 /// What is being done now, on a terminal; nothing elsewhere.
 class Progress {
  public:
@@ -238,13 +246,17 @@ void Chapter::run_demonstration(const Rung& rung, const std::string& finding, Ro
     throw Failure("its preparation already raised " + early.front().kind + ": " +
                   early.front().message);
   }
-  try {
-    rung.launch();
-    synchronize();
-  } catch (const CudaFailure&) {
-    // The mistake ends the kernel, and the launch reports that as a GPU would.
+  std::vector<Finding> findings;
+  {
+    const Quiet the_table_tells;
+    try {
+      rung.launch();
+      synchronize();
+    } catch (const CudaFailure&) {
+      // The mistake ends the kernel, and the launch reports that as a GPU would.
+    }
+    findings = take_findings();
   }
-  const std::vector<Finding> findings = take_findings();
   static_cast<void>(cudaGetLastError());
   const auto other = std::find_if(findings.begin(), findings.end(),
                                   [&](const Finding& one) { return one.kind != finding; });

@@ -43,10 +43,12 @@ void report(Finding finding) {
                              finding.launch)
                 .first->second;
   if (first == finding.launch) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "simt: %s%s: %s\n",
-                 finding.severity == Severity::warning ? "warning: " : "", finding.kind.c_str(),
-                 finding.message.c_str());
+    if (s.prints) {
+      std::fflush(stdout);
+      std::fprintf(stderr, "simt: %s%s: %s\n",
+                   finding.severity == Severity::warning ? "warning: " : "", finding.kind.c_str(),
+                   finding.message.c_str());
+    }
     s.pending.push_back(finding);
   }
   if (finding.launch < 0) {
@@ -144,6 +146,11 @@ std::vector<Finding> take_findings() {
   device::log().asserted = 0;
   device::log().told.clear();
   return std::exchange(device::log().pending, {});
+}
+
+void print_findings(bool on) {
+  const std::lock_guard lock(device::log().mutex);
+  device::log().prints = on;
 }
 
 void name_allocation(const void* base, std::string_view name) {

@@ -45,6 +45,7 @@ struct Log {
   // later launches is on record, and told no more.
   std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
   size_t asserted = 0;  // those of them that are failed assertions
+  bool prints = true;   // findings, to stderr
 };
 Log& log();
 

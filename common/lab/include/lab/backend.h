@@ -45,6 +45,9 @@ Counts counts_since(std::size_t first);
 /// The findings since the last call; they no longer fail the process.
 std::vector<Finding> take_findings();
 
+/// Whether the simulator prints findings to stderr as it makes them. Nothing on a GPU.
+void print_findings(bool on);
+
 /// Tells the simulator what its findings shall call the allocation at `base`. Nothing on a GPU.
 void name_allocation(const void* base, const std::string& name);
 

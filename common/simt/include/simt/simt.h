@@ -80,6 +80,11 @@ Counts counts_since(std::size_t first);
 /// \ingroup simt
 std::vector<Finding> take_findings();
 
+/// Whether findings are printed to stderr as they are made, which is so at first. They are handed over, and fail the
+/// process, all the same.
+/// \ingroup simt
+void print_findings(bool on);
+
 /// What findings shall call an allocation ("out" in "just past the end of the 4000 bytes of out").
 /// Without it they name the call that made it. Whoever names it is an object that frees it, so that it is no leak
 /// to warn of if exit() leaves the object alive. Does nothing where no allocation begins at `base`.
