@@ -41,7 +41,7 @@ def escape_code(text: str) -> str:
 
 def typeset(text: str) -> str:
     """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
-    transposes set high: n^2, 2^32, B^T. A number keeps its unit on its line. Code stays as it is."""
+    transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is."""
     pieces = re.split(
         r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
     )
@@ -50,8 +50,8 @@ def typeset(text: str) -> str:
         r"(?=\s(?:\d|[A-Z]{1,2}\b|[kmn]\b|rows\b|cols\b|NaN\b|anything|infinity))"
     )
     unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
-    power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(\d+|T)(?!\w)")
-    high = str.maketrans("0123456789T", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
+    power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(-?\d+|T)(?!\w)")
+    high = str.maketrans("-0123456789T", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ")
     return "".join(
         piece
         if i % 2

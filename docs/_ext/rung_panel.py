@@ -130,12 +130,19 @@ def rung_panel(
                     fence(row["reason"], "{code-block} text", [":class: finding", ""]),
                     "",
                 ]
-            elif not row.get("counts") or not any(row["counts"].values()):
-                out += [
-                    f"On the simulator{variant}: {row['status']}. It launches no kernel that touches memory, "
-                    "so there is nothing to count.",
-                    "",
-                ]
+        silent = [
+            row for row in rows
+            if row["status"] != "SKIP" and not row.get("reason") and not any((row.get("counts") or {}).values())
+        ]  # fmt: skip
+        if silent:
+            variants = ", ".join(f"`{escape_code(row['variant'])}`" for row in silent if row.get("variant"))
+            variant = f" ({variants})" if variants else ""
+            said = ", ".join(sorted({row["status"] for row in silent}))
+            out += [
+                f"On the simulator{variant}: {said}. It launches no kernel that touches memory, "
+                "so there is nothing to count.",
+                "",
+            ]
     demonstration = any(row.get("reason") for row in rows if row["status"] != "SKIP")
     if measured:
         out += measured_on(name, measured, demonstration, fold=True)

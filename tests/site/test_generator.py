@@ -501,8 +501,8 @@ class Pages(Temporary):
             "62\u00a0%, 0.33\u00a0ms, 4\u00a0KiB, m\u00a0× n, `2 ms`; 3 msx, 2 uses\n\n    1 ms\n",
         )
         self.assertEqual(
-            markup.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
-            "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n",
+            markup.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T, 2^-24; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
+            "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ, 2⁻²⁴; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n",
         )
 
     def test_ideas_cannot_break_a_table(self):
