@@ -40,6 +40,7 @@ class Chapters(fake.Checkout):
         for text, first in (
             ("", "naive"),
             ("naive padded(int n)", "padded"),
+            ("void naive(); __global__ void __launch_bounds__(2) padded(int n) {}", "padded"),
             ("void naive(); void padded();", "naive"),
         ):
             with open(chapter.source, "w", encoding="utf-8") as file:

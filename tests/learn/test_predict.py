@@ -6,6 +6,8 @@ import unittest
 
 import fake
 
+from learn.commands.predict import asked_about
+
 ASKED = """
 // ## 1. How a {term}`warps <warp>` asks
 //
@@ -68,6 +70,19 @@ def results(device, one, two):
         for rung, ms in (("one", one), ("two", two))
     ]
     return json.dumps({"backend": "gpu", "device": device, "date": "d", "commit": "c", "rows": rows})
+
+
+class AskedAbout(unittest.TestCase):
+    """Which part of a long listing stands before a question."""
+
+    def test_the_function_that_is_named(self):
+        first = ["__device__ int one(int n) {", *["  use(n);"] * 40, "}"]
+        second = ["template <int N>", "__global__ void", "    two(int* out) {", "", "  one(3);", "}"]
+        lines = [*first, "", *second]
+        self.assertEqual(asked_about("What does `two` do with `out`?", lines), ["", *second])
+        self.assertEqual(asked_about("What does `one` do?", lines), first)
+        self.assertEqual(asked_about("What happens?", lines), lines)
+        self.assertEqual(asked_about("What does `one` do?", second), second)
 
 
 class Predict(fake.Checkout):

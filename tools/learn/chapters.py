@@ -52,15 +52,19 @@ class Chapter:
         return self.sizes.get(backend, "")
 
     def first_rung(self, asked=()):
-        """The first rung, of those `asked` for if it is one of them, that stands in the source itself: what is in a
-        file of its own, a peer or a kernel for one generation of GPUs, the simulator cannot show."""
+        """The first rung, of those `asked` for if it is one of them, that is a kernel of the source itself and no mistake:
+        the simulator cannot show a function of the host, or what is in a file of its own, a peer or a kernel for one
+        generation of GPUs."""
         try:
             with open(self.source, encoding="utf-8", errors="replace") as file:
                 text = file.read()
         except OSError:
             text = ""
         rungs = [rung for rung in (*asked, *self.rungs) if rung in self.rungs]
-        return next((rung for rung in rungs if rung + "(" in text), next(iter(rungs), ""))
+        kernels = set(re.findall(r"__global__[^;{}]*?(\w+)\s*\([^()]*\)\s*\{", text))
+        told = [rung for rung in rungs if rung + "(" in text]
+        shown = (rung for rung in told if rung in kernels and (rung in asked or not self.rungs[rung].raises))
+        return next(shown, next(iter(told or rungs), ""))
 
     def program(self, backend, fast=False):
         name = self.name + ("_fast" if fast else "")

@@ -99,13 +99,10 @@ def parse(command, words):
             name, equals, attached = word.partition("=")
             option = by_name.get(name)
             if option is None:
-                raise UsageError(
-                    "'./learn {}' has no option {}{}".format(
-                        command.name,
-                        name,
-                        advice(name, list(by_name) + ["--help"], "it has " + one_of(list(by_name) + ["--help"])),
-                    )
-                )
+                known = list(by_name) + ["--help"]
+                near = advice(name, known, "it has " + one_of(known))
+                of_chapter = "; a chapter's own options stand behind --: -- " + name if command.rest else ""
+                raise UsageError(f"'./learn {command.name}' has no option {name}{near}{of_chapter}")
             if option.value is None:
                 if equals:
                     raise UsageError(f"{name} takes no value")

@@ -1,6 +1,7 @@
 """Colours, the updating progress line, tables. Results go to stdout, progress to stderr."""
 
 import os
+import re
 import sys
 import time
 
@@ -175,6 +176,16 @@ def report(error):
     if error.detail:
         note(error.detail)
     note("learn: " + palette(sys.stderr)("red", error.message))
+
+
+def plain(text):
+    """Markdown as a terminal shows it: without emphasis, roles and links."""
+    text = re.sub(r"\{\w+\}`([^`<]*?)(?: *<[^`>]*>)?`", r"\1", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    code = re.findall(r"`[^`]*`", text)
+    text = re.sub(r"`[^`]*`", "\0", text)  # an asterisk in it is no emphasis
+    text = re.sub(r"(?<![\w*])(\*{1,2})(\S(?:.*?\S)??)\1(?![\w*])", r"\2", text)
+    return re.sub("\0", lambda _: code.pop(0), text)
 
 
 def wrap(text, indent, width):

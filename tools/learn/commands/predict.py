@@ -17,6 +17,7 @@ WIDTH = 96
 LEAD = 2  # paragraphs before a question
 KERNEL = 32  # lines of the code that it is about
 STOP = ("q", "quit", "exit")
+DRAWING = re.compile(r"^```\{drawing\}[^\n]*\n```$", re.MULTILINE)
 
 
 def main(arguments):
@@ -76,9 +77,9 @@ def ask_all(chapter, asked, todo, numbers, guesses):
         place = asked.index(one) + 1
         if index == 0 or todo[index - 1].explanation is not one.explanation:
             situate(one)
-        ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(plain(one.prediction.question), 5, WIDTH))
+        ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(ui.plain(one.prediction.question), 5, WIDTH))
         for number, choice in enumerate(one.prediction.choices, start=1):
-            ui.say(f"     {number}  {plain(choice)}")
+            ui.say(f"     {number}  {ui.plain(choice)}")
         if guesses is not None:
             typed = guesses[index] if index < len(guesses) else ""
             ui.say(f"> {typed}")
@@ -100,13 +101,18 @@ def ask_all(chapter, asked, todo, numbers, guesses):
 def situate(one):
     """Where the question stands in the chapter, what is told before it, and the kernel that it is about."""
     paint = ui.palette()
-    title = re.sub(r"^[\d.]+\s+", "", plain(one.section))
+    title = re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
     ui.say(paint("bold", f"--- {title} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
-    told = [paragraph for text in one.lead for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
+    told = [
+        paragraph
+        for text in one.lead
+        for paragraph in re.split(r"\n\s*\n", DRAWING.sub("", text))
+        if paragraph.strip() and not paragraph.startswith("[rung ")
+    ]
     for paragraph in told[-LEAD:]:
         ui.say()
         ui.say(indented(paragraph))
-    lines = [line for line in one.code if not line.startswith("///")]
+    lines = asked_about(one.prediction.question, [line for line in one.code if not line.startswith("///")])
     while lines and not lines[0].strip():
         lines.pop(0)
     if lines:
@@ -116,6 +122,24 @@ def situate(one):
         if len(lines) > KERNEL:
             ui.say(f"    ... and {len(lines) - KERNEL} more lines")
     ui.say()
+
+
+def asked_about(question, lines):
+    """Of a listing that is too long, the functions that the question names; all of it where it names none."""
+    if len(lines) <= KERNEL:
+        return lines
+    pieces = [[]]
+    for line in lines:
+        if not line.strip() and pieces[-1] and not pieces[-1][-1].startswith(" "):
+            pieces.append([])  # behind the brace that ends a function
+        pieces[-1].append(line)
+    names = re.findall(r"`(\w+)`", question)
+    named = [
+        piece
+        for piece in pieces
+        if any(re.search(rf"\b{name}\(", "\n".join(piece).partition("{")[0]) for name in names)
+    ]
+    return [line for piece in named or pieces for line in piece]
 
 
 def ask(prediction):
@@ -152,7 +176,7 @@ def settle(chapter, one, typed, numbers):
         return
     except (ExpressionError, ResultsError) as error:
         raise LearnError(f"{paths.shown(str(one.file))}:{prediction.line}: {error}")
-    unit = f" {plain(prediction.unit)}" if prediction.unit else ""
+    unit = f" {ui.plain(prediction.unit)}" if prediction.unit else ""
     shown = predictions.shown(guess) if guess is not None else "-"
     width = max(len(shown), len(answer.text))
     if guess is None:
@@ -202,21 +226,14 @@ def score(done, asked):
     return f"Score: {near} of {len(answered)} right or near; {len(asked) - len(answered)} of {len(asked)} still open."
 
 
-def plain(text):
-    """Markdown as a terminal shows it: without emphasis, roles and links."""
-    text = re.sub(r"\{\w+\}`([^`<]*?)(?: *<[^`>]*>)?`", r"\1", text)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"(?<![\w*])(\*{1,2})(\S(?:.*?\S)?)\1(?![\w*])", r"\2", text)
-
-
 def indented(text):
     """A block of prose: its paragraphs wrapped, tables and code as they stand, drawings left out."""
-    text = re.sub(r"^```\{drawing\}[^\n]*\n```$", "", text, flags=re.MULTILINE)
+    text = DRAWING.sub("", text)
     found = []
     for paragraph in re.split(r"\n\s*\n", text):
         if re.match(r" {4}|\||```|~~~|[-*] |\d+\. ", paragraph):
-            found.append("\n".join("  " + plain(line) for line in paragraph.split("\n")))
+            found.append("\n".join("  " + ui.plain(line) for line in paragraph.split("\n")))
         else:
-            words = plain(" ".join(paragraph.split()))
+            words = ui.plain(" ".join(paragraph.split()))
             found.append("  " + ui.wrap(words, 2, WIDTH))
     return "\n\n".join(found)

@@ -36,5 +36,6 @@ def prose(markdown):
         if any(line.startswith(("    ", "- ", "|", "```", "1. ")) for line in paragraph.split("\n")):
             lines += paragraph.split("\n")
         else:
-            lines += textwrap.wrap(" ".join(paragraph.split()), 94, break_long_words=False, break_on_hyphens=False)
+            words = ui.plain(" ".join(paragraph.split()))
+            lines += textwrap.wrap(words, 94, break_long_words=False, break_on_hyphens=False)
     return lines
