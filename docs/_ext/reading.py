@@ -50,9 +50,10 @@ class SecondReading(SphinxDirective):
 
 
 def is_listing(node: nodes.Node) -> bool:
-    """Code stands in the open: it is what a prediction is made from."""
+    """The source stands in the open, with its line numbers: it is what a prediction is made from. A formula of the prose
+    belongs to its answer."""
     classes = node.get("classes", []) if isinstance(node, nodes.Element) else []
-    return isinstance(node, nodes.literal_block) or "literal-block-wrapper" in classes or "fold" in classes
+    return (isinstance(node, nodes.literal_block) and bool(node.get("linenos"))) or "fold" in classes
 
 
 def is_hidden(node: nodes.Node) -> bool:

@@ -95,7 +95,9 @@ int main() { return 0; }"""
     def predicted(self):
         """A course with predictions in front of the second kernel; its page."""
         text = sample.CHAPTER.replace("// Between the two.\n", self.PREDICTIONS)
-        text = text.replace("// [hide] Setting up", "// Because of that, a reason.\n\n// [hide] Setting up")
+        text = text.replace(
+            "// [hide] Setting up", "// Because of that, a reason:\n//\n//     4 = 128 / 32\n\n// [hide] Setting up"
+        )
         sample.make(self.root, chapter=text.replace("int main() { return 0; }", self.SECOND))
         recorded = self.root / "chapters" / "01_sample" / "results" / "h200.json"
         recorded.parent.mkdir()
@@ -121,7 +123,8 @@ int main() { return 0; }"""
         self.assertEqual([summary for summary, _ in folds], ["Answer", "Answer, continued"])
         self.assertIn("Counted on the simulator: 4 sectors per request.", folds[0][1])
         self.assertIn("Counted on the simulator, n = 256", folds[0][1])
-        self.assertIn("Because of that, a reason.", folds[1][1])
+        self.assertIn("Because of that, a reason:", folds[1][1])
+        self.assertIn("4 = 128 / 32", re.sub(r"<.*?>", "", folds[1][1]))  # a formula is part of the answer
         kernel = page.index("} // no comment")  # a string in the second kernel
         self.assertLess(page.index('id="predict-later"'), kernel)
         self.assertLess(kernel, page.index("<summary>Answer</summary>"))
