@@ -329,6 +329,12 @@ class Drawings(unittest.TestCase):
             drawing.alt,
         )
 
+    def test_an_axis_has_at_least_two_ticks(self):
+        self.assertEqual(rooflines.ticks(0.3, 130), [1, 10, 100])
+        self.assertEqual(rooflines.ticks(1, 10), [1, 10])
+        self.assertEqual(rooflines.ticks(13, 126), [20, 50, 100])
+        self.assertEqual(rooflines.ticks(2, 9), [2, 5])
+
     def test_a_point_on_a_roof_is_drawn_on_it(self):
         drawing = figures.roofline(
             [figures.Point("a", 2.0, 8400.0), figures.Point("b", 1.0, 1000.0)], 65000.0, [("m", 4200.0)], "T"

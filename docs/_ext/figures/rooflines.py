@@ -42,9 +42,13 @@ class Box:
         )
 
 
-def decades(low: float, high: float) -> list[float]:
-    """The powers of ten from `low` to `high`."""
-    return [10.0**power for power in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+def ticks(low: float, high: float) -> list[float]:
+    """The powers of ten from `low` to `high`; where there are fewer than two, also twice and five times them."""
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)]
+    inside = [at for at in powers if at >= low]
+    if len(inside) >= 2:
+        return inside
+    return [at for power in powers for at in (power, 2 * power, 5 * power) if low <= at <= high]
 
 
 def near_ones(dots: list[tuple[float, float]]) -> list[list[int]]:
@@ -118,12 +122,12 @@ def roofline(points: list[Point], peak: float, roofs: list[tuple[str, float]], t
             return y1 - (y1 - y0) * math.log(gflops / bottom) / math.log(top / bottom)
 
         shapes, written = [text(0, 12, "TFLOP/s", 12, MUTED)], []
-        for at in decades(left, right):
+        for at in ticks(left, right):
             shapes += [
                 path(f"M{across(at):.1f} {y0}V{y1:.1f}", LINE),
                 text(min(across(at), width - 3.8 * len(f"{at:g}")), y1 + 16, f"{at:g}", 12, MUTED, "middle"),
             ]
-        for at in decades(bottom / 1e3, top / 1e3):
+        for at in ticks(bottom / 1e3, top / 1e3):
             shapes += [
                 path(f"M{x0} {up(1e3 * at):.1f}H{x1}", LINE),
                 text(x0 - 6, up(1e3 * at) + 4, f"{at:g}", 12, MUTED, "end"),
