@@ -239,9 +239,11 @@ def chapter_page(
     return "\n".join(out)
 
 
-def notes_page(text: str) -> str:
+def notes_page(text: str, chapter: Chapter) -> str:
     """The page of a chapter's notes, which the chapter links and no table of contents lists."""
-    return f"---\norphan: true\n---\n\n{typeset(text.strip())}\n"
+    title, _, rest = text.strip().partition("\n")
+    back = f"[Back to chapter {chapter.header.number}](/chapters/{chapter.folder}.md)"
+    return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
 
 
 def map_page(chapters: list[Chapter], drawings: str) -> str:

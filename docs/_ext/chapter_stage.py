@@ -132,7 +132,7 @@ class Chapters:
         notes_file, notes = recorded / "NOTES.md", ""
         if measured and notes_file.exists():
             notes = f"notes/{folder}.md"
-            stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8")))
+            stage.write(notes, chapter_page.notes_page(notes_file.read_text(encoding="utf-8"), chapter))
         page = chapter_page.chapter_page(
             chapter,
             project=project,

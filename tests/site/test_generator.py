@@ -520,8 +520,9 @@ class Pages(Temporary):
         )
 
     def test_notes_are_a_page_of_their_own(self):
-        page = chapter_page.notes_page("# Results of chapter 01\n\n128 x 96\n")
-        self.assertTrue(page.startswith("---\norphan: true\n---\n\n# Results"), page)
+        page = chapter_page.notes_page("# Results of chapter 01\n\n128 x 96\n", self.parse())
+        self.assertTrue(page.startswith("---\norphan: true\n---\n\n# Results of chapter 01\n\n[Back to "), page)
+        self.assertIn("[Back to chapter 01](/chapters/01_sample.md)\n\n128", page)
         self.assertIn("128\u00a0× 96", page)
         linked = self.page(notes="notes/01_sample.md")
         self.assertIn("[laboratory notes](/notes/01_sample.md)", linked)
