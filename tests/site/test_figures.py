@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import sample  # puts docs/_ext on the path
 
 import figures
+import labels
 from figures import bars, rooflines
 
 from course import maps
@@ -328,6 +329,25 @@ class Drawings(unittest.TestCase):
             "near 0.4 FLOP per byte, 6.2 TFLOP/s; nearly the same 0.41 FLOP per byte, 6.1 TFLOP/s. Limits: FP32 FMA 65.0 TFLOP/s, memory 4,200 GB/s",
             drawing.alt,
         )
+
+    def test_a_label_that_is_cut_is_noticed(self):
+        def said(*shapes, width=100):
+            return labels.cut(f"<p>x</p>{figures.svg(list(shapes), width, 40)}")
+
+        self.assertEqual(said(figures.text(0, 20, "twelve words")), [])
+        self.assertEqual(
+            said(figures.text(20, 20, "twelve words, too many")), ["'twelve words, too many' by 78 pixels of 100 x 40"]
+        )
+        self.assertEqual(len(said(figures.text(50, 20, "twelve words", anchor="end"))), 1)
+        self.assertEqual(said(figures.text(50, 20, "twelve words", anchor="middle")), [])
+        self.assertEqual(len(said(figures.text(50, 42, "low"))), 1)
+        self.assertEqual(len(said(figures.text(50, 5, "high"))), 1)
+        self.assertEqual(len(said(f'<g transform="translate(60 0)">{figures.text(0, 20, "moved")}</g>', width=90)), 1)
+        self.assertEqual(said(f'<g transform="translate(60 0)">{figures.text(-60, 20, "moved")}</g>', width=90), [])
+        bold = figures.text(0, 20, '<tspan font-weight="600">twelve words</tspan>')
+        self.assertEqual((said(bold, width=98), len(said(bold, width=90))), ([], 1))
+        mono = figures.text(0, 20, "iiiiiiiiii", more=' class="mono"')
+        self.assertEqual((said(mono, width=73), len(said(mono, width=68))), ([], 1))
 
     def test_an_axis_has_at_least_two_ticks(self):
         self.assertEqual(rooflines.ticks(0.3, 130), [1, 10, 100])
