@@ -51,17 +51,17 @@
 
 using std::size_t;
 
-// In a map, as in the chapters before, no thread needs what another one computes. A {term}`reduction` is the
-// opposite: it makes one value of all elements, such as their sum, their maximum, or the place of the maximum. The
-// norm of a vector, the loss of a neural network and the brightness of a picture are reductions. There is
-// hardly any arithmetic. The difficulty is that thousands of threads have to combine their results, and that each way
-// to do so has its own mistakes.
+// In a map, as in the chapters before, no thread needs another's result. A {term}`reduction` is the opposite: it
+// combines all elements into one value, such as their sum, their maximum, or the place of the maximum. The norm of a
+// vector, the loss of a neural network and the brightness of a picture are reductions. There is hardly any arithmetic
+// in them. The difficulty is that thousands of threads have to combine their results, and each way to do so has its
+// own pitfalls.
 //
 // After this chapter you can write a reduction that is as fast as the memory, for any operator that allows it. You
 // know why the kernels that most tutorials show are slow, and which of them are wrong on today's hardware.
 //
-// Counts are for 32,775 floats, the simulator's default: 2^15 elements, and 7 that are left over. On a GPU the
-// default is 2^28 floats, 1 GiB. The peer is CUB, the library of the CUDA Toolkit for such work.
+// Counts are for 32,775 floats, the simulator's default: 2^15 elements and 7 more. On a GPU the default is 2^28
+// floats, 1 GiB. The peer is CUB, the library of the CUDA Toolkit for such work.
 //= 32,775 floats: 2 ** 15 + 7
 
 constexpr unsigned BLOCK = 256;       ///< threads of a block where nothing else is said
@@ -71,7 +71,7 @@ constexpr unsigned FULL = 2048;       ///< threads that an SM holds
 // ## 1. The loop to beat
 //
 // On one core, a sum is a loop. Each addition needs the result of the one before, so it is also a chain: the loop
-// takes as many additions' time as there are elements.
+// takes as long as n additions, one after the other.
 //
 //? float_loop: The 2^28 floats of this chapter lie between -1 and 1 and add up to about 67 million. What does the loop
 //?   return if its accumulator is a float?
@@ -87,14 +87,13 @@ double on_cpu(const float* in, size_t n) {
   return sum;
 }
 
-// With a float it gets stuck at 2^24, or 16.8 million. A float has 24 significant bits, so that from 2^24 on
-// neighbouring floats are 2 apart. Whatever is smaller than 1 is rounded away, and the sum never grows again. Hence
-// the `double`.
+// With a float it gets stuck at 2^24, or 16.8 million. A float has 24 significant bits, so from 2^24 on neighbouring
+// floats are 2 apart. Any addend below 1 is rounded away, and the sum never grows again. Hence the `double`.
 //= 16.8 million: 2 ** 24 / 1e6
 //
 // Keep this in mind for the rest of the chapter. A GPU adds in another order: thousands of short sums first, then the
-// sums of these. The parts of a sum stay about as large as each other, so that little is rounded away. With floats,
-// the parallel sum is not only faster than the loop but also more accurate.
+// sums of these. The terms of each sum are about equally large, so little is rounded away. With floats, the parallel
+// sum is not only faster than the loop but also more accurate.
 //
 // ## 2. A tree
 //
@@ -158,9 +157,9 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 //= 0.24 ms: ms("interleaved_modulo") * ratio("interleaved_modulo")
 //= 11 times: 1 / ratio("interleaved_modulo")
 //
-// Three details are easy to get wrong. A thread behind the end of the array contributes 0, the {term}`identity` of
-// the addition, and takes part in every barrier. The block has to be a power of two, or the tree misses elements. And
-// the condition is `t % (2 * s)`. With `t % s`, too many threads add:
+// Three details are easy to get wrong. A thread past the end of the array contributes 0, the {term}`identity` of
+// addition, and takes part in every barrier. The block has to be a power of two, or the tree misses elements. And the
+// condition is `t % (2 * s)`. With `t % s`, too many threads add:
 
 /// `interleaved_modulo` with a mistake: t % s.
 ///
@@ -185,8 +184,8 @@ __global__ void wrong_modulo(float* out, const float* in, size_t n) {
 //
 // ## 3. Which threads add
 //
-// The same additions, by other threads: let the *first* threads do them, thread t the pair that begins at element 2 s
-// t. As soon as half of the threads are idle, they are whole warps, and a warp without work costs nothing.
+// Other threads can do the same additions. Let the *first* threads do them: thread t adds the pair that begins at
+// element 2 s t. Once half of the threads are idle, they are whole warps, and a warp without work costs nothing.
 //
 //? strided_banks: In the step s = 16, the first 8 threads add, and thread t reads element 32 t. How many wavefronts
 //?   does this load take?
@@ -213,7 +212,7 @@ __global__ void interleaved_strided(float* out, const float* in, size_t n) {
 
 // **Counted.** A block issues 25 loads from shared memory instead of 95. But elements 0, 32, 64, ... all lie in bank
 // 0, so that this load takes 8 wavefronts for its 8 lanes. The stride 2s is a power of two in every step, which is
-// the worst that a stride can be (chapter 05). In sum the 25 loads take 95 wavefronts: exactly what was saved is lost
+// the worst that a stride can be (chapter 05). Together the 25 loads take 95 wavefronts: all that was saved is lost
 // again.
 //= 25 loads from shared memory instead of 95: (count("interleaved_strided", "shared_load_requests") / 130,
 //=   count("interleaved_modulo", "shared_load_requests") / 130)
@@ -284,7 +283,7 @@ __global__ void first_add(float* out, const float* in, size_t n) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// Each of the two loads has a guard of its own, because the end of the array may lie between them. The kernel without
+// Each of the two loads has a guard of its own, because the end of the array may lie between them. A kernel without
 // guards is right for every power of two from 512 on, the sizes of most examples. There are two ways to do without:
 // to pad the array with zeros, which means to copy it, or to demand that n is a multiple of a block's elements, which
 // it rarely is.
@@ -306,13 +305,13 @@ __global__ void past_the_end(float* out, const float* in, size_t) {
   if (t == 0) out[blockIdx.x] = sums[0];
 }
 
-// The 7 elements that are left over belong to block 64, which reads 505 more. On a GPU that often goes unnoticed:
-// memory is allocated in larger pieces, and what lies behind the array may be zero.
+// The last 7 elements belong to block 64, which reads 505 more. On a GPU that often goes unnoticed: memory is
+// allocated in larger pieces, and what lies past the end of the array may be zero.
 //= 505 more: 65 * 512 - (2 ** 15 + 7)
 //
 // ## 5. The last warp
 //
-// From s = 32 on, a single warp is left, and still the block waits at a barrier after each step.
+// From s = 32 on a single warp is left, yet the block still waits at a barrier after each step.
 //
 //? idle_lanes: In the five steps from s = 16 to s = 1 that warp executes five additions. What part of its lanes is
 //?   active, on average?
@@ -356,9 +355,9 @@ __global__ void racy_warp(float* out, const float* in, size_t n) {
 // Lane 0 may read `warp[16]` after lane 16 has written its next value there. The kernel was correct on the hardware
 // that it was written for, and it is still copied today.
 //
-// The repair takes two things. `__syncwarp()` is a barrier for the lanes of a warp: all arrive, and see what the
-// others have written. And a read and a write of the same word need a barrier between them, so each step has two: one
-// after all lanes have read, one after all have written.
+// The repair is `__syncwarp()`, a barrier for the lanes of a warp: none goes on before all have arrived, and each
+// sees what the others have written. A read and a write of the same word need a barrier between them, so each step
+// has two: one after all lanes have read, one after all have written.
 
 /// Adds up 64 floats with the 32 lanes of a warp; the sum is in sums[0] and is what lane 0 returns.
 __device__ float last_warp_sum(float* sums, unsigned lane) {
@@ -429,8 +428,8 @@ __global__ void unrolled(float* out, const float* in, size_t n) {
 
 // The sixth kernel still spends a tree of 8 steps on 512 elements. The seventh asks how many threads there should be
 // at all. With P processors, a sum of n elements takes n / P steps in which each processor adds up its own share, and
-// log2(P) steps to combine P sums. The first part is perfect work: every thread adds in every step. The tree is the
-// part in which most threads wait. So the tree should be used rarely, once for a long sum.
+// log2(P) steps to combine P sums. In the first part every thread adds in every step. In the tree most threads wait.
+// So use the tree rarely: once for a long sum.
 //
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
@@ -464,8 +463,8 @@ __global__ void grid_stride(float* out, const float* in, size_t n) {
 // ## 7. Registers instead of shared memory
 //
 // Within a warp, lanes can read each other's registers. `__shfl_xor_sync(mask, value, d)` gives lane l the `value` of
-// lane l ^ d. The lanes of the mask execute it together, so it synchronizes them, and there is no memory that a race
-// could be about. With d = 16, 8, 4, 2, 1 all lanes end up with the sum of the warp.
+// lane l ^ d. The lanes of the mask execute it together, so it synchronizes them, and without memory there can be no
+// race. With d = 16, 8, 4, 2, 1 all lanes end up with the sum of the warp.
 //
 // ```{drawing} exchange
 // ```
@@ -515,7 +514,7 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // Eight words, one for each warp. One warp loads them, where the tree of `grid_stride` has 19 loads, and there is one
 // barrier instead of three. Every lane of the warp has to reach the shuffle. In `block_sum` whole warps return, and
 // the threads of the first warp beyond the number of sums contribute the identity. A shuffle within `if (t < n)`
-// would be a mistake: the mask names 32 lanes, and some do not come.
+// would be a mistake: the mask names 32 lanes, and some would not arrive.
 //= 19 loads: count("grid_stride", "shared_load_requests") / 65
 //
 // For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
@@ -539,8 +538,8 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // that the data is read only once, so that L2 evicts it first.
 //
 // Some numbers: at a latency of 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132 SMs. 2048 threads
-// with 4 bytes each make 8 KB, with four loads of 16 bytes 131 KB. The latency rises with the load, and at any time
-// some threads add instead of loading, so it takes a multiple of the 26 KB.
+// with 4 bytes each have 8 KB in flight, and with four loads of 16 bytes 131 KB. Latency rises with the load on the
+// memory, and at any time some threads are adding, so it takes several times the 26 KB.
 //= 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132: (700, 6144 * 3201e6 * 2 / 8 / 1e12,
 //=   700e-9 * 6144 * 3201e6 * 2 / 8 / 1e6, 700e-9 * 6144 * 3201e6 * 2 / 8 / 132 / 1e3, 132)
 //= 8 KB, with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
@@ -602,14 +601,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // 512.
 //
 // **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.244 ms, and 4.4
-// TB/s. That is more than a copy gets, since the bus never turns.
+// TB/s. That is more than a copy gets, since the memory never switches between reading and writing.
 //= 0.97: ratio("vectors/loads=1")
 //= 0.244 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
 // ## 9. One kernel
 //
-// The second launch reads a few hundred floats, and takes as long as any launch does. It can be saved if the blocks of
-// the first agree on the sum among themselves.
+// The second launch reads a few hundred floats, and takes as long as any launch does. It is not needed if the blocks
+// of the first one agree on the sum among themselves.
 //
 // The usual way is a **ticket**. Each block writes its sum to memory, then adds 1 to a counter with an atomic. The
 // block that gets the last number knows that all sums are there, and adds them up. Between its two steps a block
@@ -624,9 +623,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // says so. A fence waits until the first store is visible everywhere, and that takes about as long as an access to
 // L2. The atomics of all blocks go to one address and queue up there.
 //
-// Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible.
-// Whoever sees the flag in its upper half has the value in the lower one. The last block of the grid waits for the
-// words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
+// Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible. A
+// thread that sees the flag in the upper half has the value in the lower half. The last block of the grid waits for
+// the words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
 //
 // ```{drawing} last-block
 // ```
@@ -695,12 +694,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ### Small sums
 //
 // For 2^20 floats the loop is over in about a microsecond, and most of the time goes to the launch itself. Often many
-// such launches follow each other in a stream. Then each waits until the one in front has ended completely, and the
-// GPU is empty for a moment. {term}`Programmatic dependent launch <programmatic dependent launch>` (from Hopper on)
-// lets the next kernel begin while the one in front still runs. It may set itself up, and calls
-// `cudaGridDependencySynchronize()` before it touches what the other one writes. `small_sums`, in
-// `reductions_sm90.cu`, uses the time before that call to ask L2 for its input, which nobody writes. Its hundred
-// launches are recorded in a CUDA graph, so that the host does not set the pace.
+// such launches follow each other in a stream. Then each waits until the one before has ended completely, and for a
+// moment the GPU is empty. {term}`Programmatic dependent launch <programmatic dependent launch>` (from Hopper on)
+// lets the next kernel begin while the one before still runs. It may do its setup, and calls
+// `cudaGridDependencySynchronize()` before it touches what that one writes. `small_sums`, in `reductions_sm90.cu`,
+// uses the time before that call to ask L2 for its input, which nobody writes. Its hundred launches are recorded in a
+// CUDA graph, so that the host does not set the pace.
 //
 // **Timed.** A hundred sums take 0.35 ms with plain launches, 0.31 ms with programmatic ones and 0.28 ms with the
 // prefetch; CUB's take 1.32 times as long as the last.
@@ -712,17 +711,18 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ### One number for the host
 //
 // The host needs the result, to print it or to decide on it. `cudaMemcpy` of 4 bytes from the device first waits for
-// all kernels in front of it, and then takes several microseconds by itself, as long as reading tens of megabytes on
-// the device. So ask rarely. Leave the number on the device if only the next kernel needs it. If the host must have
-// it, let the kernel's last thread write to {term}`pinned memory` that the device sees, and wait for the stream once,
-// for everything.
+// all kernels before it, and then takes several microseconds by itself, as long as reading tens of megabytes on the
+// device. So ask rarely. Leave the number on the device if only the next kernel needs it. If the host must have it,
+// let the kernel's last thread write to {term}`pinned memory` that the device sees, and wait for the stream once, for
+// everything.
 //
 // ## 10. Order
 //
 // Floats are not associative: (a + b) + c and a + (b + c) are rounded differently. Each kernel so far adds in an
 // order that depends only on n and on the launch. Its result is **reproducible**, bit for bit, on the same GPU.
 //
-// Most sums in the wild look different: each block ends with `atomicAdd(out, sum)`. One kernel, no words, no waiting.
+// Most sums in practice look different: each block ends with `atomicAdd(out, sum)`. That takes one kernel, nothing to
+// publish and nothing to wait for.
 //
 //? atomic_order: A kernel ends each block with atomicAdd, and is run ten times on the same data. For which type may
 //?   the ten results differ?
@@ -781,8 +781,8 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 //? choices: interleaved_strided, with passes | sequential, with passes | grid_stride
 //? answer: "interleaved_strided, with passes"
 //
-// Only the tree of neighbours combines neighbours alone. The others bring elements together that are far apart, and
-// for that the operator has to commute.
+// Only the tree of section 2 combines nothing but neighbours. The others bring elements together that are far apart,
+// and for that the operator has to commute.
 //
 // `fold` below keeps the order: each warp takes a run of consecutive elements, each lane four of them, and the lanes
 // are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right. Cooperative groups,
@@ -790,9 +790,9 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 // lane, and its `shfl_down` moves any struct. (For operators that commute, `cooperative_groups::reduce(warp, value,
 // op)` is the whole tree.)
 //
-// As an example that notices every wrong order, `Checksum` computes h = 31 h + element over all elements, a hash as
-// it is used for strings. That looks like a chain. But a step is an affine function of h, and the composition of
-// affine functions is an affine function, so that functions are what we fold.
+// As an example in which every wrong order shows, `Checksum` computes h = 31 h + element over all elements, a common
+// hash for strings. That looks like a chain. But a step is an affine function of h, and the composition of affine
+// functions is an affine function, so that functions are what we fold.
 
 /// The largest of some ints.
 struct Largest {
@@ -871,9 +871,9 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
 //
 // ## 12. Where is the maximum?
 //
-// `arg_max` wants the index, not the value. The operator acts on pairs of value and index, and takes the larger
-// value. The question that every implementation has to answer is what happens to equal values. If it takes either,
-// the operator is no longer commutative, and the result depends on the launch. The lowest index is the usual choice.
+// `arg_max` returns the index, not the value. The operator acts on pairs of value and index, and takes the larger
+// value. Every implementation has to decide what happens to equal values. If it takes either, the operator is no
+// longer commutative, and the result depends on the launch. The lowest index is the usual choice.
 //
 // A thread sees its own elements in rising order, so `>` keeps the first one, at the cost of one comparison. To
 // combine threads, the pair is packed into a word of 64 bits that can be compared as a whole: the value in the upper
@@ -885,8 +885,8 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
 //
 // The complement of a smaller index is larger, so element 3 wins. The key is never 0, so that it serves as its own
 // flag when the blocks publish it: the same scheme as in `single_pass`, with another operator. Floats are ordered by
-// sign and magnitude while ints are not, and `key_of` mends that. It also makes one zero of -0 and +0, which compare
-// as equal.
+// sign and magnitude while ints are not, and `key_of` corrects for that. It also makes one zero of -0 and +0, which
+// compare as equal.
 
 constexpr unsigned NONE = 0xffffffff;  ///< the index that no element has
 
@@ -973,8 +973,8 @@ __global__ void __launch_bounds__(THREADS)
 // ## 13. Many results: the histogram
 //
 // A histogram counts how often each value occurs, here for n bytes: 256 sums at once. Which of them an element
-// belongs to is known only when it has been loaded. So it has to be an {term}`atomic operation`, and all depends on
-// how many threads want the same counter at the same time.
+// belongs to is known only when it has been loaded. So it has to be an {term}`atomic operation`, and its cost depends
+// on how many threads want the same counter at the same time.
 //
 // The obvious kernel has its counters in global memory.
 
@@ -1006,7 +1006,7 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //? near: exact
 //
 // Just one. The hardware adds up lanes of a warp that increment the same word before it touches the word. The machine
-// code says so: POPC stands for counting bits, and the destination `RZ` for an old value that nobody asks for.
+// code says so: POPC stands for counting bits, and the destination `RZ` says that the old value is not asked for.
 //
 // ```{sass} "histogram_shared<512u, 2u, 1u>" only=ATOMS lines=1
 // 0590       ATOMS.POPC.INC.32  RZ, [R12+UR6]
@@ -1087,7 +1087,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 1.7 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
-// One copy for each *warp* instead of each lane is the form that most texts show. An exercise asks for it.
+// Most texts show one copy for each *warp* instead of each lane. An exercise asks for it.
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
@@ -1457,13 +1457,13 @@ int main(int argc, char** argv) {
 
 // ## What to remember
 //
-// - A reduction reads every element once. If it takes longer than reading takes, something else is wrong.
+// - A reduction reads every element once. If it takes longer than reading them does, something else is wrong.
 // - Let each thread add up many elements first. Trees and barriers come once per block.
 // - Neighbouring threads, neighbouring words: no divergence, no bank conflicts.
 // - Within a warp use shuffles, or `__reduce_add_sync` for ints. Code that relies on lanes running in lock-step is a
 //   race.
-// - Every load has its own guard; who has no element contributes the identity.
-// - Flag and value in one word need no fence. Who waits must be sure that the other one runs.
+// - Every load has its own guard; a thread without an element contributes the identity.
+// - Flag and value in one word need no fence. A block that waits must be sure that the other one runs.
 // - Floats: fix the order if the result has to be reproducible; `atomicAdd` does not.
 // - Privatize what many threads update.
 //
@@ -1471,6 +1471,6 @@ int main(int argc, char** argv) {
 //
 // 1. Sum up `double` and `__half`. What should the accumulator of `__half` be, and how wide a load?
 // 2. Compute mean and variance in one pass. Which triple has an associative operator (Chan, Golub and LeVeque, 1979)?
-// 3. Reduce each row of a matrix. From which length of a row on is a block better than a warp?
+// 3. Reduce each row of a matrix. From which row length on is a block better than a warp?
 // 4. Fold the ints with a greatest common divisor. What is its identity, and may a thread stop early?
 // 5. A histogram of 16-bit values has 65,536 counters, 256 KiB. Where do they go?

@@ -38,10 +38,10 @@
 // prediction was wrong, because the source is not what runs. nvcc drops loads, merges them, reorders them, and spends
 // instructions that no line of the source shows. This chapter reads its output.
 //
-// The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it. Without
-// nvcc the kernels still run on the simulator, and the excerpts below show the code: each is cut by a program from a
-// recorded compilation by nvcc 13.0 for sm_90a, the H200's architecture. Times are those of an H200 for 1 GiB that is
-// copied to another; counts are for 20,011 floats.
+// The machine code of an NVIDIA GPU is called {term}`SASS`. You need nvcc to produce it and no GPU to read it.
+// Without nvcc the kernels still run on the simulator, and the excerpts below show the code: each is cut by a program
+// from a recorded compilation by nvcc 13.0 for sm_90a, the H200's architecture. Times are those of an H200 that
+// copies 1 GiB; counts are for 20,011 floats.
 
 constexpr unsigned BLOCK = 256;  ///< threads of a block
 
@@ -103,15 +103,15 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 //
 // `./learn sass 10 --rung copy_scalar` prints the same from your own compiler, with the source line above each
 // instruction, and `./learn sass my.cu` does so for any file. The tools underneath are `cuobjdump -sass` and
-// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? `./learn setup --sass` brings one, without the toolkit and without
-// root. Or stay on this page: the link below a listing opens its kernel in Compiler Explorer, which compiles it on its
-// own machines and shows PTX and SASS in its `Device Viewer`. A release other than the one above the listing may choose
-// other registers.
+// `nvdisasm`, which come with the CUDA Toolkit. No nvcc? `./learn setup --sass` brings one, without the toolkit and
+// without root. Or stay on this page: the link below a listing opens its kernel in Compiler Explorer, which compiles
+// it on its own machines and shows PTX and SASS in its `Device Viewer`. Another release of nvcc than the one named
+// above the listing may choose other registers.
 //
 // ## 2. How to read an instruction
 //
-// Take the line that loads the element. From left to right it has an address, a predicate (here none), the operation
-// with its modifiers, and the operands, of which the first is the destination:
+// Take the line that loads the element. From left to right it has the address of the instruction, a predicate (here
+// none), the operation with its modifiers, and the operands, the destination first:
 //
 // ```{sass} copy_scalar only=LDG
 // 00c0       LDG.E              R3, desc[UR4][R2.64]
@@ -120,19 +120,20 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // - `LDG` loads from global memory. `.E` says that the address has 64 bits. Without a further modifier the width is 32
 //   bits; `.64` and `.128` are wider, `.U8` or `.S16` narrower.
 // - `R3` is the destination. `R0` to `R254` are 32-bit registers, one for each thread; `RZ` reads as zero.
-// - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. That the result overwrites half of its own address is
-//   legal: the address is read first.
+// - `[R2.64]` is a 64-bit address in the pair `R2`, `R3`. The result may overwrite half of its own address: the
+//   address is read first.
 // - `desc[UR4]` is a memory descriptor from a pair of **uniform registers**. A uniform register has one value for the
-//   whole warp. What all threads compute alike, such as the size of a block, is computed once per warp in `UR0` to
-//   `UR62`, by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
+//   whole warp. Values that are the same for all threads, such as the size of a block, are computed once per warp in
+//   `UR0` to `UR62`, by instructions that begin with U: `ULDC`, `UIADD3`, `USHF`.
 //
 // A predicate stands before the operation. `@P0 EXIT` ends the threads whose predicate `P0` is true: the guard `i < n`,
 // inverted. `@!P0` runs an instruction where `P0` is false. There are seven predicates, `P0` to `P6`, and `PT`, which
 // is always true. A short `if` becomes predicated instructions and has no jump at all.
 //
-// Constants do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The launch places
-// the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the kernel's
-// arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same word.
+// Constants and arguments do not come from registers. `c[0x0][0x28]` is a word of constant bank 0, at byte 0x28. The
+// launch places the block's extents there from byte 0 on (`c[0x0][RZ]` is the first), and, on this architecture, the
+// kernel's arguments from byte 0x210 on. Reading them goes through the constant cache, and all threads read the same
+// word.
 //
 //? argument: `copy_scalar(out, in, n)` has two pointers of 8 bytes, then `n`. At which byte of `c[0x0]` is `n`?
 //? choices: 0x210 | 0x214 | 0x218 | 0x220
@@ -144,10 +145,11 @@ __global__ void copy_scalar(float* out, const float* in, unsigned n) {
 // not: a 64-bit product takes several `IMAD`, and a 64-bit sum an `IADD3` and an `IADD3.X`, the second of which adds
 // the carry of the first.
 //
-// `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not document
-// and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before the next
-// instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware does not
-// look for dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles and writes the wait down.
+// `nvdisasm -hex` shows the 128 bits of an instruction. Some of them are control codes, which NVIDIA does not
+// document and which `./learn sass --json` decodes as independent measurements agree: how many cycles to wait before
+// the next instruction, and six **scoreboards**, the counters by which an instruction waits for a load. The hardware
+// does not track the dependences of arithmetic itself. `ptxas` knows that an `FFMA` takes four cycles and writes the
+// wait down.
 //
 // ### The instructions that you will meet
 //
@@ -197,8 +199,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
   copy_tail(out, in, n, n / 4 * 4);
 }
 
-// A wide access needs an aligned address and a whole vector. So each kernel has two parts: vectors as long as a whole
-// one exists, then the tail, at most one or three floats, by the first threads of block 0.
+// A wide access needs an aligned address and a whole vector. So each kernel has two parts: whole vectors, then the
+// tail of at most one or three floats, which the first threads of block 0 copy.
 //
 //? cost_of_four: `copy_scalar` has 16 instructions for 4 bytes per thread. How many instructions for each 4 bytes does
 //?   `copy_float4` have, its tail included?
@@ -214,7 +216,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 // ```
 //
 // The kernel has 27 instructions for 16 bytes, under 7 for each float instead of 16. Six of them belong to the tail,
-// and most threads leave before those: the second `LDG` and `STG` are its own. `copy_float2` looks the same with `.64`.
+// among them the second `LDG` and `STG`, and most threads exit before they get there. `copy_float2` looks the same
+// with `.64`.
 //= 27 instructions for 16: (sass("copy_float4", "instructions"), 16)
 //= under 7: sass("copy_float4", "instructions") / 4
 //
@@ -231,8 +234,8 @@ __global__ void copy_float4(float* out, const float* in, unsigned n) {
 //
 // ### The type decides
 //
-// The width of an access is decided by what the compiler may assume of the address, not by what is there at run time.
-// Here are two structs with the same members.
+// What the compiler may assume about the address decides the width of an access, not the address at run time. Here
+// are two structs with the same members.
 //
 //? plain_struct: With which loads does `copy_struct<Quad>` read its struct?
 //? choices: one of 128 bits | two of 64 bits | four of 32 bits
@@ -282,9 +285,9 @@ __global__ void copy_struct(float* out, const float* in, unsigned n) {
 //? answer: "the launch fails"
 //
 // The hardware does not split an access. It stops the kernel with `cudaErrorMisalignedAddress`, which is sticky: the
-// process can use the GPU no more. The simulator names the line, the lane and the array; `copy_misaligned` is that
-// launch. `reinterpret_cast` promises what the compiler cannot check, so whoever casts has to check it, on the host,
-// before the launch:
+// process cannot use the GPU any more. The simulator names the line, the lane and the array; `copy_misaligned` is
+// that launch. `reinterpret_cast` promises what the compiler cannot check, so check it yourself, on the host, before
+// the launch:
 
 /// Throws std::invalid_argument, which names the array, unless `pointer` is a multiple of `alignment` bytes.
 void require_aligned(const char* name, const void* pointer, std::size_t alignment) {
@@ -317,7 +320,7 @@ std::string copy_refused(float* out, const float* in, unsigned n) {
 // ## 4. Several in flight
 //
 // Chapter 06 found two reasons for a slow copy: sectors that are wasted, and too few bytes in flight. A `float4` puts
-// 16 bytes in flight per thread. A thread can have more, if it loads several before it stores the first.
+// 16 bytes in flight per thread. A thread has more in flight if it loads several before it stores the first.
 //
 //? batch_registers: `copy_batch<1>` takes 16 registers. How many does `copy_batch<8>` take?
 //? answer: sass("copy_batch<8u>", "registers")
@@ -431,10 +434,10 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 03d0  @!P2 LDS.128            R12, [R26+0x2000]
 // ```
 //
-// `LDGSTS` is both halves in one instruction: the load and the store to shared memory. `.BYPASS` says that the data
-// leaves no copy in L1. `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy that only copies gains nothing,
-// since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared memory anyway,
-// and where registers are scarce.
+// `LDGSTS` is both halves in one instruction: the load and the store to shared memory. `.BYPASS` says that no copy of
+// the data stays in L1. `LDGDEPBAR` closes the group and `DEPBAR` waits for it. A copy that only copies gains
+// nothing, since the data has to come back through `LDS`. Chapter 11 uses it where the data is needed in shared
+// memory anyway, and where registers are scarce.
 //
 // Hopper goes one step further. In `copy_bulk` (see `sass_inspection_sm90.cu`) one thread asks for 16 KiB with a single
 // instruction:
@@ -448,8 +451,9 @@ __global__ void __launch_bounds__(BLOCK) copy_async(float* out, const float* in,
 // 0400       SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R5+URZ], R4
 // ```
 //
-// Both `UBLKCP` have no width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
-// memory that counts the bytes in. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with four loads.
+// Neither `UBLKCP` has a width: the number of bytes is an operand. `SYNCS` works on the {term}`mbarrier` in shared
+// memory that counts the bytes as they arrive. `copy_bulk` reaches 0.96 of `cudaMemcpy`, as `copy_async` does with
+// four loads.
 //= 0.96: ratio("copy_bulk")
 //
 // ## 5. Loads that wait for stores
@@ -504,8 +508,8 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 // 01e0       STG.E              desc[UR4][R4.64], R7
 // ```
 //
-// Each partial sum is stored, because the next load might read it, and each load stands behind the store before it. The
-// pointers could overlap: nothing in the signature says otherwise. With `__restrict__` it does.
+// Each partial sum is stored, because the next load might read it, and each load waits behind the store before it.
+// The pointers could overlap: nothing in the signature says otherwise. With `__restrict__` it does.
 //
 // ```{sass} window_restrict only=LDG,FADD,STG
 // 0100       LDG.E.CONSTANT     R3, desc[UR4][R2.64]
@@ -520,7 +524,7 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 //
 // Four loads in a row, three sums, one store. The `LDG` have become `LDG.E.CONSTANT`: data that is not written while
 // the kernel runs may stay in L1 without a check. The promise is yours to keep. If the arrays overlap after all, the
-// results are wrong, and no message says so.
+// results are wrong, and no message tells you.
 //
 // **Timed.** 0.85 ms instead of 1.14.
 //= 0.85 ms instead of 1.14: (ms("window_restrict"), ms("window_aliased"))
@@ -532,7 +536,7 @@ __global__ void window_restrict(float* __restrict__ out, const float* __restrict
 //
 // ## 6. The order of a loop's loads and stores
 //
-// The loop that fills a tile of shared memory stands in every kernel since chapter 03: load an element, store it to the
+// The loop that fills a tile of shared memory is in every kernel since chapter 03: load an element, store it to the
 // tile, eight times. How often does it wait?
 //
 //? order: With `#pragma unroll 8`, how many of the eight loads stand before the first store to shared memory?
@@ -587,7 +591,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0210   @P0 BRA                0x100
 // ```
 //
-// Unrolled eight times there is no loop left, and one wait instead of eight:
+// Unrolled eight times, no loop is left, and there is one wait instead of eight:
 //
 // ```{sass} store_order<8> only=LDG,STS,BAR lines=17
 // 0240  @!P4 LDG.E              R16, desc[UR6][R16.64]
@@ -611,8 +615,8 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //
 // The order is not the source's. `ptxas` issues the loads as their addresses become ready, and the stores when their
 // data should arrive; the order among independent accesses is free. Writing the eight steps out by hand gives the
-// compiler nothing that `#pragma unroll` does not. What counts is that it *may* unroll: the number of iterations has to
-// be known, and no store may stand in the way.
+// compiler nothing that `#pragma unroll` does not. What counts is that it *can* unroll: the number of iterations must
+// be known, and no store may be in the way.
 //
 // **Timed.** 0.71 ms with one step, 0.58 with two, 0.52 with eight.
 //= 0.71 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
@@ -699,7 +703,7 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // The table shows three things.
 //
 // **A ceiling is no prediction.** No kernel reaches its own. The ceiling assumes that some warp can issue in every
-// cycle. What is missing is waiting: for L2 in `naive_flat`, for shared memory in `shared_tiles`. The loop of the
+// cycle. The rest is lost to waiting: for L2 in `naive_flat`, for shared memory in `shared_tiles`. The loop of the
 // latter has 32 `LDS` of 32 bits and 8 of 128 bits, one wavefront each, since a warp reads a row of one tile and a
 // single float of the other. 40 wavefronts for 32 FMAs, one per cycle: that ceiling is 13.4 TFLOP/s, below the one of
 // the instructions. Compute both and take the lower.
@@ -712,9 +716,9 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // unrolled the loop and merged four reads of a row into one `LDS.128`. That is where the bound of chapter 03 went
 // wrong.
 //
-// **Equal code, different speed.** `thread_tile_float4` and `warp_tile` have nearly the same loop. What differs is
-// which addresses the lanes of a warp read, and no instruction shows it: bank conflicts are a matter of the simulator's
-// counters, not of SASS. You need both.
+// **Equal code, different speed.** `thread_tile_float4` and `warp_tile` have nearly the same loop. They differ in the
+// addresses that the lanes of a warp read, and no instruction shows those: bank conflicts show in the simulator's
+// counters, not in SASS. You need both.
 //
 // ### `.reuse`
 //
@@ -731,26 +735,26 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0c90       FFMA               R17, R24.reuse, R22, R119
 // ```
 //
-// An FMA reads three registers. The register file has two banks, for even and odd numbers, and three operands from one
-// bank take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next instruction
-// does not read it again. In an outer product a row's element meets eight columns, and 376 instructions of that loop
-// carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that the tile of a thread is too
-// small.
+// An FMA reads three registers. The register file has two banks, for even and odd numbers, and three operands from
+// one bank take one cycle more. `.reuse` keeps an operand in a small cache beside the unit, so that the next
+// instruction does not read it again. In an outer product each element of a row meets eight columns, and 376
+// instructions of that loop carry the flag. You cannot set it in CUDA C++; a loop with little reuse is a hint that
+// the tile of a thread is too small.
 //= 376 instructions: sass("04:thread_tile_2d", "reuse", "loop")
 //
 // ## 8. Registers, shared memory, occupancy
 //
-// The compiler's report, `nvcc -Xptxas -v`, has what the launch needs: registers, static shared memory, stack, spills.
-// From these follows how many blocks an SM of the H200 holds, the least of:
+// The compiler's report, `nvcc -Xptxas -v`, says what a launch needs: registers, static shared memory, stack, spills.
+// They determine how many blocks an SM of the H200 holds, the least of:
 //
 // - threads: 2048 over the threads of a block;
 // - registers: 65,536 over registers times threads, where a warp's registers are rounded up to a multiple of 256;
 // - shared memory: 228 KiB over what a block asks for, 1 KiB more for each block;
 // - 32 blocks.
 //
-// {term}`Occupancy <occupancy>` is the warps that fit over the 64 that could.
-// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of a
-// block, and `warps_or_loads` prints what the runtime says.
+// {term}`Occupancy <occupancy>` is the number of warps that fit, divided by the 64 that an SM has room for.
+// `cudaOccupancyMaxActiveBlocksPerMultiprocessor` computes it at run time, `./learn sass` prints it for four sizes of
+// a block, and `warps_or_loads` prints what the runtime says.
 //
 //? squeezed: `__launch_bounds__(256, 3)` asks for three blocks of 256 threads on an SM. How many registers may a thread
 //?   of `thread_tile_float4` then use?
@@ -758,8 +762,8 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 //? unit: registers
 //? near: 10 %
 //
-// 65,536 / 768 is 85, and registers come in steps of 8: 80. The kernel needs more, 128 when it may. What does not fit
-// goes to local memory, with 1,836 bytes of spill stores and loads in the code:
+// 65,536 / 768 is 85, and registers come in steps of 8: 80. The kernel wants more: it takes 128 when it may. What
+// does not fit goes to local memory, with 1,836 bytes of spill stores and loads in the code:
 //= 85: 65536 / 768
 //= 80: sass("04:thread_tile_float4<8, 3>", "registers")
 //= 128: sass("04:thread_tile_float4<8, 2>", "registers")
@@ -774,18 +778,18 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // 0a40       LDL                R29, [R1+0xe0]
 // ```
 //
-// `LDL` and `STL` in an inner loop are what to look for first in a kernel that is slower than it should be. Its loop
-// has 365 of them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills: ask for fewer blocks, give a
-// thread a smaller tile, unroll less, and never index an array of a thread by what the compiler does not know.
+// In a kernel that is slower than it should be, look for `LDL` and `STL` in the inner loop first. Its loop has 365 of
+// them beside 512 `FFMA`, and it runs at a sixth of the speed. To end spills: ask for fewer blocks, give a thread a
+// smaller tile, unroll less, and never index a thread's own array by a value that the compiler does not know.
 //= 365 of them: sass("04:thread_tile_float4<8, 3>", "LDL", "loop") + sass("04:thread_tile_float4<8, 3>", "STL", "loop")
 //= 512 `FFMA`: sass("04:thread_tile_float4<8, 3>", "FFMA", "loop")
 //= a sixth: rate("04:launch_bounds/blocks=3") / rate("04:launch_bounds/blocks=2")
 //
 // ### More warps, or more work for each
 //
-// Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same warp,
-// as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per thread, and
-// limits the warps of an SM to 8, 16, 32 or 64 by asking for shared memory that nobody uses.
+// Latency is hidden by other work. It may come from other warps, which is what occupancy is for, or from the same
+// warp, as independent instructions. `warps_or_loads` varies both: it launches `copy_batch` with 1 or 4 loads per
+// thread, and limits the warps of an SM to 8, 16, 32 or 64 by asking for shared memory that it does not use.
 //
 //? tradeoff: 8 warps on an SM with 4 loads in flight per thread, or 32 warps with one: which is faster?
 //? choices: 8 warps with 4 loads | 32 warps with one load | they differ by less than 10 %
@@ -819,9 +823,9 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 //     bytes in flight = warps * 32 * loads * 16
 //
-// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37 of
-// the rate. A block that ends leaves a gap until the next has started, so few warps with much work each and many with
-// little need not be equal.
+// Chapter 06 found that 11 KB have to be in flight at any time. 8 warps with one load have 4 KiB and can reach 0.37
+// of the rate. A block that ends leaves a gap until the next has started, so few warps with much work each and many
+// with little need not be equally fast.
 //= 11 KB: 700e-9 * 2.1e12 / 132 / 1e3
 //= 4 KiB: 8 * 32 * 16 / 1024
 //= 0.37: 8 * 32 * 16 / (700e-9 * 2.1e12 / 132)
@@ -854,20 +858,20 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // Each has four independent FMAs per scheduler and the same number in all. With one warp and one chain three of four
 // cycles are lost, and 0.23 of the rate is left that `lab` measures for FMAs. The three ways to four reach 0.89, 0.88
-// and 0.81: the loop has other instructions, more of them for each FMA with fewer chains, and nothing stands by while
-// one of them issues. Twice as many independent FMAs, two warps of four chains, reach all of it. The threads of chapter
-// 04 have 64 chains each, which is why four warps per scheduler suffice there.
+// and 0.81: the loop has other instructions, more of them for each FMA with fewer chains, and no other FMA is ready
+// while one of them issues. Twice as many independent FMAs, two warps of four chains, reach all of it. The threads of
+// chapter 04 have 64 chains each, which is why four warps per scheduler suffice there.
 //= 0.23 of: rate("hide_latency/warps=1, chains=1") / limit("fma")
 //= 0.89, 0.88 and 0.81: (rate("hide_latency/warps=1, chains=4") / limit("fma"),
 //=   rate("hide_latency/warps=2, chains=2") / limit("fma"), rate("hide_latency/warps=4, chains=1") / limit("fma"))
 //
-// So high occupancy is one way to hide latency and never an aim of its own. The products of chapter 05 run at 25 %
-// occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in a
-// tree, needs all the warps that it can get.
+// So high occupancy is one way to hide latency, never an end in itself. The products of chapter 05 run at 25 %
+// occupancy, with 64 independent sums in each thread. A kernel with few independent instructions, such as a search in
+// a tree, needs all the warps that it can get.
 //
 // ## 9. Inline PTX (second reading)
 //
-// `asm` puts a PTX instruction into a kernel. Use it for what CUDA C++ has no function for:
+// `asm` puts a PTX instruction into a kernel. Use it where CUDA C++ has no function:
 //
 //     unsigned lane;
 //     asm("mov.u32 %0, %%laneid;" : "=r"(lane));                                   // which lane am I?
@@ -882,12 +886,12 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //
 // ## 10. How fast is the clock? (second reading)
 //
-// Ceilings in this course assume 1.98 GHz, the H200's highest clock. The clock is not constant: the GPU lowers it when it
-// draws more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle, while all FMA units work,
-// or while the memory is read, and its time says how long a cycle was. Run it before you trust a comparison of
-// cycles with seconds, and look at the line that it prints for a second of work. Our H200 held 1.98 GHz under all three.
-// A GPU with less power to spend does not, and one that was idle may start slow. `ncu` holds the clock at its base
-// unless it is told `--clock-control none`.
+// Ceilings in this course assume 1.98 GHz, the H200's highest clock. The clock is not constant: the GPU lowers it
+// when it would draw more power than it may. `clock_under_load` lets 20 million cycles pass while the units idle,
+// while all FMA units work, or while the memory is read, and its time says how long a cycle was. Run it before you
+// trust a comparison of cycles with seconds, and look at the line that it prints for a second of work. Our H200 held
+// 1.98 GHz under all three. A GPU with a lower power limit does not, and one that was idle may start slow. `ncu`
+// holds the clock at its base unless it is told `--clock-control none`.
 //= held 1.98 GHz: 20e6 / ms("clock_under_load/load=memory") / 1e6
 //
 // ## 11. Why does a warp wait? (second reading)
@@ -958,8 +962,8 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //?   ncu("stall_reasons/lg_throttle", "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") else
 //?   "long_scoreboard"
 //
-// `stall_reasons` with `lg_throttle` is this kernel. Nobody waits for a load there before all 16 are under
-// way, but the unit takes 32 cycles for each, and the queue in front of it is short.
+// `stall_reasons` with `lg_throttle` is this kernel. No warp waits for a load there before all 16 are issued, but the
+// unit takes 32 cycles for each, and the queue in front of it is short.
 
 namespace {
 
@@ -1067,9 +1071,9 @@ int main(int argc, char** argv) {
 //
 // - Read SASS, not PTX, to judge speed. `./learn sass` needs nvcc and no GPU.
 // - The type decides the width: `alignas(16)` and an address that keeps the promise. Check it on the host.
-// - Vectors for the bulk, scalars for the tail, several loads before the first store.
+// - Vectors for the bulk, scalars for the tail; several loads before the first store where too little is in flight.
 // - Loads in flight are the loads before the first instruction that reads one of them.
-// - Sum up in a local variable, or promise `__restrict__`. A store that may alias holds up every load behind it.
+// - Sum in a local variable, or promise `__restrict__`. A store that may alias holds up every load behind it.
 // - Give loops a constant number of iterations, so that nvcc can unroll them and put the loads first.
 // - The share of `FFMA` in the inner loop is a ceiling, the wavefronts of its `LDS` another. Take the lower.
 // - `LDL` or `STL` in a loop: end that first.
@@ -1079,8 +1083,7 @@ int main(int argc, char** argv) {
 //
 // 1. `./learn sass 05 --rung warp_tile --arch sm_75`: which instructions does an older GPU need more of?
 // 2. Make the index of `copy_scalar` a `std::size_t`. How many instructions does that cost, and why?
-// 3. Give `copy_batch` a path without guards for blocks that are whole. Which instructions
-//    vanish, and does the clock notice?
+// 3. Give `copy_batch` a path without guards for whole blocks. Which instructions vanish, and does the clock show it?
 // 4. Compile `thread_tile_2d` with `-Xptxas -O1`. What becomes of the FFMA share, and of `.reuse`?
 // 5. Open `copy_batch<4u>` in Compiler Explorer, by the link below its listing, and move the second load behind the
 //    first store. What becomes of its SASS?
