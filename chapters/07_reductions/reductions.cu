@@ -542,7 +542,7 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // memory, and at any time some threads are adding, so it takes several times the 26 KB.
 //= 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132: (700, 6144 * 3201e6 * 2 / 8 / 1e12,
 //=   700e-9 * 6144 * 3201e6 * 2 / 8 / 1e6, 700e-9 * 6144 * 3201e6 * 2 / 8 / 132 / 1e3, 132)
-//= 8 KB, with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
+//= 8 KB in flight, and with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
 //
 //? vector_requests: How many times as many load requests does `shuffled` make as `vectors` with four loads?
 //? answer: count("shuffled", "global_load_requests") / count("vectors/loads=4", "global_load_requests")

@@ -459,11 +459,10 @@ __global__ void __launch_bounds__(THREADS) ballots() {
 // and 1. The 850 circles below cannot be seen, and need not be drawn.
 //= 880: 100000 * 3.14159 * (0.08**3 - 0.02**3) / 3 / 0.06
 //
-// To leave them out, a thread must start at the front. So far, each layer from below replaced the pixel p by alpha c
-// + (1 - alpha) p, where c is the layer's colour. Multiply that out: each colour is weighted by its own alpha and by
-// the **transmittance** of all layers above it, which is the product of their (1 - alpha). From above, the same terms
-// can be added up with a running transmittance. A pixel is **saturated** when its transmittance has fallen below
-// 2^-24.
+// To leave them out, a thread must start at the front. So far a layer, from below, made alpha c + (1 - alpha) p of
+// the pixel p, where c is the layer's colour. Multiply that out: each colour is weighted by its own alpha and by the
+// **transmittance** of all layers above it, which is the product of their (1 - alpha). From above, the same terms can
+// be added up with a running transmittance. A pixel is **saturated** when its transmittance has fallen below 2^-24.
 
 constexpr float DARK = 0x1p-24f;  ///< with less transmittance, nothing below can be seen
 
