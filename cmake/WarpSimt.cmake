@@ -1,4 +1,5 @@
 # The simulator backend: .cu files through simtcc, which the same build makes.
+include(${CMAKE_CURRENT_LIST_DIR}/WarpOwnFunctions.cmake)
 
 # warp_simt_executable(TARGET SOURCES... [FAST] [OPTIONS opt...] [INCLUDES dir...] [DEFINITIONS def...] [LIBRARIES lib...])
 #
