@@ -44,63 +44,53 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
+namespace detail {
+
+// Each count by its name, in the order of the JSON: what sums, shows or writes counts has all of them from here.
+struct NamedCount {
+  const char* name;
+  uint64_t Counts::*member;
+};
+inline constexpr NamedCount kCounts[] = {
+    {"global_load_requests", &Counts::global_load_requests},
+    {"global_load_sectors", &Counts::global_load_sectors},
+    {"global_load_bytes", &Counts::global_load_bytes},
+    {"global_load_active_lanes", &Counts::global_load_active_lanes},
+    {"global_store_requests", &Counts::global_store_requests},
+    {"global_store_sectors", &Counts::global_store_sectors},
+    {"global_store_bytes", &Counts::global_store_bytes},
+    {"global_store_active_lanes", &Counts::global_store_active_lanes},
+    {"global_atomic_requests", &Counts::global_atomic_requests},
+    {"global_atomic_sectors", &Counts::global_atomic_sectors},
+    {"global_atomic_active_lanes", &Counts::global_atomic_active_lanes},
+    {"shared_load_requests", &Counts::shared_load_requests},
+    {"shared_load_wavefronts", &Counts::shared_load_wavefronts},
+    {"shared_load_bank_conflicts", &Counts::shared_load_bank_conflicts},
+    {"shared_load_active_lanes", &Counts::shared_load_active_lanes},
+    {"shared_store_requests", &Counts::shared_store_requests},
+    {"shared_store_wavefronts", &Counts::shared_store_wavefronts},
+    {"shared_store_bank_conflicts", &Counts::shared_store_bank_conflicts},
+    {"shared_store_active_lanes", &Counts::shared_store_active_lanes},
+    {"shared_atomic_requests", &Counts::shared_atomic_requests},
+    {"shared_atomic_wavefronts", &Counts::shared_atomic_wavefronts},
+    {"shared_atomic_active_lanes", &Counts::shared_atomic_active_lanes},
+    {"shared_wavefronts", &Counts::shared_wavefronts},
+    {"shared_wavefronts_ideal", &Counts::shared_wavefronts_ideal},
+    {"divergent_branches", &Counts::divergent_branches},
+};
+static_assert(sizeof(kCounts) / sizeof(NamedCount) == sizeof(Counts) / sizeof(uint64_t));
+
+}  // namespace detail
+
 /// Calls `f("name", value)` for each count; `counts` may be const or not.
 /// \ingroup simt
 template <class AnyCounts, class F>
 void for_each_count(AnyCounts&& counts, F&& f) {
-  f("global_load_requests", counts.global_load_requests);
-  f("global_load_sectors", counts.global_load_sectors);
-  f("global_load_bytes", counts.global_load_bytes);
-  f("global_load_active_lanes", counts.global_load_active_lanes);
-  f("global_store_requests", counts.global_store_requests);
-  f("global_store_sectors", counts.global_store_sectors);
-  f("global_store_bytes", counts.global_store_bytes);
-  f("global_store_active_lanes", counts.global_store_active_lanes);
-  f("global_atomic_requests", counts.global_atomic_requests);
-  f("global_atomic_sectors", counts.global_atomic_sectors);
-  f("global_atomic_active_lanes", counts.global_atomic_active_lanes);
-  f("shared_load_requests", counts.shared_load_requests);
-  f("shared_load_wavefronts", counts.shared_load_wavefronts);
-  f("shared_load_bank_conflicts", counts.shared_load_bank_conflicts);
-  f("shared_load_active_lanes", counts.shared_load_active_lanes);
-  f("shared_store_requests", counts.shared_store_requests);
-  f("shared_store_wavefronts", counts.shared_store_wavefronts);
-  f("shared_store_bank_conflicts", counts.shared_store_bank_conflicts);
-  f("shared_store_active_lanes", counts.shared_store_active_lanes);
-  f("shared_atomic_requests", counts.shared_atomic_requests);
-  f("shared_atomic_wavefronts", counts.shared_atomic_wavefronts);
-  f("shared_atomic_active_lanes", counts.shared_atomic_active_lanes);
-  f("shared_wavefronts", counts.shared_wavefronts);
-  f("shared_wavefronts_ideal", counts.shared_wavefronts_ideal);
-  f("divergent_branches", counts.divergent_branches);
+  for (const auto& [name, member] : detail::kCounts) f(name, counts.*member);
 }
 
 inline Counts& Counts::operator+=(const Counts& other) {
-  global_load_requests += other.global_load_requests;
-  global_load_sectors += other.global_load_sectors;
-  global_load_bytes += other.global_load_bytes;
-  global_load_active_lanes += other.global_load_active_lanes;
-  global_store_requests += other.global_store_requests;
-  global_store_sectors += other.global_store_sectors;
-  global_store_bytes += other.global_store_bytes;
-  global_store_active_lanes += other.global_store_active_lanes;
-  global_atomic_requests += other.global_atomic_requests;
-  global_atomic_sectors += other.global_atomic_sectors;
-  global_atomic_active_lanes += other.global_atomic_active_lanes;
-  shared_load_requests += other.shared_load_requests;
-  shared_load_wavefronts += other.shared_load_wavefronts;
-  shared_load_bank_conflicts += other.shared_load_bank_conflicts;
-  shared_load_active_lanes += other.shared_load_active_lanes;
-  shared_store_requests += other.shared_store_requests;
-  shared_store_wavefronts += other.shared_store_wavefronts;
-  shared_store_bank_conflicts += other.shared_store_bank_conflicts;
-  shared_store_active_lanes += other.shared_store_active_lanes;
-  shared_atomic_requests += other.shared_atomic_requests;
-  shared_atomic_wavefronts += other.shared_atomic_wavefronts;
-  shared_atomic_active_lanes += other.shared_atomic_active_lanes;
-  shared_wavefronts += other.shared_wavefronts;
-  shared_wavefronts_ideal += other.shared_wavefronts_ideal;
-  divergent_branches += other.divergent_branches;
+  for (const auto& [name, member] : detail::kCounts) this->*member += other.*member;
   return *this;
 }
 
