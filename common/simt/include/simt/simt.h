@@ -108,8 +108,4 @@ void watch(const void* begin, std::size_t bytes);
 /// \ingroup simt
 std::optional<Writer> last_writer();
 
-/// With `false`, launches run and are checked but not recorded. Returns the former setting.
-/// \ingroup simt
-bool set_recording(bool on);
-
 }  // namespace simt
