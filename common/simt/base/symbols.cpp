@@ -85,6 +85,21 @@ Location locate_in(uint64_t address) {
   return found;
 }
 
+// As C++ spells it, or as it is where it is no name of C++.
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : symbol;
+}
+
+std::string without_anonymous(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(kAnonymous)) != std::string::npos;)
+    name.erase(at, kAnonymous.size());
+  return name;
+}
+
 // "void ns::reduce<float, 256>(float*, int)" -> "ns::reduce<float, 256>"
 std::string strip_signature(std::string name) {
   // The parameter list: the last parenthesis that opens at nesting depth 0.
@@ -110,9 +125,7 @@ std::string strip_signature(std::string name) {
     if (c == ' ' && depth == 0) space = i;
   }
   if (space != std::string::npos) name.erase(0, space + 1);
-  for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
-    name.erase(at, 23);
-  return name;
+  return without_anonymous(std::move(name));
 }
 
 std::vector<Variable> read_variables() {
@@ -127,13 +140,7 @@ std::vector<Variable> read_variables() {
     const char* mangled =
         dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
     if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> demangled(
-        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-    std::string name = status == 0 && demangled ? demangled.get() : mangled;
-    for (size_t at; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
-      name.erase(at, 23);
-    found.push_back({address, address + symbol.st_size, std::move(name)});
+    found.push_back({address, address + symbol.st_size, without_anonymous(demangled(mangled))});
   }
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
@@ -162,10 +169,7 @@ SharedVariables read_shared_variables() {
       result.guards.push_back({symbol.st_value - bias, std::string("_Z") + (mangled + 4)});
       continue;
     }
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> demangled(
-        abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-    std::string name = status == 0 && demangled ? demangled.get() : mangled;
+    std::string name = demangled(mangled);
     if (name.starts_with("simt::") || name == "threadIdx" || name == "blockIdx" ||
         name == "blockDim" || name == "gridDim") {
       continue;
@@ -290,11 +294,7 @@ std::string function_name(uint64_t address) {
   Dwfl* dwfl = self();
   Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
   const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
-  if (!symbol) return {};
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
-  return strip_signature(status == 0 && demangled ? demangled.get() : symbol);
+  return symbol ? strip_signature(demangled(symbol)) : std::string();
 }
 
 std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {

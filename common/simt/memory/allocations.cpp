@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/symbols.h"
+#include "base/text.h"
 #include "memory/shadow.h"
 
 namespace simt::memory {
@@ -323,7 +324,7 @@ std::string describe(const Allocation& allocation) {
 
 // "900 bytes", "12 KiB", "12 MiB"
 static std::string size_text(uint64_t bytes) {
-  if (bytes < 10 << 10) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  if (bytes < 10 << 10) return plural(bytes, "byte");
   const bool large = bytes >= 10 << 20;
   return std::to_string(large ? bytes >> 20 : bytes >> 10) + (large ? " MiB" : " KiB");
 }

@@ -65,6 +65,29 @@ size_t pending_errors() {
   }));
 }
 
+// The error that stays with the device after such a fault.
+static cudaError_t error_of(engine::Fault::Kind kind) {
+  using Kind = engine::Fault::Kind;
+  switch (kind) {
+    case Kind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case Kind::constant_write:
+    case Kind::array_out_of_bounds:
+    case Kind::local_out_of_bounds:
+    case Kind::out_of_bounds:
+    case Kind::shared_out_of_bounds:
+    case Kind::crash:
+    case Kind::stack_overflow:
+      return cudaErrorIllegalAddress;
+    case Kind::assertion:
+      return cudaErrorAssert;
+    case Kind::hang:
+      return cudaErrorLaunchTimeout;
+    default:
+      return engine::ends_the_kernel(kind) ? cudaErrorLaunchFailure : cudaSuccess;
+  }
+}
+
 cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults) {
   Log& s = log();
   const std::lock_guard lock(s.mutex);
@@ -80,38 +103,12 @@ cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine:
   for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
 
   cudaError_t sticky = cudaSuccess;
-  const auto stick = [&sticky](cudaError_t error) {
-    if (sticky == cudaSuccess) sticky = error;
-  };
-  using Kind = engine::Fault::Kind;
   std::set<std::string> told;  // one line may be several instructions
   for (const engine::Fault& fault : faults) {
     Finding finding = describe(fault, kept.launch.kernel, index);
     if (told.insert(finding.message).second) report(std::move(finding));
-    if (!engine::ends_the_kernel(fault.kind)) continue;
-    switch (fault.kind) {
-      case Kind::misaligned:
-        stick(cudaErrorMisalignedAddress);
-        break;
-      case Kind::constant_write:
-      case Kind::array_out_of_bounds:
-      case Kind::local_out_of_bounds:
-      case Kind::out_of_bounds:
-      case Kind::shared_out_of_bounds:
-      case Kind::crash:
-      case Kind::stack_overflow:
-        stick(cudaErrorIllegalAddress);
-        break;
-      case Kind::assertion:
-        ++s.asserted;
-        stick(cudaErrorAssert);
-        break;
-      case Kind::hang:
-        stick(cudaErrorLaunchTimeout);
-        break;
-      default:
-        stick(cudaErrorLaunchFailure);
-    }
+    if (sticky == cudaSuccess) sticky = error_of(fault.kind);
+    if (fault.kind == engine::Fault::Kind::assertion) ++s.asserted;
   }
   return sticky;
 }

@@ -8,6 +8,7 @@
 
 #include "base/program_image.h"
 #include "base/symbols.h"
+#include "base/text.h"
 #include "check/host_copies.h"
 #include "check/unsynchronized.h"
 #include "launch/launch_memo.h"
@@ -45,8 +46,7 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
     return {};  // the host's
   }
   if (size <= holds_until - address) return {};
-  const uint64_t past = size - (holds_until - address);
-  return what + " reaches " + std::to_string(past) + (past == 1 ? " byte" : " bytes") +
+  return what + " reaches " + simt::plural(size - (holds_until - address), "byte") +
          " past the end of " + place;
 }
 

@@ -156,10 +156,7 @@ cudaError_t cudaDeviceReset() {
   return cudaSuccess;
 }
 
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
-  return result(cudaSuccess);
-}
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
@@ -181,7 +178,6 @@ std::map<cudaLimit, size_t>& limits() {
   return values;
 }
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
-cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
 unsigned device_flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
 }  // namespace
 
@@ -212,7 +208,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 // The banks are 4 bytes wide since Maxwell, whatever is asked for.
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return result(cudaSuccess); }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
-  *config = bank_config;
+  *config = cudaSharedMemBankSizeFourByte;
   return result(cudaSuccess);
 }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
