@@ -161,6 +161,8 @@ class House(unittest.TestCase):
             self.assertTrue(last in outside or re.search(rf"\b{last}\(", sources), name)
             if "::" in name:
                 self.assertRegex(sources, rf"\b(class|struct) {name.split('::')[0]}\b")
+        for constant in re.findall(r"`(k[A-Z]\w+)`", page):
+            self.assertTrue(re.search(rf"\b{constant}\b.* = ", sources), constant)
         files = set(re.findall(r"`((?:{}|include)/[\w/]+\.(?:cpp|h))`".format("|".join(FOLDERS)), page))
         self.assertGreater(len(files), 12)
         for file in files:
