@@ -43,7 +43,7 @@ using std::size_t;
 // a million circles contribute to a million pixels, and at each pixel their order matters. The solution combines what
 // the last chapters built one at a time: maps, scans, compaction, sorting and tiles.
 //
-// | scene | circles | |
+// | scene | circles | what is drawn |
 // |---|--:|---|
 // | `rgb` | 3 | a red, a green and a blue circle that overlap |
 // | `rgby` | 4 | the same, and a yellow one on top |

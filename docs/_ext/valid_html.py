@@ -52,8 +52,14 @@ def repaired(body: str) -> str:
     body = body.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
     # The course's name stands beside both logos.
     body = re.sub(r'alt="(?:Light|Dark) Logo"', 'alt=""', body)
+    # A browser breaks a line behind a hyphen, and `--sass` in three; what is longer than a line of a phone may be broken.
+    body = re.sub(r'<span class="pre">([^<]{,24}-[^<]{,24})</span>', _unbroken, body)
     # A heading cell needs words; Sphinx writes an empty one above a column of symbols.
     return re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
+
+
+def _unbroken(found: re.Match) -> str:
+    return f'<span class="pre whole">{found[1]}</span>' if len(found[1]) <= 24 else found[0]
 
 
 def _parameters(found: re.Match) -> str:

@@ -18,6 +18,7 @@ import compiler_explorer
 import doxygen
 import markup
 import rung_tables
+import valid_html
 
 from course import results, source
 from course.counted import load_counted
@@ -504,6 +505,14 @@ class Pages(Temporary):
             markup.typeset("2 n^2, 2^31 - 1, C^T = B^T A^T, 2^-24; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n"),
             "2 n², 2³¹ - 1, Cᵀ = Bᵀ Aᵀ, 2⁻²⁴; lane i ^ 1, `2^4`, a^b, e^2x\n\n    n^3\n",
         )
+
+    def test_an_option_is_not_broken_at_its_hyphens(self):
+        code = '<span class="pre">{}</span>'.format
+        whole = '<span class="pre whole">{}</span>'.format
+        for word in ("--sass", "apt-get", "-lineinfo", "x-" + "y" * 22):
+            self.assertEqual(valid_html.repaired(code(word)), whole(word))
+        for word in ("plain", "x-" + "y" * 23, "cudaOccupancyMaxActive-Blocks"):
+            self.assertEqual(valid_html.repaired(code(word)), code(word))
 
     def test_ideas_cannot_break_a_table(self):
         self.assertIn("| {rung}`copy_far` | a \\| b, and < c |", self.page())
