@@ -535,6 +535,9 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   EXPECT_TRUE(has(good.reason, "raises out-of-bounds, as it should: ")) << good.reason;
   EXPECT_TRUE(has(good.reason, "kernels.cu")) << good.reason;
   EXPECT_TRUE(good.counts.empty());
+  ASSERT_TRUE(good.launches);
+  EXPECT_EQ(good.launches->second - good.launches->first, 1u);
+  EXPECT_EQ(good.launches->second, lab::launch_count());
 
   EXPECT_EQ(demo([&] { outside(), CUDA_CHECK(cudaDeviceSynchronize()); }, "out-of-bounds").status,
             Status::pass);

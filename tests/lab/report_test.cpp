@@ -168,6 +168,15 @@ TEST(Json, CountsAndVariantsOnlyWhereThereAreAny) {
   EXPECT_EQ(value_of(json, "time_ms"), "");
 }
 
+TEST(Json, LaunchesOfADemonstrationOnly) {
+  EXPECT_EQ(value_of(lab::to_json(report_of({timed_row()})), "launches"), "");
+  lab::Row row = row_of("mistake", Status::pass, "raises out-of-bounds, as it should");
+  row.launches = {3, 5};
+  const std::string json = lab::to_json(report_of({row}));
+  EXPECT_EQ(value_of(json, "first"), "3");
+  EXPECT_EQ(value_of(json, "end"), "5");
+}
+
 TEST(Json, ANaNIsNull) {
   lab::Row row = row_of("bad", Status::fail, "NaN");
   row.max_error = std::nan("");

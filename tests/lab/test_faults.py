@@ -28,6 +28,7 @@ ROW_KEYS = [
     "ratio_to_peer",
     "fraction_of_limit",
     "counts",
+    "launches",
 ]
 TIMES = ["median", "p10", "p90", "runs"]
 

@@ -732,6 +732,19 @@ class Results(Temporary):
         page = chapter_tables.agreement(self.counted([launch], f=waits), simulated)
         self.assertIn("| `f` | `global_load_requests` | 8 | 9 | asks until the word is there |", page)
 
+    def test_launches_of_demonstrations_are_the_simulators_alone(self):
+        launches = [
+            {"kernel": "f", "grid": [2, 1, 1], "block": [32, 1, 1], "counts": {"global_load_requests": count}}
+            for count in (8, 5, 7)
+        ]
+        simulated = results.parse(json.dumps(sample.results()), "r.json")
+        simulated.trace = {"launches": launches}
+        theirs = self.counted([launches[0], launches[2]])
+        with self.assertRaisesRegex(results.ResultsError, "3 launches on the simulator, 2 on"):
+            theirs.compare(simulated)
+        simulated.rows.append({"rung": "mistake", "status": "PASS", "launches": {"first": 1, "end": 2}})
+        self.assertEqual([line.simulated for line in theirs.compare(simulated)], [8, 7])
+
     def test_variants_beside_the_hardware(self):
         def row(variant, rate=None):
             return {"rung": "f", "variant": variant, "status": "PASS", "rate": rate, "rate_unit": "GB/s"}
@@ -755,6 +768,8 @@ class Results(Temporary):
         self.assertIn("| `two` | 2 | 2.5 | 15,097 GB/s |", drawn)
         self.assertIn("| `two` | 2 | 2.5 |\n", rung_tables.variants_beside("f", simulated, counted, None) + "\n")
         self.assertEqual(rung_tables.variants_beside("f", simulated, None, measured), "")
+        simulated.trace = {"launches": [launch(8), launch(8)]}
+        self.assertEqual(rung_tables.variants_beside("f", simulated, counted, measured), "")
         simulated.rows = [row("one")]  # not a row for each launch: nobody knows which is whose
         self.assertEqual(rung_tables.variants_beside("f", simulated, counted, measured), "")
 

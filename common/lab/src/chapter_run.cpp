@@ -240,6 +240,7 @@ void Chapter::run_demonstration(const Rung& rung, const std::string& finding, Ro
     return;
   }
   if (!rung.launch) throw Failure("the rung lacks its launch");
+  const std::size_t first = launch_count();
   poison(rung.outputs);
   call(rung.prepare);
   if (const auto early = take_findings(); !early.empty()) {
@@ -257,6 +258,7 @@ void Chapter::run_demonstration(const Rung& rung, const std::string& finding, Ro
     }
     findings = take_findings();
   }
+  row.launches = {first, launch_count()};
   static_cast<void>(cudaGetLastError());
   const auto other = std::find_if(findings.begin(), findings.end(),
                                   [&](const Finding& one) { return one.kind != finding; });

@@ -49,6 +49,12 @@ void write(JsonWriter& json, const Row& row) {
     for (const auto& [name, value] : row.counts) json.value(name, value);
     json.end_object();
   }
+  if (row.launches) {
+    json.begin_object("launches");
+    json.value("first", row.launches->first);
+    json.value("end", row.launches->second);
+    json.end_object();
+  }
   json.end_object();
 }
 

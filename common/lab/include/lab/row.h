@@ -2,6 +2,7 @@
 /// What a run found: one row per rung, and what they have in common.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ struct Row {
       ratio_to_peer;  ///< the peer's median over the rung's: above 1 the rung wins
   std::optional<double> fraction_of_limit;  ///< rate over the machine's limit
   Counts counts;                            ///< of one launch, on the simulator
+  /// Of a demonstration, which only the simulator runs: its launches in the trace, as first and end.
+  std::optional<std::pair<std::size_t, std::size_t>> launches;
 
   /// Rung and variant, as the table shows them.
   std::string label() const;
