@@ -6,7 +6,7 @@ from markup import escape, escape_code, number, per, size_text, size_words, tabl
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
-from course.counted import Counted
+from course.counted import Counted, CountedLine
 from course.results import Results
 from course.source import Chapter
 
@@ -101,6 +101,28 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
     return "\n".join(out)
 
 
+# The counts beside the hardware's, and what they are called at the head of a column.
+COUNTS = {
+    "blocks": "blocks",
+    "global_load_requests": "global loads",
+    "global_load_sectors": "sectors",
+    "global_store_requests": "global stores",
+    "global_store_sectors": "sectors",
+    "global_atomic_requests": "global atomics",
+    "global_atomic_sectors": "sectors",
+    "shared_load_requests": "shared loads",
+    "shared_load_wavefronts": "wavefronts",
+    "shared_load_bank_conflicts": "conflicts",
+    "shared_store_requests": "shared stores",
+    "shared_store_wavefronts": "wavefronts",
+    "shared_store_bank_conflicts": "conflicts",
+    "shared_atomic_requests": "shared atomics",
+    "shared_atomic_wavefronts": "wavefronts",
+    "shared_wavefronts": "all wavefronts",
+    "shared_wavefronts_ideal": "ideal",
+}
+
+
 def agreement(counted: Counted | None, simulated: Results | None) -> str:
     """The simulator's counts beside the hardware's; empty where the hardware's were not recorded."""
     if not counted or not simulated:
@@ -148,22 +170,45 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
         for reason in dict.fromkeys(map(counted.reason, differing))
     }
     alone = [[*those[0], escape(reason)] for reason, those in rows.items() if len(those) == 1]
-    several = {reason: those for reason, those in rows.items() if len(those) > 1}
     if alone:
         out += [table([*head, "why"], alone, "llrrl"), ""]
-    if several:
-        for reason in several:
+    for reason, those in rows.items():
+        if len(those) > 1:
             names = dict.fromkeys(f"`{line.kernel}`" for line in differing if counted.reason(line) == reason)
             out.append(f"- {', '.join(names)}: {escape(reason)}".rstrip(".") + ".")
-        those = [row for rows_of_one in several.values() for row in rows_of_one]
-        out += [
-            "",
-            ":::{dropdown} Where they differ",
-            ":class-container: lines",
-            "",
-            table(head, those, "llrr"),
-            ":::",
-            "",
-        ]
-    out += [":::{dropdown} All of them", ":class-container: lines", "", table(head, body(every), "llrr"), ":::", ""]
+    in_use = {line.count for line in every if not is_zero(line)}
+    used = [name for name in COUNTS if name in in_use] + sorted(in_use - set(COUNTS))
+    out += [
+        "",
+        ":::{dropdown} Launch by launch",
+        ":class-container: lines agreement",
+        "",
+        "Where two numbers stand, the first is the simulator's. An empty field is a zero.",
+        "",
+        table(["kernel", *(COUNTS.get(name, name) for name in used)], by_launch(every, used), "l" + "r" * len(used)),
+        ":::",
+        "",
+    ]
     return "\n".join(out)
+
+
+def is_zero(line: CountedLine) -> bool:
+    return line.simulated == line.hardware == 0
+
+
+def by_launch(lines: list[CountedLine], used: list[str]) -> list[list[str]]:
+    """A row for each launch, or for those of a kernel that have the same counts, with a cell for each count in use."""
+    launches: dict[tuple[str, int], dict[str, str]] = {}
+    for line in lines:
+        both = number(line.simulated)
+        if line.simulated != line.hardware:
+            both += f" / **{number(line.hardware)}**"
+        launches.setdefault((line.kernel, line.launch), {})[line.count] = "" if is_zero(line) else both
+    merged: dict[tuple, list[int]] = {}
+    for (kernel, launch), counts in launches.items():
+        merged.setdefault((kernel, *(counts.get(name, "–") for name in used)), []).append(launch + 1)
+    several = {kernel for kernel, launch in launches if launch}
+    return [
+        [f"`{kernel}`" + (f" {', '.join(map(str, those))}" if kernel in several else ""), *cells]
+        for (kernel, *cells), those in merged.items()
+    ]

@@ -151,7 +151,8 @@ def measured_table(rows: list[dict]) -> str:
 
 def variants_beside(name: str, simulated: Results, counted: Counted | None, measured: Results | None) -> str:
     """The variants of a rung that reads shared memory: wavefronts on the simulator and on the hardware, and the
-    measured rate; empty where the hardware's counts are not recorded, or not launch by launch."""
+    measured rate; empty where the hardware's counts are not recorded, or not launch by launch, and where the simulator
+    counts the same for all variants."""
     rows = [row for row in simulated.of(name) if row.get("variant")]
     lines = [line for line in counted.compare(simulated) if line.kernel == name] if counted else []
     waves, requests = (
@@ -176,6 +177,8 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
             ]
             + ([rates.get(row["variant"], "–")] if rates else [])
         )
+    if len({simulated_per_load for _, simulated_per_load, *_ in body}) < 2:
+        return ""
     head = ["variant", "wavefronts per load, simulator", f"on {counted.device}"] + (["measured"] if rates else [])
     return table(head, body, "l" + "r" * (len(head) - 1))
 

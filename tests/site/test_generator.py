@@ -668,10 +668,8 @@ class Results(Temporary):
         self.assertEqual(other.reason(lines[0]), "merged by the compiler")
         page = chapter_tables.agreement(other, simulated)
         self.assertIn("all but 2 are", page)
-        self.assertIn("\n- `f`: merged by the compiler.\n\n:::{dropdown} Where they differ\n", page)
-        self.assertIn(
-            "\n| `f` | `global_load_sectors` | 8 | 4 |\n| `f` | `shared_load_wavefronts` | 100 | 104 |\n", page
-        )
+        self.assertIn("\n- `f`: merged by the compiler.\n\n:::{dropdown} Launch by launch\n", page)
+        self.assertIn("\n| kernel | sectors | wavefronts |\n|:--|--:|--:|\n| `f` | 8 / **4** | 100 / **104** |\n", page)
         one = self.counted([dict(theirs, counts={"global_load_sectors": 4})], f={"global_load_sectors": "merged"})
         self.assertIn("| `f` | `global_load_sectors` | 8 | 4 | merged |", chapter_tables.agreement(one, simulated))
         # Launches and counts that say the same are one row, and what is why for several rows is said once.
@@ -681,12 +679,12 @@ class Results(Temporary):
         merged = [dict(theirs, counts=dict.fromkeys(mine["counts"], count)) for count in (4, 4, 2)]
         page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
         self.assertIn("all but 9 are", page)
-        names = "`global_load_requests`, `shared_wavefronts`, `shared_wavefronts_ideal`"
-        self.assertIn(f"| `f`, launches 1, 2 | {names} | 8 | 4 |\n| `f`, launch 3 | {names} | 8 | 2 |\n", page)
+        four, two = ("8 / **4** | " * 2 + "8 / **4** |\n", "8 / **2** | " * 2 + "8 / **2** |\n")
+        self.assertIn(f"| `f` 1, 2 | {four}| `f` 3 | {two}", page)
         self.assertEqual(page.count("merged by the compiler"), 1)
         merged[0], merged[2] = merged[2], merged[0]
         page = chapter_tables.agreement(self.counted(merged, f={"*": "merged by the compiler"}), many)
-        self.assertIn(f"| `f`, launch 1 | {names} | 8 | 2 |\n| `f`, launches 2, 3 | {names} | 8 | 4 |\n", page)
+        self.assertIn(f"| `f` 1 | {two}| `f` 2, 3 | {four}", page)
         self.assertIn("all are those of the simulator", chapter_tables.agreement(self.counted([theirs]), simulated))
         self.assertEqual(chapter_tables.agreement(None, simulated), "")
         for change, message in (({"grid": [3, 1, 1]}, "another grid"), ({"block": [64, 1, 1]}, "another grid")):
