@@ -12,7 +12,7 @@
 
   let count = 0;
   function reach(box) {
-    const scrolls = box.scrollWidth > box.clientWidth + 1;
+    const scrolls = box.scrollWidth > box.clientWidth;
     if (scrolls && !box.hasAttribute("tabindex")) {
       box.tabIndex = 0;
       box.setAttribute("role", "group");
