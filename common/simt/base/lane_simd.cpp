@@ -1,7 +1,6 @@
 #include "base/lane_simd.h"
 
 #include <algorithm>
-#include <bit>
 
 // A copy for each generation of CPUs, of which the loader takes the right one.
 #if defined(__x86_64__) && !defined(__clang__)
@@ -78,8 +77,8 @@ Span span_of(const uint64_t* addresses, uint32_t lanes) {
   if (lanes == ~0u) [[likely]]
     return span_of_all(addresses);
   Span span;
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const uint64_t address = addresses[std::countr_zero(rest)];
+  for (const int lane : lanes_of(lanes)) {
+    const uint64_t address = addresses[lane];
     span.low = std::min(span.low, address);
     span.high = std::max(span.high, address);
     span.bits |= address;

@@ -2,11 +2,32 @@
 // instructions of them, those of the CPU that the program happens to run on.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <iterator>
 
 namespace simt::engine {
 
 inline constexpr int kLanes = 32;
+
+// The lanes of a mask, from the lowest on: `for (const int lane : lanes_of(mask))`.
+class Lanes {
+ public:
+  explicit constexpr Lanes(uint32_t mask) : mask_(mask) {}
+
+  struct Iterator {
+    uint32_t rest;
+    constexpr int operator*() const { return std::countr_zero(rest); }
+    constexpr void operator++() { rest &= rest - 1; }
+    constexpr bool operator==(std::default_sentinel_t) const { return rest == 0; }
+  };
+  constexpr Iterator begin() const { return {mask_}; }
+  constexpr std::default_sentinel_t end() const { return {}; }
+
+ private:
+  uint32_t mask_;
+};
+constexpr Lanes lanes_of(uint32_t mask) { return Lanes(mask); }
 
 // The least of 32 values.
 uint64_t lowest_of(const uint64_t* values);

@@ -1,7 +1,6 @@
 #include "check/array_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
@@ -100,8 +99,8 @@ void ArrayIndexCheck::note(WarpChecks& warp, int lane, const WrongIndex& wrong) 
 }
 
 void ArrayIndexCheck::report_exited(WarpChecks& warp, uint32_t live) {
-  for (uint32_t rest = warp.has_wrong_index & ~live; rest; rest &= rest - 1) {
-    report(warp, std::countr_zero(rest));
+  for (const int lane : lanes_of(warp.has_wrong_index & ~live)) {
+    report(warp, lane);
   }
 }
 

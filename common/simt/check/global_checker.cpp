@@ -33,8 +33,7 @@ void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f
   uint64_t line = ~uint64_t{0};
   uint64_t bytes = 0;
   int first = 0, last = 0;
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(lanes)) {
     const uint64_t at = address[lane];
     const unsigned offset = at % kLine;
     if (at - offset != line) {
@@ -82,8 +81,7 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     return place;
   }
   Fault fault;
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(request.lanes)) {
     const uint64_t address = request.address[lane];
     Fault::Kind kind = Fault::Kind::none;
     if (!range || address < range->begin || address + size > range->end) {

@@ -1,7 +1,5 @@
 #include "check/shared_checker.h"
 
-#include <bit>
-
 #include "base/program_image.h"
 #include "base/values.h"
 
@@ -76,8 +74,7 @@ SharedChecker::Verdict SharedChecker::check(const Request& request) {
   if (request.is_atomic() || request.is_volatile()) thread_order_.pass(request, thread);
 
   const symbols::SharedVariable* array = nullptr;  // that the first lane meant
-  for (uint32_t rest = is_listed ? 0 : lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(is_listed ? 0 : lanes)) {
     if (!is_sound && !check_place(request, lane, array)) {
       verdict.goes_on = false;
       return verdict;

@@ -1,7 +1,6 @@
 #include "check/shared_races.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/lane_simd.h"
 
@@ -12,10 +11,8 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
     all_lanes = now;
   } else {
     if (!pairs) pairs.reset(static_cast<uint32_t*>(std::calloc(32 * 32, sizeof(uint32_t))));
-    for (uint32_t a = members; a; a &= a - 1) {
-      for (uint32_t b = members; b; b &= b - 1) {
-        pairs[std::countr_zero(a) * 32 + std::countr_zero(b)] = now;
-      }
+    for (const int a : lanes_of(members)) {
+      for (const int b : lanes_of(members)) pairs[a * kLanes + b] = now;
     }
   }
   ++now;

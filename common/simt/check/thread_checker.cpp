@@ -1,7 +1,5 @@
 #include "check/thread_checker.h"
 
-#include <bit>
-
 #include "base/program_image.h"
 #include "base/values.h"
 
@@ -36,8 +34,7 @@ void ThreadChecker::check(const Request& request, bool again) {
 void ThreadChecker::check_words(const Request& request, const GlobalRequest& listed) {
   const bool is_store = listed.kind == AccessKind::write;
   const unsigned size = request.size;
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(request.lanes)) {
     const unsigned self = listed.thread + static_cast<unsigned>(lane);
     const uint64_t address = request.address[lane];
     const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);

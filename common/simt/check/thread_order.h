@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -43,8 +42,8 @@ class ThreadOrder {
 
   // Lanes of the warp whose first thread is `first` execute an atomic operation or a volatile access.
   void pass(const Request& request, unsigned first) {
-    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-      const unsigned self = first + static_cast<unsigned>(std::countr_zero(rest));
+    for (const int lane : lanes_of(request.lanes)) {
+      const unsigned self = first + static_cast<unsigned>(lane);
       if (request.kind != Access::store) acquire(self);
       if (request.writes()) release(self);
     }

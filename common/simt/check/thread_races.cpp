@@ -32,8 +32,8 @@ bool ThreadRaces::has_twice(const GlobalRequest& request) const {
     return false;
   uint64_t last = 0;
   bool rises = true;
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    const uint64_t at = request.address[std::countr_zero(rest)];
+  for (const int lane : lanes_of(request.lanes)) {
+    const uint64_t at = request.address[lane];
     rises &= !last || at >= last + size;
     last = at;
   }
@@ -41,8 +41,8 @@ bool ThreadRaces::has_twice(const GlobalRequest& request) const {
     return false;
   uint64_t sorted[kLanes];
   unsigned count = 0;
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    sorted[count++] = request.address[std::countr_zero(rest)];
+  for (const int lane : lanes_of(request.lanes)) {
+    sorted[count++] = request.address[lane];
   }
   std::sort(sorted, sorted + count);
   for (unsigned i = 1; i < count; ++i) {
@@ -65,8 +65,8 @@ bool ThreadRaces::is_alone(const Use& use, const GlobalRequest& request) const {
     }
     const uint32_t* offset = &offsets_[other.offsets];
     uint64_t differences = 0;
-    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-      differences |= request.address[std::countr_zero(rest)] ^ (other.low + *offset++);
+    for (const int lane : lanes_of(request.lanes)) {
+      differences |= request.address[lane] ^ (other.low + *offset++);
     }
     if (differences) return false;
   }
@@ -111,8 +111,8 @@ void ThreadRaces::list(const Use& use, const GlobalRequest& request, const WarpO
       offset[i] = static_cast<uint32_t>(request.address[i] - request.span.low);
     return;
   }
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    *offset++ = static_cast<uint32_t>(request.address[std::countr_zero(rest)] - request.span.low);
+  for (const int lane : lanes_of(request.lanes)) {
+    *offset++ = static_cast<uint32_t>(request.address[lane] - request.span.low);
   }
 }
 
@@ -124,9 +124,9 @@ void ThreadRaces::note_listed(const Use& use) {
     if (listed.base != use.base) continue;
     order.now = listed.time;
     const uint32_t* offset = &offsets_[listed.offsets];
-    for (uint32_t rest = listed.lanes; rest; rest &= rest - 1) {
+    for (const int lane : lanes_of(listed.lanes)) {
       const uint64_t address = listed.low + *offset++;
-      const unsigned thread = listed.thread + static_cast<unsigned>(std::countr_zero(rest));
+      const unsigned thread = listed.thread + static_cast<unsigned>(lane);
       for (unsigned done = 0; done < listed.size; done += 4) {
         const auto bytes =
             static_cast<uint8_t>(listed.size >= 4 ? 0xf : ((1u << listed.size) - 1) << address % 4);

@@ -4,7 +4,6 @@
 // too, and what it stores to global memory is the fault.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,8 +30,8 @@ class UninitializedValues {
 
   // These lanes write to global memory: perhaps what they have made of such a read.
   void settle(WarpChecks& warp, uint32_t lanes, FaultLog& faults) const {
-    for (uint32_t rest = warp.doubtful & lanes; rest; rest &= rest - 1) {
-      faults.add(reads_[warp.doubt_number[std::countr_zero(rest)] - 1u]);
+    for (const int lane : lanes_of(warp.doubtful & lanes)) {
+      faults.add(reads_[warp.doubt_number[lane] - 1u]);
     }
     warp.doubtful &= ~lanes;
   }

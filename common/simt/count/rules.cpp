@@ -11,6 +11,8 @@
 namespace simt {
 namespace {
 
+using engine::lanes_of;
+
 /// A set of up to 64 keys that forgets everything at once.
 class SmallSet {
  public:
@@ -61,8 +63,8 @@ unsigned phase_wavefronts(const uint64_t* addresses, uint32_t active, unsigned s
   SmallSet& seen = cleared_set();
   std::array<uint8_t, kBanks> load{};
   unsigned most = 0;
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    const uint64_t first = addresses[std::countr_zero(rest)] / 4;
+  for (const int lane : lanes_of(active)) {
+    const uint64_t first = addresses[lane] / 4;
     for (unsigned i = 0; i < words; ++i) {
       if (seen.insert(first + i)) {
         most = std::max<unsigned>(most, ++load[(first + i) % kBanks]);
@@ -88,8 +90,7 @@ unsigned count_phases(uint32_t active, unsigned size) {
 
 /// True if every active lane reads what its partner `lane ^ distance` reads, and both are active.
 bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(active)) {
     const int partner = lane ^ distance;
     if ((active >> partner & 1) && addresses[partner] != addresses[lane]) return false;
   }
@@ -111,8 +112,8 @@ unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size
   uint64_t last = 0;
   unsigned count = 0;
   bool climbing = true;
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    const uint64_t address = addresses[std::countr_zero(rest)];
+  for (const int lane : lanes_of(active)) {
+    const uint64_t address = addresses[lane];
     const uint64_t first = address / kSectorBytes;
     const uint64_t end = (address + size - 1) / kSectorBytes;
     if (count == 0) {
@@ -129,8 +130,8 @@ unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size
 
   SmallSet& seen = cleared_set();
   count = 0;
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    const uint64_t address = addresses[std::countr_zero(rest)];
+  for (const int lane : lanes_of(active)) {
+    const uint64_t address = addresses[lane];
     const uint64_t end = (address + size - 1) / kSectorBytes;
     for (uint64_t sector = address / kSectorBytes; sector <= end; ++sector) {
       count += seen.insert(sector);
@@ -155,8 +156,7 @@ unsigned count_atomic_sectors(const uint64_t* addresses, uint32_t active) {
   unsigned count = 0;
   for (uint32_t left = active; left;) {
     std::array<Set, kSets> sets{};
-    for (uint32_t rest = left; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(left)) {
       const uint64_t line = addresses[lane] / kLineBytes;
       const unsigned offset = addresses[lane] % kLineBytes;
       Set& set = sets[set_of(line)];
@@ -180,8 +180,8 @@ SharedCost count_wavefronts(const uint64_t* addresses, uint32_t active, unsigned
   const bool exchange = access == SharedAccess::compare_exchange;
   if (exchange || access == SharedAccess::atomic) {
     std::array<uint8_t, kBanks> load{};
-    for (uint32_t rest = active; rest; rest &= rest - 1) {
-      const unsigned bank = addresses[std::countr_zero(rest)] / 4 % kBanks;
+    for (const int lane : lanes_of(active)) {
+      const unsigned bank = addresses[lane] / 4 % kBanks;
       cost.wavefronts = std::max<unsigned>(cost.wavefronts, ++load[bank]);
     }
     cost.phases = cost.ideal = 1;
@@ -233,14 +233,12 @@ namespace {
 // banks, and its first one names them.)
 unsigned copy_wavefronts(const uint64_t* from, const uint64_t* to, uint32_t phase) {
   std::array<uint32_t, kBanks> given{}, taken{};
-  for (uint32_t rest = phase; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(phase)) {
     given[from[lane] / 4 % kBanks] |= 1u << lane;
     taken[to[lane] / 4 % kBanks] |= 1u << lane;
   }
   int most = 0;
-  for (uint32_t rest = phase; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(phase)) {
     most = std::max(most,
                     std::popcount(given[from[lane] / 4 % kBanks] | taken[to[lane] / 4 % kBanks]));
   }
@@ -312,8 +310,7 @@ CopyCost count_copy(const uint64_t* from, const uint64_t* to, uint32_t active, u
     const int leader = std::countr_zero(left);
     LineCopy lines;
     unsigned sectors = 0;  // of the line in shared memory that get what was read
-    for (uint32_t rest = left; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(left)) {
       if (from[lane] / kLineBytes != from[leader] / kLineBytes ||
           to[lane] / kLineBytes != to[leader] / kLineBytes)
         continue;
@@ -337,13 +334,10 @@ SpinRound count_spin_round(const uint64_t* addresses, uint32_t active, unsigned 
     if (!phase) continue;
     round.wavefronts += 2;
     uint32_t banks = 0;
-    for (uint32_t rest = phase; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(phase)) {
       const uint32_t bank = (size == 8 ? 3u : 1u) << (addresses[lane] / 4 % kBanks);
       bool lost = banks & bank;
-      for (uint32_t won = round.done; won; won &= won - 1) {
-        lost |= addresses[std::countr_zero(won)] == addresses[lane];
-      }
+      for (const int done : lanes_of(round.done)) lost |= addresses[done] == addresses[lane];
       if (lost) continue;
       banks |= bank;
       round.done |= 1u << lane;

@@ -49,8 +49,8 @@ void Worker::begin_warps() {
 void Worker::abandon_block() {
   monitor.global_checker.stores.end();
   for (unsigned w = 0; w < warp_count_; ++w) {
-    for (uint32_t rest = warps_[w]->checks.has_wrong_index; rest; rest &= rest - 1) {
-      monitor.array_index.report(warps_[w]->checks, std::countr_zero(rest));
+    for (const int lane : lanes_of(warps_[w]->checks.has_wrong_index)) {
+      monitor.array_index.report(warps_[w]->checks, lane);
     }
     for (const DeferredEffect& effect : warps_[w]->deferred) std::free(effect.text);
     warps_[w]->deferred.clear();
@@ -118,8 +118,7 @@ bool Worker::open_barrier() {
   const symbols::Location* first_line = nullptr;
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
-    for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(warp.at_barrier)) {
       const uint64_t pc = key_pc(warp.parked_key[lane]);
       ++waiting;
       count += warp.predicate[lane] != 0;
@@ -147,8 +146,7 @@ bool Worker::open_barrier() {
   monitor.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
-    for (uint32_t rest = warp.at_barrier; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(warp.at_barrier)) {
       warp.key[lane] = warp.parked_key[lane];
       warp.stop[lane] = StopReason::resume;
       warp.exchange[lane].result = static_cast<uint64_t>(count);

@@ -17,8 +17,7 @@ void report_exited(Worker& worker, const Warp& warp, int lane, int other, const 
 
 // Lanes that had not exited when the others came to a collective, and that these have waited for in vain.
 void check_exited(Worker& worker, const Warp& warp, uint32_t members, uint32_t mask) {
-  for (uint32_t rest = members; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(members)) {
     const uint32_t missing = mask & warp.live_then[lane] & ~warp.live;
     if (missing) return report_exited(worker, warp, lane, std::countr_zero(missing), nullptr);
   }
@@ -35,8 +34,7 @@ bool Worker::resolve_collectives(Warp& warp) {
     const Exchange& leader = warp.exchange[first];
     const uint32_t expected = leader.mask & warp.live;
     uint32_t members = 0;
-    for (uint32_t r = warp.at_collective & leader.mask; r; r &= r - 1) {
-      const int lane = std::countr_zero(r);
+    for (const int lane : lanes_of(warp.at_collective & leader.mask)) {
       const Exchange& e = warp.exchange[lane];
       if (e.op == leader.op && e.mask == leader.mask) members |= 1u << lane;
     }
@@ -51,8 +49,7 @@ bool Worker::resolve_collectives(Warp& warp) {
     int32_t low = INT32_MAX, high = INT32_MIN;
     uint32_t ulow = UINT32_MAX, uhigh = 0, exclusive = 0;
     unsigned same = 0;
-    for (uint32_t r = members; r; r &= r - 1) {
-      const int lane = std::countr_zero(r);
+    for (const int lane : lanes_of(members)) {
       const uint64_t value = warp.exchange[lane].value;
       all &= value;
       any |= value;
@@ -66,8 +63,7 @@ bool Worker::resolve_collectives(Warp& warp) {
       same += value == warp.exchange[std::countr_zero(members)].value;
     }
     const uint32_t doubtful = warp.checks.doubtful & members;
-    for (uint32_t r = members; r; r &= r - 1) {
-      const int lane = std::countr_zero(r);
+    for (const int lane : lanes_of(members)) {
       Exchange& e = warp.exchange[lane];
       const int width = e.width;
       const int segment = lane & ~(width - 1);
@@ -105,8 +101,7 @@ bool Worker::resolve_collectives(Warp& warp) {
           break;
         case Op::match_any: {
           uint32_t equal = 0;
-          for (uint32_t o = members; o; o &= o - 1) {
-            const int other = std::countr_zero(o);
+          for (const int other : lanes_of(members)) {
             if (warp.exchange[other].value == e.value) equal |= 1u << other;
           }
           e.result = equal;

@@ -11,8 +11,7 @@ namespace simt::engine {
 void follow_trails(CountTable& table, Warp& warp) {
   const int leader = std::countr_zero(warp.group);
   bool same = true;
-  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(warp.group)) {
     same &= warp.trail.hash[lane] == warp.trail.hash[leader] &&
             warp.key[lane] == warp.key[leader] &&
             warp.trail.queue_begin[lane] == warp.trail.queue_begin[leader] &&
@@ -39,29 +38,25 @@ void follow_trails(CountTable& table, Warp& warp) {
     for (;;) {
       const uint64_t first = key(std::countr_zero(together));
       bool parted = false;
-      for (uint32_t rest = together; rest; rest &= rest - 1)
-        parted |= key(std::countr_zero(rest)) != first;
+      for (const int lane : lanes_of(together)) parted |= key(lane) != first;
       if (parted) ++table.at(key_pc(branch)).counts.divergent_branches;
       // The next to run: all that stand at the lowest block.
       on_the_way = 0;
       branch = kNotWaiting;
-      for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
+      for (const int lane : lanes_of(warp.group)) {
         if (at[lane] == length(lane)) continue;
         on_the_way |= 1u << lane;
         branch = std::min(branch, key(lane));
       }
       if (!on_the_way) break;
       together = 0;
-      for (uint32_t rest = on_the_way; rest; rest &= rest - 1) {
-        const int lane = std::countr_zero(rest);
+      for (const int lane : lanes_of(on_the_way)) {
         if (key(lane) == branch) together |= 1u << lane;
       }
-      for (uint32_t rest = together; rest; rest &= rest - 1) ++at[std::countr_zero(rest)];
+      for (const int lane : lanes_of(together)) ++at[lane];
     }
   }
-  for (uint32_t rest = warp.group & ~warp.ahead; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(warp.group & ~warp.ahead)) {
     warp.trail.length[lane] = 0;
     warp.trail.hash[lane] = 0;
     warp.trail.queue_begin[lane] = 0;

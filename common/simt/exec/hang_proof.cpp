@@ -60,8 +60,8 @@ void HangWatch::note_access(const Warp& warp, uint32_t lanes) {
     return;
   }
   settle_stores();
-  for (uint32_t rest = lanes; rest && !changed; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  if (changed) return;
+  for (const int lane : lanes_of(lanes)) {
     for (unsigned done = 0; done < warp.size[lane]; done += 8) {
       const uint64_t address = warp.address[lane] + done;
       const unsigned size = std::min(warp.size[lane] - done, 8u);

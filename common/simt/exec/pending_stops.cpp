@@ -1,6 +1,5 @@
 #include "exec/pending_stops.h"
 
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 
@@ -26,8 +25,7 @@ void stand_at_load(Warp& warp, int lane) {
 }  // namespace
 
 void rewind(Warp& warp) {
-  for (uint32_t rest = warp.group; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(warp.group)) {
     const unsigned loads = warp.queue.loads(warp.trail.queue_end[lane]);
     if (!loads) continue;
     warp.pending_stop[lane] = {warp.key[lane],
@@ -47,8 +45,7 @@ void rewind(Warp& warp) {
 }
 
 void advance(Warp& warp, uint32_t lanes) {
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(lanes)) {
     PendingStop& pending_stop = warp.pending_stop[lane];
     if (!warp.deferred.empty()) settle_deferred(warp, 1u << lane, pending_stop.load);
     warp.trail.queue_begin[lane] = static_cast<uint8_t>(warp.queue.load[pending_stop.load] + 1);
@@ -92,8 +89,7 @@ void update_predictor(CountTable& table, const Warp& warp, uint64_t key, uint32_
   }
   // A store goes first while others wait at a load, or have even gone on from there.
   const uint32_t others = warp.live & ~(group | warp.at_barrier | warp.at_collective);
-  for (uint32_t rest = others; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(others)) {
     if (warp.stop[lane] == StopReason::load)
       table.at(key_pc(warp.key[lane])).run_ahead = RunAhead::never;
     if (!(warp.ahead >> lane & 1)) continue;

@@ -37,8 +37,7 @@ bool Worker::observe(Warp& warp, uint32_t group) {
   if (warp.has_pieces) [[unlikely]] {
     const int first = std::countr_zero(group);
     uint32_t others = 0;
-    for (uint32_t rest = group; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(group)) {
       if (warp.size[lane] != warp.size[first] || warp.stop[lane] != warp.stop[first]) {
         others |= 1u << lane;
       }

@@ -17,9 +17,9 @@ void Worker::begin_queue(Warp& warp, uint32_t lanes) {
   if (!warp.runs_ahead) return;
   warp.queue.length = 0;
   limit_ = kNotWaiting;
-  for (uint32_t rest = warp.live & ~(warp.group | warp.at_barrier | warp.at_collective); rest;
-       rest &= rest - 1) {
-    limit_ = std::min(limit_, warp.key[std::countr_zero(rest)]);
+  for (const int lane :
+       lanes_of(warp.live & ~(warp.group | warp.at_barrier | warp.at_collective))) {
+    limit_ = std::min(limit_, warp.key[lane]);
   }
   const int first = std::countr_zero(warp.group);
   stored_bytes_ = 0;

@@ -73,8 +73,7 @@ uint32_t lanes_at(const Warp& warp, uint64_t key) {
   uint32_t group = lanes_with(warp.key, key);
   const int first = std::countr_zero(group);
   if (key >> 48 != kMostDepth) {
-    for (uint32_t rest = group & (group - 1); rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(group & (group - 1))) {
       if (warp.path[lane] != warp.path[first]) group &= ~(1u << lane);
     }
   }
@@ -150,8 +149,7 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
 
 // These lanes wait at a barrier or a collective until the others have come.
 void Worker::park(Warp& warp, uint32_t group, StopReason what) {
-  for (uint32_t rest = group; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(group)) {
     warp.parked_key[lane] = warp.key[lane];
     warp.live_then[lane] = warp.live;
     warp.key[lane] = kNotWaiting;

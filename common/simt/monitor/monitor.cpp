@@ -25,8 +25,8 @@ void Monitor::next_interval() {
 }
 
 bool Monitor::observe(const Request& request) {
-  for (uint32_t rest = request.lanes & request.warp->has_wrong_index; rest; rest &= rest - 1) {
-    if (!array_index.settle(request, std::countr_zero(rest))) return false;
+  for (const int lane : lanes_of(request.lanes & request.warp->has_wrong_index)) {
+    if (!array_index.settle(request, lane)) return false;
   }
   CountTable::Entry& entry = counter.table.at(request.pc);
   const uint32_t in_shared = lanes_in_shared(request);
@@ -53,8 +53,7 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
   if (none_in(shared.tls_base, shared.tls_size) && none_in(dynamic, kMaxDynamicShared)) [[likely]]
     return 0;
   uint32_t lanes = 0;
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(request.lanes)) {
     if (shared.holds(request.address[lane])) lanes |= 1u << lane;
   }
   return lanes;
@@ -73,8 +72,7 @@ bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
   // Constant memory is another path, with a cache of its own.
   if (simt_constant_begin) {
     bool writes = false;
-    for (uint32_t rest = asked.lanes; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(asked.lanes)) {
       if (!is_constant(asked.address[lane])) continue;
       request.lanes &= ~(1u << lane);
       if (!asked.writes()) continue;
@@ -90,8 +88,7 @@ bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
   if (!place.goes_on) return false;
   if (request.writes() && is_watched(request.span.low, request.span.high, request.size))
       [[unlikely]] {
-    for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
+    for (const int lane : lanes_of(request.lanes)) {
       const uint64_t address = request.address[lane];
       if (!is_watched(address, address, request.size)) continue;
       note_writer(request.pc, block.index, request.warp->thread[lane]);
@@ -117,8 +114,7 @@ void Monitor::offer_example(const Request& request, bool is_shared, CountTable::
   example.shared = is_shared;
   example.size = request.size;
   // Shared memory from its own start, so that an array begins in bank 0.
-  for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(request.lanes)) {
     const uint64_t address = request.address[lane];
     example.address[static_cast<size_t>(lane)] =
         address - (is_shared ? shared.begin_of(address) : 0);
@@ -135,8 +131,7 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
   const uint64_t begin =
       array ? shared.tls_base + array->begin : reinterpret_cast<uint64_t>(shared.dynamic);
   uint64_t to[kLanes] = {};
-  for (uint32_t rest = store.lanes; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest);
+  for (const int lane : lanes_of(store.lanes)) {
     to[lane] = store.address[lane] - begin;
   }
   const CopyCost cost = count_copy(source, to, store.lanes, zeros, store.size);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <fstream>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lane_simd.h"
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "lab/json_writer.h"
@@ -60,8 +60,8 @@ void write(JsonWriter& json, const std::vector<Finding>& findings) {
 // that leaves sectors and banks as they are. null stands for a lane that did not take part.
 void write(JsonWriter& json, const engine::Example& example) {
   uint64_t base = ~uint64_t{0};
-  for (uint32_t rest = example.lanes; rest; rest &= rest - 1) {
-    base = std::min(base, example.address[std::countr_zero(rest)]);
+  for (const int lane : engine::lanes_of(example.lanes)) {
+    base = std::min(base, example.address[lane]);
   }
   base -= base % 128;
   json.begin_object();
