@@ -22,8 +22,9 @@ struct ProgramImage {
 };
 const ProgramImage& program_image();
 
-// The checks count program counters from here, in 32 bits.
-inline uint64_t program_base() { return program_image().first; }
+// The checks keep program counters in 32 bits, counted from the program's first address.
+inline uint32_t short_pc(uint64_t pc) { return static_cast<uint32_t>(pc - program_image().first); }
+inline uint64_t full_pc(uint32_t pc) { return program_image().first + pc; }
 
 // Is this a variable of the program?
 inline bool in_program_data(uint64_t address) {

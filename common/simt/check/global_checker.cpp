@@ -140,7 +140,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   const bool is_volatile = !request.is_atomic() && request.is_volatile();
   const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
   const AccessKind kind = touch_of(request);
-  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  const uint32_t pc = short_pc(request.pc);
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
   uint32_t lanes = request.lanes;
@@ -184,7 +184,7 @@ void GlobalChecker::report_clash(const Request& request, AccessKind kind, const 
     if (!both) continue;
     BlockRace race;
     race.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
-    race.fault.other_pc = clash.pc + program_base();
+    race.fault.other_pc = full_pc(clash.pc);
     race.fault.other_store = clash.kind != AccessKind::read;
     race.fault.other_block = BlockRaceCheck::linear(clash.block);
     if (kind == AccessKind::write) {

@@ -18,7 +18,7 @@ enum class AccessKind : uint8_t { none, read, write, atomic };  // atomic: volat
 struct AccessRecord {
   uint32_t block = 0;  // its number among the blocks of all launches
   uint32_t bytes = 0;  // which of the 32
-  uint32_t pc = 0;     // relative to the program's first address
+  uint32_t pc = 0;     // see short_pc()
   uint32_t epoch = 0;  // how many fences the block had executed, each after an access
   AccessKind kind = AccessKind::none;
 };

@@ -48,7 +48,7 @@ SharedChecker::Verdict SharedChecker::check(const Request& request) {
   WarpChecks& warp = *request.warp;
   const uint32_t lanes = request.lanes;
   const unsigned thread = warp.first_thread();
-  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  const uint32_t pc = short_pc(request.pc);
   const bool is_sound = this->is_sound(request);
 
   // Most requests are of a whole warp and in regular steps.
@@ -124,7 +124,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
   const uint64_t address = request.address[lane];
   const unsigned size = request.size;
   const unsigned self = warp.first_thread() + static_cast<unsigned>(lane);
-  const auto pc = static_cast<uint32_t>(request.pc - program_base());
+  const uint32_t pc = short_pc(request.pc);
   const bool write = request.writes(), atomic = request.is_atomic();
   size_t word = shared_.word_of(address);
   const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
@@ -147,7 +147,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
     if (!raced || thread_order_.is_ordered(race.other_thread, race.other_time, self)) [[likely]]
       continue;
     Fault fault = fault_at(Fault::Kind::shared_race, request, lane, address);
-    fault.other_pc = race.other_pc + program_base();
+    fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
     if (race.same_instruction || race.both_write) {
       conflicts_.add(request, lane, race, fault);

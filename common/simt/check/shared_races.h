@@ -76,7 +76,7 @@ struct SharedWord {
 struct Race {
   uint16_t other_thread;
   bool other_wrote;
-  uint32_t other_pc;      // relative to the program's first address
+  uint32_t other_pc;      // see short_pc()
   bool both_write;        // and neither is atomic: a race only if the values differ
   bool same_instruction;  // of one warp
   bool other_atomic;

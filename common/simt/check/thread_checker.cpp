@@ -17,14 +17,14 @@ void ThreadChecker::check(const Request& request, bool again) {
       request.is_padded(request.first())) {
     return;
   }
-  const GlobalRequest listed{request.address,
-                             request.lanes,
-                             touch_of(request),
-                             request.size,
-                             static_cast<uint32_t>(request.pc - program_base()),
-                             thread,
-                             request.span,
-                             again};
+  const GlobalRequest listed{.address = request.address,
+                             .lanes = request.lanes,
+                             .kind = touch_of(request),
+                             .size = request.size,
+                             .pc = short_pc(request.pc),
+                             .thread = thread,
+                             .span = request.span,
+                             .again = again};
   if (races.note(range->begin, listed, warp.order)) [[unlikely]]
     check_words(request, listed);
   ++warp.order.now;
@@ -48,7 +48,7 @@ void ThreadChecker::check_words(const Request& request, const GlobalRequest& lis
       told = true;
       BlockRace found;
       found.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
-      found.fault.other_pc = race.other_pc + program_base();
+      found.fault.other_pc = full_pc(race.other_pc);
       found.fault.other_store = race.other_wrote;
       found.fault.same_block = true;
       found.fault.other_thread = block_.thread(race.other_thread);

@@ -27,7 +27,7 @@ struct GlobalRequest {
   uint32_t lanes;
   AccessKind kind;
   unsigned size;
-  uint32_t pc;      // relative to the program's first address
+  uint32_t pc;      // see short_pc()
   unsigned thread;  // the warp's first
   Span span;
   bool again;  // some lane comes to words where the block has been, as far as is known

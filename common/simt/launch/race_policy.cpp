@@ -60,18 +60,17 @@ void merge(std::vector<BlockRace>& races, const BlockRace& more) {
 void add_block_races(const std::vector<BlockRace>& races,
                      const std::vector<BlockRaceCheck::TestAndSet>& test_and_set,
                      std::vector<Fault>& faults) {
-  const uint64_t base = program_base();
   for (const BlockRace& race : races) {
     const Fault& fault = race.fault;
     // A word that is tested and then set, by all to the same value, may be set once too often. Who reads it
     // meanwhile finds it set or not.
     const bool one_reads = fault.store != fault.other_store;
-    const auto store_pc = static_cast<uint32_t>((fault.store ? fault.pc : fault.other_pc) - base);
+    const uint32_t store_pc = short_pc(fault.store ? fault.pc : fault.other_pc);
     if (one_reads && !race.varies &&
         std::any_of(test_and_set.begin(), test_and_set.end(), [&](const auto& pair) {
           // `*sum += 1` tests nothing.
           return pair.store_pc == store_pc &&
-                 !is_straight(base + pair.load_pc, base + pair.store_pc);
+                 !is_straight(full_pc(pair.load_pc), full_pc(pair.store_pc));
         })) {
       continue;
     }
@@ -83,9 +82,9 @@ void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& 
                    dim3 grid) {
   std::erase_if(faults, [&](const Fault& fault) {
     if (fault.kind != Fault::Kind::shared_race || fault.store == fault.other_store) return false;
-    const auto offset = [](uint64_t pc) { return static_cast<uint32_t>(pc - program_base()); };
-    const TestedAtomic pair = fault.store ? TestedAtomic{offset(fault.other_pc), offset(fault.pc)}
-                                          : TestedAtomic{offset(fault.pc), offset(fault.other_pc)};
+    const TestedAtomic pair = fault.store
+                                  ? TestedAtomic{short_pc(fault.other_pc), short_pc(fault.pc)}
+                                  : TestedAtomic{short_pc(fault.pc), short_pc(fault.other_pc)};
     return std::find(tested_atomics.begin(), tested_atomics.end(), pair) != tested_atomics.end();
   });
   // A read that races with the first write may come before it: then the race is the news.
