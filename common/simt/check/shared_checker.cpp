@@ -58,12 +58,8 @@ SharedChecker::Verdict SharedChecker::check(const Request& request) {
                      are_in_two_rows(request.address, step);
   bool is_listed = false;
   if (verdict.are_rows) {
-    const uint64_t origin =
-        shared_.is_dynamic(request.span.low)
-            ? reinterpret_cast<uint64_t>(shared_.dynamic) - shared_.tls_size / 4 * 4
-            : shared_.tls_base;
-    verdict.rows = {{static_cast<uint32_t>((request.address[0] - origin) / 4),
-                     static_cast<uint32_t>((request.address[kLanes / 2] - origin) / 4)},
+    verdict.rows = {{static_cast<uint32_t>(shared_.word_of(request.address[0])),
+                     static_cast<uint32_t>(shared_.word_of(request.address[kLanes / 2]))},
                     static_cast<uint32_t>(static_cast<int64_t>(step) / 4),
                     request.size / 4};
     is_listed = request.writes()
@@ -127,7 +123,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
   const uint32_t pc = short_pc(request.pc);
   const bool write = request.writes(), atomic = request.is_atomic();
   size_t word = shared_.word_of(address);
-  const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
+  const uint8_t bytes = bytes_in_word(address, size);
   for (unsigned i = 0; i < size; i += 4, ++word) {
     if (request.kind != Access::store) {
       if (!races.is_written(word, bytes)) [[unlikely]] {
@@ -166,10 +162,7 @@ void SharedChecker::doubt(uint64_t address, unsigned size, uint8_t number) {
 }
 
 bool SharedChecker::is_partly_written(uint64_t address, uint64_t size) const {
-  const uint64_t first =
-      shared_.is_dynamic(address)
-          ? shared_.tls_size / 4 * 4 + (address - reinterpret_cast<uint64_t>(shared_.dynamic))
-          : address - shared_.tls_base;
+  const uint64_t first = address - shared_.word_zero(address);
   bool some = false, all = true;
   for (uint64_t byte = first; byte < first + size; ++byte) {
     const bool is_written = races.is_written(byte / 4, static_cast<uint8_t>(1u << byte % 4));

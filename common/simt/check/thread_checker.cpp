@@ -37,7 +37,7 @@ void ThreadChecker::check_words(const Request& request, const GlobalRequest& lis
   for (const int lane : lanes_of(request.lanes)) {
     const unsigned self = listed.thread + static_cast<unsigned>(lane);
     const uint64_t address = request.address[lane];
-    const auto bytes = static_cast<uint8_t>(size >= 4 ? 0xf : ((1u << size) - 1) << address % 4);
+    const uint8_t bytes = bytes_in_word(address, size);
     bool told = false;
     for (unsigned done = 0; done < size; done += 4) {
       Race race;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdlib>
 
+#include "base/values.h"
+
 namespace simt::engine {
 
 ThreadRaces::Use& ThreadRaces::use_of(uint64_t base, bool stores) {
@@ -127,9 +129,8 @@ void ThreadRaces::note_listed(const Use& use) {
     for (const int lane : lanes_of(listed.lanes)) {
       const uint64_t address = listed.low + *offset++;
       const unsigned thread = listed.thread + static_cast<unsigned>(lane);
+      const uint8_t bytes = bytes_in_word(address, listed.size);
       for (unsigned done = 0; done < listed.size; done += 4) {
-        const auto bytes =
-            static_cast<uint8_t>(listed.size >= 4 ? 0xf : ((1u << listed.size) - 1) << address % 4);
         access(address + done, bytes, thread, listed.kind, listed.pc, order, race);
       }
     }

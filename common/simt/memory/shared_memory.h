@@ -38,10 +38,10 @@ class SharedMemory {
 
   // Words of both have one numbering, the static ones first.
   size_t words() const { return tls_size / 4 + kMaxDynamicShared / 4 + 2; }
-  size_t word_of(uint64_t address) const {
-    const uint64_t from_dynamic = address - reinterpret_cast<uint64_t>(dynamic);
-    return from_dynamic < kMaxDynamicShared ? tls_size / 4 + from_dynamic / 4
-                                            : (address - tls_base) / 4;
+  size_t word_of(uint64_t address) const { return (address - word_zero(address)) / 4; }
+  // From where the words are counted in the memory that holds this address.
+  uint64_t word_zero(uint64_t address) const {
+    return is_dynamic(address) ? reinterpret_cast<uint64_t>(dynamic) - tls_size / 4 * 4 : tls_base;
   }
 
   // The __shared__ variable that holds these bytes of static shared memory, or nullptr.
