@@ -19,14 +19,12 @@ struct ArrayType {
     const size_t open = text.find(" [");
     if (open == std::string_view::npos) return;
     const std::string_view name = text.substr(text.starts_with("'"), open - text.starts_with("'"));
-    // Not operator==: that of the program may be linked in its place, whose calls are traced.
-    const auto is = [name](std::string_view word) { return name.compare(word) == 0; };
-    element = name.ends_with("*")                              ? 8
-              : name.ends_with("char") || is("bool")           ? 1
-              : name.find("short") != name.npos                ? 2
-              : name.find("long") != name.npos || is("double") ? 8
-              : is("int") || is("unsigned int") || is("float") ? 4
-                                                               : 0;
+    element = name.ends_with("*")                                          ? 8
+              : name.ends_with("char") || name == "bool"                   ? 1
+              : name.find("short") != name.npos                            ? 2
+              : name.find("long") != name.npos || name == "double"         ? 8
+              : name == "int" || name == "unsigned int" || name == "float" ? 4
+                                                                           : 0;
     bool first = true;
     for (size_t at = open + 1; at < text.size() && text[at] == '['; at = text.find(']', at) + 1) {
       const uint64_t extent = std::strtoull(text.data() + at + 1, nullptr, 10);
