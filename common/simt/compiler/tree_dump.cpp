@@ -202,7 +202,7 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
       const Text name = statement.substr(begin, name_end - begin);
       if (statement.substr(at).starts_with(" (") && !name.empty() && name[0] != '*' &&
           name[0] != '&' && name.find("->") == Text::npos && !name.starts_with("if ")) {
-        Mention call{name, *id, true, false, 0, false, place};
+        Mention call{.name = name, .id = *id, .is_call = true, .place = place};
         const Text arguments = statement.substr(at + 2);
         call.moves_memory =
             (begin > 0 && is_in_memory(statement.substr(0, begin - 3))) ||
@@ -250,7 +250,7 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
     const char before = from > 0 ? statement[from - 1] : ' ';
     if (name.empty() || is_decimal(name[0]) || before == '.' || before == '>' || before == '<')
       continue;
-    mentions.push_back({name, *id, false, before == '&', 0, false, place});
+    mentions.push_back({.name = name, .id = *id, .place = place});
   }
 }
 
