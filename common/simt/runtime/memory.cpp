@@ -59,10 +59,8 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
             std::to_string(reinterpret_cast<uint64_t>(pointer) - found->base) + " bytes into " +
             simt::memory::describe(*found) + "; to free it takes its first address");
   } else {
-    static constexpr const char* kTakers[] = {"cudaFree", "cudaFreeHost", "cudaFree",
-                                              "free or delete in a kernel", "cudaHostUnregister"};
     explain("to free " + simt::memory::describe(*found) + " takes " +
-            kTakers[static_cast<size_t>(found->kind)]);
+            simt::memory::freeing_call_of(found->kind));
   }
   return result(cudaErrorInvalidValue);
 }
