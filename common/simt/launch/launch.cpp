@@ -63,21 +63,22 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   Sampling::Kind& kind = Sampling::instance().kind(config, entry);
   uint64_t& accesses = kind.accesses;
-  LaunchRecord record;
-  record.grid = config.grid;
-  record.block = config.block;
+  device::Record record;
+  std::string& kernel = record.launch.kernel;
+  record.launch.grid = config.grid;
+  record.launch.block = config.block;
   const bool compares = traced_program && arguments && !config.cooperative;
   LaunchKey key;
   auto known = launch_memo::Known::nothing;
   bool learns = false;
   if (compares) {
     key = key_of(config, entry, {arguments, count});
-    known = launch_memo::look_up(key, record.kernel);
+    known = launch_memo::look_up(key, kernel);
     if (known == launch_memo::Known::all && Sampling::is_enough(accesses)) {
       device::finish_launch(std::move(record), {});
       return;
     }
-    record.kernel.clear();
+    kernel.clear();
     // Others of its kind repeat, and this one comes again and again, with arguments of its own: counted in full
     // once more, it is known as well.
     if (known == launch_memo::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
@@ -110,7 +111,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   Pool::instance().run(grid);
   if (!grid.traced) life_sign::end();
 
-  record.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
+  record.launch.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;
   std::vector<Fault> faults;
   std::vector<BlockRace> races;
@@ -157,17 +158,17 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
   for (const auto& [pc, counts] : record.by_pc) accesses += accesses_of(counts);
-  record.kernel = kernel_pc ? symbols::function_name(kernel_pc) : std::string();
-  if (record.kernel.empty()) record.kernel = kernel_text;
+  if (kernel_pc) kernel = symbols::function_name(kernel_pc);
+  if (kernel.empty()) kernel = kernel_text;
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    kind.repeats = launch_memo::remember(std::move(key), record.kernel, footprint, before);
+    kind.repeats = launch_memo::remember(std::move(key), kernel, footprint, before);
   } else {
     memory::note_stored_anywhere();
   }
   for (const SharedWrite& write : footprint.shared_writes())
-    unsynchronized::note(write.first, write.end, record.kernel);
+    unsynchronized::note(write.first, write.end, kernel);
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

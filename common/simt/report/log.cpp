@@ -88,24 +88,17 @@ static cudaError_t error_of(engine::Fault::Kind kind) {
   }
 }
 
-cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults) {
+cudaError_t finish_launch(Record record, const std::vector<engine::Fault>& faults) {
   Log& s = log();
   const std::lock_guard lock(s.mutex);
-  const int index = static_cast<int>(s.records.size());
-  Record& kept = s.records.emplace_back();
-  kept.launch.index = index;
-  kept.launch.kernel = std::move(record.kernel);
-  kept.launch.grid = record.grid;
-  kept.launch.block = record.block;
-  kept.launch.traced_blocks = record.traced_blocks;
-  kept.by_pc = std::move(record.by_pc);
-  kept.examples = std::move(record.examples);
-  for (const auto& [pc, counts] : kept.by_pc) kept.launch.counts += counts;
+  record.launch.index = static_cast<int>(s.records.size());
+  for (const auto& [pc, counts] : record.by_pc) record.launch.counts += counts;
+  const Launch& launch = s.records.emplace_back(std::move(record)).launch;
 
   cudaError_t sticky = cudaSuccess;
   std::set<std::string> told;  // one line may be several instructions
   for (const engine::Fault& fault : faults) {
-    Finding finding = describe(fault, kept.launch.kernel, index);
+    Finding finding = describe(fault, launch.kernel, launch.index);
     if (told.insert(finding.message).second) report(std::move(finding));
     if (sticky == cudaSuccess) sticky = error_of(fault.kind);
     if (fault.kind == engine::Fault::Kind::assertion) ++s.asserted;

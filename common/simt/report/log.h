@@ -14,26 +14,14 @@
 #include "base/fault.h"
 #include "count/count_table.h"
 
-namespace simt::engine {
-
-// What a launch leaves behind.
-struct LaunchRecord {
-  std::string kernel;
-  dim3 grid, block;
-  uint64_t traced_blocks = 0;  // fewer than all where a sample was counted
-  std::map<uint64_t, Counts> by_pc;
-  std::map<uint64_t, Example> examples;
-};
-
-}  // namespace simt::engine
-
 namespace simt::device {
 
+// What a launch leaves behind.
 struct Record {
   Launch launch;
   std::map<uint64_t, Counts> by_pc;
   std::map<uint64_t, engine::Example> examples;
-  bool resolved = false;
+  bool resolved = false;  // `launch` has its source lines
 };
 
 struct Log {
@@ -56,7 +44,8 @@ void resolve(Record& record);
 void report(Finding finding);
 size_t pending_errors();
 
-// Records the launch and reports its faults. Returns the error that stays with the device, if one of them ends the kernel.
-cudaError_t finish_launch(engine::LaunchRecord record, const std::vector<engine::Fault>& faults);
+// Gives the launch its number and its sum, keeps it, and reports its faults. Returns the error that stays with the device, if
+// one of them ends the kernel.
+cudaError_t finish_launch(Record record, const std::vector<engine::Fault>& faults);
 
 }  // namespace simt::device
