@@ -7,70 +7,57 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace simtcc {
 
 struct Unsupported {
-  std::string_view name;
   std::string_view feature;
+  std::vector<std::string_view> names;  ///< With a `*` all that begin so.
 };
-inline constexpr Unsupported kUnsupportedNames[] = {
-    {"cudaTextureObject_t", "textures"},
-    {"cudaCreateTextureObject", "textures"},
-    {"cudaSurfaceObject_t", "surfaces"},
-    {"cudaCreateSurfaceObject", "surfaces"},
-    {"cudaMallocArray", "CUDA arrays"},
-    {"cudaMalloc3DArray", "CUDA arrays"},
-    {"cudaArray_t", "CUDA arrays"},
-    {"cudaArray", "CUDA arrays"},
-    {"cudaMipmappedArray_t", "CUDA arrays"},
-    {"cudaGraphConditionalHandle", "conditional nodes of graphs"},
-    {"cudaGraphConditionalHandleCreate", "conditional nodes of graphs"},
-    {"cudaGraphAddNode", "graph nodes of any type (name the type)"},
-    {"cudaGraphicsResource_t", "graphics interoperability"},
-    {"cudaIpcMemHandle_t", "inter-process memory"},
-    {"nvcuda", "tensor-core matrices"},
-    {"CUtensorMap", "the tensor memory accelerator"},
-    {"__nv_tex_surf_handler", "textures"},
-    {"cudaIpcGetMemHandle", "inter-process memory"},
-    {"cudaIpcOpenMemHandle", "inter-process memory"},
-    {"cudaExternalMemory_t", "external memory"},
-    {"cudaExternalSemaphore_t", "external semaphores"},
-    {"this_multi_grid", "groups of several devices"},
-    {"multi_grid_group", "groups of several devices"},
-    {"cudaLaunchCooperativeKernelMultiDevice", "launches on several devices"},
-    {"__cluster_dims__", "thread-block clusters"},
-    {"this_cluster", "thread-block clusters"},
-    {"cluster_group", "thread-block clusters"},
-    {"__threadfence_cluster", "thread-block clusters"},
-    {"cudaOccupancyMaxActiveClusters", "thread-block clusters"},
-    {"cudaOccupancyMaxPotentialClusterSize", "thread-block clusters"},
-    {"cudaResourceDesc", "textures"},
-    {"cudaChannelFormatDesc", "CUDA arrays"},
-    {"cudaCreateChannelDesc", "CUDA arrays"},
-    {"cudaFreeArray", "CUDA arrays"},
-    {"cudaMemcpyToArray", "CUDA arrays"},
-    {"cudaMemcpyFromArray", "CUDA arrays"},
-    {"cudaMemcpy2DToArray", "CUDA arrays"},
-    {"cudaMemcpy2DToArrayAsync", "CUDA arrays"},
-    {"cudaMemcpy2DFromArray", "CUDA arrays"},
-    {"cudaMemcpy2DFromArrayAsync", "CUDA arrays"},
-    {"cudaMemcpy3DPeer", "copies between devices"},
-    {"cudaMemcpy3DPeerAsync", "copies between devices"},
-    {"cudaGetDriverEntryPoint", "functions of the driver"},
-    {"cudaGetDriverEntryPointByVersion", "functions of the driver"},
-    {"__shfl", "warp functions without a mask"},
-    {"__shfl_up", "warp functions without a mask"},
-    {"__shfl_down", "warp functions without a mask"},
-    {"__shfl_xor", "warp functions without a mask"},
-    {"__ballot", "warp functions without a mask"},
-    {"__all", "warp functions without a mask"},
-    {"__any", "warp functions without a mask"},
+/// The first that has a name counts.
+inline const Unsupported kUnsupported[] = {
+    {"textures",
+     {"cudaTextureObject_t", "cudaCreateTextureObject", "__nv_tex_surf_handler", "cudaResourceDesc",
+      "cudaTextureDesc*", "cudaTextureType*", "cudaReadMode*", "tex1D*", "tex2D*", "tex3D*",
+      "texCubemap*"}},
+    {"surfaces",
+     {"cudaSurfaceObject_t", "cudaCreateSurfaceObject", "surf1D*", "surf2D*", "surf3D*",
+      "surfCubemap*"}},
+    {"CUDA arrays",
+     {"cudaMallocArray", "cudaMalloc3DArray", "cudaArray_t", "cudaArray", "cudaArrayGet*",
+      "cudaMallocMipmapped*", "cudaMipmapped*", "cudaChannelFormatDesc", "cudaCreateChannelDesc",
+      "cudaFreeArray", "cudaMemcpyToArray", "cudaMemcpyFromArray", "cudaMemcpy2DToArray",
+      "cudaMemcpy2DToArrayAsync", "cudaMemcpy2DFromArray", "cudaMemcpy2DFromArrayAsync"}},
+    {"conditional nodes of graphs",
+     {"cudaGraphConditionalHandle", "cudaGraphConditionalHandleCreate"}},
+    {"graph nodes of any type (name the type)", {"cudaGraphAddNode"}},
+    {"user objects of graphs", {"cudaUserObject*"}},
+    {"graphics interoperability", {"cudaGraphics*"}},
+    {"inter-process memory", {"cudaIpc*"}},
+    {"external semaphores", {"cudaExternalSemaphore_t"}},
+    {"external memory", {"cudaExternal*", "cudaImportExternal*", "cudaDestroyExternal*"}},
+    {"tensor-core matrices", {"nvcuda"}},
+    {"the tensor memory accelerator", {"CUtensorMap"}},
+    {"groups of several devices", {"this_multi_grid", "multi_grid_group"}},
+    {"launches on several devices", {"cudaLaunchCooperativeKernelMultiDevice"}},
+    {"copies between devices", {"cudaMemcpy3DPeer", "cudaMemcpy3DPeerAsync"}},
+    {"thread-block clusters",
+     {"__cluster*", "this_cluster", "cluster_group", "__threadfence_cluster",
+      "cudaOccupancyMaxActiveClusters", "cudaOccupancyMaxPotentialClusterSize"}},
+    {"mbarrier primitives (cuda::barrier is simulated)", {"__mbarrier_*"}},
+    {"functions of the driver", {"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion"}},
+    {"libraries of kernels loaded at run time", {"cudaLibrary*"}},
+    {"generators of the library cuRAND",
+     {"curandCreateGenerator*", "curandGenerate*", "curandGenerator_t*"}},
+    {"warp functions without a mask",
+     {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"}},
 };
 
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_library(std::string_view header) {
-  constexpr Unsupported kLibraries[] = {
+  constexpr std::pair<std::string_view, std::string_view> kLibraries[] = {
       {"thrust/", "the library Thrust"},    {"cub/", "the library CUB"},
       {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
       {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
@@ -81,53 +68,20 @@ inline std::optional<std::string_view> unsupported_library(std::string_view head
       {"cupti", "the library CUPTI"},       {"nvml", "the management library"},
       {"nvJitLink", "linking at run time"},
   };
-  for (const Unsupported& library : kLibraries) {
-    if (header.starts_with(library.name)) return library.feature;
+  for (const auto& [beginning, library] : kLibraries) {
+    if (header.starts_with(beginning)) return library;
   }
   return std::nullopt;
 }
 
-/// Calls `f(name, feature)` for each name in the table.
-template <class F>
-void for_each_unsupported(F&& f) {
-  for (const Unsupported& entry : kUnsupportedNames) f(entry.name, entry.feature);
-}
-
 /// The feature that `identifier` belongs to ("textures"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_feature(std::string_view identifier) {
-  for (const Unsupported& entry : kUnsupportedNames) {
-    if (identifier == entry.name) return entry.feature;
-  }
-
-  // Families of functions: tex2D, tex2DLod, tex1Dfetch, surf2Dwrite, ...
-  const auto in_family = [identifier](std::string_view prefix) {
-    if (!identifier.starts_with(prefix)) return false;
-    const std::string_view rest = identifier.substr(prefix.size());
-    return rest.starts_with("1D") || rest.starts_with("2D") || rest.starts_with("3D") ||
-           rest.starts_with("Cubemap");
-  };
-  constexpr Unsupported kFamilies[] = {
-      {"cudaGraphics", "graphics interoperability"},
-      {"cudaIpc", "inter-process memory"},
-      {"cudaExternal", "external memory"},
-      {"cudaImportExternal", "external memory"},
-      {"cudaDestroyExternal", "external memory"},
-      {"cudaMallocMipmapped", "CUDA arrays"},
-      {"cudaMipmapped", "CUDA arrays"},
-      {"cudaArrayGet", "CUDA arrays"},
-      {"cudaLibrary", "libraries of kernels loaded at run time"},
-      {"curandCreateGenerator", "generators of the library cuRAND"},
-      {"curandGenerate", "generators of the library cuRAND"},
-      {"curandGenerator_t", "generators of the library cuRAND"},
-      {"cudaUserObject", "user objects of graphs"},
-      {"cudaTextureDesc", "textures"},
-      {"cudaTextureType", "textures"},
-      {"cudaReadMode", "textures"},
-      {"__cluster", "thread-block clusters"},
-      {"__mbarrier_", "mbarrier primitives (cuda::barrier is simulated)"},
-  };
-  for (const Unsupported& family : kFamilies) {
-    if (identifier.starts_with(family.name)) return family.feature;
+  for (const auto& [feature, names] : kUnsupported) {
+    for (std::string_view name : names) {
+      const bool is_beginning = name.ends_with('*');
+      if (is_beginning) name.remove_suffix(1);
+      if (is_beginning ? identifier.starts_with(name) : identifier == name) return feature;
+    }
   }
   // cublasSgemm, cublasDaxpy, cublasGemmEx, cublasIsamax, cublasLtMatmul, ...
   if (identifier.starts_with("cublas")) {
@@ -160,8 +114,6 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       }
     }
   }
-  if (in_family("tex")) return "textures";
-  if (in_family("surf")) return "surfaces";
   return std::nullopt;
 }
 
