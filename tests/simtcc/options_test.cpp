@@ -148,7 +148,6 @@ TEST_F(OptionsTest, OptionsForTheGpuAreIgnored) {
                            "-Wno-deprecated-gpu-targets"});
   EXPECT_TRUE(o.common.empty()) << o.common[0];
   EXPECT_TRUE(o.preprocess.empty());
-  EXPECT_TRUE(o.compile.empty());
   EXPECT_TRUE(o.link.empty());
   ASSERT_EQ(o.inputs.size(), 1u);
 }

@@ -23,8 +23,8 @@ class Atomics : private Rule {
     for (std::size_t j = i + 2; j < end; ++j) {
       if (list_[j].text.starts_with("atomic")) return;
     }
-    atomics_.push_back(i);
-    if (parentheses_ > 0 || !is(end, ";")) return;
+    unit_.atomics.push_back(i);
+    if (unit_.parentheses > 0 || !is(end, ";")) return;
     std::size_t start = i;
     if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
     if (start == 0 || !follows_a_statement(start)) return;
@@ -36,7 +36,7 @@ class Atomics : private Rule {
   void note_device_variables(std::size_t i) {
     while (is_identifier(i) || is(i, "::")) ++i;
     while (is(i, ";") || is(i, "=") || is(i, "[") || is(i, "{") || is(i, ",")) {
-      if (is_identifier(i - 1)) device_names_.insert(list_[i - 1].text);
+      if (is_identifier(i - 1)) unit_.device_names.insert(list_[i - 1].text);
       while (i < list_.size() && !is(i, ",") && !is(i, ";"))
         i = is_opening(i) ? skip_group(i) : i + 1;
       if (!is(i, ",") || !is_identifier(i + 1)) return;
@@ -89,7 +89,7 @@ class Atomics : private Rule {
       if (is(j + 1, "[") && !base) return false;
       if (t.is("blockIdx") || t.is("gridDim") || t.is("blockDim")) continue;
       if (base && is_shared(body, t.text)) continue;
-      if (base && device_names_.contains(t.text) && !is_declared(body, t.text)) continue;
+      if (base && unit_.device_names.contains(t.text) && !is_declared(body, t.text)) continue;
       if (!is_parameter(body, t.text, steps) && !is_uniform_variable(body, t.text, steps))
         return false;
     }
@@ -98,7 +98,7 @@ class Atomics : private Rule {
 
   // A __shared__ variable of this function, or of none?
   bool is_shared(const FunctionBody& body, std::string_view name) const {
-    const auto [first, last] = shared_names_.equal_range(name);
+    const auto [first, last] = unit_.shared_names.equal_range(name);
     return std::any_of(first, last, [&](const auto& shared) {
       return body_at(shared.second) == &body ||
              (!body_at(shared.second) && !is_declared(body, name));

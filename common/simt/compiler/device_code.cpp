@@ -25,13 +25,13 @@ class DeviceCode : private Rule {
     std::string called;
     if (is(i - 1, "::") && is(i - 2, "std")) {
       called = "std::" + std::string(name);
-      if (!names_.library_constexprs.contains(called)) return;
+      if (!unit_.names.library_constexprs.contains(called)) return;
     } else if (is(i - 1, "::") && is(i - 2, ">")) {
       const std::size_t angle = angle_start(i - 2);
       if (angle == kNone || angle == 0 || !is(angle - 1, "numeric_limits")) return;
       called = "std::numeric_limits::" + std::string(name);
-    } else if (names_.constexprs.contains(name) && !names_.device.contains(name) &&
-               !names_.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {
+    } else if (unit_.names.constexprs.contains(name) && !unit_.names.device.contains(name) &&
+               !unit_.names.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {
       called = std::string(name);
     } else {
       return;
@@ -48,9 +48,9 @@ class DeviceCode : private Rule {
     if (suffix == t.text.size() || t.text[suffix] != '_') return;
     const std::string apart(t.text.substr(suffix)), name = "\"\"" + apart;
     for (const std::string& written : {name, apart}) {  // operator""_km and operator"" _km
-      if (names_.device.contains(written) || names_.both.contains(written)) return;
+      if (unit_.names.device.contains(written) || unit_.names.both.contains(written)) return;
     }
-    if (names_.constexprs.contains(name) || names_.constexprs.contains(apart))
+    if (unit_.names.constexprs.contains(name) || unit_.names.constexprs.contains(apart))
       note_call(i, "operator" + name);
   }
 
@@ -79,7 +79,7 @@ class DeviceCode : private Rule {
         {"__builtin_memmove", "::memmove"},
         {"__builtin_memset", "::memset"},
     };
-    if (scopes_.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
+    if (unit_.scopes.back().side == Side::host || !in_function() || !is(i + 1, "(")) return false;
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->") || is_identifier(i - 1))) {
       if (!is_identifier(i - 1) || !is_statement_keyword(list_[i - 1].text)) return false;
     }
@@ -101,7 +101,7 @@ class DeviceCode : private Rule {
 
   void note_call(std::size_t i, std::string called) {
     // not evaluated, or perhaps discarded
-    for (std::size_t j = i; j-- > head_;) {
+    for (std::size_t j = i; j-- > unit_.head;) {
       if (is(j, "(") && j > 0 && skip_group(j) > i &&
           (is(j - 1, "sizeof") || is(j - 1, "decltype") || is(j - 1, "noexcept") ||
            is(j - 1, "alignof")))
@@ -110,10 +110,10 @@ class DeviceCode : private Rule {
     if (is_discardable(i)) return;
     const FunctionBody* const body = body_at(i);
     if (!body) return;
-    names_.constexpr_calls.push_back({tokens_.files[static_cast<std::size_t>(list_[i].file)],
-                                      list_[i].line, column_of(list_[i]), std::move(called),
-                                      list_[body->open].line, list_[body->close].line,
-                                      scopes_.back().templated, scopes_.back().side == Side::both});
+    unit_.names.constexpr_calls.push_back(
+        {tokens_.files[static_cast<std::size_t>(list_[i].file)], list_[i].line, column_of(list_[i]),
+         std::move(called), list_[body->open].line, list_[body->close].line,
+         unit_.scopes.back().templated, unit_.scopes.back().side == Side::both});
   }
 
   // Does the token stand in what an `if constexpr` selects?

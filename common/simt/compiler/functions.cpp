@@ -39,9 +39,9 @@ class Functions : private Rule {
       if (is(j, "__host__")) host = true;
     }
     if (!lambda && of_program) {
-      (kernel ? names_.kernels
-       : host ? names_.both
-              : names_.device)
+      (kernel ? unit_.names.kernels
+       : host ? unit_.names.both
+              : unit_.names.device)
           .insert(name_before(parameters));
     }
     if (kernel) return replace_token(i, std::string(kKernelMark));
@@ -77,7 +77,7 @@ class Functions : private Rule {
       } else {
         if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
                                  is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
-          names_.variables.insert(list_[i].text);
+          unit_.names.variables.insert(list_[i].text);
         }
         ++i;
       }
@@ -102,7 +102,7 @@ class Functions : private Rule {
       if (is(i, "[")) i = skip_group(i) - 1;
       if (is_identifier(i) && (i + 1 == end || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
                                is(i + 1, ",") || is(i + 1, ")")))
-        names_.host_variables.insert(list_[i].text);
+        unit_.names.host_variables.insert(list_[i].text);
     }
   }
 
@@ -117,28 +117,28 @@ class Functions : private Rule {
     }
     const std::string_view name = name_before(parameters);
     if (!list_[i].in_system_header) {
-      names_.constexprs.insert(name);
+      unit_.names.constexprs.insert(name);
       return;
     }
     const std::string_view owner =
-        scopes_.back().kind == Scope::Kind::type ? scopes_.back().name : "std";
+        unit_.scopes.back().kind == Scope::Kind::type ? unit_.scopes.back().name : "std";
     std::string full = std::string(owner) + "::" + std::string(name);
     for (std::size_t j = parameters; name == "operator" && j > start && !is(j - 1, name); --j)
       full.insert(owner.size() + 10, list_[j - 1].text);
-    names_.library_constexprs.insert(std::move(full));
+    unit_.names.library_constexprs.insert(std::move(full));
   }
 
   // A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise. One that the
   // compiler makes is where it is needed.
   void mark_special_member(std::size_t i) {
     const Token& t = list_[i];
-    if (t.in_system_header || scopes_.back().name.empty()) return;
-    const bool named = t.text == scopes_.back().name && is(i + 1, "(");
+    if (t.in_system_header || unit_.scopes.back().name.empty()) return;
+    const bool named = t.text == unit_.scopes.back().name && is(i + 1, "(");
     const bool assigns = t.text == "operator" && is(i + 1, "=") && is(i + 2, "(");
     if (!named && !assigns) return;
     const std::size_t parameters = assigns ? i + 2 : i + 1;
     if (is_defaulted(parameters)) return;
-    std::size_t start = head_;
+    std::size_t start = unit_.head;
     while (start < i && !is(start, "friend")) {
       if (is(start, "template") && is(start + 1, "<")) {
         const std::size_t end = skip_angles(start + 1);

@@ -31,7 +31,7 @@ class Kernels : private Rule {
     for (std::size_t j = start; j-- > 0 && !is(j, ";") && !is(j, "}") && !is(j, "{");) {
       if (is(j, "template")) has_template = true;
     }
-    if (scopes_.back().kind == Scope::Kind::type && !is_friend) {
+    if (unit_.scopes.back().kind == Scope::Kind::type && !is_friend) {
       return report(list_[i], kernel +
                                   " cannot be a member of a class: move it out of the class, "
                                   "and hand it the object as a parameter");
@@ -55,7 +55,7 @@ class Kernels : private Rule {
                       kernel + " cannot take a variable number of arguments: name its parameters");
       }
       for (std::size_t j = from; j < to; ++j) {
-        if (is(j, "&")) reference_kernels_.insert(name);
+        if (is(j, "&")) unit_.reference_kernels.insert(name);
       }
       if (has_template || has_pack(from, to)) continue;
       for (std::size_t j = from; j < to; ++j) {
@@ -114,7 +114,7 @@ class Kernels : private Rule {
       name = angle - 1;
     }
     if (!is_identifier(name)) return;
-    names_.kernel_places.push_back(
+    unit_.names.kernel_places.push_back(
         {std::string(list_[name].text), tokens_.files[static_cast<std::size_t>(list_[name].file)],
          list_[name].line, column_of(list_[name]), list_[partner_[open]].line});
     std::string kernel_name = flat(name, parameters);
@@ -135,8 +135,6 @@ class Kernels : private Rule {
                            (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
                            ">::registered;");
   }
-
- private:
 };
 
 }  // namespace

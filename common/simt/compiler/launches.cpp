@@ -38,7 +38,7 @@ class Launches : private Rule {
       report(t, "'<<<' starts a kernel launch, but no kernel's name stands before it");
       return;
     }
-    if (scopes_.back().side == Side::device) {
+    if (unit_.scopes.back().side == Side::device) {
       report_unsupported(t, "a kernel launch from device code (dynamic parallelism) is");
       return;
     }
@@ -54,9 +54,9 @@ class Launches : private Rule {
       return;
     }
     const std::string capture = in_function() ? "[&]" : "[]";
-    const std::string launcher = (kernel.ends_with('>') ? "template_launcher" : "launcher") +
-                                 (reference_kernels_.empty() ? "" : variables_of_host(close + 3)) +
-                                 "(";
+    const std::string launcher =
+        (kernel.ends_with('>') ? "template_launcher" : "launcher") +
+        (unit_.reference_kernels.empty() ? "" : variables_of_host(close + 3)) + "(";
     insert_before(start, "::simt::" + launcher + in_quotes(kernel) + ", " + capture +
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
@@ -83,7 +83,8 @@ class Launches : private Rule {
     const auto arguments = parts(open + 1, partner_[open]);
     for (std::size_t k = 0; k < arguments.size() && k < 64; ++k) {
       const auto [from, to] = arguments[k];
-      if (to == from + 1 && is_identifier(from) && !names_.variables.contains(list_[from].text) &&
+      if (to == from + 1 && is_identifier(from) &&
+          !unit_.names.variables.contains(list_[from].text) &&
           !is_reference(list_[from].text, from)) {
         mask |= 1ull << k;
       }

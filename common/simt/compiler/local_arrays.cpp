@@ -21,7 +21,7 @@ class LocalArrays : private Rule {
   using Rule::Rule;
 
   void visit_statement(std::size_t i) {
-    if (scopes_.back().side == Side::host || !in_function() || list_[i].in_system_header) return;
+    if (!in_device_code(i)) return;
     const std::size_t names_at = skip_type(i);
     if (names_at == kNone) return;
     std::vector<Declarator> declarators;

@@ -136,7 +136,6 @@ class Driver {
   void add_code_generation(Command& command) const {
     append(command, flags::kAlways);
     if (!options_.fast) append(command, flags::kTraced);
-    append(command, options_.compile);
   }
 
   int compile(const Input& input, const std::string& object, std::size_t i) const {
@@ -182,11 +181,11 @@ class Driver {
     if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
       return status;
     std::string code = read_file(assembly);
-    const std::string functions = read_file(dump);
+    const std::string functions_text = read_file(dump);
+    const TreeDump functions(functions_text);
     if (const int status = refuse(functions, code, result, origins)) return status;
     if (!options_.fast) {
-      const StructCalls calls =
-          find_struct_calls(TreeDump(functions), code, origins, include_.string());
+      const StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       if (!calls.to_inline.empty()) {
         // The same text but for attributes, of which g++ has said all that there is to say.
@@ -219,9 +218,8 @@ class Driver {
   }
 
   // What nvcc refuses, of the functions as g++ has read them.
-  int refuse(const std::string& text, const std::string& assembly, const Rewritten& result,
+  int refuse(const TreeDump& dump, const std::string& assembly, const Rewritten& result,
              Origins& origins) const {
-    const TreeDump dump(text);
     std::vector<Diagnostic> found = check_execution_spaces(
         dump, result.names, origins, include_.string(), options_.relaxed_constexpr);
     append(found, check_shared_memory(assembly, dump, result.names, origins));

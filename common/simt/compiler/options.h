@@ -31,7 +31,6 @@ struct Options {
 
   std::vector<std::string> common;        ///< For the preprocessor and the compiler.
   std::vector<std::string> preprocess;    ///< For the preprocessor alone.
-  std::vector<std::string> compile;       ///< For the compiler alone.
   std::vector<std::string> link;          ///< For the linker, after the objects.
   std::vector<std::string> optimisation;  ///< -O...
   std::vector<std::string> notes;         ///< For the user: what is done otherwise than asked.

@@ -32,12 +32,13 @@ class Rewriter : private Rule {
 
   Rewritten run() {
     for (const Token& directive : tokens_.directives) visit_directive(directive);
-    for (at_ = 0; at_ < list_.size(); ++at_) visit(at_);
-    for (const NamespaceShared& shared : namespace_shared_) use_namespace_shared(unit_, shared);
-    for (const std::size_t atomic : atomics_) mark_same_address(unit_, atomic);
-    Rewritten result{apply(), std::move(diagnostics_), names_wide_type(), {}, {}};
-    result.edits = std::move(edits_);
-    result.names = std::move(names_);
+    for (std::size_t i = 0; i < list_.size(); ++i) visit(i);
+    for (const NamespaceShared& shared : unit_.namespace_shared)
+      use_namespace_shared(unit_, shared);
+    for (const std::size_t atomic : unit_.atomics) mark_same_address(unit_, atomic);
+    Rewritten result{apply(), std::move(unit_.diagnostics), names_wide_type(), {}, {}};
+    result.edits = std::move(unit_.edits);
+    result.names = std::move(unit_.names);
     return result;
   }
 
@@ -53,17 +54,17 @@ class Rewriter : private Rule {
   }
 
   std::string apply() {
-    std::stable_sort(edits_.begin(), edits_.end(),
+    std::stable_sort(unit_.edits.begin(), unit_.edits.end(),
                      [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
     std::string out;
-    out.reserve(source_.size() + source_.size() / 8);
+    out.reserve(unit_.source.size() + unit_.source.size() / 8);
     std::size_t from = 0;
-    for (const Edit& edit : edits_) {
-      if (edit.offset > from) out += source_.substr(from, edit.offset - from);
+    for (const Edit& edit : unit_.edits) {
+      if (edit.offset > from) out += unit_.source.substr(from, edit.offset - from);
       out += edit.text;
       from = std::max(from, edit.offset + edit.length);
     }
-    out += source_.substr(from);
+    out += unit_.source.substr(from);
     return out;
   }
 
@@ -82,7 +83,8 @@ class Rewriter : private Rule {
     };
     if (next_word() != "pragma") return;
     const std::string_view kind = next_word();
-    if (kind == "hd_warning_disable" || kind == "nv_exec_check_disable") names_.unchecked = true;
+    if (kind == "hd_warning_disable" || kind == "nv_exec_check_disable")
+      unit_.names.unchecked = true;
     if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
         kind.starts_with("diag_") || kind == "hd_warning_disable") {
       replace(directive.offset, directive.text.size(), "");
@@ -107,22 +109,22 @@ class Rewriter : private Rule {
 
   void visit(std::size_t i) {
     const Token& t = list_[i];
-    if (unit_.traced && i == head_ && parentheses_ == 0 && t.is_identifier())
+    if (unit_.traced && i == unit_.head && unit_.parentheses == 0 && t.is_identifier())
       guard_local_arrays(unit_, i);
     if (t.kind == TokenKind::punctuator) {
       if (t.is("{")) return open_scope(i);
       if (t.is("}")) return close_scope(i);
-      if (t.is("(") || t.is("[")) ++parentheses_;
-      if (t.is(")") || t.is("]")) parentheses_ = std::max(0, parentheses_ - 1);
-      if (t.is(";") && parentheses_ == 0) {
-        if (!in_function()) note_host_variables(unit_, head_, i);
-        head_ = i + 1;
+      if (t.is("(") || t.is("[")) ++unit_.parentheses;
+      if (t.is(")") || t.is("]")) unit_.parentheses = std::max(0, unit_.parentheses - 1);
+      if (t.is(";") && unit_.parentheses == 0) {
+        if (!in_function()) note_host_variables(unit_, unit_.head, i);
+        unit_.head = i + 1;
       }
       if (is_launch_open(i)) rewrite_launch(unit_, i);
       if (is_shift(i)) rewrite_shift(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
-    } else if (scopes_.back().side != Side::host && in_function() && !t.in_system_header) {
+    } else if (in_device_code(i)) {
       note_literal(unit_, i);
     }
   }
@@ -134,34 +136,36 @@ class Rewriter : private Rule {
   }
 
   void open_scope(std::size_t i) {
-    const auto [kind, side] = classify(head_, i);
-    if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, head_, i);
-    if (kind == Scope::Kind::block && scopes_.back().kind != Scope::Kind::block &&
+    const auto [kind, side] = classify(unit_.head, i);
+    if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
+    if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
-      bodies_.push_back({head_, i, partner_[i]});
-      register_kernel(unit_, head_, i);
+      unit_.bodies.push_back({unit_.head, i, partner_[i]});
+      register_kernel(unit_, unit_.head, i);
     }
-    scopes_.push_back({kind, side, parentheses_, head_,
-                       kind == Scope::Kind::block ? std::string_view{} : scope_name(head_, i),
-                       scopes_.back().templated || is(head_, "template")});
-    parentheses_ = 0;
-    head_ = i + 1;
+    unit_.scopes.push_back(
+        {kind, side, unit_.parentheses, unit_.head,
+         kind == Scope::Kind::block ? std::string_view{} : scope_name(unit_.head, i),
+         unit_.scopes.back().templated || is(unit_.head, "template")});
+    unit_.parentheses = 0;
+    unit_.head = i + 1;
   }
 
   void close_scope(std::size_t i) {
-    if (scopes_.size() == 1) return;
-    const Scope closed = scopes_.back();
-    scopes_.pop_back();
-    parentheses_ = closed.outer_parentheses;
+    if (unit_.scopes.size() == 1) return;
+    const Scope closed = unit_.scopes.back();
+    unit_.scopes.pop_back();
+    unit_.parentheses = closed.outer_parentheses;
     // Foo() : a{1}, b{2} { ... } is still one declaration after the brace of a{1}.
-    const bool goes_on = scopes_.back().kind != Scope::Kind::block &&
-                         (parentheses_ > 0 || is(i + 1, ",") || is(i + 1, "{") || is(i + 1, ")"));
-    head_ = goes_on ? closed.outer_head : i + 1;
+    const bool goes_on =
+        unit_.scopes.back().kind != Scope::Kind::block &&
+        (unit_.parentheses > 0 || is(i + 1, ",") || is(i + 1, "{") || is(i + 1, ")"));
+    unit_.head = goes_on ? closed.outer_head : i + 1;
   }
 
   // What the brace at `open` opens, seen from the declaration that starts at `head`.
   std::pair<Scope::Kind, Side> classify(std::size_t head, std::size_t open) const {
-    const Scope& outer = scopes_.back();
+    const Scope& outer = unit_.scopes.back();
     bool device = false, host = false, parenthesis = false, type = false, space = false;
     for (std::size_t i = head; i < open && i < list_.size();) {
       const Token& t = list_[i];
@@ -237,7 +241,7 @@ class Rewriter : private Rule {
   void visit_identifier(std::size_t i) {
     const Token& t = list_[i];
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
-      if (handled_.contains(i)) return;
+      if (unit_.handled.contains(i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(unit_, i + 1);
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
       if (t.text != "__host__") note_variables(unit_, i + 1);
@@ -248,19 +252,20 @@ class Rewriter : private Rule {
     }
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
-      names_.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
-    if (!t.in_system_header && is(i + 1, "(") && !in_function() && parentheses_ == 0) {
+      unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
+    if (!t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       bool marked = false;
-      for (std::size_t j = head_; j < i; ++j) marked |= is(j, "__device__") || is(j, "__global__");
-      if (!marked) names_.unmarked.insert(t.text);
+      for (std::size_t j = unit_.head; j < i; ++j)
+        marked |= is(j, "__device__") || is(j, "__global__");
+      if (!marked) unit_.names.unmarked.insert(t.text);
     }
-    if (t.in_system_header && is(i + 1, "(") && !in_function() && parentheses_ == 0) {
-      (in_simulator_[static_cast<std::size_t>(t.file)] ? names_.simulator
-       : scopes_.back().kind == Scope::Kind::type      ? names_.methods
-                                                       : names_.library)
+    if (t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
+      (unit_.in_simulator[static_cast<std::size_t>(t.file)] ? unit_.names.simulator
+       : unit_.scopes.back().kind == Scope::Kind::type      ? unit_.names.methods
+                                                            : unit_.names.library)
           .insert(t.text);
     }
-    if (scopes_.back().kind == Scope::Kind::type && parentheses_ == 0)
+    if (unit_.scopes.back().kind == Scope::Kind::type && unit_.parentheses == 0)
       mark_special_member(unit_, i);
     if (t.text == "__launch_bounds__") {  // see register_kernel(unit_, )
       remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
@@ -272,22 +277,20 @@ class Rewriter : private Rule {
       return replace_token(i, "__attribute__((noinline))");
     }
     if (t.text == "__shared__") return rewrite_shared(unit_, i);
-    if (scopes_.back().side != Side::host && in_function() && !t.in_system_header) {
-      if (!scopes_.back().templated) check_device_word(unit_, i);
+    if (in_device_code(i)) {
+      if (!unit_.scopes.back().templated) check_device_word(unit_, i);
       note_constexpr_call(unit_, i);
     }
     if (is_merging_atomic(t.text)) return rewrite_atomic(unit_, i);
     if (t.in_system_header && t.text.starts_with("__builtin_")) return;
     if (rewrite_library_function(unit_, i)) return;
     if (t.in_system_header) return;
-    if (is_asm(t.text) && scopes_.back().side == Side::device) return rewrite_asm(unit_, i);
+    if (is_asm(t.text) && unit_.scopes.back().side == Side::device) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
   }
-
-  std::size_t at_ = 0;
 };
 
 }  // namespace

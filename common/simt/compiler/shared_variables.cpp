@@ -14,7 +14,7 @@ class SharedVariables : private Rule {
   using Rule::Rule;
 
   void visit_shared(std::size_t i) {
-    if (handled_.contains(i)) return;
+    if (unit_.handled.contains(i)) return;
     const std::size_t start = declaration_start(i);
     std::vector<std::size_t> attributes;  // first tokens of alignas(...) and [[...]]
     bool is_extern = false;
@@ -38,7 +38,7 @@ class SharedVariables : private Rule {
   }
 
   void use_namespace_shared(const NamespaceShared& shared) {
-    for (const FunctionBody& body : bodies_) {
+    for (const FunctionBody& body : unit_.bodies) {
       if (body.open < shared.after) continue;
       bool used = false, declared = false;
       for (std::size_t i = body.head; i < body.close; ++i) {
@@ -177,7 +177,7 @@ class SharedVariables : private Rule {
     if (end >= list_.size()) return;
     std::string checks;
     for (const Declarator& declarator : declarators) {
-      shared_names_.emplace(list_[declarator.name].text, declarator.name);
+      unit_.shared_names.emplace(list_[declarator.name].text, declarator.name);
       // Else g++ guards the initialisation of types with a constructor, float4 for one, at each use.
       insert_before(declarator.end, "{}");
       const std::string name(list_[declarator.name].text);
@@ -205,18 +205,29 @@ class SharedVariables : private Rule {
       const std::string name(list_[declarator.name].text);
       replace_token(declarator.name, "(&" + name + ")");
       insert_before(declarator.end, " = ::simt::detail::DynamicShared()");
-      local_dynamic_.insert(declarator.name);
+      unit_.local_dynamic.insert(declarator.name);
     }
   }
 
-  // Takes out what says where the variable lives.
+  // Is this word one that says where the variable lives?
+  bool says_where(std::size_t i) const {
+    return is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
+           is(i, "__device__");
+  }
+
+  // One past the alignas(...) or __attribute__((...)) at i, or kNone.
+  std::size_t alignment_end(std::size_t i) const {
+    const bool aligns = is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute");
+    return aligns && is(i + 1, "(") ? skip_group(i + 1) : kNone;
+  }
+
+  // Takes such words out.
   void drop_specifiers(std::size_t start, std::size_t end) {
     for (std::size_t i = start; i < end; ++i) {
       if (is(i, "{")) i = skip_group(i) - 1;
-      if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
-          is(i, "__device__")) {
+      if (says_where(i)) {
         replace_token(i, "");
-        handled_.insert(i);
+        unit_.handled.insert(i);
       }
     }
   }
@@ -224,12 +235,8 @@ class SharedVariables : private Rule {
   // Takes out alignas(...) and __attribute__((...)): dynamic shared memory is aligned for everything.
   void drop_alignment(std::size_t start, std::size_t end) {
     for (std::size_t i = start; i < end; ++i) {
-      std::size_t group_end = kNone;
       if (is(i, "{")) i = skip_group(i) - 1;
-      if (is(i, "[") && is(i + 1, "[")) group_end = skip_group(i);
-      if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
-        group_end = skip_group(i + 1);
-      }
+      const std::size_t group_end = is(i, "[") && is(i + 1, "[") ? skip_group(i) : alignment_end(i);
       if (group_end == kNone) continue;
       remove_tokens(i, group_end);
       i = group_end - 1;
@@ -252,24 +259,21 @@ class SharedVariables : private Rule {
         }
       }
       text += " = ::simt::detail::DynamicShared();";
-      namespace_shared_.push_back({list_[declarator.name].text, text, end});
+      unit_.namespace_shared.push_back({list_[declarator.name].text, text, end});
       from = declarator.end + 1;
     }
     remove_tokens(start, end + 1);
-    for (std::size_t i = start; i < end; ++i) handled_.insert(i);
+    for (std::size_t i = start; i < end; ++i) unit_.handled.insert(i);
   }
 
   // Appends token i to a declaration, unless it is a storage class or (then i moves on) an alignment.
   void append_kept(std::size_t& i, std::string& text) const {
-    if (is(i, "__shared__") || is(i, "static") || is(i, "extern") || is(i, "inline") ||
-        is(i, "__device__")) {
-      return;
+    if (says_where(i)) return;
+    if (const std::size_t end = alignment_end(i); end != kNone) {
+      i = end - 1;
+    } else {
+      text += std::string(list_[i].text) + ' ';
     }
-    if ((is(i, "alignas") || is(i, "__attribute__") || is(i, "__attribute")) && is(i + 1, "(")) {
-      i = skip_group(i + 1) - 1;
-      return;
-    }
-    text += std::string(list_[i].text) + ' ';
   }
 };
 

@@ -18,7 +18,7 @@ class Shifts : private Rule {
   using Rule::Rule;
 
   void visit_shift(std::size_t i) {
-    if (scopes_.back().side == Side::host || !in_function() || list_[i].in_system_header) return;
+    if (!in_device_code(i)) return;
     const bool assigns = is(i, "<<=") || is(i, ">>=");
     const std::size_t amount = i + (assigns ? 1 : 2);
     if (!ends_operand(i - 1) || !begins_operand(amount) || is_literal(amount)) return;
@@ -27,7 +27,7 @@ class Shifts : private Rule {
         (angle_start(i + 1) != kNone || is_template(angle_start(i) - 1)))
       return;
     if (assigns && has_no_reference(i - 1)) return;
-    for (std::size_t j = head_; j < i; ++j) {
+    for (std::size_t j = unit_.head; j < i; ++j) {
       for (const std::string_view word : kElsewhere) {
         if (is(j, word)) return;
       }

@@ -22,12 +22,6 @@ enum class TokenKind {
   directive,   // a whole line that starts with '#'
 };
 
-/// The place that a token came from.
-struct Place {
-  std::string file;
-  int line = 0;
-};
-
 struct Token {
   TokenKind kind;
   std::string_view text;  ///< Points into the lexed text.
@@ -61,8 +55,6 @@ struct Tokens {
   std::vector<Include> includes;
   std::vector<Token> directives;      ///< In order; not part of `list`.
   std::vector<std::size_t> digraphs;  ///< Where `<:`, `:>`, `<%` and `%>` stand.
-
-  Place place(const Token& token) const { return {files[token.file], token.line}; }
 };
 
 /// Cuts `text` into tokens. Until a line marker says otherwise the text is line 1 of `file`.

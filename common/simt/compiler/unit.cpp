@@ -18,26 +18,26 @@ void Rule::report(const Token& at, std::string message) {
     return other.file == diagnostic.file && other.line == diagnostic.line &&
            other.message == diagnostic.message;
   };
-  if (std::none_of(diagnostics_.begin(), diagnostics_.end(), same)) {
-    diagnostics_.push_back(std::move(diagnostic));
+  if (std::none_of(unit_.diagnostics.begin(), unit_.diagnostics.end(), same)) {
+    unit_.diagnostics.push_back(std::move(diagnostic));
   }
 }
 
 int Rule::column_of(const Token& at) const {
-  const std::size_t line = source_.rfind('\n', at.offset);
+  const std::size_t line = unit_.source.rfind('\n', at.offset);
   return static_cast<int>(line == std::string_view::npos ? at.offset + 1 : at.offset - line);
 }
 
 const FunctionBody* Rule::body_at(std::size_t i) const {
   const auto after =
-      std::upper_bound(bodies_.begin(), bodies_.end(), i,
+      std::upper_bound(unit_.bodies.begin(), unit_.bodies.end(), i,
                        [](std::size_t at, const FunctionBody& body) { return at < body.open; });
-  if (after == bodies_.begin() || i > std::prev(after)->close) return nullptr;
+  if (after == unit_.bodies.begin() || i > std::prev(after)->close) return nullptr;
   return &*std::prev(after);
 }
 
 bool Rule::declares(std::size_t i, const FunctionBody& body) const {
-  if (local_dynamic_.contains(i)) return true;
+  if (unit_.local_dynamic.contains(i)) return true;
   if (i == 0) return false;
   if (is_identifier(i - 1)) return !is_statement_keyword(list_[i - 1].text);
   if (is(i - 1, ">")) return is(i + 1, ";") || is(i + 1, "[") || is(i + 1, ",") || is(i + 1, ")");

@@ -71,29 +71,11 @@ struct Unit {
 /// What a rule is made of: the syntax to look at, the unit to change.
 class Rule : protected Syntax {
  public:
-  explicit Rule(Unit& unit)
-      : Syntax(unit.tokens, unit.partner),
-        unit_(unit),
-        source_(unit.source),
-        edits_(unit.edits),
-        diagnostics_(unit.diagnostics),
-        names_(unit.names),
-        in_simulator_(unit.in_simulator),
-        scopes_(unit.scopes),
-        parentheses_(unit.parentheses),
-        head_(unit.head),
-        bodies_(unit.bodies),
-        handled_(unit.handled),
-        local_dynamic_(unit.local_dynamic),
-        namespace_shared_(unit.namespace_shared),
-        shared_names_(unit.shared_names),
-        device_names_(unit.device_names),
-        atomics_(unit.atomics),
-        reference_kernels_(unit.reference_kernels) {}
+  explicit Rule(Unit& unit) : Syntax(unit.tokens, unit.partner), unit_(unit) {}
 
  protected:
   void replace(std::size_t offset, std::size_t length, std::string text) {
-    edits_.push_back({offset, length, std::move(text)});
+    unit_.edits.push_back({offset, length, std::move(text)});
   }
   void replace_token(std::size_t i, std::string text) {
     replace(list_[i].offset, list_[i].text.size(), std::move(text));
@@ -112,29 +94,17 @@ class Rule : protected Syntax {
   void report_unsupported(const Token& at, const std::string& what) {
     report(at, what + " not simulated");
   }
-  bool in_function() const { return scopes_.back().kind == Scope::Kind::block; }
+  bool in_function() const { return unit_.scopes.back().kind == Scope::Kind::block; }
+  /// Does the program's token stand in a function that kernels run?
+  bool in_device_code(std::size_t i) const {
+    return unit_.scopes.back().side != Side::host && in_function() && !list_[i].in_system_header;
+  }
   /// The function whose body the token stands in, or nullptr.
   const FunctionBody* body_at(std::size_t i) const;
   /// Is the name at i declared there, as a parameter or a local variable?
   bool declares(std::size_t i, const FunctionBody& body) const;
 
   Unit& unit_;
-  std::string_view& source_;
-  std::vector<Edit>& edits_;
-  std::vector<Diagnostic>& diagnostics_;
-  Names& names_;
-  std::vector<bool>& in_simulator_;
-  std::vector<Scope>& scopes_;
-  int& parentheses_;
-  std::size_t& head_;
-  std::vector<FunctionBody>& bodies_;
-  std::set<std::size_t>& handled_;
-  std::set<std::size_t>& local_dynamic_;
-  std::vector<NamespaceShared>& namespace_shared_;
-  std::multimap<std::string_view, std::size_t>& shared_names_;
-  std::set<std::string_view>& device_names_;
-  std::vector<std::size_t>& atomics_;
-  std::set<std::string_view>& reference_kernels_;
 };
 
 }  // namespace simtcc
