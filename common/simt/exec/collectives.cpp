@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "exec/worker.h"
 
 namespace simt::engine {
 namespace {
+
+using Op = detail::CollectiveOp;
 
 void report_exited(Worker& worker, const Warp& warp, int lane, int other, const char* text) {
   Fault fault = worker.fault_at(Fault::Kind::exited_lane, warp, lane);
@@ -23,11 +26,91 @@ void check_exited(Worker& worker, const Warp& warp, uint32_t members, uint32_t m
   }
 }
 
+// Those of the members that bring this value.
+uint32_t lanes_that_bring(const Warp& warp, uint32_t members, uint64_t value) {
+  uint32_t lanes = 0;
+  for (const int lane : lanes_of(members)) {
+    if (warp.exchange[lane].value == value) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+// The members' values, as 32 bits each, combined to one.
+template <class T, class F>
+uint64_t reduce(const Warp& warp, uint32_t members, F combine) {
+  T result = static_cast<T>(warp.exchange[std::countr_zero(members)].value);
+  for (const int lane : lanes_of(members & (members - 1))) {
+    result = combine(result, static_cast<T>(warp.exchange[lane].value));
+  }
+  return static_cast<uint32_t>(result);
+}
+
+// What a vote, a match of all or a reduction gives to each of its members.
+uint64_t common_result(const Warp& warp, uint32_t members, Op op) {
+  const auto least = [](auto a, auto b) { return std::min(a, b); };
+  const auto most = [](auto a, auto b) { return std::max(a, b); };
+  const uint32_t ballot = members & ~lanes_that_bring(warp, members, 0);
+  switch (op) {
+    case Op::vote_all:
+      return ballot == members;
+    case Op::vote_any:
+      return ballot != 0;
+    case Op::vote_ballot:
+      return ballot;
+    case Op::vote_uniform:
+      return ballot == 0 || ballot == members;
+    case Op::match_all: {
+      const uint64_t first = warp.exchange[std::countr_zero(members)].value;
+      return lanes_that_bring(warp, members, first) == members ? members : 0;
+    }
+    case Op::reduce_add:
+      return reduce<uint32_t>(warp, members, std::plus());
+    case Op::reduce_min_signed:
+      return reduce<int32_t>(warp, members, least);
+    case Op::reduce_max_signed:
+      return reduce<int32_t>(warp, members, most);
+    case Op::reduce_min_unsigned:
+      return reduce<uint32_t>(warp, members, least);
+    case Op::reduce_max_unsigned:
+      return reduce<uint32_t>(warp, members, most);
+    case Op::reduce_and:
+      return reduce<uint32_t>(warp, members, std::bit_and());
+    case Op::reduce_or:
+      return reduce<uint32_t>(warp, members, std::bit_or());
+    case Op::reduce_xor:
+      return reduce<uint32_t>(warp, members, std::bit_xor());
+    default:
+      return 0;
+  }
+}
+
+bool is_shuffle(Op op) { return op >= Op::shuffle_index && op <= Op::shuffle_xor; }
+
+// The lane whose value a shuffle gives to this one: itself where the other would lie outside of its segment.
+int source_of(const Exchange& e, int lane) {
+  const int segment = lane & ~(e.width - 1);
+  switch (e.op) {
+    case Op::shuffle_index:
+      return segment + (e.operand & (e.width - 1));
+    case Op::shuffle_up:
+      return lane - e.operand < segment ? lane : lane - e.operand;
+    case Op::shuffle_down: {
+      const auto place = static_cast<unsigned>(lane - segment);
+      const bool is_inside =
+          place + static_cast<unsigned>(e.operand) < static_cast<unsigned>(e.width);
+      return is_inside ? lane + e.operand : lane;
+    }
+    default: {
+      const int source = lane ^ e.operand;
+      return source >= segment + e.width || source < 0 ? lane : source;
+    }
+  }
+}
+
 }  // namespace
 
 // Completes every collective whose lanes have all come; true if there was one.
 bool Worker::resolve_collectives(Warp& warp) {
-  using Op = detail::CollectiveOp;
   bool resolved = false;
   for (uint32_t rest = warp.at_collective; rest;) {
     const int first = std::countr_zero(rest);
@@ -43,107 +126,22 @@ bool Worker::resolve_collectives(Warp& warp) {
     if ((leader.mask & warp.born & ~warp.live) && traced_) [[unlikely]]
       check_exited(*this, warp, members, leader.mask);
 
-    const auto count = static_cast<unsigned>(std::popcount(members));
-    uint64_t all = ~uint64_t{0}, any = 0, sum = 0;
-    uint32_t ballot = 0;
-    int32_t low = INT32_MAX, high = INT32_MIN;
-    uint32_t ulow = UINT32_MAX, uhigh = 0, exclusive = 0;
-    unsigned same = 0;
-    for (const int lane : lanes_of(members)) {
-      const uint64_t value = warp.exchange[lane].value;
-      all &= value;
-      any |= value;
-      sum += value;
-      exclusive ^= static_cast<uint32_t>(value);
-      low = std::min(low, static_cast<int32_t>(value));
-      high = std::max(high, static_cast<int32_t>(value));
-      ulow = std::min(ulow, static_cast<uint32_t>(value));
-      uhigh = std::max(uhigh, static_cast<uint32_t>(value));
-      if (value) ballot |= 1u << lane;
-      same += value == warp.exchange[std::countr_zero(members)].value;
-    }
+    const uint64_t common = common_result(warp, members, leader.op);
     const uint32_t doubtful = warp.checks.doubtful & members;
     for (const int lane : lanes_of(members)) {
       Exchange& e = warp.exchange[lane];
-      const int width = e.width;
-      const int segment = lane & ~(width - 1);
-      int source = lane;
-      switch (e.op) {
-        case Op::sync:
-          break;
-        case Op::shuffle_index:
-          source = segment + (e.operand & (width - 1));
-          break;
-        case Op::shuffle_up:
-          source = lane - e.operand < segment ? lane : lane - e.operand;
-          break;
-        case Op::shuffle_down:
-          source = static_cast<unsigned>(lane - segment) + static_cast<unsigned>(e.operand) >=
-                           static_cast<unsigned>(width)
-                       ? lane
-                       : lane + e.operand;
-          break;
-        case Op::shuffle_xor:
-          source = lane ^ e.operand;
-          if (source >= segment + width || source < 0) source = lane;
-          break;
-        case Op::vote_all:
-          e.result = static_cast<unsigned>(std::popcount(ballot)) == count;
-          break;
-        case Op::vote_any:
-          e.result = ballot != 0;
-          break;
-        case Op::vote_ballot:
-          e.result = ballot;
-          break;
-        case Op::vote_uniform:
-          e.result = ballot == 0 || ballot == members;
-          break;
-        case Op::match_any: {
-          uint32_t equal = 0;
-          for (const int other : lanes_of(members)) {
-            if (warp.exchange[other].value == e.value) equal |= 1u << other;
-          }
-          e.result = equal;
-          break;
-        }
-        case Op::match_all:
-          e.result = same == count ? members : 0;
-          break;
-        case Op::reduce_add:
-          e.result = static_cast<uint32_t>(sum);
-          break;
-        case Op::reduce_min_signed:
-          e.result = static_cast<uint32_t>(low);
-          break;
-        case Op::reduce_max_signed:
-          e.result = static_cast<uint32_t>(high);
-          break;
-        case Op::reduce_min_unsigned:
-          e.result = ulow;
-          break;
-        case Op::reduce_max_unsigned:
-          e.result = uhigh;
-          break;
-        case Op::reduce_and:
-          e.result = static_cast<uint32_t>(all);
-          break;
-        case Op::reduce_or:
-          e.result = static_cast<uint32_t>(any);
-          break;
-        case Op::reduce_xor:
-          e.result = exclusive;
-          break;
-      }
-      // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
-      if (e.op >= Op::shuffle_index && e.op <= Op::shuffle_xor) {
+      if (is_shuffle(e.op)) {
+        const int source = source_of(e, lane);
         if ((e.mask & warp.born & ~warp.live) >> source & 1 && traced_) [[unlikely]]
           report_exited(*this, warp, lane, source, "source");
+        // A lane that takes no part gives 0. CUDA leaves that open; sums over part of a warp rely on it.
         e.result = (members >> source & 1) ? warp.exchange[source].value : 0;
         if (doubtful >> source & 1) [[unlikely]]
           warp.checks.doubt(lane, warp.checks.doubt_number[source]);
-      } else if (doubtful && e.op != Op::sync) [[unlikely]] {
-        warp.checks.doubt(lane, warp.checks.doubt_number[std::countr_zero(doubtful)]);
+      } else {
+        e.result = e.op == Op::match_any ? lanes_that_bring(warp, members, e.value) : common;
+        if (doubtful && e.op != Op::sync) [[unlikely]]
+          warp.checks.doubt(lane, warp.checks.doubt_number[std::countr_zero(doubtful)]);
       }
       warp.key[lane] = warp.parked_key[lane];
       warp.stop[lane] = StopReason::resume;
