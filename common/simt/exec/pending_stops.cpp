@@ -8,18 +8,31 @@
 namespace simt::engine {
 namespace {
 
+LaneStop stop_of(const Warp& warp, int lane) {
+  return {warp.key[lane],       warp.address[lane],        warp.path[lane],
+          warp.stop[lane],      warp.size[lane],           warp.is_volatile[lane],
+          warp.is_padded[lane], warp.trail.queue_end[lane]};
+}
+
+void stand_at(Warp& warp, int lane, const LaneStop& stop) {
+  warp.key[lane] = stop.key;
+  warp.address[lane] = stop.address;
+  warp.path[lane] = stop.path;
+  warp.stop[lane] = stop.stop;
+  warp.size[lane] = stop.size;
+  warp.is_volatile[lane] = stop.is_volatile;
+  warp.is_padded[lane] = stop.is_padded;
+  warp.trail.queue_end[lane] = stop.queue_end;
+}
+
 // Moves a lane back to the load of the queue that its pending stop names.
 void stand_at_load(Warp& warp, int lane) {
   const unsigned load = warp.pending_stop[lane].load;
-  const unsigned place = warp.queue.load[load];
+  const uint8_t place = warp.queue.load[load];
   const LoadQueue::Event& event = warp.queue.event[place];
-  warp.key[lane] = event.key;
-  warp.address[lane] = warp.queue.address[load][lane];
-  warp.path[lane] = event.path;
-  warp.stop[lane] = StopReason::load;
-  warp.size[lane] = event.size;
-  warp.is_volatile[lane] = warp.is_padded[lane] = false;
-  warp.trail.queue_end[lane] = static_cast<uint8_t>(place);
+  stand_at(warp, lane,
+           {event.key, warp.queue.address[load][lane], event.path, StopReason::load, event.size,
+            false, false, place});
 }
 
 }  // namespace
@@ -28,16 +41,7 @@ void rewind(Warp& warp) {
   for (const int lane : lanes_of(warp.group)) {
     const unsigned loads = warp.queue.loads(warp.trail.queue_end[lane]);
     if (!loads) continue;
-    warp.pending_stop[lane] = {warp.key[lane],
-                               warp.address[lane],
-                               warp.path[lane],
-                               warp.stop[lane],
-                               warp.size[lane],
-                               warp.is_volatile[lane],
-                               warp.is_padded[lane],
-                               warp.trail.queue_end[lane],
-                               0,
-                               static_cast<uint8_t>(loads)};
+    warp.pending_stop[lane] = {stop_of(warp, lane), 0, static_cast<uint8_t>(loads)};
     warp.ahead |= 1u << lane;
     warp.live |= 1u << lane;
     stand_at_load(warp, lane);
@@ -46,23 +50,16 @@ void rewind(Warp& warp) {
 
 void advance(Warp& warp, uint32_t lanes) {
   for (const int lane : lanes_of(lanes)) {
-    PendingStop& pending_stop = warp.pending_stop[lane];
-    if (!warp.deferred.empty()) settle_deferred(warp, 1u << lane, pending_stop.load);
-    warp.trail.queue_begin[lane] = static_cast<uint8_t>(warp.queue.load[pending_stop.load] + 1);
-    if (++pending_stop.load < pending_stop.loads) {
+    PendingStop& pending = warp.pending_stop[lane];
+    if (!warp.deferred.empty()) settle_deferred(warp, 1u << lane, pending.load);
+    warp.trail.queue_begin[lane] = static_cast<uint8_t>(warp.queue.load[pending.load] + 1);
+    if (++pending.load < pending.loads) {
       stand_at_load(warp, lane);
       continue;
     }
-    warp.key[lane] = pending_stop.key;
-    warp.address[lane] = pending_stop.address;
-    warp.path[lane] = pending_stop.path;
-    warp.stop[lane] = pending_stop.stop;
-    warp.size[lane] = pending_stop.size;
-    warp.is_volatile[lane] = pending_stop.is_volatile;
-    warp.is_padded[lane] = pending_stop.is_padded;
-    warp.trail.queue_end[lane] = pending_stop.queue_end;
+    stand_at(warp, lane, pending.stop);
     warp.ahead &= ~(1u << lane);
-    if (pending_stop.key == kNotWaiting) warp.live &= ~(1u << lane);
+    if (pending.stop.key == kNotWaiting) warp.live &= ~(1u << lane);
   }
 }
 

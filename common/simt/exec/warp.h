@@ -92,14 +92,19 @@ struct LoadQueue {
   unsigned blocks(unsigned events) const { return events ? event[events - 1].blocks : 0; }
 };
 
-// A lane's stop, while it is still in the past, at a load that it ran ahead of.
-struct PendingStop {
+// Where a lane stands, out of the arrays of its warp.
+struct LaneStop {
   uint64_t key, address;
   uint32_t path;
   StopReason stop;
   uint8_t size;
   bool is_volatile, is_padded;
   uint8_t queue_end;
+};
+
+// A lane's stop, while it is still in the past, at a load that it ran ahead of.
+struct PendingStop {
+  LaneStop stop;
   uint8_t load, loads;  // where it is, and how many there are
 };
 
