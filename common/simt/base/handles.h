@@ -5,6 +5,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/lasting.h"
+
 struct CUstream_st;
 
 namespace simt {
@@ -13,28 +15,24 @@ template <class T>
 class Handles {
  public:
   static T* add(T* made) {
-    Handles& all = instance();
+    Handles& all = lasting<Handles>();
     const std::lock_guard lock(all.mutex_);
     all.live_.insert(made);
     return made;
   }
   // False if there is none.
   static bool remove(T* handle) {
-    Handles& all = instance();
+    Handles& all = lasting<Handles>();
     const std::lock_guard lock(all.mutex_);
     return all.live_.erase(handle) != 0;
   }
   static bool is_live(T* handle) {
-    Handles& all = instance();
+    Handles& all = lasting<Handles>();
     const std::lock_guard lock(all.mutex_);
     return all.live_.contains(handle);
   }
 
  private:
-  static Handles& instance() {
-    static auto* only = new Handles;  // destructors of the program may come late
-    return *only;
-  }
   std::mutex mutex_;
   std::unordered_set<T*> live_;
 };

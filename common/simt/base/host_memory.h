@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 
 namespace simt {
 
@@ -20,6 +21,17 @@ class HostMemory {
   static inline thread_local bool in_use_ = false;
   bool before_;
 };
+
+// An array of the host's that holds zeros. A page of it that nobody uses takes no memory.
+struct FreeHostMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+template <class T>
+using HostArray = std::unique_ptr<T[], FreeHostMemory>;
+template <class T>
+HostArray<T> zeroed(size_t count) {
+  return HostArray<T>(static_cast<T*>(std::calloc(count, sizeof(T))));
+}
 
 // For containers that grow while a lane runs.
 template <class T>

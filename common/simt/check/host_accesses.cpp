@@ -39,10 +39,7 @@ void host_access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   if (!known.insert(pc).second) return;
   const symbols::Location& at = symbols::locate(program_call(pc));
   if (!known_lines.insert({at.file, at.line}).second) return;
-  Finding f;
-  f.kind = "host-access";
-  f.file = at.file;
-  f.line = at.line;
+  Finding f = device::finding_at(at, "host-access");
   f.address = address;
   const memory::Allocation* found = memory::find(address);
   f.allocation = found ? memory::describe(*found) : "device memory";

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
@@ -27,10 +28,7 @@ struct HostCopies {
   std::map<uint64_t, UnwrittenRun> runs;  // by their first byte
 };
 
-HostCopies& host_copies() {
-  static HostCopies* s = new HostCopies;  // destructors of the program may come late
-  return *s;
-}
+HostCopies& host_copies() { return lasting<HostCopies>(); }
 
 // The hull of what is left.
 void set_range(const std::map<uint64_t, UnwrittenRun>& runs) {
@@ -111,11 +109,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
     set_range(s.runs);
   }
   const symbols::Location& copied = symbols::locate(read.caller);
-  Finding f;
-  f.kind = "uninitialized-global";
-  f.severity = Severity::warning;
-  f.file = copied.file;
-  f.line = copied.line;
+  Finding f = device::finding_at(copied, "uninitialized-global", Severity::warning);
   f.address = read.from;
   const memory::Allocation* found = memory::find(read.from);
   f.allocation = found ? memory::describe(*found) : "device memory";

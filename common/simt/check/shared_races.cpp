@@ -10,7 +10,7 @@ void WarpOrder::sync(uint32_t members, uint32_t live) {
   if ((members & live) == live) {
     all_lanes = now;
   } else {
-    if (!pairs) pairs.reset(static_cast<uint32_t*>(std::calloc(32 * 32, sizeof(uint32_t))));
+    if (!pairs) pairs = zeroed<uint32_t>(kLanes * kLanes);
     for (const int a : lanes_of(members)) {
       for (const int b : lanes_of(members)) pairs[a * kLanes + b] = now;
     }

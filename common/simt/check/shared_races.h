@@ -15,11 +15,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "base/host_memory.h"
 #include "base/lane_simd.h"
 
 namespace simt::engine {
@@ -27,12 +26,8 @@ namespace simt::engine {
 // What __syncwarp has ordered within one warp. Time is the number of the warp instruction.
 struct WarpOrder {
   uint32_t now = 1;
-  uint32_t all_lanes = 0;  // when a __syncwarp of the whole warp happened last
-  struct Free {
-    void operator()(uint32_t* p) const { std::free(p); }
-  };
-  // (A lane runs while it is made, whose `new` is the device's.)
-  std::unique_ptr<uint32_t[], Free> pairs;  // [lane][lane]: the same for part of the warp
+  uint32_t all_lanes = 0;     // when a __syncwarp of the whole warp happened last
+  HostArray<uint32_t> pairs;  // [lane][lane]: the same for part of the warp
 
   void reset() {
     now = 1;
@@ -94,10 +89,10 @@ class RaceCheck {
  public:
   // Words of static and dynamic shared memory have numbers from 0.
   void resize(size_t words) {
-    words_.reset(static_cast<SharedWord*>(std::calloc(words, sizeof(SharedWord))));
+    words_ = zeroed<SharedWord>(words);
     whole_.assign(words, 0);
     listed_.reserve(kMostListed);
-    bytes_.reset(static_cast<SharedUse*>(std::calloc(words * 4, sizeof(SharedUse))));
+    bytes_ = zeroed<SharedUse>(words * 4);
   }
   void next_interval() {
     ++interval_;
@@ -140,10 +135,8 @@ class RaceCheck {
               const WarpOrder& order, Race& race);
 
   // The same, and no more: for memory that others may write as well.
-  bool note_word(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
-                 const WarpOrder& order, Race& race) {
-    return note(word, bytes, thread, write, atomic, pc, order, race);
-  }
+  bool note(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
+            const WarpOrder& order, Race& race);
 
   std::span<const TestedAtomic> tested_atomics() const { return {tested_, tested_count_}; }
   void forget_tested_atomics() { tested_count_ = 0; }
@@ -163,8 +156,6 @@ class RaceCheck {
   bool are_whole(const TwoRows& rows) const;
   void note_listed();
 
-  bool note(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
-            const WarpOrder& order, Race& race);
   bool use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
            const WarpOrder& order, Race& race);
   bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
@@ -172,18 +163,14 @@ class RaceCheck {
 
   void note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc);
 
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
   TestedAtomic tested_[16];  // the first of a launch
   unsigned tested_count_ = 0;
-  // Of these and of bytes_, which has four for each word, no page that nobody uses is there.
-  std::unique_ptr<SharedWord[], Free> words_;
+  HostArray<SharedWord> words_;
   std::vector<uint32_t>
       whole_;  // of words for which is_whole() holds: the interval of the last store
   std::vector<Listed> listed_;  // the requests of this interval, unless each is checked
   Kind kind_ = Kind::empty;
-  std::unique_ptr<SharedUse[], Free> bytes_;
+  HostArray<SharedUse> bytes_;  // four for each word
   uint32_t interval_ = 1;
   uint32_t block_ = 1;
 };

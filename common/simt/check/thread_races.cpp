@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 #include "base/values.h"
 
@@ -162,14 +161,14 @@ bool ThreadRaces::access(uint64_t address, uint8_t bytes, unsigned thread, Acces
   if (!words_) {
     words_ = std::make_unique<RaceCheck>();
     words_->resize(kMostSectors * 8);
-    sectors_.reset(static_cast<Sector*>(std::calloc(4 * kMostSectors, sizeof(Sector))));
+    sectors_ = zeroed<Sector>(4 * kMostSectors);
     words_->begin_block();
   }
   uint32_t sector = 0;
   if (!number_of(address - address % kSectorBytes, sector)) return false;
   const bool is_atomic = kind == AccessKind::atomic;
-  if (!words_->note_word(sector * 8 + address % kSectorBytes / 4, bytes, thread,
-                         kind != AccessKind::read, is_atomic, pc, order, race)) {
+  if (!words_->note(sector * 8 + address % kSectorBytes / 4, bytes, thread,
+                    kind != AccessKind::read, is_atomic, pc, order, race)) {
     return false;
   }
   const bool one_loads = kind == AccessKind::read || !race.other_wrote;

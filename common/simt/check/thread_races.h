@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/host_memory.h"
 #include "base/lane_simd.h"
 #include "check/block_races.h"
 #include "check/shared_races.h"
@@ -99,9 +100,6 @@ class ThreadRaces {
   void note_listed(const Use& use);
   bool number_of(uint64_t sector, uint32_t& number);
 
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
   std::vector<Use> uses_;
   size_t last_use_[2] = {};  // by a load, by a store
   uint64_t blocks_ = 0;
@@ -109,7 +107,7 @@ class ThreadRaces {
   std::vector<Listed> listed_;
   std::vector<uint32_t> offsets_;
   std::unique_ptr<RaceCheck> words_;  // made when the first are needed
-  std::unique_ptr<Sector[], Free> sectors_;
+  HostArray<Sector> sectors_;
   uint32_t sector_count_ = 0, sector_interval_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "check/host_accesses.h"
@@ -29,10 +30,7 @@ struct State {
   std::set<std::pair<std::string, int>> told;  // lines
 };
 
-State& state() {
-  static State* s = new State;  // destructors of the program may come late
-  return *s;
-}
+State& state() { return lasting<State>(); }
 
 thread_local unsigned in_order = 0;
 
@@ -65,11 +63,7 @@ void read(uint64_t address, unsigned size, uint64_t pc) {
   if (found == s.written.end()) return;
   const symbols::Location& at = symbols::locate(engine::program_call(pc));
   if (!s.told.insert({at.file, at.line}).second) return;
-  Finding f;
-  f.kind = "host-access";
-  f.severity = Severity::warning;
-  f.file = at.file;
-  f.line = at.line;
+  Finding f = device::finding_at(at, "host-access", Severity::warning);
   f.address = address;
   const memory::Allocation* memory = memory::find(address);
   f.allocation = memory ? memory::describe(*memory) : "memory that the device shares";

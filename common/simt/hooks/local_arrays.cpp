@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/zones.h"
 #include "hooks/hooks.h"
@@ -53,10 +54,7 @@ struct Known {
   std::unordered_map<uint64_t, unsigned> stale;  // times, by program counter
   std::unordered_map<uint64_t, Place> places;    // by return address
 };
-Known& known() {
-  static Known* k = new Known;
-  return *k;
-}
+Known& known() { return lasting<Known>(); }
 
 // The array whose zone holds the address, or nullptr.
 const symbols::Local* array_of(const Frame& frame) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
 #include "report/errors.h"
 
@@ -17,10 +18,7 @@ struct Registry {
 };
 
 // Kernels register before main(), in an order that nobody knows.
-Registry& registry() {
-  static auto* r = new Registry;
-  return *r;
-}
+Registry& registry() { return lasting<Registry>(); }
 
 }  // namespace
 

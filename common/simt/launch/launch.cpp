@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.h"
 #include "base/program.h"
 #include "base/settings.h"
 #include "base/symbols.h"
@@ -61,7 +62,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
-  Sampling::Kind& kind = Sampling::instance().kind(config, entry);
+  Sampling::Kind& kind = lasting<Sampling>().kind(config, entry);
   uint64_t& accesses = kind.accesses;
   device::Record record;
   std::string& kernel = record.launch.kernel;

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/lasting.h"
 #include "memory/allocations.h"
 
 namespace simt::engine {
@@ -22,10 +23,7 @@ struct State {
   std::vector<Memo> memos;
   std::vector<std::pair<LaunchKey, unsigned>> missed;
 };
-State& state() {
-  static auto* s = new State;
-  return *s;
-}
+State& state() { return lasting<State>(); }
 
 constexpr size_t kMostMemos = 64;
 constexpr size_t kMostMissed = 64;

@@ -20,11 +20,6 @@ class Sampling {
   static constexpr uint64_t kAccesses = uint64_t{1} << 26;
   static constexpr uint64_t kBlocks = 4;
 
-  static Sampling& instance() {
-    static Sampling* sampling = new Sampling;
-    return *sampling;
-  }
-
   // Launches of one kernel, grid and block.
   struct Kind {
     uint64_t accesses = 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/shadow.h"
@@ -43,10 +44,7 @@ struct State {
   uint64_t total = 0;
 };
 
-State& state() {
-  static State* s = new State;  // outlives static destructors that call cudaFree
-  return *s;
-}
+State& state() { return lasting<State>(); }
 
 uint64_t reserve() {
   void* p =

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
+#include "report/log.h"
 
 namespace simt::device {
 namespace {
@@ -26,10 +28,7 @@ struct ApiErrors {
   std::string kernel, why;  // of the error to come
 };
 
-ApiErrors& api_errors() {
-  static ApiErrors* s = new ApiErrors;  // destructors of the program may come late
-  return *s;
-}
+ApiErrors& api_errors() { return lasting<ApiErrors>(); }
 
 bool may_fail(cudaError_t error) {
   return error == cudaErrorNotReady || error == cudaErrorNotSupported ||
@@ -124,11 +123,9 @@ std::vector<Finding> take_api_errors(std::optional<int> status) {
     if (error.taken && !error.named && *status == 0) continue;
     const bool unseen_launch = error.is_launch && !error.told;
     const symbols::Location& at = symbols::locate(error.pc);
-    Finding f;
-    f.kind = "api-error";
-    f.severity = unseen_launch || status.value_or(0) != 0 ? Severity::error : Severity::warning;
-    f.file = at.file;
-    f.line = at.line;
+    Finding f =
+        finding_at(at, "api-error",
+                   unseen_launch || status.value_or(0) != 0 ? Severity::error : Severity::warning);
     f.message =
         error.call + " at " + at.text() + " failed and did nothing" +
         (error.why.empty() ? std::string() : ": " + error.why) + ". " +

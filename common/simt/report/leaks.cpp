@@ -34,11 +34,7 @@ void report_leaks() {
     }
     ++told;
     const memory::Allocation& first = allocations.front();
-    Finding f;
-    f.kind = "leak";
-    f.severity = severity;
-    f.file = std::get<0>(call);
-    f.line = std::get<1>(call);
+    Finding f = finding_at({std::get<0>(call), std::get<1>(call)}, "leak", severity);
     f.address = first.base;
     f.allocation = memory::describe(allocations);
     f.message = f.allocation + (allocations.size() > 1 || !first.name.empty() ? " were" : " was") +
@@ -47,9 +43,7 @@ void report_leaks() {
     report(std::move(f));
   }
   if (others == 0) return;
-  Finding f;
-  f.kind = "leak";
-  f.severity = severity;
+  Finding f = finding_at({}, "leak", severity);
   f.message = plural(others, "more allocation") + " made elsewhere " +
               (others > 1 ? "were" : "was") + " never freed. (SIMT_LEAKS=1 lists all of them.)";
   report(std::move(f));

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/lasting.h"
 #include "base/program.h"
 #include "base/symbols.h"
 #include "memory/allocations.h"
@@ -15,10 +16,7 @@
 namespace simt {
 namespace device {
 
-Log& log() {
-  static Log* s = new Log;  // destructors of the program may come late
-  return *s;
-}
+Log& log() { return lasting<Log>(); }
 
 void resolve(Record& record) {
   if (record.resolved) return;
@@ -30,6 +28,15 @@ void resolve(Record& record) {
     by_line[{at.file, at.line}] += counts;
   }
   for (auto& [at, counts] : by_line) record.launch.lines.push_back({at.first, at.second, counts});
+}
+
+Finding finding_at(const symbols::Location& at, std::string kind, Severity severity) {
+  Finding finding;
+  finding.kind = std::move(kind);
+  finding.severity = severity;
+  finding.file = at.file;
+  finding.line = at.line;
+  return finding;
 }
 
 void report(Finding finding) {

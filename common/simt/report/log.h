@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fault.h"
+#include "base/symbols.h"
 #include "count/count_table.h"
 
 namespace simt::device {
@@ -39,6 +40,10 @@ Log& log();
 
 // Sums the counts of a launch by source line, once.
 void resolve(Record& record);
+
+// A finding of the host's, at a line.
+Finding finding_at(const symbols::Location& at, std::string kind,
+                   Severity severity = Severity::error);
 
 // Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
 void report(Finding finding);
