@@ -383,13 +383,13 @@ __global__ void __launch_bounds__(BLOCK) copy_batch(float* out, const float* in,
 //
 // **Timed.** `copy_scalar` has too few bytes in flight, by Little's law: it reaches 0.62 of the rate of `cudaMemcpy`,
 // `copy_float2` 0.91 and `copy_float4` 1.01. The plain struct has the same bytes in flight in four instructions, and
-// reaches 0.99. But more in flight than it takes is no gain: with two, four and eight loads per thread it is 0.98, 0.96
+// reaches 0.99. But more in flight than it takes is no gain: with two, four and eight loads per thread it is 0.97, 0.96
 // and 0.97, as each block now touches more of the memory at a time. One `float4` per thread is all that a copy needs.
 //= 0.62: ratio("copy_scalar")
 //= 0.91 and: ratio("copy_float2")
 //= and `copy_float4` 1.01: ratio("copy_float4")
 //= 0.99: ratio("copy_struct/plain")
-//= 0.98, 0.96: (ratio("copy_batch/loads=2"), ratio("copy_batch/loads=4"))
+//= 0.97, 0.96: (ratio("copy_batch/loads=2"), ratio("copy_batch/loads=4"))
 //= and 0.97: ratio("copy_batch/loads=8")
 //
 // ### Copies that pass no registers
@@ -618,8 +618,8 @@ __global__ void __launch_bounds__(BLOCK) store_order(float* out, const float* in
 // compiler nothing that `#pragma unroll` does not. What counts is that it *can* unroll: the number of iterations must
 // be known, and no store may be in the way.
 //
-// **Timed.** 0.71 ms with one step, 0.58 with two, 0.52 with eight.
-//= 0.71 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
+// **Timed.** 0.70 ms with one step, 0.58 with two, 0.52 with eight.
+//= 0.70 ms with one step, 0.58: (ms("store_order/unroll=1"), ms("store_order/unroll=2"))
 //= 0.52 with eight: ms("store_order/unroll=8")
 //
 // The price is registers, from 13 to 32, and code. A loop that the compiler does not unroll by itself often has a bound
@@ -911,7 +911,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // | `wait` | the fixed latency that the control code states | one warp, one chain of `FFMA` | `hide_latency` |
 // | `math_pipe_throttle` | a busy unit | `SHF` and `LOP3`, half as fast as a warp issues | `warp_tile` of chapter 05 |
 // | `not_selected` | nothing: another warp was chosen | 16 warps with eight chains each | `warp_tile` of chapter 05 |
-// | `branch_resolving` | the target of a jump | a loop of nothing but its jump | a short loop that is rolled up |
+// | `branch_resolving` | the target of a jump | calls of a function that does nothing | small functions that are not inlined |
 // | `no_instruction` | the instruction cache | 192 KiB of `FFMA` without a loop | a loop unrolled too far |
 // | `sleeping` | its own `__nanosleep` | `__nanosleep` in a loop | a lock that backs off |
 // | `dispatch_stall` | the dispatch unit, as for register banks | – | a loop of `FFMA` without `.reuse` |
@@ -920,36 +920,49 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 //= 192 KiB: 12288 * 16 / 1024
 //
 // **Measured.** The part of a warp's time that goes to the reason of its kernel: 0.94 for `barrier`, 0.91 for `mio_throttle`,
-// 0.89 for `lg_throttle`, 0.88 for `not_selected`, 0.85 for `long_scoreboard`, 0.66 for `wait`. With `math_pipe_throttle` it
-// is 0.41, and the same again for `not_selected`: the warps that could issue wait for each other. With `short_scoreboard`
-// it is 0.26. Shared memory answers within some 30 cycles, and `wait`, for the other instructions of the loop, has 0.44.
-//= 0.94 for: ncu("stall_reasons/barrier",
+// 0.89 for `lg_throttle`, 0.88 for `not_selected`, 0.85 for `long_scoreboard`, 0.85 for `membar`, 0.81 for `no_instruction`,
+// 0.79 for `sleeping`, 0.70 for `short_scoreboard`, 0.66 for `wait`, 0.57 for `branch_resolving`. With `math_pipe_throttle`
+// it is 0.41, and the same again for `not_selected`: the warps that could issue wait for each other. The shorter a wait is,
+// the more the other instructions of the loop weigh: between two of its jumps, 0.30 of a warp's time goes to `wait`.
+//= 0.94 for `barrier`: ncu("stall_reasons/barrier",
 //=   "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio") /
 //=   ncu("stall_reasons/barrier", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.91 for: ncu("stall_reasons/mio_throttle",
+//= 0.91 for `mio_throttle`: ncu("stall_reasons/mio_throttle",
 //=   "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/mio_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.89 for: ncu("stall_reasons/lg_throttle",
+//= 0.89 for `lg_throttle`: ncu("stall_reasons/lg_throttle",
 //=   "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio") /
 //=   ncu("stall_reasons/lg_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.88 for: ncu("stall_reasons/not_selected",
+//= 0.88 for `not_selected`: ncu("stall_reasons/not_selected",
 //=   "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio") /
 //=   ncu("stall_reasons/not_selected", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.85 for: ncu("stall_reasons/long_scoreboard",
+//= 0.85 for `long_scoreboard`: ncu("stall_reasons/long_scoreboard",
 //=   "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio") /
 //=   ncu("stall_reasons/long_scoreboard", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= 0.66 for: ncu("stall_reasons/wait",
-//=   "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
-//=   ncu("stall_reasons/wait", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= is 0.41: ncu("stall_reasons/math_pipe_throttle",
-//=   "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio") /
-//=   ncu("stall_reasons/math_pipe_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= is 0.26: ncu("stall_reasons/short_scoreboard",
+//= 0.85 for `membar`: ncu("stall_reasons/membar",
+//=   "smsp__average_warps_issue_stalled_membar_per_issue_active.ratio") /
+//=   ncu("stall_reasons/membar", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.81 for `no_instruction`: ncu("stall_reasons/no_instruction",
+//=   "smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio") /
+//=   ncu("stall_reasons/no_instruction", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.79 for `sleeping`: ncu("stall_reasons/sleeping",
+//=   "smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio") /
+//=   ncu("stall_reasons/sleeping", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.70 for `short_scoreboard`: ncu("stall_reasons/short_scoreboard",
 //=   "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio") /
 //=   ncu("stall_reasons/short_scoreboard", "smsp__average_warp_latency_per_inst_issued.ratio")
-//= has 0.44: ncu("stall_reasons/short_scoreboard",
+//= 0.66 for `wait`: ncu("stall_reasons/wait",
 //=   "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
-//=   ncu("stall_reasons/short_scoreboard", "smsp__average_warp_latency_per_inst_issued.ratio")
+//=   ncu("stall_reasons/wait", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= 0.57 for `branch_resolving`: ncu("stall_reasons/branch_resolving",
+//=   "smsp__average_warps_issue_stalled_branch_resolving_per_issue_active.ratio") /
+//=   ncu("stall_reasons/branch_resolving", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= it is 0.41: ncu("stall_reasons/math_pipe_throttle",
+//=   "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio") /
+//=   ncu("stall_reasons/math_pipe_throttle", "smsp__average_warp_latency_per_inst_issued.ratio")
+//= jumps, 0.30: ncu("stall_reasons/branch_resolving",
+//=   "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio") /
+//=   ncu("stall_reasons/branch_resolving", "smsp__average_warp_latency_per_inst_issued.ratio")
 //
 // A stall matters only if no other warp can issue in that cycle. Ask first how many of the cycles issued nothing, then
 // why.

@@ -13,7 +13,7 @@ KEPT = ("what", "device", "driver", "toolkit", "ncu", "date", "commit")
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 REASONS = (
     "long_scoreboard short_scoreboard barrier mio_throttle lg_throttle math_pipe_throttle dispatch_stall wait "
-    "membar branch_resolving no_instruction sleeping not_selected selected"
+    "membar branch_resolving no_instruction imc_miss drain sleeping not_selected selected"
 )
 # Of caches and of what warps wait for: what the simulator cannot know.
 METRICS = [
