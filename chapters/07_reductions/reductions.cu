@@ -733,8 +733,18 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // depend on the order, even if it overflows, as it is exact modulo 2^32. A sum of floats does. A test that compares
 // bit for bit then fails once a month; an optimizer that amplifies small differences gives another result every time.
 //
-// Ints are also easier in a warp: `__reduce_add_sync` (from Ampere on) replaces the five shuffles and additions by a
-// single instruction. It exists for ints of 32 bits only, as sum, minimum, maximum, and, or, xor.
+// Ints are also easier in a warp: `__reduce_add_sync` (from Ampere, sm_80, on) replaces the five shuffles and additions
+// by a single instruction. It exists for ints of 32 bits only, as sum, minimum, maximum, and, or, xor.
+
+/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+__device__ unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, value);
+#else
+  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
+  return value;
+#endif
+}
 
 /// *out += the sum of n ints, modulo 2^32.
 ///
@@ -753,11 +763,11 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
   }
 
   __shared__ unsigned sums[BLOCK / 32];  // (warp)
-  sum = __reduce_add_sync(ALL, sum);
+  sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x >= 32) return;
-  sum = __reduce_add_sync(ALL, threadIdx.x < BLOCK / 32 ? sums[threadIdx.x] : 0u);
+  sum = warp_sum(threadIdx.x < BLOCK / 32 ? sums[threadIdx.x] : 0u);
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 

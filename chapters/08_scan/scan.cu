@@ -874,6 +874,16 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // A block may still wait only for blocks that are running. A *cooperative* launch makes sure of that: it runs all
 // blocks at once, or fails.
 
+/// The sum of a value over the lanes of a warp; every lane gets it. All 32 lanes call it.
+__device__ inline unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, value);
+#else
+  for (unsigned d = 16; d > 0; d /= 2) value += __shfl_xor_sync(ALL, value, d);
+  return value;
+#endif
+}
+
 /// The exclusive scan of n elements whose tiles are all on the GPU at once.
 ///
 /// @param state  epoch and blocks that are done, then epoch and sum of each tile; zeros before the first launch,
@@ -894,15 +904,15 @@ __global__ void __launch_bounds__(THREADS)
   unsigned sum = 0;  // of the tile, published as early as can be
 #pragma unroll
   for (unsigned r = 0; r < ROWS; ++r) sum += x[r].x + x[r].y + x[r].z + x[r].w;
-  sum = __reduce_add_sync(ALL, sum);
+  sum = warp_sum(sum);
   if (lane == 0) of_warps[warp] = sum;
   __syncthreads();
   const unsigned of_warp = lane < WARPS ? of_warps[lane] : 0;
   if (warp == 0) {
-    const unsigned of_tile = __reduce_add_sync(ALL, of_warp);
+    const unsigned of_tile = warp_sum(of_warp);
     if (lane == 0) publish(&words[blockIdx.x], epoch, of_tile);
   }
-  unsigned offset = __reduce_add_sync(ALL, lane < warp ? of_warp : 0);
+  unsigned offset = warp_sum(lane < warp ? of_warp : 0);
 
   unsigned before[ROWS];
   scan_rows(x, before);
@@ -914,10 +924,10 @@ __global__ void __launch_bounds__(THREADS)
     while ((word & FLAGS) != epoch);
     others += static_cast<unsigned>(word);
   }
-  others = __reduce_add_sync(ALL, others);
+  others = warp_sum(others);
   if (lane == 0) of_tiles[warp] = others;
   __syncthreads();
-  offset += __reduce_add_sync(ALL, lane < WARPS ? of_tiles[lane] : 0);
+  offset += warp_sum(lane < WARPS ? of_tiles[lane] : 0);
   store_tile(out, at, n, x, before, offset);
 
   // All have read the epoch before the last one is done.
