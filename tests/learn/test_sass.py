@@ -88,6 +88,10 @@ class Disassembly(unittest.TestCase):
     def setUp(self):
         self.loop, self.one = disassembly.parse(NVDISASM)
 
+    def test_remarks_of_newer_disassemblers_are_left_out(self):
+        made = disassembly.instruction_of(0, '@P0 LDL.LU R11, [R1+0xd8] (*"SpillRefill"*)')
+        self.assertEqual((made.predicate, made.opcode, made.operands), ("@P0", "LDL", "R11, [R1+0xd8]"))
+
     def test_instructions(self):
         load = self.loop.instructions[1]
         self.assertEqual((load.address, load.opcode, load.modifiers), (0x10, "LDG", ["E", "128", "CONSTANT"]))

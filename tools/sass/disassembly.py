@@ -11,6 +11,7 @@ INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*(?:/\* 0x([0-9
 ENCODING = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 PREDICATED = re.compile(r"(@!?U?P\w+)\s+(.*)$", re.DOTALL)
 BRANCHES = {"BRA", "JMP", "BRX", "BRXU", "JMX"}
+REMARK = re.compile(r'\s*\(\*".*?"\*\)')  # (*"SpillRefill"*): what newer disassemblers note behind an operand
 TARGET = re.compile(r"`\((\.L_\w+)\)|\b0x([0-9a-f]+)\s*$")
 
 
@@ -103,6 +104,7 @@ def control_of(word):
 
 def instruction_of(address, text):
     """An Instruction of its address and what stands between it and the semicolon."""
+    text = REMARK.sub("", text)
     predicate, found = "", PREDICATED.match(text)
     if found:
         predicate, text = found.groups()
