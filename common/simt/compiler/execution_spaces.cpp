@@ -111,8 +111,7 @@ class Check {
     }
     if (parts[0] == "std" || parts[0] == "__gnu_cxx")
       return library_space(parts, is_special_member(parts));
-    if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups")
-      return Space::anywhere;
+    if (is_of_cuda(parts)) return Space::anywhere;
     if (in_simulator(function.file)) {
       if (parts.size() == 1 && is_host_runtime(parts[0])) return Space::host;
       return parts.size() == 1 && is_device_builtin(parts[0]) ? Space::device : Space::anywhere;
@@ -178,6 +177,11 @@ class Check {
     bool library = false;
   };
 
+  // nvcc has this function of two numbers only.
+  static bool is_hypot_of_three(const Mention& mention) {
+    return mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13;
+  }
+
   Target resolve(const Mention& mention) {
     Target target;
     target.body = dump_.find(mention);
@@ -185,9 +189,7 @@ class Check {
       target.space = space_of(*target.body);
       target.name = spelled(target.body->name);
       target.library = target.name.starts_with("std::") || target.body->file.starts_with("/usr/");
-      // nvcc has this of two numbers only
-      if (mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13)
-        target.space = Space::host;
+      if (is_hypot_of_three(mention)) target.space = Space::host;
       return target;
     }
     const bool mangled = mention.name.starts_with("_Z");
@@ -197,9 +199,8 @@ class Check {
     target.name = spelled(full);
     if (parts[0] == "std" || parts[0] == "__gnu_cxx") {
       target.library = true;
-      target.space = library_space(parts, is_special_member(parts));
-      if (mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13)
-        target.space = Space::host;
+      target.space =
+          is_hypot_of_three(mention) ? Space::host : library_space(parts, is_special_member(parts));
     } else if (names_.unmarked.contains(last) &&
                (names_.kernels.contains(last) || names_.both.contains(last) ||
                 names_.device.contains(last))) {
@@ -230,8 +231,7 @@ class Check {
     } else if (!mangled) {
       target.library = names_.library.contains(last);
       target.space = Space::host;
-    } else if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
-               last.starts_with("operator") || names_.library.contains(last)) {
+    } else if (is_of_cuda(parts) || last.starts_with("operator") || names_.library.contains(last)) {
       target.space = Space::anywhere;
     } else if (is_special_member(parts)) {
       target.space = Space::implied;
@@ -411,9 +411,7 @@ class Check {
     const std::string full =
         mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
     const std::vector<std::string> parts = parts_of(full);
-    if (parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
-        is_variable_for_both(parts.back()))
-      return;
+    if (is_of_cuda(parts) || is_variable_for_both(parts.back())) return;
     const bool on_device = role == Space::device || role == Space::kernel ||
                            (role == Space::both && is_reached(blamed) && !is_guarded(place));
     const bool is_device = names_.variables.contains(parts.back());

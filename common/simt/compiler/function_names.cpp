@@ -9,11 +9,8 @@
 #include "host_library.h"
 
 namespace simtcc {
-namespace {
 
 using Text = std::string_view;
-
-}  // namespace
 
 std::string demangled(Text symbol) {
   int status = 0;
@@ -102,6 +99,10 @@ bool is_device_builtin(Text name) {
 
 bool is_signature(Text name) {
   return name.ends_with(")") || name.ends_with(") const") || name.ends_with("]");
+}
+
+bool is_of_cuda(const std::vector<std::string>& parts) {
+  return parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups";
 }
 
 }  // namespace simtcc

@@ -23,6 +23,9 @@ bool is_special_member(const std::vector<std::string>& parts);
 /// \return is it one of CUDA's functions for device code alone: __syncthreads, __shfl_sync, __expf, atomicAdd, ...
 bool is_device_builtin(std::string_view name);
 
+/// \return does it stand in a namespace of CUDA's or of the simulator's?
+bool is_of_cuda(const std::vector<std::string>& parts);
+
 /// \return is it f(int), and not the variable of it: f(int)::x
 bool is_signature(std::string_view name);
 

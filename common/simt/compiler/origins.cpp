@@ -51,13 +51,17 @@ bool Origins::names(const std::string& file, int line, std::string_view name) co
                      [&](std::size_t i) { return tokens_.list[i].is(name); });
 }
 
+// Where the line of the preprocessed text begins that the token stands in.
+std::size_t Origins::line_begin(const Token& token) const {
+  return source_.rfind('\n', token.offset) + 1;  // npos + 1 is 0
+}
+
 std::size_t Origins::token_at(const std::string& file, int line, int rewritten_column) const {
   const auto found = on_line_.find({file, line});
   if (found == on_line_.end()) return kNowhere;
   for (const std::size_t i : found->second) {
     const Token& token = tokens_.list[i];
-    const std::size_t newline = source_.rfind('\n', token.offset);
-    const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+    const std::size_t begin = line_begin(token);
     // Where the token ends in the rewritten line, with all that was put in its place.
     std::ptrdiff_t end = static_cast<std::ptrdiff_t>(token.end() - begin);
     const auto first =
@@ -77,9 +81,7 @@ int Origins::column_of_preprocessed(const std::string& file, int line, int colum
   if (found == on_line_.end() || column <= 0) return 0;
   for (const std::size_t i : found->second) {
     const Token& token = tokens_.list[i];
-    const std::size_t newline = source_.rfind('\n', token.offset);
-    const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-    if (token.end() - begin >= static_cast<std::size_t>(column)) return in_file(i);
+    if (token.end() - line_begin(token) >= static_cast<std::size_t>(column)) return in_file(i);
   }
   return 0;
 }

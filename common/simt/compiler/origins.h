@@ -45,6 +45,7 @@ class Origins {
  private:
   using Line = std::pair<std::string, int>;
   std::size_t token_at(const std::string& file, int line, int rewritten_column) const;
+  std::size_t line_begin(const Token& token) const;
   int column_of_token(std::size_t token);
   std::size_t name_called(std::size_t token) const;
   int in_file(std::size_t token);
