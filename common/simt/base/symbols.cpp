@@ -40,10 +40,41 @@ Dwfl* self() {
   return dwfl;
 }
 
+// What holds the address: the program or a library of its. nullptr if that is unknown.
+Dwfl_Module* module_of(uint64_t address) {
+  Dwfl* dwfl = self();
+  return dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+}
+
+// The symbol of the function that holds the address, or nullptr.
+const char* symbol_of(uint64_t address) {
+  Dwfl_Module* module = module_of(address);
+  return module ? dwfl_module_addrname(module, address) : nullptr;
+}
+
+// The scopes around an address, from the innermost on.
+class Scopes {
+ public:
+  Scopes(Dwarf_Die* unit, Dwarf_Addr address) {
+    // dwarf_getscopes() goes from the innermost call on to where that function was defined; the calls around
+    // it are its parents in the tree.
+    Dwarf_Die *innermost = nullptr, *scopes = nullptr;
+    const int found = dwarf_getscopes(unit, address, &innermost);
+    const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
+    if (found > 0) count_ = std::max(dwarf_getscopes_die(innermost, &scopes), 0);
+    scopes_.reset(scopes);
+  }
+  Dwarf_Die* begin() const { return scopes_.get(); }
+  Dwarf_Die* end() const { return begin() + count_; }
+
+ private:
+  std::unique_ptr<Dwarf_Die, decltype(&std::free)> scopes_{nullptr, std::free};
+  int count_ = 0;
+};
+
 Location locate_in(uint64_t address) {
   Location found;
-  Dwfl* dwfl = self();
-  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
+  Dwfl_Module* module = module_of(address);
   if (!module) return found;
   if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
     int number = 0;
@@ -58,22 +89,14 @@ Location locate_in(uint64_t address) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl_module_addrdie(module, address, &bias);
   if (!unit) return found;
-  // dwarf_getscopes() goes from the innermost call on to where that function was defined; the calls around
-  // it are its parents in the tree.
-  Dwarf_Die* innermost = nullptr;
-  const int found_scopes = dwarf_getscopes(unit, address - bias, &innermost);
-  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
-  Dwarf_Die* scopes = nullptr;
-  const int count = found_scopes > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
-  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
   Dwarf_Files* files = nullptr;
-  if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
-  for (int i = 0; i < count; ++i) {
-    if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine) continue;
+  if (dwarf_getsrcfiles(unit, &files, nullptr) != 0) return found;
+  for (Dwarf_Die& scope : Scopes(unit, address - bias)) {
+    if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine) continue;
     Dwarf_Attribute attribute;
     Dwarf_Word file = 0, line = 0;
-    if (dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &file) != 0 ||
-        dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &line) != 0) {
+    if (dwarf_formudata(dwarf_attr(&scope, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&scope, DW_AT_call_line, &attribute), &line) != 0) {
       continue;
     }
     const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
@@ -130,9 +153,7 @@ std::string strip_signature(std::string name) {
 
 std::vector<Variable> read_variables() {
   std::vector<Variable> found;
-  Dwfl* dwfl = self();
-  Dwfl_Module* module =
-      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_variables)) : nullptr;
+  Dwfl_Module* module = module_of(reinterpret_cast<uint64_t>(&read_variables));
   const int count = module ? dwfl_module_getsymtab(module) : 0;
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;
@@ -155,9 +176,7 @@ struct SharedVariables {
 SharedVariables read_shared_variables() {
   SharedVariables result;
   std::vector<SharedVariable>& found = result.variables;
-  Dwfl* dwfl = self();
-  Dwfl_Module* module =
-      dwfl ? dwfl_addrmodule(dwfl, reinterpret_cast<uint64_t>(&read_shared_variables)) : nullptr;
+  Dwfl_Module* module = module_of(reinterpret_cast<uint64_t>(&read_shared_variables));
   const int count = module ? dwfl_module_getsymtab(module) : 0;
   GElf_Addr bias = 0;  // libdwfl moves these values, too, as if they were addresses
   if (count > 0) dwfl_module_getelf(module, &bias);
@@ -255,9 +274,7 @@ size_t shared_bytes_of(uint64_t address) {
   std::string function;
   {
     const std::lock_guard lock(mutex);
-    Dwfl* dwfl = self();
-    Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
-    const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+    const char* symbol = symbol_of(address);
     if (!symbol) return 0;
     function = symbol;
   }
@@ -291,9 +308,7 @@ const Variable* find_variable(uint64_t address) {
 
 std::string function_name(uint64_t address) {
   const std::lock_guard lock(mutex);
-  Dwfl* dwfl = self();
-  Dwfl_Module* module = dwfl ? dwfl_addrmodule(dwfl, address) : nullptr;
-  const char* symbol = module ? dwfl_module_addrname(module, address) : nullptr;
+  const char* symbol = symbol_of(address);
   return symbol ? strip_signature(demangled(symbol)) : std::string();
 }
 
@@ -304,16 +319,9 @@ std::vector<Local> locals_at(uint64_t return_address, std::string_view prefix) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* unit = dwfl ? dwfl_addrdie(dwfl, return_address - 1, &bias) : nullptr;
   if (!unit) return found;
-  Dwarf_Die* innermost = nullptr;
-  const int found_scopes = dwarf_getscopes(unit, return_address - 1 - bias, &innermost);
-  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> first(innermost, std::free);
-  Dwarf_Die* scopes = nullptr;  // see locate_in()
-  const int count = found_scopes > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
-  const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, std::free);
-  for (int i = 0; i < count; ++i) {
+  for (Dwarf_Die& scope : Scopes(unit, return_address - 1 - bias)) {
     Dwarf_Die child;
-    if (dwarf_tag(&scopes[i]) == DW_TAG_compile_unit || dwarf_child(&scopes[i], &child) != 0)
-      continue;
+    if (dwarf_tag(&scope) == DW_TAG_compile_unit || dwarf_child(&scope, &child) != 0) continue;
     do {
       const char* name = dwarf_tag(&child) == DW_TAG_variable ? dwarf_diename(&child) : nullptr;
       int64_t offset = 0;

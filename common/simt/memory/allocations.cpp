@@ -72,6 +72,18 @@ Arena& arena_of(Kind kind) {
   return kind == Kind::device || kind == Kind::heap ? state().device : state().shared;
 }
 
+// The allocation that begins there, freed or not; nullptr if none does. Under the mutex.
+Allocation* at_base(uint64_t base) {
+  const auto it = state().allocations.find(base);
+  return it == state().allocations.end() ? nullptr : &it->second;
+}
+
+// Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
+void poison(const Allocation& allocation) {
+  std::fill_n(reinterpret_cast<unsigned char*>(allocation.base),
+              std::min(allocation.size, kMostPoisoned), kPoison);
+}
+
 // Gives the pages wholly inside [base, base + size) back to the system.
 void discard(uint64_t base, uint64_t size) {
   const uint64_t first = round_up(base, kPage);
@@ -104,35 +116,33 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
   s.live_bytes += size;
   ++changes;
   // The host may write what it shares with the device, and nobody sees it.
-  s.allocations[base] = Allocation{.base = base,
-                                   .size = size,
-                                   .kind = kind,
-                                   .stored = ++stores,
-                                   .written = kind != Kind::device,
-                                   .allocated_at = caller};
+  Allocation& made = s.allocations[base];
+  made = Allocation{.base = base,
+                    .size = size,
+                    .kind = kind,
+                    .stored = ++stores,
+                    .written = kind != Kind::device,
+                    .allocated_at = caller};
 
   // Programs take fresh managed memory for zero, as the pages of a process are.
   if (kind == Kind::managed) {
     std::fill_n(reinterpret_cast<unsigned char*>(base), size, 0);
-    return base;
+  } else {
+    poison(made);
   }
-  // Fresh device memory holds garbage. All bits set are a NaN, and no index that anyone means.
-  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(size, kMostPoisoned), kPoison);
   return base;
 }
 
 void allocate_again(uint64_t base) {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  const auto it = s.allocations.find(base);
-  if (it == s.allocations.end() || !it->second.freed) return;
-  Allocation& allocation = it->second;
-  allocation.freed = allocation.written = false;
-  allocation.stored = ++stores;
+  Allocation* const freed = at_base(base);
+  if (!freed || !freed->freed) return;
+  freed->freed = freed->written = false;
+  freed->stored = ++stores;
   ++changes;
-  s.live_bytes += allocation.size;
-  std::fill_n(reinterpret_cast<unsigned char*>(base), std::min(allocation.size, kMostPoisoned),
-              kPoison);
+  s.live_bytes += freed->size;
+  poison(*freed);
 }
 
 static FreeResult release_found(Allocation& allocation, uint64_t caller) {
@@ -148,13 +158,12 @@ static FreeResult release_found(Allocation& allocation, uint64_t caller) {
 }
 
 FreeResult release(uint64_t base, Kind kind, uint64_t caller) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto it = s.allocations.find(base);
-  if (it == s.allocations.end()) return FreeResult::not_an_allocation;
-  const Kind made = it->second.kind == Kind::managed ? Kind::device : it->second.kind;
+  const std::lock_guard lock(state().mutex);
+  Allocation* const found = at_base(base);
+  if (!found) return FreeResult::not_an_allocation;
+  const Kind made = found->kind == Kind::managed ? Kind::device : found->kind;
   if (made != kind) return FreeResult::not_an_allocation;
-  return release_found(it->second, caller);
+  return release_found(*found, caller);
 }
 
 const Allocation* find(uint64_t address) {
@@ -195,21 +204,19 @@ bool register_host(uint64_t base, uint64_t size, uint64_t caller) {
 }
 
 bool unregister_host(uint64_t base) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto it = s.allocations.find(base);
-  if (it == s.allocations.end() || it->second.kind != Kind::registered) return false;
+  const std::lock_guard lock(state().mutex);
+  const Allocation* const found = at_base(base);
+  if (!found || found->kind != Kind::registered) return false;
   ++changes;
-  s.allocations.erase(it);  // what comes to lie there next is something else
+  state().allocations.erase(base);  // what comes to lie there next is something else
   return true;
 }
 
 uint64_t version_of(uint64_t base) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto it = s.allocations.find(base);
-  if (it == s.allocations.end() || it->second.freed || it->second.kind != Kind::device) return 0;
-  return std::max(it->second.stored, stored_anywhere);
+  const std::lock_guard lock(state().mutex);
+  const Allocation* const found = at_base(base);
+  if (!found || found->freed || found->kind != Kind::device) return 0;
+  return std::max(found->stored, stored_anywhere);
 }
 
 uint64_t latest_version() {
@@ -218,11 +225,8 @@ uint64_t latest_version() {
 }
 
 void note_stored(uint64_t base) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
-    it->second.stored = ++stores;
-  }
+  const std::lock_guard lock(state().mutex);
+  if (Allocation* const found = at_base(base)) found->stored = ++stores;
 }
 
 void note_stored_anywhere() {
@@ -254,11 +258,10 @@ void mark_all_written() {
 }
 
 void name(uint64_t base, std::string_view name) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  if (const auto it = s.allocations.find(base); it != s.allocations.end()) {
-    it->second.named = true;
-    it->second.name = name;
+  const std::lock_guard lock(state().mutex);
+  if (Allocation* const found = at_base(base)) {
+    found->named = true;
+    found->name = name;
   }
 }
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "memory/allocations.h"
 #include "report/errors.h"
 #include "runtime/graphs.h"
+#include "runtime/memory_calls.h"
 
 using namespace simt::graphs;
 using simt::device::result;
@@ -139,8 +139,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
   if (const cudaError_t error = cudaMalloc(&memory, params->bytesize)) return error;
   params->dptr = memory;
   const std::shared_ptr<void> owner(memory, [](void* p) {
-    const simt::memory::Allocation* const found = simt::memory::find(reinterpret_cast<uint64_t>(p));
-    if (found && !found->freed) cudaFree(p);
+    if (simt::runtime::live_at(p)) cudaFree(p);
   });
   return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, [owner] {
     simt::memory::allocate_again(reinterpret_cast<uint64_t>(owner.get()));

@@ -14,9 +14,8 @@ using simt::device::result;
 using simt::memory::Kind;
 using simt::runtime::allocate;
 using simt::runtime::is_variable;
+using simt::runtime::live_at;
 using simt::runtime::release;
-
-#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
 // The linker's names for where the program's variables begin and end.
 extern "C" {
@@ -96,8 +95,8 @@ cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
 cudaError_t cudaFreeHost(void* pointer) { return release(pointer, Kind::pinned, SIMT_CALLER); }
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
-  const bool is_host = found && !found->freed && found->kind != Kind::device;
+  const simt::memory::Allocation* found = live_at(host);
+  const bool is_host = found && found->kind != Kind::device;
   if (!device || flags || !is_host) return result(cudaErrorInvalidValue);
   *device = host;
   return result(cudaSuccess);
@@ -108,10 +107,8 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(host));
-  if (!flags || !found || found->freed || found->kind == Kind::device) {
-    return result(cudaErrorInvalidValue);
-  }
+  const simt::memory::Allocation* found = live_at(host);
+  if (!flags || !found || found->kind == Kind::device) return result(cudaErrorInvalidValue);
   *flags = cudaHostAllocMapped;
   return result(cudaSuccess);
 }
@@ -137,12 +134,11 @@ namespace {
 
 // Managed memory is everywhere at once: what is said about it is checked and then forgotten.
 cudaError_t check_managed(const void* pointer, size_t size, int device) {
-  const auto base = reinterpret_cast<uint64_t>(pointer);
-  const simt::memory::Allocation* found = simt::memory::find(base);
-  if (!found || found->freed || found->kind != Kind::managed || base + size > found->end()) {
-    // __managed__ variables are the program's own
-    if (!is_variable(pointer)) return result(cudaErrorInvalidValue);
-  }
+  const simt::memory::Allocation* found = live_at(pointer);
+  const bool is_managed = found && found->kind == Kind::managed &&
+                          reinterpret_cast<uint64_t>(pointer) + size <= found->end();
+  // __managed__ variables are the program's own
+  if (!is_managed && !is_variable(pointer)) return result(cudaErrorInvalidValue);
   return result(device == 0 || device == cudaCpuDeviceId || device == cudaInvalidDeviceId
                     ? cudaSuccess
                     : cudaErrorInvalidDevice);
@@ -197,9 +193,9 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (!attributes) return result(cudaErrorInvalidValue);
-  const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
+  const simt::memory::Allocation* found = live_at(pointer);
   auto* p = const_cast<void*>(pointer);
-  if (!found || found->freed) {
+  if (!found) {
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
   } else if (found->kind == Kind::device) {
     *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};

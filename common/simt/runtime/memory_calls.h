@@ -8,11 +8,20 @@
 
 #include "memory/allocations.h"
 
+// Where the program called the function that this stands in.
+#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
 namespace simt::runtime {
 
 // `caller`: where the program called the API.
 cudaError_t allocate(void** pointer, memory::Kind kind, size_t size, uint64_t caller);
 cudaError_t release(void* pointer, memory::Kind kind, uint64_t caller);
+
+// What holds this address, and has not been freed; else nullptr.
+inline const memory::Allocation* live_at(const void* pointer) {
+  const memory::Allocation* found = memory::find(reinterpret_cast<uint64_t>(pointer));
+  return found && !found->freed ? found : nullptr;
+}
 
 // True for the program's variables, __device__ and __constant__ ones among them.
 bool is_variable(const void* pointer);

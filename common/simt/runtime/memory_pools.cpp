@@ -14,8 +14,6 @@ using simt::memory::Kind;
 using simt::runtime::allocate;
 using simt::runtime::release;
 
-#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
-
 struct CUmemPoolHandle_st {
   std::map<cudaMemPoolAttr, uint64_t> attributes;
 };
