@@ -21,16 +21,21 @@ thread_local bool crash_misaligned = false, crash_overflow = false;
 
 }  // namespace
 
+Fault Hooks::fault_here(Fault::Kind kind, const void* pc) {
+  Worker* worker = running;
+  Warp& warp = *worker->warp_;
+  note(warp, worker->lane_, StopReason::resume, pc);
+  if (worker->cursor_) worker->stop(warp, worker->lane_);  // see catch_up()
+  return worker->fault_at(kind, warp, worker->lane_);
+}
+
 void Hooks::trap(const char* what, const void* pc, Fault::Kind kind, uint64_t address) {
   Worker* worker = fiber_worker();
   if (!worker) {
     std::fprintf(stderr, "simt: %s on the host\n", what);
     std::abort();
   }
-  Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, StopReason::resume, pc);
-  if (worker->cursor_) worker->stop(warp, worker->lane_);  // see catch_up()
-  Fault fault = worker->fault_at(kind, warp, worker->lane_);
+  Fault fault = fault_here(kind, pc);
   fault.text = what;
   fault.address = address;
   worker->fail(fault);

@@ -191,6 +191,8 @@ struct Hooks {
 
   // ---- crash.cpp
 
+  // What is wrong with what the running lane does at `pc`. What it has loaded ahead has been checked before.
+  static Fault fault_here(Fault::Kind kind, const void* pc);
   // Ends the kernel with a finding at `pc`, a return address in the kernel; `address` is what it is about, if anything.
   static void trap(const char* what, const void* pc, Fault::Kind kind = Fault::Kind::trap,
                    uint64_t address = 0);

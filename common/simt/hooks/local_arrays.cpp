@@ -100,10 +100,7 @@ void Hooks::on_zone(uint64_t address, unsigned size, StopReason what, const void
     begin = frame.end + array->begin + zones::kBytes;
     end = frame.end + array->end - zones::kBytes;
   }
-  Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, StopReason::resume, pc);
-  if (worker->cursor_) worker->stop(warp, worker->lane_);  // see catch_up()
-  Fault fault = worker->fault_at(Fault::Kind::local_out_of_bounds, warp, worker->lane_);
+  Fault fault = fault_here(Fault::Kind::local_out_of_bounds, pc);
   fault.text = name;
   fault.address = address - begin;
   fault.limit = end - begin;
