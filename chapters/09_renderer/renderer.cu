@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //= 0.057 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
 //= 35 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
 //
-// ## 6. Splitting hot tiles
+// ## 6. Splitting hot tiles (second reading)
 //
 // A launch takes as long as its slowest block. Where circles crowd in one corner, a few tiles have most of the work
 // while the other SMs idle. Several blocks could share such a tile if each drew some of its circles. But the order

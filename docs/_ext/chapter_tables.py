@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from markup import escape, escape_code, number, per, size_text, size_words, table
+from markup import escape, escape_code, milliseconds, number, per, size_text, size_words, table
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
 
@@ -22,7 +22,9 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
         return f"{{rung}}`{row['rung']}`{variant}"
 
     def fold(title: str, lines: list[str]) -> list[str]:
-        return [f"::::{{dropdown}} {title}", ":class-container: lines", "", *lines, "::::", ""]
+        inner = [len(line) - len(line.lstrip(":")) for line in lines]
+        fence = ":" * (max([3, *inner]) + 1)
+        return [f"{fence}{{dropdown}} {title}", ":class-container: lines", "", *lines, fence, ""]
 
     for measured in recorded:
         tables = []
@@ -31,14 +33,12 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             for row in (r for n in names for r in measured.of(n) if r.get("size", {}) == size):
                 cells = measured_cells(row) or ["–"] * 5
                 body.append([label(row), *cells, row["status"]])
-            tables.append(
-                [
-                    f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "") + ":",
-                    "",
-                    table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"),
-                    "",
-                ]
-            )
+            whole = [table(["rung", *MEASURED_HEAD, "result"], body, "lrrrrrl"), ""]
+            medians = by_variant([row for row in measured.rows if row.get("size", {}) == size], names)
+            title = f"Measured on {escape(measured.device)}" + (f", {size_text(size)}" if size else "")
+            if medians:
+                whole = [medians, ""] + fold(f"Rates and spread{', ' + size_text(size) if size else ''}", whole)
+            tables.append([title + (", in milliseconds:" if medians else ":"), "", *whole])
         there = tables[0]
         if len(tables) > 1:
             others = [line for lines in tables[1:] for line in lines]
@@ -99,6 +99,24 @@ def ladder(chapter: Chapter, simulated: Results | None, recorded: list[Results],
             "",
         ]
     return "\n".join(out)
+
+
+def by_variant(rows: list[dict], names: list[str]) -> str:
+    """Medians, with a row for each rung and a column for each variant; empty unless most rungs have the same ones, such
+    as the scenes of a renderer."""
+    times: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row.get("variant") and row.get("time_ms"):
+            times.setdefault(row["rung"], {})[row["variant"]] = milliseconds(row["time_ms"]["median"])
+    rungs = [name for name in names if name in times]
+    in_order = sorted(rungs, key=lambda name: -len(times[name]))  # a rung that has all of them says in which order
+    variants = list(dict.fromkeys(variant for name in in_order for variant in times[name]))
+    common = [v for v in variants if 2 * sum(v in times[name] for name in rungs) > len({row["rung"] for row in rows})]
+    if len(common) < 4 or common != variants:
+        return ""
+    body = [[f"{{rung}}`{name}`", *(times[name].get(variant, "–") for variant in variants)] for name in rungs]
+    head = ["rung", *(f"`{escape_code(variant)}`" for variant in variants)]
+    return table(head, body, "l" + "r" * len(variants))
 
 
 # The counts beside the hardware's, and what they are called at the head of a column.

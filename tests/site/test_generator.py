@@ -447,6 +447,21 @@ class Pages(Temporary):
         self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
         self.assertEqual(markup.short_size({"rows": 96, "cols": 96}), "96 × 96")
 
+    def test_variants_of_most_rungs_are_columns(self):
+        def row(rung, variant, ms):
+            return {"rung": rung, "variant": variant, "time_ms": {"median": ms}}
+
+        scenes = ("a", "b", "c", "d")
+        full = [row("fast", scene, 1.5) for scene in scenes]
+        rows = [row("slow", "d", 20.25), row("slow", "a", 10), {"rung": "slow", "variant": "b"}, *full]
+        self.assertEqual(chapter_tables.by_variant(rows, ["slow", "fast"]), "")  # b and c are those of one rung of two
+        rows += [row("third", scene, 2) for scene in scenes]
+        made = chapter_tables.by_variant(rows, ["slow", "fast", "third"])
+        self.assertIn("| rung | `a` | `b` | `c` | `d` |", made)
+        self.assertIn("| {rung}`slow` | 10.00 | – | – | 20.25 |", made)
+        self.assertEqual(chapter_tables.by_variant([*rows, row("third", "e", 2)], ["slow", "fast", "third"]), "")
+        self.assertEqual(chapter_tables.by_variant(full[:3], ["fast"]), "")
+
     def test_reasons(self):
         report = sample.results()
         report["rows"][0] = {"rung": "copy_one", "size": {"n": 256}, "status": "SKIP", "reason": "needs a GPU"}
