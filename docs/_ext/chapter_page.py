@@ -242,6 +242,9 @@ def chapter_page(
 def notes_page(text: str, chapter: Chapter) -> str:
     """The page of a chapter's notes, which the chapter links and no table of contents lists."""
     title, _, rest = text.strip().partition("\n")
+    due = f"# Laboratory notes of chapter {chapter.header.number}"
+    if title != due:
+        raise SourceError(f"{chapter.folder}/results/NOTES.md:1: the title is not '{due}', but '{title}'")
     back = f"[Back to chapter {chapter.header.number}](/chapters/{chapter.folder}.md)"
     return f"---\norphan: true\n---\n\n{title}\n\n{back}\n\n{typeset(rest.strip())}\n"
 

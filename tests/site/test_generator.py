@@ -544,8 +544,12 @@ class Pages(Temporary):
         )
 
     def test_notes_are_a_page_of_their_own(self):
-        page = chapter_page.notes_page("# Results of chapter 01\n\n128 x 96\n", self.parse())
-        self.assertTrue(page.startswith("---\norphan: true\n---\n\n# Results of chapter 01\n\n[Back to "), page)
+        title = "# Laboratory notes of chapter 01"
+        page = chapter_page.notes_page(f"{title}\n\n128 x 96\n", self.parse())
+        self.assertTrue(page.startswith(f"---\norphan: true\n---\n\n{title}\n\n[Back to "), page)
+        self.assertRaisesRegex(
+            SourceError, "NOTES.md:1: the title is not", chapter_page.notes_page, "# Results\n\n128\n", self.parse()
+        )
         self.assertIn("[Back to chapter 01](/chapters/01_sample.md)\n\n128", page)
         self.assertIn("128\u00a0× 96", page)
         linked = self.page(notes="notes/01_sample.md")
