@@ -76,12 +76,12 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 //? near: 20 %
 //
 // Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a memory with latency L
-// and bandwidth B needs L x B bytes in flight. At about 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB for each
-// of 132 SMs. An SM holds 2048 threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end
-// and others begin.
-//= 700 ns and 2.1 TB/s of reads, that is 1.5 MB, or 11 KB: (700, 2.1, 700e-9 * 2.1e12 / 1e6, 700e-9 * 2.1e12 / 132 /
-//=   1e3)
-//= 132 SMs: 132
+// and bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer
+// under load. At twice that, 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132 SMs. An SM holds 2048
+// threads, and each thread here asks for 4 bytes once: 8 KB at best, less while blocks end and others begin.
+//= 0.33 us: ms("02:memory_latency/global memory") / 1000
+//= 2.1 TB/s of reads need 1.4 MB in flight, or 11 KB for each of 132: (2.1, 2 * ms("02:memory_latency/global memory") *
+//=   2.1e3 / 1e6, 2 * ms("02:memory_latency/global memory") * 2.1 / 132, 132)
 //= 8 KB: 2048 * 4 / 1e3
 //
 // So two things decide a memory-bound kernel: **how many sectors** it moves for each useful byte, and **how many bytes

@@ -537,11 +537,13 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // accumulators are independent, too: with a single one, each addition would wait for the one before. `__ldcs` says
 // that the data is read only once, so that L2 evicts it first.
 //
-// Some numbers: at a latency of 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132 SMs. 2048 threads
-// with 4 bytes each have 8 KB in flight, and with four loads of 16 bytes 131 KB. Latency rises with the load on the
-// memory, and at any time some threads are adding, so it takes several times the 26 KB.
-//= 700 ns, 4.9 TB/s need 3.4 MB in flight, or 26 KB for each of 132: (700, 6144 * 3201e6 * 2 / 8 / 1e12,
-//=   700e-9 * 6144 * 3201e6 * 2 / 8 / 1e6, 700e-9 * 6144 * 3201e6 * 2 / 8 / 132 / 1e3, 132)
+// Some numbers: at a latency of 0.33 us (chapter 02), 4.9 TB/s need 1.6 MB in flight, or 12 KB for each of 132 SMs.
+// 2048 threads with 4 bytes each have 8 KB in flight, and with four loads of 16 bytes 131 KB. Latency rises with the
+// load on the memory, and at any time some threads are adding, so it takes several times the 12 KB.
+//= 0.33 us: ms("02:memory_latency/global memory") / 1000
+//= 4.9 TB/s need 1.6 MB in flight, or 12 KB for each of 132: (6144 * 3201e6 * 2 / 8 / 1e12,
+//=   ms("02:memory_latency/global memory") * 6144 * 3201 * 2 / 8 / 1e9,
+//=   ms("02:memory_latency/global memory") * 6144 * 3201 * 2 / 8 / 132 / 1e6, 132)
 //= 8 KB in flight, and with four loads of 16 bytes 131: (2048 * 4 / 1e3, 16, 2048 * 4 * 16 / 1e3)
 //
 //? vector_requests: How many times as many load requests does `shuffled` make as `vectors` with four loads?

@@ -28,8 +28,10 @@
 // At the end of chapter 05 the product is free of bank conflicts and shared memory is busy half of the time. Still a
 // fifth of cuBLAS's speed is missing. No unit is at its limit, so the time goes into {term}`latency`: the block loads
 // a K-tile, waits until it is there, computes with it, and loads the next. A load takes some 280 cycles if L2 has the
-// data and 680 if DRAM has to deliver it (chapter 02). The FMAs of a K-tile of 8 take 512 cycles per scheduler and
+// data and 660 if DRAM has to deliver it (chapter 02). The FMAs of a K-tile of 8 take 512 cycles per scheduler and
 // block.
+//= 280 cycles: round(1.98 * ms("02:memory_latency/L2 cache"), -1)
+//= 660: round(1.98 * ms("02:memory_latency/global memory"), -1)
 //= 512 cycles: 8 * 64 * 2 / 2
 //
 // The cure is {term}`software pipelining`: in one {term}`iteration` of the loop, compute with the data of this
@@ -753,7 +755,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 //= 50.7 TFLOP/s and 50.6: (rate("serpentine", 8192) / 1000, rate("grouped_tiles", 8192) / 1000)
 //= 21.7 ms: ms("serpentine", 8192)
 
-// ## What to take along
+// ## What to remember
 //
 // - Software pipelining: compute with the data of this iteration while that of later ones is under way. The wait
 //   stands as far behind the request as possible.
@@ -805,8 +807,7 @@ void add_ring(lab::Chapter& chapter) {
 // ## The program
 
 int main(int argc, char** argv) {
-  lab::GemmLadder ladder(argc,
-                         argv);  // names, ideas and sizes: the header above; cuBLAS is the peer
+  lab::GemmLadder ladder(argc, argv);
   const lab::GemmLaunch square{BM, BN, THREADS};
   ladder.add("warp_tile", warp_tile, square);
   ladder.add("register_buffer", register_buffer, square);

@@ -133,7 +133,7 @@ __global__ void no_empty_wait(float* sums, const float* in, int rows) {
 //
 // Four, one for each stage. For the fifth it needs `empty[0]`, at which 128 consumers have to arrive. The
 // demonstration `no_empty_wait` does not ask. It overwrites stages that may still be read, and it laps the consumers:
-// `full[0]` completes two phases, parity 0 is current again, and who waits for the end of parity 0 waits for ever. The
+// `full[0]` completes two phases, parity 0 is current again, and a thread that waits for the end of parity 0 waits forever. The
 // simulator reports the hang.
 
 // [hide] The program

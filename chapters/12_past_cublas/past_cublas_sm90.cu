@@ -88,8 +88,7 @@ __global__ void tma_box(float* out, const __grid_constant__ CUtensorMap map, int
 // with a 16 x 8 tile more than 180. `setmaxnreg` redistributes them while the kernel runs. A {term}`warpgroup`, four
 // consecutive warps, executes it together: one gives registers back, another waits until it has more.
 
-constexpr int floats_of_thread =
-    200;  // more than the 168 registers that each of 384 threads begins with
+constexpr int floats_of_thread = 200;  // more than the 168 registers a thread begins with
 
 /// Each thread of two warpgroups reads 200 floats and writes them in reverse order. in and out are (200, 256).
 ///
@@ -613,8 +612,7 @@ __global__ void __launch_bounds__(block_threads, 1)
 // ### Cut along K
 //
 // Smaller tiles would help, but they need more reads for each FMA. {term}`Stream-K` (Osama et al., 2023) keeps large
-// tiles.
-// A tile is a sum over K-tiles, and a sum can be cut. So do not deal out tiles but K-tiles. For 4096 the first three
+// tiles. A tile is a sum over K-tiles, and a sum can be cut. So deal out K-tiles, not tiles. For 4096 the first three
 // waves stay whole. The 116 tiles after them have 29,696 K-tiles, and each of 132 blocks gets 224 or 225 *in a row*:
 // the end of one tile, the beginning of another, or both. For 1024, 128 blocks get 16 K-tiles each, four blocks for
 // each tile.
@@ -929,7 +927,7 @@ const lab::Rungs here([](lab::GemmLadder& ladder) {
 }  // namespace
 // [/hide]
 
-// ## What to take along
+// ## What to remember
 //
 // - Warp specialization: some warps load, some compute. Each loop becomes shorter, and no wait stops both.
 // - An mbarrier separates arriving from waiting. A ring needs two for each stage, full and empty, and a parity on each
