@@ -358,8 +358,8 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 //
 // An SM has four sub-partitions, each with its own registers, 32 FP32 units and a warp scheduler. A
 // warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
-// issues one instruction for it: while some warps wait for memory, others run. The share of an SM's
-// threads that is in use is the {term}`occupancy`.
+// issues one instruction for it. While some warps wait for memory, others run: this is
+// {term}`latency hiding`. The share of an SM's threads that is in use is the {term}`occupancy`.
 //
 // ```{drawing} machine
 // ```

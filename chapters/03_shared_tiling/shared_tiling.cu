@@ -798,7 +798,7 @@ void blocks_per_sm(const lab::Gemm& gemm, int most) {
 // A slow rung has no ready warp while it waits, and how many warps that takes depends on how long
 // the wait is.
 //
-// ## What to take along
+// ## What to remember
 //
 // - A tile of T x T elements of C uses each loaded element T times. Global reads fall by T.
 // - Cut along K: all K-tiles add to the same sums, so the depth costs no read. Cut C, and reads grow.

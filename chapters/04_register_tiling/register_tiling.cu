@@ -853,7 +853,7 @@ __global__ void __launch_bounds__(threads, 2)
 // through a cache, too. Unroll loops whose indices name registers, always; unroll others if they
 // are short, and measure.
 //
-// ## What to take along
+// ## What to remember
 //
 // - A thread with TM x TN elements needs TM + TN floats for TM * TN FMAs. Make it a square, as large
 //   as the registers allow. The same holds for the block's tile and global memory.

@@ -963,7 +963,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 //= `rows` 34.7: rate("thread_orders/rows") / 1000
 //= 5 % slower: 100 * (ms("thread_orders/z-curve") / ms("thread_orders/rows") - 1)
 
-// ## What to take along
+// ## What to remember
 //
 // - Shared memory has 32 banks, each of which delivers one word per wavefront. Different words of one bank cost a
 //   wavefront each; the same word costs nothing more.
@@ -1019,7 +1019,8 @@ void add_strided(lab::Chapter& chapter, const std::string& word,
                  std::initializer_list<int> strides) {
   const bool count = chapter.size().M < 1024;
   const int reads = count ? FEW_READS : MANY_READS;
-  const unsigned blocks = count ? 1 : 132 * 2, threads = count ? 32 : 1024;
+  const int sms = lab::device_attribute(cudaDevAttrMultiProcessorCount);
+  const unsigned blocks = count ? 1 : 2 * static_cast<unsigned>(sms), threads = count ? 32 : 1024;
   constexpr int floats = sizeof(Word) / sizeof(float);
   for (const int stride : strides) {
     std::vector<double> want(blocks * threads);

@@ -128,9 +128,10 @@ void hillis_steele_launches(unsigned* out, const unsigned* in, size_t n, unsigne
 //? near: 15 %
 //
 // 16, since 2^15 < 50,021 <= 2^16. Each of them reads and writes all elements. The **steps** have become few,
-// log n instead of n, but the **work** has grown to about n log n additions: 14.7 times that of the loop. For a
-// memory-bound problem the bytes count most, and they have grown in the same way: a scan has to move 8 bytes
-// for each element, and the 28 steps for 2^28 elements move 224 bytes.
+// log n instead of n: they are the {term}`critical path`, which no number of threads can shorten. But the
+// **work** has grown to about n log n additions, 14.7 times that of the loop. For a memory-bound problem the
+// bytes count most, and they have grown in the same way: a scan has to move 8 bytes for each element, and the
+// 28 steps for 2^28 elements move 224 bytes.
 //= 16: count("hillis_steele_launches", "global_store_active_lanes") / 50021
 //= 14.7 times: (count("hillis_steele_launches", "global_load_active_lanes") - count("hillis_steele_launches",
 //=   "global_store_active_lanes")) / 50020
