@@ -1,6 +1,6 @@
 // ## A hundred small sums
 //
-// The rung `small_sums` of section 8.
+// The rung `small_sums` of section 9.
 
 #include <cuda_runtime.h>
 
