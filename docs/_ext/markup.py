@@ -67,12 +67,12 @@ def size_text(size: dict) -> str:
 
 
 def short_size(size: dict) -> str:
-    """4,096 where the three extents of a product are that, else 300 × 200 × 100."""
+    """4,096 where the three extents of a product are that, else 300 × 200 × 100, in one line of its cell."""
     extents = list(size.values())
     return (
         number(extents[0])
         if len(set(extents)) == 1 and len(extents) != 2
-        else " × ".join(number(extent) for extent in extents)
+        else "\u00a0×\u00a0".join(number(extent) for extent in extents)
     )
 
 

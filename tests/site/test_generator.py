@@ -444,8 +444,8 @@ class Pages(Temporary):
         places = [panel.index(text) for text in ("H200, n = 256", "0.1250 ms", "At other sizes", "| 8,192 | 0.1250 ms")]
         self.assertEqual(places, sorted(places))
         self.assertEqual(markup.short_size({"M": 4096, "N": 4096, "K": 4096}), "4,096")
-        self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1 × 2,000 × 3")
-        self.assertEqual(markup.short_size({"rows": 96, "cols": 96}), "96 × 96")
+        self.assertEqual(markup.short_size({"M": 1, "N": 2000, "K": 3}), "1\u00a0×\u00a02,000\u00a0×\u00a03")
+        self.assertEqual(markup.short_size({"rows": 96, "cols": 96}), "96\u00a0×\u00a096")
 
     def test_variants_of_most_rungs_are_columns(self):
         def row(rung, variant, ms):
