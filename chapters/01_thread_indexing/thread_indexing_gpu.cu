@@ -1,5 +1,4 @@
-/// \file
-/// What of chapter 01 only a GPU can show: on which SM each block runs.
+// What of chapter 01 only a GPU can show: on which SM each block runs.
 
 #include <cuda_runtime.h>
 

@@ -1,5 +1,4 @@
-/// \file
-/// What of chapter 02 only a GPU can show: the latency and the bandwidth of its memories.
+// What of chapter 02 only a GPU can show: the latency and the bandwidth of its memories.
 
 #include <cuda_runtime.h>
 

@@ -49,7 +49,7 @@ constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
 // ## 1. The ceiling
 //
 // How fast can a copy be? The H200's memory has a bus of 6144 bits and transfers data twice per cycle of a 3201 MHz
-// clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be refreshed, rows of its banks opened and
+// clock, which makes 4.9 TB/s. No program gets all of it: DRAM has to be refreshed, its rows have to be opened and
 // closed, and a bus that turns from reading to writing idles for a while. `cudaMemcpy` within the device's memory,
 // which the table gives as the peer of every rung, shows what is left.
 //= 4.9 TB/s: 6144 * 3201e6 * 2 / 8 / 1e12
@@ -798,7 +798,7 @@ int main(int argc, char** argv) {
 // - Two things make it slower: sectors that are moved and not used, and too few bytes in flight.
 // - An offset is nearly free, a stride is not. From 8 floats on it costs a sector per element; DRAM moves two at least.
 // - Scattered stores cost more than scattered loads: between two evils, write in order.
-// - Stage through shared memory what has to change its order; pad or swizzle the tile.
+// - What has to change its order goes through shared memory; pad or swizzle the tile.
 // - Give each thread 16-byte accesses, several of them independent, before it waits for anything.
 // - Blocks that run at the same time should write to neighbouring memory.
 //

@@ -1,6 +1,5 @@
-/// \file
-/// The rungs of chapter 12 that need compute capability 9.0. They register themselves, and are SKIP in a build without
-/// this file.
+// The rungs of chapter 12 that need compute capability 9.0. They register themselves, and are SKIP in a build without
+// this file.
 
 #include <cuda.h>
 #include <cuda_pipeline.h>

@@ -166,7 +166,7 @@ def chapter_page(
         "",
         table(
             ["rung", "idea"],
-            [[f"{{rung}}`{name}`", rung.idea.replace("|", "\\|")] for name, rung in header.rungs.items()],
+            [[f"{{rung}}`{name}`", typeset(rung.idea).replace("|", "\\|")] for name, rung in header.rungs.items()],
             "ll",
         ),
         "",
@@ -184,7 +184,7 @@ def chapter_page(
         placed.add(name)
         text = rung_panel(
             name,
-            header.rungs[name].idea,
+            typeset(header.rungs[name].idea),
             project,
             signatures.get(name, ""),
             source,

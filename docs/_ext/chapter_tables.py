@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markup import escape, escape_code, milliseconds, number, per, size_text, size_words, table
 from rung_panel import provenance
 from rung_tables import MEASURED_HEAD, measured_cells, sizes_of
@@ -174,11 +176,13 @@ def agreement(counted: Counted | None, simulated: Results | None) -> str:
             for (kernel, those, here, there), names in counts.items()
         ]
 
+    version = re.search(r"\d+(\.\d+)+", counted.tool)
+    tool = f"Nsight Compute {version[0]}" if version else "Nsight Compute"
     out = [
         "## The simulator and the hardware",
         "",
-        f"Nsight Compute counted the same launches on {escape(counted.device)}, {size_words(counted.size)} "
-        f"({escape(counted.tool)}, {counted.date}). Of {number(len(every))} counts of {len(kernels)} kernels "
+        f"{tool} counted the same launches on {escape(counted.device)}, {size_words(counted.size)}, on "
+        f"{counted.date}. Of {number(len(every))} counts of {len(kernels)} kernels "
         f"{'all are' if not differing else f'all but {len(differing)} are'} those of the simulator.",
         "",
     ]

@@ -40,14 +40,15 @@ def escape_code(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Prose with a multiplication sign where a source has an x between extents, 128 x 96 or M x K, and with powers and
-    transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is."""
+    """Prose with a multiplication sign where a source has an x between extents, 128 x 96, M x K or `rows` x `cols`, and
+    with powers and transposes set high: n^2, 2^32, 2^-24, B^T. A number keeps its unit on its line. Code stays as it is."""
+    text = re.sub(r"(?<=\w`) x(?=\s`\w)", "\u00a0×", text)
     pieces = re.split(
         r"(^(?:```|~~~).*?^(?:```|~~~)|^ {4}[^\n]*$|``.*?``|`[^`]*`)", text, flags=re.DOTALL | re.MULTILINE
     )
     sign = re.compile(
-        r"(?<![\w.])(\d[\d,]*|[A-Z]{1,2}|[kmn]|rows|cols) x"
-        r"(?=\s(?:\d|[A-Z]{1,2}\b|[kmn]\b|rows\b|cols\b|NaN\b|anything|infinity))"
+        r"(?<![\w.])(\d[\d,]*|[A-Z][A-Z0-9_]*|[kmn]|rows|cols) x"
+        r"(?=\s(?:\d|[A-Z][A-Z0-9_]*\b|[kmn]\b|rows\b|cols\b|NaN\b|anything|infinity))"
     )
     unit = re.compile(r"(?<=\d)[ \n](?=(?:%|[mun]s|[KMG]i?B|[KMGT]B/s|[GT]FLOP/s|GHz)(?!\w))")
     power = re.compile(r"(?<![\w^])(\d+|[A-Za-z])\^(-?\d+|T)(?!\w)")

@@ -87,9 +87,8 @@ def _inside(node, kinds) -> bool:
 def _link(app, text, left) -> None:
     pieces, at = [], 0
     words = text.astext()
-    if not left:
-        return
-    for found in pattern(list(left)).finditer(words):
+    # All terms are looked for, also those that have a link: "map" is not linked within "tensor map".
+    for found in pattern(list(app.warp_terms)).finditer(words):
         term = left.pop(found[1].lower(), None)
         if term is None:
             continue

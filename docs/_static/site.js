@@ -61,7 +61,7 @@
   addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
 
   // The page of agreement: only the rows in which simulator and hardware differ.
-  const tables = [...document.querySelectorAll(".agreement")];
+  const tables = [...document.querySelectorAll("div.agreement")];
   if (tables.length) {
     const label = document.createElement("label");
     label.className = "filter";

@@ -513,6 +513,10 @@ class Pages(Temporary):
             ),
         )
         self.assertEqual(
+            markup.typeset("TILE x TILE, ROWS x COLS, `rows` x `cols`, an x of `v` and `x`"),
+            "TILE\u00a0× TILE, ROWS\u00a0× COLS, `rows`\u00a0× `cols`, an x of `v` and `x`",
+        )
+        self.assertEqual(
             markup.typeset("62 %, 0.33\nms, 4 KiB, m x n, `2 ms`; 3 msx, 2 uses\n\n    1 ms\n"),
             "62\u00a0%, 0.33\u00a0ms, 4\u00a0KiB, m\u00a0× n, `2 ms`; 3 msx, 2 uses\n\n    1 ms\n",
         )
