@@ -12,13 +12,17 @@ Patience::Verdict Patience::look(uint64_t clock, uint64_t times) {
   const uint64_t now =
       static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec) + 1;
   const uint64_t moves = moves_.load(std::memory_order_relaxed);
+  if (is_over_) return Verdict::give_up;
   if (!since_ || moves != seen_) {
     seen_ = moves;
     since_ = now;
     return Verdict::go_on;
   }
   const uint64_t waited = now - since_;
-  if (waited / times > kGiveUp * kSecond) return Verdict::give_up;
+  if (waited / times > kGiveUp * kSecond) {
+    is_over_ = true;
+    return Verdict::give_up;
+  }
   if (waited > kTell * kSecond && !told_.exchange(true)) return Verdict::tell;
   return Verdict::go_on;
 }

@@ -15,7 +15,7 @@ class Patience {
   // The launch begins, or has come to something new.
   static void move() { moves_.fetch_add(1, std::memory_order_relaxed); }
   static void begin_launch() {
-    told_ = false;
+    told_ = is_over_ = false;
     move();
   }
 
@@ -24,7 +24,8 @@ class Patience {
     look_at = clock + kEvery;
     since_ = 0;
   }
-  // Called when the worker's clock has come to look_at. `times` the usual patience. Says `tell` once a launch.
+  // Called when the worker's clock has come to look_at. `times` the usual patience. Says `tell` once a launch, and
+  // `give_up` to all workers once it has said so to one.
   Verdict look(uint64_t clock, uint64_t times);
 
   static constexpr uint64_t kTell = 2, kGiveUp = 8;  // seconds
@@ -33,7 +34,7 @@ class Patience {
  private:
   static constexpr uint64_t kEvery = uint64_t{1} << 16;
   static inline std::atomic<uint64_t> moves_{0};
-  static inline std::atomic<bool> told_{false};
+  static inline std::atomic<bool> told_{false}, is_over_{false};
   uint64_t seen_ = 0, since_ = 0;  // nanoseconds
 };
 

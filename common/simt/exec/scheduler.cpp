@@ -136,10 +136,15 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
   const bool moves =
       memory::in_arena(address) && (address < progress.lowest || address > progress.highest);
   if (moves) {
+    // Random steps within an array find new ends of it for ever, at ever smaller distances.
+    const bool is_first = progress.lowest > progress.highest;
+    const uint64_t known = is_first ? 0 : progress.highest - progress.lowest;
+    const uint64_t beyond =
+        address < progress.lowest ? progress.lowest - address : address - progress.highest;
+    if (beyond > std::min<uint64_t>(known / 16, 1 << 16)) Patience::move();
     progress.lowest = std::min(progress.lowest, address);
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;
-    Patience::move();
   } else if (progress.steps > budget) {
     return report_hang(warp, key, budget);
   }

@@ -99,7 +99,7 @@ void Pool::take_blocks(Worker& worker) {
     const bool ended = worker.run_block(*grid_, index);
     if (grid_->barrier) grid_->barrier->leave(!ended);
     grid_->hang_vote->move();
-    Patience::move();
+    if (ended) Patience::move();
     if (!grid_->traced) life_sign::block_ended();
     if (!ended) {
       next_block_.store(block_count_, std::memory_order_relaxed);
