@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -227,11 +228,37 @@ __global__ void early_return(int* out) {
   out[threadIdx.x] = 1;
 }
 
-TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedFor) {
+TEST(BarrierDivergence, ThreadsThatHaveExitedAreNotWaitedForAndAreAWarning) {
   Buffer<int> out(64);
   early_return<<<1, 64>>>(out.data());
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  EXPECT_EQ(kinds(), Kinds{});
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "barrier-divergence");
+  EXPECT_EQ(findings[0].severity, simt::Severity::warning);
+  EXPECT_EQ(findings[0].thread.x, 40u);
+}
+
+// Thread 32 waits for what thread 0 does behind a barrier that needs thread 32.
+__global__ void waits_for_the_barrier(volatile int* flag) {
+  if (threadIdx.x == 32) {
+    while (*flag == 0) {
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *flag = 1;
+}
+
+TEST(BarrierDivergence, IsTheCauseWhereAThreadWaitsForOnesAtABarrier) {
+  Buffer<int> flag(1);
+  cudaMemset(flag.data(), 0, sizeof(int));
+  waits_for_the_barrier<<<1, 64>>>(flag.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "barrier-divergence");
+  EXPECT_NE(findings[0].message.find("thread (0,0,0) of block (0,0,0) waits at the barrier"),
+            std::string::npos);
 }
 
 // Each thread takes its right neighbour's element; the last one has none.
@@ -483,6 +510,41 @@ TEST_F(Hang, IsToldOfAnEndlessLoopFromALongOne) {
   never_ends<<<1, 32>>>(flag.data());
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
   EXPECT_EQ(kinds(), Kinds{"hang"});
+}
+
+// Neither a flag nor a lock: the lanes that go in circles read nothing.
+__global__ void never_counts(int* out) {
+  if (threadIdx.x < 16) {
+    while (threadIdx.x < 32) {
+    }
+  }
+  __syncthreads();
+  out[threadIdx.x] = 1;
+}
+
+TEST_F(Hang, IsOfTheConditionWhereTheLoopReadsNothing) {
+  Buffer<int> out(64);
+  never_counts<<<1, 64>>>(out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "hang");
+  EXPECT_NE(findings[0].message.find("a loop whose condition stays true"), std::string::npos);
+}
+
+// It comes to the elements of an array in an order of its own, again and again.
+__global__ void wanders(int* p, unsigned n) {
+  for (unsigned i = 0;; ++i) p[i % n] = static_cast<int>(i);
+}
+
+TEST_F(Hang, IsToldSoonWhereTheLoopWanders) {
+  unsetenv("SIMT_STEPS");
+  Buffer<int> out(1024);
+  const std::clock_t began = std::clock();
+  wanders<<<1, 1>>>(out.data(), 1000);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  EXPECT_EQ(kinds(), Kinds{"hang"});
+  EXPECT_LT((std::clock() - began) / CLOCKS_PER_SEC, 12);  // of the CPU; the patience is 8
 }
 
 // One thread for all: many more steps than SIMT_STEPS, and each comes to a new element.

@@ -38,6 +38,7 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
+    exited_thread,  // before a barrier that others reach
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -67,7 +68,8 @@ struct Fault {
 inline bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
-         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane;
+         kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
+         kind != Fault::Kind::exited_thread;
 }
 
 }  // namespace simt::engine

@@ -142,6 +142,7 @@ bool Worker::open_barrier() {
       }
     }
   }
+  if (traced_) report_exited_threads(first_pc);
   if (grid_wait_ && !pass_grid_barrier()) return false;
   monitor.next_interval();
   for (unsigned w = 0; w < warp_count_; ++w) {
@@ -157,6 +158,20 @@ bool Worker::open_barrier() {
     warp.progress.touched = warp.progress.last_first = false;
   }
   return true;
+}
+
+// The barrier opens without the threads that have exited: the hardware lets it, the language does not.
+void Worker::report_exited_threads(uint64_t barrier_pc) {
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    const uint32_t exited = warp.born & ~warp.live;
+    if (!exited) [[likely]]
+      continue;
+    Fault fault = fault_at(Fault::Kind::exited_thread, warp, std::countr_zero(exited));
+    fault.pc = barrier_pc;
+    monitor.faults.add(fault);
+    return;
+  }
 }
 
 // The whole block has come to the grid's barrier: waits for the other blocks.

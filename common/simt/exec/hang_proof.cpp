@@ -46,12 +46,15 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
   fault.pc = key_pc(key);
   fault.limit = steps;
+  if (!steps && hang_watch_.loaded) name_barrier(fault);
+  if (!steps && !hang_watch_.loaded) fault.text = "condition";
   monitor.faults.add(fault);
   aborted_ = true;
 }
 
 void HangWatch::note_access(const Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(lanes);
+  loaded |= warp.stop[first] != StopReason::store;
   if (warp.stop[first] == StopReason::load) {
     const uint64_t address = warp.address[first];
     // Pinned memory and the like, which the host may write.
@@ -120,7 +123,7 @@ bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
   const uint64_t now_epoch = vote.epoch(), now_state = state_of(warps);
   if (!is_kept || now_epoch != epoch) {
     is_kept = true;
-    voted = false;
+    voted = loaded = false;
     epoch = now_epoch;
     state = now_state;
     looks = 0;
@@ -137,6 +140,18 @@ bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
     looks = 0;
   }
   return voted && vote.hangs(waiting());
+}
+
+// Of a hang: threads of the block that wait at a barrier for those that go in circles.
+void Worker::name_barrier(Fault& hang) const {
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    const Warp& warp = *warps_[w];
+    if (!warp.at_barrier) continue;
+    const int lane = std::countr_zero(warp.at_barrier);
+    hang.other_pc = key_pc(warp.parked_key[lane]);
+    hang.other_thread = warp.thread[lane];
+    return;
+  }
 }
 
 // True if the launch will never end. Called between two turns of the warps.

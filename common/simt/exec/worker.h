@@ -126,6 +126,7 @@ class Worker {
   bool open_barrier();
   bool pass_grid_barrier();
   void report_deadlock();
+  void report_exited_threads(uint64_t barrier_pc);
 
   // uncounted.cpp: a block that is not traced begins as a plain loop over its threads, on one stack. The first thread
   // that has to wait for others ends that: from there on every thread is a fiber.
@@ -136,6 +137,7 @@ class Worker {
 
   // hang_proof.cpp
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
+  void name_barrier(Fault& hang) const;
   bool proves_hang();
   bool takes_too_long();
 

@@ -289,6 +289,18 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ". All threads of a block that have not exited must reach the same __syncthreads(): take "
           "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
+    case Kind::exited_thread:
+      f.kind = "barrier-divergence";
+      f.severity = Severity::warning;
+      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) +
+                  " has exited before the barrier at " + at.text() + " in " + kernel +
+                  ", which other threads of its block reach. A GPU opens the barrier without it, "
+                  "but CUDA promises that only "
+                  "where all threads of a block come. Usual cause: `if (i >= n) return;` above a "
+                  "__syncthreads(): let "
+                  "those threads stay, and skip only what they would load, compute and store.";
+      f.address = 0;
+      break;
     case Kind::grid_barrier:
       f.kind = "barrier-divergence";
       f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
@@ -326,7 +338,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::hang:
       f.kind = "hang";
       f.message = "block " + text(fault.block) + " of " + kernel;
-      if (fault.text) {
+      if (fault.text && std::string_view(fault.text) == "time") {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      ", and in " + std::to_string(fault.limit) +
                      " s of a CPU's time no block has ended or come to new memory. Usual cause: a "
@@ -336,14 +348,27 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                      " after " + std::to_string(fault.limit) +
                      " steps of its warp. Usual cause: a loop whose condition stays true. "
                      "(SIMT_STEPS=n allows more steps.)";
+      } else if (fault.other_pc) {
+        f.kind = "barrier-divergence";
+        f.message =
+            "thread " + text(fault.other_thread) + " of block " + text(fault.block) +
+            " waits at the barrier at " + other.text() + " in " + kernel + ", while thread " +
+            text(fault.thread) + " of the same block waits at " + at.text() +
+            " for something that nobody will change, and never comes. All threads of a block must "
+            "reach a __syncthreads(): take it out of the condition or the loop that only some of "
+            "them run, and let no thread wait for what another does behind it.";
       } else {
-        f.message +=
-            " will never end: its threads do the same again and again, thread " +
-            text(fault.thread) + " at " + at.text() +
-            ", and no block changes what they wait for. Usual cause: a loop that waits for a flag "
-            "or a lock, while the thread that would set or free it waits at a barrier, has exited, "
-            "comes after this one in the same warp, or is in a block that has not begun. (Only the "
-            "blocks of a cooperative launch all run at the same time.)";
+        f.message += " will never end: its threads do the same again and again, thread " +
+                     text(fault.thread) + " at " + at.text() +
+                     (fault.text ? ", and read no memory in between. Usual cause: a loop whose "
+                                   "condition stays true."
+                                 : ", and no block changes what they wait for. Usual cause: a loop "
+                                   "that waits for a flag "
+                                   "or a lock, while the thread that would set or free it waits at "
+                                   "a barrier, has exited, "
+                                   "comes after this one in the same warp, or is in a block that "
+                                   "has not begun. (Only the "
+                                   "blocks of a cooperative launch all run at the same time.)");
       }
       break;
     case Kind::trap: {
