@@ -127,6 +127,19 @@ int Worker::form_group(Warp& warp) {
   }
 }
 
+// The launch gets on if this address lies well beyond those that it was told of. Random steps within an array come to
+// new ends of it for ever, at ever smaller distances; a walk comes 64 KiB further.
+void Worker::note_progress(Progress& progress, uint64_t address) {
+  uint64_t &lowest = progress.told_lowest, &highest = progress.told_highest;
+  const uint64_t known = lowest > highest ? 0 : highest - lowest;
+  const uint64_t beyond = address < lowest ? lowest - address : address - highest;
+  if (address >= lowest && address <= highest) return;
+  if (beyond <= std::min<uint64_t>(known / 16, 1 << 16)) return;
+  lowest = std::min(lowest, address);
+  highest = std::max(highest, address);
+  Patience::move();
+}
+
 // A warp that spins lets the others run, and then its own lanes in the reverse order. One that comes to new addresses
 // gets on, and keeps the order, on which its counts depend.
 void Worker::make_room(Warp& warp, uint64_t key, int first) {
@@ -136,12 +149,7 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
   const bool moves =
       memory::in_arena(address) && (address < progress.lowest || address > progress.highest);
   if (moves) {
-    // Random steps within an array find new ends of it for ever, at ever smaller distances.
-    const bool is_first = progress.lowest > progress.highest;
-    const uint64_t known = is_first ? 0 : progress.highest - progress.lowest;
-    const uint64_t beyond =
-        address < progress.lowest ? progress.lowest - address : address - progress.highest;
-    if (beyond > std::min<uint64_t>(known / 16, 1 << 16)) Patience::move();
+    note_progress(progress, address);
     progress.lowest = std::min(progress.lowest, address);
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;

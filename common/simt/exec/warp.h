@@ -157,8 +157,9 @@ struct Atomics {
 struct Progress {
   // Groups formed since the block began, a barrier opened, or it came to new addresses.
   uint64_t steps = 0;
-  uint64_t lowest = ~uint64_t{0}, highest = 0;  // addresses that it came to, now and then
-  bool touched = false;                         // memory, since they were looked at
+  uint64_t lowest = ~uint64_t{0}, highest = 0;            // addresses that it came to, now and then
+  uint64_t told_lowest = ~uint64_t{0}, told_highest = 0;  // ... when it last got on by far
+  bool touched = false;                                   // memory, since they were looked at
   bool yielded = false;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
 

@@ -83,6 +83,7 @@ class Worker {
   // scheduler.cpp: the lane to run next, or -1 if no lane of the warp can.
   int schedule(Warp& warp);
   int form_group(Warp& warp);
+  static void note_progress(Progress& progress, uint64_t address);
   void make_room(Warp& warp, uint64_t key, int first);
   void park(Warp& warp, uint32_t group, StopReason what);
   void run_warp(Warp& warp);
