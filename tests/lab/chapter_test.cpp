@@ -546,6 +546,12 @@ TEST_F(ChapterTest, ADemonstrationPassesOnlyWithItsFinding) {
   EXPECT_TRUE(has(other.reason, "should raise shared-race alone, and raised out-of-bounds: "));
   const lab::Row both = demo([&] { racy(tight.data()), outside(); }, "shared-race");
   EXPECT_EQ(both.status, Status::fail);
+  const lab::Row warned = demo([&] { racy_without_all(tight.data()); }, "shared-race");
+  EXPECT_EQ(warned.status, Status::pass) << warned.reason;
+  EXPECT_TRUE(has(warned.reason, "raises shared-race, as it should: write at ")) << warned.reason;
+  const lab::Row mild = demo([&] { leave_before_barrier(tight.data()); }, "shared-race");
+  EXPECT_EQ(mild.status, Status::fail);
+  EXPECT_TRUE(has(mild.reason, "raised nothing but a warning, barrier-divergence")) << mild.reason;
   const lab::Row silent = demo([&] { set(4, 256, tight.data(), 0, n, 1.0f); }, "out-of-bounds");
   EXPECT_EQ(silent.status, Status::fail);
   EXPECT_TRUE(has(silent.reason, "should raise out-of-bounds, and raised nothing"))

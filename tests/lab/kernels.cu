@@ -26,6 +26,20 @@ __global__ void racy_kernel(float* c) {
   c[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
+__global__ void racy_without_all_kernel(float* c) {
+  __shared__ float tile[64];
+  if (threadIdx.x >= 64) return;
+  tile[threadIdx.x] = static_cast<float>(threadIdx.x);
+  c[threadIdx.x] = tile[63 - threadIdx.x];
+  __syncthreads();
+}
+
+__global__ void leave_kernel(float* c) {
+  if (threadIdx.x >= 64) return;
+  __syncthreads();
+  c[threadIdx.x] = 0;
+}
+
 __global__ void update4_kernel(float* c, int there, int ld, float alpha, float beta) {
   const float4 sum = make_float4(1, 2, 3, 4);
   lab::update4(c, there, lab::aligned16(c, ld), alpha, sum, beta);
@@ -92,3 +106,7 @@ void load4(float4* to, const float* from, int there, int ld) {
 }
 
 void racy(float* c) { racy_kernel<<<1, 64>>>(c); }
+
+void racy_without_all(float* c) { racy_without_all_kernel<<<1, 96>>>(c); }
+
+void leave_before_barrier(float* c) { leave_kernel<<<1, 96>>>(c); }

@@ -39,3 +39,9 @@ void load4(float4* to, const float* from, int there, int ld);
 
 /// Each of 64 threads reads what another thread of the block writes, with no barrier between.
 void racy(float* c);
+
+/// That, and a warning: of one warp more, which has exited before a barrier that the others reach.
+void racy_without_all(float* c);
+
+/// The warning alone.
+void leave_before_barrier(float* c);

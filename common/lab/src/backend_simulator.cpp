@@ -25,7 +25,8 @@ Counts counts_since(std::size_t first) {
 
 std::vector<Finding> take_findings() {
   std::vector<Finding> findings;
-  for (const simt::Finding& f : simt::take_findings()) findings.push_back({f.kind, f.message});
+  for (const simt::Finding& f : simt::take_findings())
+    findings.push_back({f.kind, f.message, f.severity == simt::Severity::warning});
   return findings;
 }
 

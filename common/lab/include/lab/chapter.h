@@ -172,7 +172,7 @@ class Chapter {
   /// Adds a rung.
   void add(const Rung& rung);
   /// Adds a demonstration: a rung that shows a mistake. It runs on the simulator alone, and passes if exactly
-  /// the finding is raised that the header names: `[raises KIND]`.
+  /// the finding is raised that the header names, `[raises KIND]`, and no error of another kind.
   /// \param outputs what the launch writes: poisoned before it
   void demonstrate(std::string_view name, const std::function<void()>& launch,
                    const std::vector<Buffer*>& outputs = {});

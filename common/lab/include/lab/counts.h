@@ -17,8 +17,9 @@ using Counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
 /// A mistake that the simulator saw while a kernel or the host ran.
 struct Finding {
-  std::string kind;     ///< "out-of-bounds", "shared-race", ...
-  std::string message;  ///< what, where, which thread
+  std::string kind;      ///< "out-of-bounds", "shared-race", ...
+  std::string message;   ///< what, where, which thread
+  bool warning = false;  ///< no error
 };
 
 /// @}
