@@ -28,6 +28,7 @@ Request request_of(Warp& warp, uint32_t lanes) {
 
 bool Worker::observe(Warp& warp, uint32_t group) {
   warp.progress.touched = true;
+  note_progress(warp.progress, warp.address[std::countr_zero(group)]);
   if (const uint32_t copies = group & warp.copies.lanes) [[unlikely]] {
     warp.copies.lanes &= ~copies;
     const uint32_t zeros = copies & warp.copies.zeros;

@@ -106,6 +106,7 @@ void Worker::replay_in_step(Warp& warp) {
     request.size = event.size;
     request.lanes = group;
     request.address = warp.queue.address[load];
+    note_progress(warp.progress, request.address[std::countr_zero(group)]);
     request.span = span_of(request.address, group);
     request.warp = &warp.checks;
     if (!monitor.observe(request)) {

@@ -128,16 +128,18 @@ int Worker::form_group(Warp& warp) {
 }
 
 // The launch gets on if this address lies well beyond those that it was told of. Random steps within an array come to
-// new ends of it for ever, at ever smaller distances; a walk comes 64 KiB further.
-void Worker::note_progress(Progress& progress, uint64_t address) {
+// new ends of it for ever, at ever smaller distances; a walk comes 64 KiB further. Of a traced launch every access is
+// noted: a few of them, taken at regular steps, can walk slowly through an array that the loop itself runs through
+// again and again.
+void Worker::note_new_end(Progress& progress, uint64_t address) {
+  if (!memory::in_arena(address)) return;
   uint64_t &lowest = progress.told_lowest, &highest = progress.told_highest;
   const uint64_t known = lowest > highest ? 0 : highest - lowest;
   const uint64_t beyond = address < lowest ? lowest - address : address - highest;
-  if (address >= lowest && address <= highest) return;
   if (beyond <= std::min<uint64_t>(known / 16, 1 << 16)) return;
   lowest = std::min(lowest, address);
   highest = std::max(highest, address);
-  Patience::move();
+  gets_on_ = true;
 }
 
 // A warp that spins lets the others run, and then its own lanes in the reverse order. One that comes to new addresses

@@ -83,7 +83,11 @@ class Worker {
   // scheduler.cpp: the lane to run next, or -1 if no lane of the warp can.
   int schedule(Warp& warp);
   int form_group(Warp& warp);
-  static void note_progress(Progress& progress, uint64_t address);
+  void note_progress(Progress& progress, uint64_t address) {
+    if (address < progress.told_lowest || address > progress.told_highest)
+      note_new_end(progress, address);
+  }
+  void note_new_end(Progress& progress, uint64_t address);
   void make_room(Warp& warp, uint64_t key, int first);
   void park(Warp& warp, uint32_t group, StopReason what);
   void run_warp(Warp& warp);
@@ -152,6 +156,7 @@ class Worker {
   int lane_ = -1;         // running now; -1: none, the OS thread's own stack
   Context main_ = nullptr;
   bool aborted_ = false;
+  bool gets_on_ = false;   // a warp came to new addresses, since that was looked at
   bool traced_ = false;    // this block
   uint64_t entry_pc_ = 0;  // what the kernel's own call is known by; 0: not known yet
   uint64_t clock_ = 0;
