@@ -389,7 +389,7 @@ __global__ void early_return(int m, int n, int k, float alpha, const float* a, i
   out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
 }
 
-// The barriers are fine, since exited threads are not waited for. But a thread without an element
+// The barriers open, since exited threads are not waited for. But a thread without an element
 // of C still has elements of A and B to load for the others. The demonstration has a C of 20 x 32:
 // rows 20 to 31 of B's tile are missing. In a tiled kernel the guard comes last.
 //

@@ -28,13 +28,13 @@ void barrier_in_one_warp(bool fixed) {
 }
 
 // Threads with nothing to do leave before the barrier. Of whole warps that is harmless on the hardware,
-// and of lanes of a warp too since Volta.
+// and of lanes of a warp too since Volta: a warning.
 __global__ void guarded_tile(const int* in, int* out, int n, bool stay) {
   __shared__ int tile[kBlock];
   const int i = threadIdx.x;
   if (!stay && i >= n) return;
   if (i < n) tile[i] = in[i];
-  __syncthreads();
+  __syncthreads();  // fault: leave_before_barrier
   if (i < n) out[i] = tile[n - 1 - i];
 }
 
@@ -171,7 +171,7 @@ void exited_lanes(bool) {
 const std::vector<Planted> kBarriers = {
     {"barrier_in_half_warp", "barrier-divergence", barrier_in_half_warp},
     {"barrier_in_one_warp", "barrier-divergence", barrier_in_one_warp},
-    {"leave_before_barrier", "none", leave_before_barrier},
+    {"leave_before_barrier", "barrier-divergence", leave_before_barrier},
     {"barrier_in_uneven_loop", "barrier-divergence", barrier_in_uneven_loop},
     {"barrier_in_both_branches", "barrier-divergence", barrier_in_both_branches},
     {"syncwarp_not_in_mask", "invalid-mask", syncwarp_not_in_mask},

@@ -102,6 +102,6 @@ const std::vector<Planted> kNoProgress = {
     {"lock_never_released", "hang", lock_never_released, false},
     {"lock_held_in_warp", "hang", lock_held_in_warp, false},
     {"endless_barriers", "hang", endless_barriers, false},
-    {"waits_before_barrier", "hang", waits_before_barrier, false},
+    {"waits_before_barrier", "barrier-divergence", waits_before_barrier, false},
     {"endless_loop", "hang", endless_loop, false},
 };
