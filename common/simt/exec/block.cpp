@@ -102,7 +102,8 @@ bool Worker::run_warps() {
       // Perhaps waiting for another block: leave the core to it.
       bool spinning = false;
       for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
-      if (spinning) sched_yield();
+      if (spinning)
+        grid.barrier ? grid.barrier->yield(monitor.block.linear()) : void(sched_yield());
     }
     if (clock_ >= hang_watch_.look_at && traced_ && proves_hang()) [[unlikely]]
       return false;
@@ -179,7 +180,7 @@ bool Worker::pass_grid_barrier() {
   grid_wait_ = false;
   if (hang_watch_.voted) grid_->hang_vote->move();  // takes the vote back: it waits now
   hang_watch_.changed = true;
-  const GridBarrier::Outcome outcome = grid_->barrier->wait();
+  const GridBarrier::Outcome outcome = grid_->barrier->wait(monitor.block.linear());
   if (outcome == GridBarrier::Outcome::passed) {
     if (grid_->checks_blocks) monitor.global_checker.blocks.begin_block(monitor.block.linear());
     return true;

@@ -106,7 +106,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   choose_stacks(grid.kernel);
   Patience::begin_launch();
   std::optional<GridBarrier> barrier;
-  if (config.cooperative) grid.barrier = &barrier.emplace(blocks, grid.checks_blocks);
+  if (config.cooperative)
+    grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
   const uint64_t before = memory::latest_version();
   if (!grid.traced) life_sign::begin(kernel_text, Pool::instance().threads_for(grid));
   Pool::instance().run(grid);

@@ -96,8 +96,9 @@ void Pool::take_blocks(Worker& worker) {
     const uint3 index{static_cast<unsigned>(block % extent.x),
                       static_cast<unsigned>(block / extent.x % extent.y),
                       static_cast<unsigned>(block / extent.x / extent.y)};
+    if (grid_->barrier) grid_->barrier->begin(block);
     const bool ended = worker.run_block(*grid_, index);
-    if (grid_->barrier) grid_->barrier->leave(!ended);
+    if (grid_->barrier) grid_->barrier->leave(block, !ended);
     grid_->hang_vote->move();
     if (ended) Patience::move();
     if (!grid_->traced) life_sign::block_ended();
