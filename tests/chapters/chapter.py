@@ -31,15 +31,14 @@ def nvcc_is_the_one_of_the_text():
 class Run:
     """One run: exit code, both streams, and the results file (None where there is none)."""
 
-    def __init__(self, program, *arguments, results=True):
+    def __init__(self, program, *arguments, results=True, environment=None):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "results.json"
             command = [str(program), *arguments]
             if results:
                 command += ["--json", str(file)]
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=600, env={**os.environ, "NO_COLOR": "1"}
-            )
+            environment = {**os.environ, "NO_COLOR": "1", **(environment or {})}
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
             self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
             self.results = json.loads(file.read_text()) if file.exists() else None
 

@@ -153,6 +153,13 @@ class Counts(unittest.TestCase):
             counts = run.row(name, variant)["counts"]
             self.assertEqual(counts["shared_load_bank_conflicts"] + counts["shared_store_bank_conflicts"], 0, name)
 
+    def test_blocks_that_wait_for_each_other_count_the_same_in_every_run(self):
+        """With one thread, as on the pages: a block runs until it waits, and then the next one does."""
+        runs = [CHAPTER.run("--size", "20011", "--rung", "one_wave", environment={"SIMT_THREADS": "1"}) for _ in "123"]
+        first, *others = (run.row("one_wave", None)["counts"] for run in runs)
+        self.assertGreater(first["global_load_requests"], 0)
+        self.assertEqual(others, [first, first])
+
     def test_bytes_of_three_kernels(self):
         run = CHAPTER.run("--size", str(2**18), "--rung", "three_kernels")
         for variant, expected in (("scan first", 16), ("reduce first", 12)):
