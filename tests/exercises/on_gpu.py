@@ -38,6 +38,7 @@ FAILS = {
     "uneven": {"uneven"},
 }
 EITHER = {
+    "barrier-divergence",
     "device-access",
     "global-race",
     "hang",
