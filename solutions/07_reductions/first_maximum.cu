@@ -19,12 +19,12 @@ struct Best {
   int index;
 };
 
-__device__ Best better(Best a, Best b) {
+__device__ inline Best better(Best a, Best b) {
   const bool take = b.value > a.value || (b.value == a.value && b.index < a.index);
   return take ? b : a;
 }
 
-__device__ Best warp_best(Best best) {
+__device__ inline Best warp_best(Best best) {
   for (int d = 16; d > 0; d /= 2) {
     const Best other{__shfl_xor_sync(0xffffffff, best.value, d),
                      __shfl_xor_sync(0xffffffff, best.index, d)};
