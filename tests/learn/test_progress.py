@@ -38,16 +38,31 @@ class Progress(fake.Checkout):
             self.assertEqual(one.returncode, 0, said)
         wanted = [first + number for first in (0, 100, 200) for number in range(20)]
         self.assertEqual(sorted(self.kept()["numbers"]), wanted)
-        self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".progress")], [".progress.json"])
+        names = sorted(name for name in os.listdir(self.root) if name.startswith(".progress"))
+        self.assertEqual(names, [".progress.json", ".progress.json.before"])
 
     def test_a_damaged_file_is_set_aside(self):
         for damaged in ("{", "[]", ""):
             self.write(".progress.json", damaged)
             _, said = self.python(self.script()).communicate(timeout=60)
-            self.assertIn("was damaged", said)
+            self.assertIn("was damaged; what you have done so far is not known", said)
             self.assertEqual(self.kept()["numbers"], list(range(20)))
             with open(self.file() + ".damaged", encoding="utf-8") as file:
                 self.assertEqual(file.read(), damaged)
+            os.unlink(self.file() + ".before")
+
+    def test_what_a_damaged_file_was_before_counts(self):
+        self.python(self.script()).communicate(timeout=60)
+        self.write(".progress.json", "{")
+        look = f"import sys; sys.path.insert(0, {os.path.join(self.root, 'tools')!r})\nfrom learn import progress\n"
+        look += "sys.exit(0 if progress.read()['numbers'] == list(range(19)) else 1)"
+        reader = self.python(look)
+        _, said = reader.communicate(timeout=60)
+        self.assertEqual(reader.returncode, 0, said)
+        self.assertIn("all counts that it had before its last change", said)
+        _, said = self.python(self.script(100)).communicate(timeout=60)
+        self.assertEqual(said.count("was damaged"), 1, said)
+        self.assertEqual(self.kept()["numbers"], [*range(19), *range(100, 120)])
 
     def test_an_edit_that_fails_changes_nothing(self):
         self.python(self.script()).communicate(timeout=60)

@@ -6,59 +6,72 @@ replaces the file as a whole: two commands at once lose nothing, and an interrup
 
 import json
 import os
+import shutil
 
 from learn import paths, ui
 from learn.build import lock
 from learn.errors import LearnError
 
 FILE = os.path.join(paths.ROOT, ".progress.json")
+BEFORE = FILE + ".before"  # what FILE was before its last change
+
+_told = False
 
 
 def read():
-    """All of it; empty where nothing is kept, and where the file is damaged."""
-    try:
-        with open(FILE, encoding="utf-8") as file:
-            kept = json.load(file)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError):
-        kept = None
-    return kept if isinstance(kept, dict) else {}
+    """All of it; empty where nothing is kept. Where the file is damaged, what it was before its last change."""
+    kept = _load(FILE)
+    if kept is not None:
+        return kept
+    before = _load(BEFORE)
+    global _told
+    if not _told:
+        ui.note(
+            f"learn: {paths.shown(FILE)} was damaged; "
+            + ("all counts that it had before its last change" if before else "what you have done so far is not known")
+        )
+    _told = True
+    return before or {}
 
 
 def change(edit):
     """Calls edit(kept), which changes the dictionary in place, and keeps it; returns what edit returns."""
     with lock("progress"):
-        _set_damaged_aside()
+        damaged = _load(FILE) is None
         kept = read()
         result = edit(kept)
-        _write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        if damaged:  # the reader may want to mend it
+            shutil.copyfile(FILE, FILE + ".damaged")
+            ui.note(f"learn: it is now {paths.shown(FILE)}.damaged")
+        _write(json.dumps(kept, indent=1, sort_keys=True) + "\n", keeps_before=not damaged)
     return result
 
 
-def _set_damaged_aside():
-    """A file that is no dictionary is renamed, not overwritten: the reader may want to mend it."""
+def _load(file):
+    """The dictionary in a file, {} where there is no file, None where it is damaged."""
     try:
-        with open(FILE, encoding="utf-8") as file:
-            damaged = not isinstance(json.load(file), dict)
+        with open(file, encoding="utf-8") as text:
+            kept = json.load(text)
     except FileNotFoundError:
-        return
+        return {}
     except (OSError, ValueError):
-        damaged = True
-    if damaged:
-        os.replace(FILE, FILE + ".damaged")
-        ui.note(f"learn: {paths.shown(FILE)} was damaged; it is now {paths.shown(FILE)}.damaged, and a new one begins")
+        return None
+    return kept if isinstance(kept, dict) else None
 
 
-def _write(text):
+def _write(text, keeps_before):
     new = f"{FILE}.{os.getpid()}"
     try:
         with open(new, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        if keeps_before and os.path.exists(FILE):
+            shutil.copyfile(FILE, new + ".before")
+            os.replace(new + ".before", BEFORE)
         os.replace(new, FILE)
     except OSError as error:
-        if os.path.exists(new):
-            os.unlink(new)
+        for left in (new, new + ".before"):
+            if os.path.exists(left):
+                os.unlink(left)
         raise LearnError(f"cannot keep your progress in {paths.shown(FILE)}: {error.strerror}")
