@@ -236,6 +236,48 @@ TEST_F(DriverTest, HeadersThatAreNotSimulatedHaveNoTwin) {
   EXPECT_GT(files, 10);
 }
 
+TEST_F(DriverTest, HeadersOfAToolkitInTheEnvironmentAreLeftOut) {
+  fs::create_directories(folder_ / "toolkit" / "crt");
+  fs::create_directory(folder_ / "own");
+  write("toolkit/crt/host_config.h", "");
+  write("toolkit/cuda_runtime.h", "#error the toolkit's\n");
+  write("own/own.h", "constexpr int answer = 0;\n");
+  write("a.cu", "#include <cuda_runtime.h>\n#include <own.h>\nint main() { return answer; }\n");
+  for (const std::string name : {"CPATH", "CPLUS_INCLUDE_PATH"}) {
+    const Outcome outcome = shell(name + "=toolkit:own '" SIMTCC "' -c a.cu");
+    EXPECT_EQ(outcome.output, "") << name;
+  }
+}
+
+TEST_F(DriverTest, CompilersThatNameTheirOwnFolders) {
+  // Wrappers of g++ in clusters and package managers put the C++ library's folder ahead of all others.
+  write("wrapper",
+        "#!/bin/sh\n"
+        "header=$(echo '#include <cmath>' | g++ -x c++ -M - | tr ' ' '\\n' | grep -m 1 '/cmath$')\n"
+        "exec g++ -isystem \"${header%/cmath}\" \"$@\"\n");
+  write("a.cu",
+        "#include <math.h>\n"
+        "#include <cmath>\n"
+        "__global__ void k(float* p) { *p = floorf(*p) + std::ceil(*p); }\n");
+  shell("chmod +x wrapper");
+  for (const std::string standard : {"17", "20"}) {
+    expect_silent("-std=c++" + standard + " -ccbin ./wrapper -c a.cu");
+  }
+}
+
+TEST_F(DriverTest, HostCodeTakesTheHeadersWithCheckedFunctions) {
+  // Ubuntu's g++ defines _FORTIFY_SOURCE by itself.
+  write(
+      "a.cpp",
+      "#include <cstring>\n"
+      "#include <cuda_runtime.h>\n"
+      "int main(int, char** words) { char to[64]; memcpy(to, words[0], 1); return to[0] == 0; }\n");
+  const Outcome outcome = shell(
+      "g++ -std=c++20 -O2 -Wall -Wextra -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -c -I "
+      "'" SIMT_INCLUDE_DIR "' a.cpp");
+  EXPECT_EQ(outcome.output, "");
+}
+
 TEST_F(DriverTest, ErrorsKeepTheReadersLines) {
   write("bad.cu",
         "__global__ void k(float* p) { p[0] = 1; }\n"  // 1

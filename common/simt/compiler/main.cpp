@@ -325,6 +325,7 @@ int run(const std::vector<std::string>& arguments) {
       return 0;
     }
     for (const std::string& note : options.notes) std::cerr << "simtcc: note: " << note << '\n';
+    leave_cuda_headers_out_of_environment();
     return Driver(std::move(options)).run();
   } catch (const UsageError& error) {
     std::cerr << "simtcc: error: " << error.message << '\n';

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "base/settings_table.h"
@@ -413,6 +416,20 @@ class Parser {
 }  // namespace
 
 Options parse_options(const std::vector<std::string>& arguments) { return Parser(arguments).run(); }
+
+void leave_cuda_headers_out_of_environment() {
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"}) {
+    const char* const folders = std::getenv(name);
+    if (!folders) continue;
+    std::istringstream in(folders);
+    std::string kept;
+    for (std::string folder; std::getline(in, folder, ':');) {
+      if (folder.empty() || holds_cuda_headers(folder)) continue;
+      kept += (kept.empty() ? "" : ":") + folder;
+    }
+    kept.empty() ? unsetenv(name) : setenv(name, kept.c_str(), 1);
+  }
+}
 
 namespace {
 

@@ -50,6 +50,9 @@ struct UsageError {
 /// Reads the arguments after the program's name. \throws UsageError
 Options parse_options(const std::vector<std::string>& arguments);
 
+/// Takes the folders of a CUDA Toolkit's headers out of CPATH and its like, which g++ searches ahead of the simulator's.
+void leave_cuda_headers_out_of_environment();
+
 /// The text of --help.
 std::string help_text();
 

@@ -7,10 +7,15 @@
 ///
 /// What the standard library copies (`std::vector<float>(begin, end)`) comes as a call that gcc makes of
 /// __builtin_memmove(). It goes to a function that looks whether the host follows a pointer to device memory.
+///
+/// A file that g++ compiles by itself keeps the C library's functions: it holds no kernel, and where the distribution
+/// turns _FORTIFY_SOURCE on (Ubuntu does), their checked forms are defined already.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+
+#ifdef __SIMTCC__
 
 namespace simt::detail {
 void copy_bytes(void* to, const void* from, std::size_t size);
@@ -48,3 +53,5 @@ SIMT_BYTES void* memset(void* to, int value, std::size_t size) noexcept {
 
 #undef SIMT_IS_ONE_ACCESS
 #undef SIMT_BYTES
+
+#endif
