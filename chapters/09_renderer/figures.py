@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -11,7 +12,7 @@ from pathlib import Path
 import figures
 from figures import ACCENT, FOREGROUND, GROUND, LINE, MUTED, SECOND, SOFT
 
-from course.run import build_folder, program_of
+from course.run import build_folder, digest_of, program_of, write_atomically
 
 SIDE = 132  # of an image on the page
 SCENES = ("rgb", "rgby", "pattern", "rand10k", "rand100k", "rand1M=200000", "biglittle", "littlebig", "micro2M=100000",
@@ -21,7 +22,18 @@ CIRCLES = "biglittle=32"  # one warp draws all of them
 
 
 def rendered(program, scene, pixels, *more):
-    """The PNG of a scene."""
+    """The PNG of a scene, kept beside the program for as long as that stays the same."""
+    folder = program.parent / "scenes"
+    kept = folder / digest_of(program) / ("_".join([scene, str(pixels), *more]) + ".png")
+    if not kept.exists():
+        for old in folder.glob("*"):
+            if old != kept.parent:
+                shutil.rmtree(old)
+        write_atomically(kept, drawn(program, scene, pixels, *more))
+    return kept.read_bytes()
+
+
+def drawn(program, scene, pixels, *more):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "image.png"
         subprocess.run(

@@ -10,11 +10,6 @@ from markup import escape, fence, typeset
 from course.exercises import Exercise, all_exercises, header_of
 
 
-def of_chapter(root: Path, folder: str) -> list[Exercise]:
-    """The exercises of a chapter, easy ones first."""
-    return [exercise for exercise in all_exercises(root) if exercise.chapter == folder]
-
-
 def dropdown(title: str, body: str) -> str:
     """A folded part; nothing in `body` may close it."""
     longest = max((len(colons) for colons in re.findall(r"^:{3,}", body, re.MULTILINE)), default=2)
@@ -95,7 +90,7 @@ def solution_page(exercise: Exercise) -> str:
 
 def stage(write, root: Path, folder: str) -> str:
     """Stages the solutions of a chapter with `write(name, text)`; returns the section for its page."""
-    exercises = of_chapter(root, folder)
+    exercises = all_exercises(root, folder)
     for exercise in exercises:
         write(f"exercises/{exercise.chapter}/{exercise.name}.md", solution_page(exercise))
     return section(exercises)

@@ -98,12 +98,15 @@ class Exercise:
         return sums.hexdigest()[:16]
 
 
-def all_exercises(root: Path) -> list[Exercise]:
-    """Every exercise: by chapter, then by level. An exercise that lacks a file or a field is an ExerciseError."""
+def all_exercises(root: Path, of: str = "") -> list[Exercise]:
+    """Every exercise, or those of the chapter `of`: by chapter, then by level.
+
+    An exercise that lacks a file or a field is an ExerciseError.
+    """
     found = []
     folder = root / "exercises"
     for chapter in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if chapter.is_dir() and FOLDER.match(chapter.name):
+        if chapter.is_dir() and FOLDER.match(chapter.name) and of in ("", chapter.name):
             found += [read(root, chapter.name, file.stem) for file in sorted(chapter.glob("*.cu"))]
     return sorted(found, key=lambda exercise: (exercise.chapter, exercise.level, exercise.name))
 

@@ -99,12 +99,10 @@ def kept_run(main: Path, program: Path, work: Path, commit: str) -> results.Resu
     return run
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, data: str | bytes) -> None:
     """Writes a file so that a reader sees all of it or what was there before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        file.write(text)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
     os.chmod(file.name, 0o644)
     os.replace(file.name, path)
