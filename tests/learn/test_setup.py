@@ -35,6 +35,15 @@ class Setup(fake.Checkout):
         self.assertEqual(len(self.calls(" install ")), 1)
 
     @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
+    def test_a_package_that_does_not_bring_what_only_some_tests_need(self):
+        for program in ("gdb", "clang-format", "zsh"):
+            self.tool(program, "#!/bin/sh\n")
+        done = self.learn("setup", "--all", code=0)
+        self.assertTrue(self.calls(" install ")[0].endswith(" chromium"))
+        self.assertIn(" did not bring Chromium: the site's tests in a browser are skipped\n", done.stderr)
+        self.assertIn("Next: ./learn run", done.stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0, "installing without sudo needs root")
     def test_every_command_installs_what_it_needs(self):
         self.not_installed("cmake")
         self.assertIn("CHAPTER", self.learn("run", "01", code=0).stdout)
