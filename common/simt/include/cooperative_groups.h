@@ -9,7 +9,6 @@
 
 #include <type_traits>
 
-/// \defgroup simt_groups Cooperative groups
 namespace cooperative_groups {
 
 class thread_block;
@@ -81,7 +80,6 @@ SIMT_INLINE T shuffled(const T& value, Shuffle shuffle) {
 }  // namespace details
 
 /// Any group, its kind known at run time only.
-/// \ingroup simt_groups
 class thread_group {
  public:
   /// Threads of the group.
@@ -118,7 +116,6 @@ class thread_group {
 };
 
 /// The block.
-/// \ingroup simt_groups
 class thread_block : public thread_group {
  public:
   SIMT_INLINE static void sync() { __syncthreads(); }
@@ -144,21 +141,17 @@ class thread_block : public thread_group {
 };
 
 /// The caller's block.
-/// \ingroup simt_groups
 SIMT_INLINE thread_block this_thread_block() { return thread_block(); }
 
 /// What a block once had to set aside for tiles of several warps; here it needs none.
-/// \ingroup simt_groups
 template <unsigned int MaxBlockSize = 1024>
 struct block_tile_memory {};
-/// \ingroup simt_groups
 template <unsigned int MaxBlockSize>
 SIMT_INLINE thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
   return this_thread_block();
 }
 
 /// All blocks of a cooperative launch.
-/// \ingroup simt_groups
 class grid_group : public thread_group {
  public:
   /// False in a launch that is not cooperative, where sync() is an error.
@@ -190,12 +183,10 @@ class grid_group : public thread_group {
   friend grid_group this_grid();
 };
 
-/// \ingroup simt_groups
 SIMT_INLINE grid_group this_grid() { return grid_group(); }
 
 /// Any lanes of a warp, ranked in the order of their lane numbers: those that coalesced_threads() met,
 /// or a part of another group.
-/// \ingroup simt_groups
 class coalesced_group : public thread_group {
  public:
   SIMT_INLINE unsigned int size() const { return static_cast<unsigned>(__popc(mask_)); }
@@ -271,7 +262,6 @@ class coalesced_group : public thread_group {
 };
 
 /// The lanes of the caller's warp that run together just now.
-/// \ingroup simt_groups
 SIMT_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 namespace details {
@@ -347,7 +337,6 @@ class wide_tile {
 }  // namespace details
 
 /// `Size` neighbouring threads of a block: up to 32, of a warp, or several whole warps.
-/// \ingroup simt_groups
 template <unsigned int Size, class Parent>
 class thread_block_tile : public thread_group {
   static_assert(Size > 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
@@ -458,12 +447,10 @@ SIMT_WIDE_TILE(1024)
 #undef SIMT_WIDE_TILE
 
 /// The caller alone.
-/// \ingroup simt_groups
 SIMT_INLINE thread_block_tile<1> this_thread() { return thread_block_tile<1>(0, 1); }
 
 /// Splits a block, or a tile, into tiles of `Size` threads; yields the caller's.
 /// \pre `Size` divides the number of threads of the parent.
-/// \ingroup simt_groups
 template <unsigned int Size, class Parent>
 SIMT_INLINE thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   static_assert(!std::is_same_v<Parent, coalesced_group>,
@@ -474,14 +461,12 @@ SIMT_INLINE thread_block_tile<Size, Parent> tiled_partition(const Parent& parent
 }
 
 /// The same with a size that is known at run time only: a power of two up to 32.
-/// \ingroup simt_groups
 SIMT_INLINE thread_group tiled_partition(const thread_group& parent, unsigned size) {
   const unsigned lanes = parent.mask_ ? parent.mask_ : details::warp_mask();
   return thread_group(lanes & details::tile_mask(size, details::lane()));
 }
 
 /// Splits a coalesced group into parts of `size` ranks, of which the last may be smaller.
-/// \ingroup simt_groups
 SIMT_INLINE coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   const unsigned part = parent.thread_rank() / size;
   const unsigned begin = details::lane_of_rank(parent.mask_, part * size);
@@ -492,7 +477,6 @@ SIMT_INLINE coalesced_group tiled_partition(const coalesced_group& parent, unsig
 }
 
 /// Splits a group into those threads that have the same label.
-/// \ingroup simt_groups
 template <class Label>
 SIMT_INLINE coalesced_group labeled_partition(const coalesced_group& parent, Label label) {
   const unsigned mask = __match_any_sync(parent.mask_, label);
@@ -509,20 +493,17 @@ SIMT_INLINE coalesced_group labeled_partition(const thread_block_tile<Size, Pare
 }
 
 /// Splits a group, a tile or a coalesced group, by a predicate.
-/// \ingroup simt_groups
 template <class Group>
 SIMT_INLINE coalesced_group binary_partition(const Group& parent, bool predicate) {
   return labeled_partition(parent, static_cast<int>(predicate));
 }
 
 /// Calls `function` in one thread of the group.
-/// \ingroup simt_groups
 template <class Group, class Function, class... Arguments>
 SIMT_INLINE void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
   if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
 }
 /// The same, and every thread gets the result.
-/// \ingroup simt_groups
 template <class Group, class Function, class... Arguments>
 SIMT_INLINE auto invoke_one_broadcast(const Group& group, Function&& function,
                                       Arguments&&... arguments) {
@@ -532,19 +513,16 @@ SIMT_INLINE auto invoke_one_broadcast(const Group& group, Function&& function,
 }
 
 /// The barrier of a group.
-/// \ingroup simt_groups
 template <class Group>
 SIMT_INLINE void sync(const Group& group) {
   group.sync();
 }
 /// The caller's number in a group.
-/// \ingroup simt_groups
 template <class Group>
 SIMT_INLINE auto thread_rank(const Group& group) {
   return group.thread_rank();
 }
 /// Threads of a group.
-/// \ingroup simt_groups
 template <class Group>
 SIMT_INLINE auto group_size(const Group& group) {
   return group.size();
@@ -563,32 +541,26 @@ inline constexpr bool within_warp<coalesced_group> = true;
 }  // namespace details
 
 /// The operators of reduce and scan. `less` and `greater` yield the lesser and the greater value.
-/// \ingroup simt_groups
 template <class T>
 struct plus {
   SIMT_INLINE T operator()(T a, T b) const { return a + b; }
 };
-/// \ingroup simt_groups
 template <class T>
 struct less {
   SIMT_INLINE T operator()(T a, T b) const { return b < a ? b : a; }
 };
-/// \ingroup simt_groups
 template <class T>
 struct greater {
   SIMT_INLINE T operator()(T a, T b) const { return a < b ? b : a; }
 };
-/// \ingroup simt_groups
 template <class T>
 struct bit_and {
   SIMT_INLINE T operator()(T a, T b) const { return a & b; }
 };
-/// \ingroup simt_groups
 template <class T>
 struct bit_or {
   SIMT_INLINE T operator()(T a, T b) const { return a | b; }
 };
-/// \ingroup simt_groups
 template <class T>
 struct bit_xor {
   SIMT_INLINE T operator()(T a, T b) const { return a ^ b; }

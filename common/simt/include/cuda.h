@@ -7,11 +7,8 @@
 
 #include <driver_types.h>
 
-/// \defgroup simt_driver Types of the driver API
-
 #define CUDA_VERSION CUDART_VERSION
 
-/// \ingroup simt_driver
 enum CUresult {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
@@ -36,17 +33,10 @@ enum CUresult {
   CUDA_ERROR_UNKNOWN = 999,
 };
 
-/// \ingroup simt_driver
 using CUdevice = int;
-/// \ingroup simt_driver
 using CUdeviceptr = unsigned long long;
-/// \ingroup simt_driver
 using CUcontext = struct CUctx_st*;
-/// \ingroup simt_driver
 using CUmodule = struct CUmod_st*;
-/// \ingroup simt_driver
 using CUfunction = cudaFunction_t;
-/// \ingroup simt_driver
 using CUstream = cudaStream_t;
-/// \ingroup simt_driver
 using CUevent = cudaEvent_t;

@@ -9,20 +9,15 @@
 
 #include <simt/narrow_float.h>
 
-/// \defgroup simt_bfloat16 bfloat16
-
 /// The bits of a number, and of a pair.
-/// \ingroup simt_bfloat16
 struct __nv_bfloat16_raw {
   unsigned short x;
 };
-/// \ingroup simt_bfloat16
 struct __nv_bfloat162_raw {
   unsigned short x, y;
 };
 
 /// A number of 16 bits: sign, 8 bits of exponent, 7 of fraction.
-/// \ingroup simt_bfloat16
 struct __nv_bfloat16 : simt::detail::NarrowFloat<__nv_bfloat16, 7> {
   __nv_bfloat16() = default;
   SIMT_INLINE __nv_bfloat16(float value)
@@ -40,7 +35,6 @@ struct __nv_bfloat16 : simt::detail::NarrowFloat<__nv_bfloat16, 7> {
 static_assert(sizeof(__nv_bfloat16) == 2 && std::is_trivially_copyable_v<__nv_bfloat16>);
 
 /// Two numbers that are loaded and stored together.
-/// \ingroup simt_bfloat16
 struct alignas(4) __nv_bfloat162 : simt::detail::NarrowPair<__nv_bfloat162, __nv_bfloat16> {
   union {
     __nv_bfloat16 x;

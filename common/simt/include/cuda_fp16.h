@@ -9,20 +9,15 @@
 
 #include <simt/narrow_float.h>
 
-/// \defgroup simt_half Half precision
-
 /// The bits of a number, and of a pair.
-/// \ingroup simt_half
 struct __half_raw {
   unsigned short x;
 };
-/// \ingroup simt_half
 struct __half2_raw {
   unsigned short x, y;
 };
 
 /// A number of 16 bits: sign, 5 bits of exponent, 10 of fraction.
-/// \ingroup simt_half
 struct __half : simt::detail::NarrowFloat<__half, 10> {
   __half() = default;
   SIMT_INLINE __half(float value)
@@ -40,7 +35,6 @@ struct __half : simt::detail::NarrowFloat<__half, 10> {
 static_assert(sizeof(__half) == 2 && std::is_trivially_copyable_v<__half>);
 
 /// Two numbers that are loaded and stored together.
-/// \ingroup simt_half
 struct alignas(4) __half2 : simt::detail::NarrowPair<__half2, __half> {
   union {
     __half x;

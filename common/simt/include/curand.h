@@ -5,9 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-/// \defgroup simt_curand cuRAND on the host
-
-/// \ingroup simt_curand
 enum curandStatus {
   CURAND_STATUS_SUCCESS = 0,
   CURAND_STATUS_VERSION_MISMATCH = 100,
@@ -23,5 +20,4 @@ enum curandStatus {
   CURAND_STATUS_ARCH_MISMATCH = 204,
   CURAND_STATUS_INTERNAL_ERROR = 999,
 };
-/// \ingroup simt_curand
 using curandStatus_t = curandStatus;

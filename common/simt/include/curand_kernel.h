@@ -8,9 +8,7 @@
 
 #include <cmath>
 
-/// \defgroup simt_random Random numbers
 /// XORWOW: Marsaglia's xorshift with a Weyl sequence ("Xorshift RNGs", 2003).
-/// \ingroup simt_random
 struct curandStateXORWOW {
   unsigned int d;
   unsigned int v[5];
@@ -20,7 +18,6 @@ struct curandStateXORWOW {
   double boxmuller_extra_double;
 };
 /// Philox4x32-10, a counter that is encrypted (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
-/// \ingroup simt_random
 struct curandStatePhilox4_32_10 {
   uint4 ctr;
   uint4 output;
@@ -32,7 +29,6 @@ struct curandStatePhilox4_32_10 {
   double boxmuller_extra_double;
 };
 /// MRG32k3a: L'Ecuyer's combined recurrence (1999).
-/// \ingroup simt_random
 struct curandStateMRG32k3a {
   unsigned int s1[3];
   unsigned int s2[3];
@@ -108,7 +104,6 @@ SIMT_INLINE double2 box_muller_double(unsigned x0, unsigned x1, unsigned y0, uns
 // ---- setting up
 
 /// Starts at number `offset` of sequence `sequence` of the generator with this seed.
-/// \ingroup simt_random
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStateXORWOW* state) {
   unsigned d, v[5];
@@ -117,7 +112,6 @@ SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequenc
   for (int i = 0; i < 5; ++i) state->v[i] = v[i];
   simt::random::forget_pair(state);
 }
-/// \ingroup simt_random
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStateMRG32k3a* state) {
   unsigned s1[3], s2[3];
@@ -128,7 +122,6 @@ SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequenc
   }
   simt::random::forget_pair(state);
 }
-/// \ingroup simt_random
 SIMT_INLINE void skipahead(unsigned long long n, curandStatePhilox4_32_10* state) {
   const unsigned place = state->STATE + static_cast<unsigned>(n & 3);
   const uint4 counter = simt::random::advanced(state->ctr, n / 4 + place / 4, 0);
@@ -136,13 +129,11 @@ SIMT_INLINE void skipahead(unsigned long long n, curandStatePhilox4_32_10* state
   state->ctr = counter;
   state->output = simt::random::philox(counter, state->key);
 }
-/// \ingroup simt_random
 SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStatePhilox4_32_10* state) {
   const uint4 counter = simt::random::advanced(state->ctr, 0, n);
   state->ctr = counter;
   state->output = simt::random::philox(counter, state->key);
 }
-/// \ingroup simt_random
 SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequence,
                              unsigned long long offset, curandStatePhilox4_32_10* state) {
   state->ctr = make_uint4(0, 0, 0, 0);
@@ -153,7 +144,6 @@ SIMT_INLINE void curand_init(unsigned long long seed, unsigned long long sequenc
   skipahead(offset, state);
 }
 /// Goes on by `n` numbers.
-/// \ingroup simt_random
 SIMT_INLINE void skipahead(unsigned long long n, curandStateXORWOW* state) {
   unsigned d = state->d, v[5];
   for (int i = 0; i < 5; ++i) v[i] = state->v[i];
@@ -162,7 +152,6 @@ SIMT_INLINE void skipahead(unsigned long long n, curandStateXORWOW* state) {
   for (int i = 0; i < 5; ++i) state->v[i] = v[i];
 }
 /// Goes on by `n` sequences, of 2^67 numbers each.
-/// \ingroup simt_random
 SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStateXORWOW* state) {
   unsigned d = state->d, v[5];
   for (int i = 0; i < 5; ++i) v[i] = state->v[i];
@@ -173,7 +162,6 @@ SIMT_INLINE void skipahead_sequence(unsigned long long n, curandStateXORWOW* sta
 
 // ---- 32 random bits
 
-/// \ingroup simt_random
 SIMT_INLINE unsigned int curand(curandStateXORWOW* state) {
   const unsigned t = state->v[0] ^ (state->v[0] >> 2);
   const unsigned last = state->v[4];
@@ -187,7 +175,6 @@ SIMT_INLINE unsigned int curand(curandStateXORWOW* state) {
   state->d = d;
   return next + d;
 }
-/// \ingroup simt_random
 SIMT_INLINE unsigned int curand(curandStatePhilox4_32_10* state) {
   const unsigned place = state->STATE;
   const uint4 output = state->output;
@@ -201,7 +188,6 @@ SIMT_INLINE unsigned int curand(curandStatePhilox4_32_10* state) {
   return values[place];
 }
 /// Four numbers at once.
-/// \ingroup simt_random
 SIMT_INLINE uint4 curand4(curandStatePhilox4_32_10* state) {
   const uint4 old = state->output;
   const uint4 counter = simt::random::advanced(state->ctr, 1, 0);
@@ -240,7 +226,6 @@ SIMT_INLINE double mrg_next(curandStateMRG32k3a* state) {
 
 }  // namespace simt::random
 
-/// \ingroup simt_random
 SIMT_INLINE unsigned int curand(curandStateMRG32k3a* state) {
   // stretched from 1 .. 2^32 - 209 over all of 32 bits
   return static_cast<unsigned>(simt::random::mrg_next(state) * 1.000000048662);
@@ -249,7 +234,6 @@ SIMT_INLINE unsigned int curand(curandStateMRG32k3a* state) {
 // ---- distributions, of any generator
 
 /// Uniform in (0, 1].
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE float curand_uniform(State* state) {
   return simt::random::to_uniform(curand(state));
@@ -260,7 +244,6 @@ SIMT_INLINE float curand_uniform(curandStateMRG32k3a* state) {
 SIMT_INLINE double curand_uniform_double(curandStateMRG32k3a* state) {
   return simt::random::mrg_next(state) * 2.328306549295727688e-10;
 }
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE double curand_uniform_double(State* state) {
   const unsigned x = curand(state);
@@ -269,13 +252,11 @@ SIMT_INLINE double curand_uniform_double(State* state) {
 SIMT_INLINE double curand_uniform_double(curandStatePhilox4_32_10* state) {
   return simt::random::to_uniform_double(curand(state));
 }
-/// \ingroup simt_random
 SIMT_INLINE float4 curand_uniform4(curandStatePhilox4_32_10* state) {
   const uint4 x = curand4(state);
   using simt::random::to_uniform;
   return make_float4(to_uniform(x.x), to_uniform(x.y), to_uniform(x.z), to_uniform(x.w));
 }
-/// \ingroup simt_random
 SIMT_INLINE double2 curand_uniform2_double(curandStatePhilox4_32_10* state) {
   const uint4 x = curand4(state);
   return make_double2(simt::random::to_uniform_double(x.x, x.y),
@@ -283,14 +264,12 @@ SIMT_INLINE double2 curand_uniform2_double(curandStatePhilox4_32_10* state) {
 }
 
 /// Two normal numbers, of mean 0 and deviation 1.
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE float2 curand_normal2(State* state) {
   const unsigned x = curand(state);
   return simt::random::box_muller(x, curand(state));
 }
 /// One; every other call uses the second of the pair that the call before made.
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE float curand_normal(State* state) {
   if (state->boxmuller_flag != 0) {
@@ -302,13 +281,11 @@ SIMT_INLINE float curand_normal(State* state) {
   state->boxmuller_flag = 1;
   return pair.x;
 }
-/// \ingroup simt_random
 SIMT_INLINE float4 curand_normal4(curandStatePhilox4_32_10* state) {
   const uint4 x = curand4(state);
   const float2 a = simt::random::box_muller(x.x, x.y), b = simt::random::box_muller(x.z, x.w);
   return make_float4(a.x, a.y, b.x, b.y);
 }
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE double2 curand_normal2_double(State* state) {
   const unsigned x0 = curand(state), x1 = curand(state), y0 = curand(state);
@@ -323,7 +300,6 @@ SIMT_INLINE double2 curand_normal2_double(curandStateMRG32k3a* state) {
   const double angle = 2.0 * curand_uniform_double(state);
   return make_double2(radius * sinpi(angle), radius * cospi(angle));
 }
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE double curand_normal_double(State* state) {
   if (state->boxmuller_flag_double != 0) {
@@ -337,17 +313,14 @@ SIMT_INLINE double curand_normal_double(State* state) {
 }
 
 /// Numbers whose logarithm is normal with this mean and deviation.
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE float curand_log_normal(State* state, float mean, float deviation) {
   return expf(mean + deviation * curand_normal(state));
 }
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE double curand_log_normal_double(State* state, double mean, double deviation) {
   return exp(mean + deviation * curand_normal_double(state));
 }
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE float2 curand_log_normal2(State* state, float mean, float deviation) {
   const float2 x = curand_normal2(state);
@@ -356,7 +329,6 @@ SIMT_INLINE float2 curand_log_normal2(State* state, float mean, float deviation)
 
 /// Of a Poisson distribution: by multiplication for small means, else rounded from a normal number. (The
 /// numbers are not cuRAND's.)
-/// \ingroup simt_random
 template <class State>
 SIMT_INLINE unsigned int curand_poisson(State* state, double lambda) {
   if (lambda < 64) {

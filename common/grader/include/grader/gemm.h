@@ -10,9 +10,6 @@
 
 namespace grader {
 
-/// \addtogroup grader
-/// @{
-
 /// Runs a product C = A B as one case and compares it with a reference in double precision. A is M x K, B is K x N,
 /// C is M x N and poisoned; all are row-major.
 /// \param infinite the first element of A's last row is infinite: a kernel that reads past the end of the row before and
@@ -38,7 +35,5 @@ void check_product(Exercise& exercise, Product size, Launch launch, bool infinit
       },
       lab::tolerance_for_sum(static_cast<std::size_t>(k), 0.25));
 }
-
-/// @}
 
 }  // namespace grader

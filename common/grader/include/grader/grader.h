@@ -38,11 +38,7 @@
 #include "lab/text.h"
 #include "lab/verify.h"
 
-/// \defgroup grader The checks of exercises
 namespace grader {
-
-/// \addtogroup grader
-/// @{
 
 /// Lengths that break kernels: below, at and beyond a warp and a block, a prime, several blocks.
 inline constexpr int lengths[] = {1, 2, 3, 31, 32, 33, 255, 256, 257, 1031, 4096};
@@ -323,7 +319,5 @@ class Exercise {
 struct Variant {
   Variant(const char* name, void (*grade)(Exercise&));
 };
-
-/// @}
 
 }  // namespace grader

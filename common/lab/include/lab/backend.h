@@ -2,10 +2,6 @@
 /// What differs between a GPU and the simulator. No other header of lab asks which one it is.
 #pragma once
 
-/// \defgroup lab lab: the host side of a chapter
-/// Error checks, buffers, inputs, verification, timing, the ladder table and the results file.
-/// The same chapter source compiles for a GPU (nvcc) and for the simulator (simtcc).
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -13,9 +9,6 @@
 #include "lab/counts.h"
 
 namespace lab {
-
-/// \addtogroup lab
-/// @{
 
 /// What a build can tell about a rung.
 struct Backend {
@@ -50,7 +43,5 @@ void print_findings(bool on);
 
 /// Tells the simulator what its findings shall call the allocation at `base`. Nothing on a GPU.
 void name_allocation(const void* base, const std::string& name);
-
-/// @}
 
 }  // namespace lab

@@ -18,9 +18,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Where a buffer lives.
 enum class Memory {
   device,  ///< `cudaMalloc`: for kernels
@@ -189,7 +186,5 @@ void mend_all_canaries();
 
 /// What is wrong with the canaries of any buffer alive, or nothing.
 std::optional<std::string> check_all_canaries();
-
-/// @}
 
 }  // namespace lab

@@ -7,9 +7,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// The smallest integer that is not below `a / b`, without the overflow of `(a + b - 1) / b` and
 /// without the rounding of `ceil(float(a) / b)`.
 ///
@@ -21,7 +18,5 @@ template <std::integral A, std::integral B>
   const T n = static_cast<T>(a), d = static_cast<T>(b);
   return n / d + (n % d != 0 ? T{1} : T{0});
 }
-
-/// @}
 
 }  // namespace lab

@@ -30,9 +30,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// One rung of the ladder: a way to solve the chapter's problem.
 struct Rung {
   std::string name = {};  ///< the kernel's name, or that of the host function
@@ -282,7 +279,5 @@ class Chapter {
   int report_to_ = -1;     // one of several sizes or cases: where its rows go
   Report report_;
 };
-
-/// @}
 
 }  // namespace lab

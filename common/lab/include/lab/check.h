@@ -16,9 +16,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Something that ends a rung, or, outside of one, the program.
 class Failure : public std::runtime_error {
  public:
@@ -61,7 +58,5 @@ class ThrowInstead {
 };
 
 }  // namespace detail
-
-/// @}
 
 }  // namespace lab

@@ -14,9 +14,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// What the command line asks for.
 struct Options {
   bool help = false;
@@ -65,7 +62,5 @@ CaseRange parse_cases(std::string_view text, std::size_t count);
 /// \throws BadInput where an option is unknown, lacks its value, or has one that is not legal
 Options parse_command_line(int argc, char** argv, SizeKind kind, std::string_view default_size,
                            bool has_cases, const std::vector<OwnOption>& own = {});
-
-/// @}
 
 }  // namespace lab

@@ -9,9 +9,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// What the simulator counted, in the order of its table: name and value. Empty on a GPU.
 using Counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
@@ -21,7 +18,5 @@ struct Finding {
   std::string message;   ///< what, where, which thread
   bool warning = false;  ///< no error
 };
-
-/// @}
 
 }  // namespace lab

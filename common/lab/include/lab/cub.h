@@ -12,9 +12,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Work of CUB whose temporary memory is there already: launches it in a stream and does not wait. A call may be
 /// captured in a graph.
 using CubLaunch = std::function<void(cudaStream_t)>;
@@ -44,7 +41,5 @@ CubLaunch cub_sum_by_key(unsigned* out, const unsigned* keys, const unsigned* in
 /// All i with in[i] == in[i + 1], ascending, and how many there are, by `cub::DeviceSelect::If` over a counting iterator.
 /// \param n at least 1, less than 2^32
 CubLaunch cub_select_repeats(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
-
-/// @}
 
 }  // namespace lab

@@ -10,9 +10,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// C = alpha A B + beta C by `cublasSgemm`, in the default stream, on the FP32 pipes: math mode
 /// `CUBLAS_DEFAULT_MATH`, which computes in TF32 only where the environment says so. That is refused
 /// here (`NVIDIA_TF32_OVERRIDE=1`).
@@ -33,7 +30,5 @@ Comparison cublas_keeps_fp32(const Gemm& gemm);
 /// reference of large products, and adds the rung `cublas` where the header names one. The build puts it into the header of each gemm
 /// chapter where there is cuBLAS, see `Header::use_cublas`.
 void use_cublas(GemmLadder& ladder);
-
-/// @}
 
 }  // namespace lab

@@ -5,9 +5,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// out(col, row) = in(row, col) by `cublasSgeam`, in the default stream: alpha = 1, beta = 0.
 /// \param in (rows, cols), row-major and tight
 /// \param out (cols, rows), row-major and tight
@@ -15,7 +12,5 @@ namespace lab {
 /// \param cols of in
 /// \throws Failure if cuBLAS refuses
 void cublas_transpose(float* out, const float* in, int rows, int cols);
-
-/// @}
 
 }  // namespace lab

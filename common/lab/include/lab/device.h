@@ -8,9 +8,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// The current device's name, "NVIDIA H200".
 std::string device_name();
 
@@ -29,7 +26,5 @@ std::string utc_now();
 
 /// The commit that the program was built from: the launcher passes it in `WARP_COMMIT`.
 std::string commit();
-
-/// @}
 
 }  // namespace lab

@@ -19,9 +19,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// The arguments of one product C = alpha A B + beta C, as the launcher of every rung takes them.
 ///
 /// The extents are ints, as in BLAS; an offset such as `row * lda` needs 64 bits. The pointers are
@@ -239,7 +236,5 @@ class GemmLadder {
   DeviceReference reference_;
   std::shared_ptr<GemmProblem> problem_;
 };
-
-/// @}
 
 }  // namespace lab

@@ -13,9 +13,6 @@ namespace lab {
 
 class GemmLadder;
 
-/// \addtogroup lab
-/// @{
-
 /// One line of the ladder: `//   ./learn run 06 --rung NAME   idea  [needs a, b; raises KIND]`.
 struct HeaderRung {
   std::string name;
@@ -62,7 +59,5 @@ class ThisHeader {
 };
 
 }  // namespace detail
-
-/// @}
 
 }  // namespace lab

@@ -14,9 +14,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// 64 random bits for element `i` of the sequence that `seed` names.
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
   // The finaliser of splitmix64: every input bit reaches every output bit. The seed goes through
@@ -67,7 +64,5 @@ std::vector<T> random_values(std::size_t n, std::uint64_t seed) {
     return values;
   }
 }
-
-/// @}
 
 }  // namespace lab

@@ -11,16 +11,11 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// A report as the text of a results file.
 std::string to_json(const Report& report);
 
 /// Writes a results file. It replaces an older one only once it is whole.
 /// \return what went wrong; empty where nothing did
 std::string write_json(const std::string& path, const Report& report);
-
-/// @}
 
 }  // namespace lab

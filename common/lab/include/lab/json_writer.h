@@ -13,9 +13,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Writes JSON, two spaces a level. A library that reads JSON as well would take longer to compile
 /// than the chapter that includes it.
 ///
@@ -111,7 +108,5 @@ class JsonWriter {
   std::size_t depth_ = 0;
   bool first_ = true;
 };
-
-/// @}
 
 }  // namespace lab

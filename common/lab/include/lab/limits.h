@@ -8,9 +8,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// What bounds a rung.
 enum class Limit {
   none,  ///< nothing that is measured
@@ -30,7 +27,5 @@ double measure_copy(const LimitOptions& limits = {}, const TimingOptions& timing
 
 /// GFLOP/s of a loop of fused multiply-adds in float, two operations each.
 double measure_fp32(const LimitOptions& limits = {}, const TimingOptions& timing = {});
-
-/// @}
 
 }  // namespace lab

@@ -25,9 +25,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// What a rung of a `Map` may have besides its name, its check and its launch.
 struct MapOptions {
   Tolerance tolerance = Tolerance::exact();  ///< how far an element may be from `expected`
@@ -214,7 +211,5 @@ inline dim3 tiles(std::size_t cols, std::size_t rows, std::size_t tile_cols,
 inline dim3 tiles(std::size_t cols, std::size_t rows, std::size_t tile) {
   return tiles(cols, rows, tile, tile);
 }
-
-/// @}
 
 }  // namespace lab

@@ -14,9 +14,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// What became of a rung: four different words.
 enum class Status {
   pass,  ///< right, before it was timed and after
@@ -75,7 +72,5 @@ struct Report {
   /// 0 where every row is PASS or SKIP, else 1.
   int exit_code() const;
 };
-
-/// @}
 
 }  // namespace lab

@@ -8,9 +8,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 namespace detail {
 
 /// What a ladder of this type calls before it runs, to have the rungs of other files added.
@@ -49,7 +46,5 @@ class Rungs {
     detail::rungs_of<typename detail::LadderOf<F>::type>().emplace_back(std::move(add_rungs));
   }
 };
-
-/// @}
 
 }  // namespace lab

@@ -12,9 +12,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Which dimensions a problem has.
 enum class SizeKind {
   n,          ///< `n` elements
@@ -59,7 +56,5 @@ Size parse_size(std::string_view text, SizeKind kind);
 
 /// A size for people: "n = 1000", "M = 64, N = 32, K = 16".
 std::string to_string(const Size& size);
-
-/// @}
 
 }  // namespace lab

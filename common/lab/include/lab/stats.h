@@ -7,9 +7,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// The times of many runs, in milliseconds.
 struct TimeStats {
   double median = 0;
@@ -21,7 +18,5 @@ struct TimeStats {
 /// Median, 10th and 90th percentile, interpolated between the two nearest runs.
 /// \param ms one time per run; none at all gives zeros
 TimeStats summarize(std::vector<double> ms);
-
-/// @}
 
 }  // namespace lab

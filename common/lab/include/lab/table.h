@@ -9,9 +9,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// The ladder, ready to print.
 ///
 /// A row has its figures or, where it is no plain PASS, its reason. On the simulator the figures
@@ -23,7 +20,5 @@ namespace lab {
 /// \param color whether to colour the status
 /// \param width columns to stay within
 std::string table(const Report& report, bool times, bool color = false, std::size_t width = 100);
-
-/// @}
 
 }  // namespace lab

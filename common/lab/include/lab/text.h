@@ -10,9 +10,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// `printf` into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
@@ -33,7 +30,5 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// Whether a file descriptor is a terminal on which colours are welcome (see no-color.org).
 bool wants_color(int descriptor);
-
-/// @}
 
 }  // namespace lab

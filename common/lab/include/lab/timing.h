@@ -12,9 +12,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Whose clock times a rung.
 enum class Clock {
   device,  ///< CUDA events around the launch in the default stream: what the GPU takes
@@ -52,7 +49,5 @@ struct Contestant {
 /// \return the times of each, in the order of `contestants`
 std::vector<TimeStats> time_interleaved(std::span<const Contestant> contestants,
                                         const TimingOptions& options = {});
-
-/// @}
 
 }  // namespace lab

@@ -8,9 +8,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Element (row, col) of `matrix` at (col, row).
 ///
 /// It goes in squares of 64 x 64, whose rows stay in the cache: column by column, a matrix of 1 GiB takes ten
@@ -34,7 +31,5 @@ std::vector<T> transposed(const std::vector<T>& matrix, std::size_t rows, std::s
   }
   return result;
 }
-
-/// @}
 
 }  // namespace lab

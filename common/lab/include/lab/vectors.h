@@ -8,9 +8,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// Whether every row of a matrix starts at a multiple of 16 bytes, as a float4 has to.
 /// \param matrix its first element
 /// \param ld floats from a row to the next
@@ -69,7 +66,5 @@ __device__ inline void update4(float* c, int there, bool aligned, float alpha, f
   if (there > 2) c[2] = beta == 0 ? sum.z : sum.z + beta * c[2];
   if (there > 3) c[3] = beta == 0 ? sum.w : sum.w + beta * c[3];
 }
-
-/// @}
 
 }  // namespace lab

@@ -14,9 +14,6 @@
 
 namespace lab {
 
-/// \addtogroup lab
-/// @{
-
 /// How far a value may be from its reference: `absolute + relative * |reference|`.
 struct Tolerance {
   double absolute = 0;
@@ -174,7 +171,5 @@ template <class Got, class Want, std::invocable<std::size_t> Allowed>
 /// \param pass whether it holds
 /// \param text what was wrong, or that nothing was
 [[nodiscard]] Comparison verdict(bool pass, std::string_view text);
-
-/// @}
 
 }  // namespace lab

@@ -74,14 +74,12 @@ inline constexpr std::size_t known_alignment<const void> = 1;
 }  // namespace details
 
 /// Begins to copy `bytes` bytes; all threads of the group take part. wait() says when they are there.
-/// \ingroup simt_groups
 template <class Group, class T>
 SIMT_INLINE void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes) {
   details::copy_bytes<details::known_alignment<T>>(group, to, from, bytes);
   __pipeline_commit();
 }
 /// The same of data whose alignment is known.
-/// \ingroup simt_groups
 template <class Group, class T, std::size_t Alignment>
 SIMT_INLINE void memcpy_async(const Group& group, T* to, const T* from,
                               const cuda::aligned_size_t<Alignment>& bytes) {
@@ -89,7 +87,6 @@ SIMT_INLINE void memcpy_async(const Group& group, T* to, const T* from,
   __pipeline_commit();
 }
 /// Copies elements: as many as both sides have.
-/// \ingroup simt_groups
 template <class Group, class T>
 SIMT_INLINE void memcpy_async(const Group& group, T* to, std::size_t to_count, const T* from,
                               std::size_t from_count) {
@@ -97,7 +94,6 @@ SIMT_INLINE void memcpy_async(const Group& group, T* to, std::size_t to_count, c
   details::copy_bytes<alignof(T)>(group, to, from, count * sizeof(T));
   __pipeline_commit();
 }
-/// \ingroup simt_groups
 template <class Group, class T, std::size_t Alignment>
 SIMT_INLINE void memcpy_async(const Group& group, T* to,
                               const cuda::aligned_size_t<Alignment>& to_count, const T* from,
@@ -108,14 +104,12 @@ SIMT_INLINE void memcpy_async(const Group& group, T* to,
 }
 
 /// Waits for all copies of the group but the last `Stage`, and for the group.
-/// \ingroup simt_groups
 template <unsigned int Stage, class Group>
 SIMT_INLINE void wait_prior(const Group& group) {
   __pipeline_wait_prior(Stage);
   group.sync();
 }
 /// Waits for all copies of the group, and for the group.
-/// \ingroup simt_groups
 template <class Group>
 SIMT_INLINE void wait(const Group& group) {
   wait_prior<0>(group);

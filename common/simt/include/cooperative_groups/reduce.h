@@ -23,7 +23,6 @@ SIMT_INLINE T reduce_lanes(const Group& group, T value, Op op) {
 
 /// All values of a group (a tile or a coalesced group) combined; every thread gets the result.
 /// \param op associative and commutative: plus, less, greater, bit_and, bit_or, bit_xor or one's own.
-/// \ingroup simt_groups
 template <class Group, class T, class Op>
 SIMT_INLINE T reduce(const Group& group, T value, Op op) {
   if constexpr (!details::within_warp<Group>) {
@@ -34,7 +33,6 @@ SIMT_INLINE T reduce(const Group& group, T value, Op op) {
 }
 
 /// The result goes to `*to`, in one thread.
-/// \ingroup simt_groups
 template <class Group, class T, class Op>
 SIMT_INLINE void reduce_store_async(const Group& group, T* to, T value, Op op) {
   const T result = reduce(group, value, op);

@@ -7,7 +7,6 @@
 namespace cooperative_groups {
 
 /// The values of ranks 0 to the caller's, its own included, combined.
-/// \ingroup simt_groups
 template <class Group, class T, class Op>
 SIMT_INLINE T inclusive_scan(const Group& group, T value, Op op) {
   static_assert(details::within_warp<Group>,
@@ -19,20 +18,17 @@ SIMT_INLINE T inclusive_scan(const Group& group, T value, Op op) {
   }
   return value;
 }
-/// \ingroup simt_groups
 template <class Group, class T>
 SIMT_INLINE T inclusive_scan(const Group& group, T value) {
   return inclusive_scan(group, value, plus<T>());
 }
 
 /// The values of the ranks below the caller's combined; rank 0 gets `T{}`.
-/// \ingroup simt_groups
 template <class Group, class T, class Op>
 SIMT_INLINE T exclusive_scan(const Group& group, T value, Op op) {
   const T before = group.shfl_up(inclusive_scan(group, value, op), 1);
   return group.thread_rank() == 0 ? T{} : before;
 }
-/// \ingroup simt_groups
 template <class Group, class T>
 SIMT_INLINE T exclusive_scan(const Group& group, T value) {
   return exclusive_scan(group, value, plus<T>());

@@ -11,7 +11,6 @@ namespace simt {
 /// A request is one warp instruction with at least one active lane. A sector is an aligned 32 bytes
 /// of global memory. A wavefront is one pass through the 32 banks of shared memory. `counting.h`
 /// has the rules, and which hardware counter each count equals.
-/// \ingroup simt
 struct Counts {
   uint64_t global_load_requests = 0;         ///< warp instructions
   uint64_t global_load_sectors = 0;          ///< 32-byte sectors
@@ -83,7 +82,6 @@ static_assert(sizeof(kCounts) / sizeof(NamedCount) == sizeof(Counts) / sizeof(ui
 }  // namespace detail
 
 /// Calls `f("name", value)` for each count; `counts` may be const or not.
-/// \ingroup simt
 template <class AnyCounts, class F>
 void for_each_count(AnyCounts&& counts, F&& f) {
   for (const auto& [name, member] : detail::kCounts) f(name, counts.*member);

@@ -14,15 +14,12 @@
 #include <string_view>
 #include <vector>
 
-/// \defgroup simt The simulator's interface
 namespace simt {
 
 /// What a finding means for the process: an error fails it, a warning leaves its exit code alone.
-/// \ingroup simt
 enum class Severity { error, warning };
 
 /// A fault that the simulator found. An error fails the process, unless take_findings() hands it over.
-/// \ingroup simt
 struct Finding {
   std::string kind;  ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
   Severity severity = Severity::error;
@@ -38,7 +35,6 @@ struct Finding {
 };
 
 /// The counts of one source line in one launch.
-/// \ingroup simt
 struct LineCounts {
   std::string file;
   int line = 0;
@@ -46,7 +42,6 @@ struct LineCounts {
 };
 
 /// One kernel launch.
-/// \ingroup simt
 struct Launch {
   int index = 0;                  ///< In the order of launching, from 0.
   std::string kernel;             ///< Demangled, with its template arguments.
@@ -59,40 +54,32 @@ struct Launch {
 };
 
 /// True in a traced program, false in one that was compiled with --fast, where nothing is counted.
-/// \ingroup simt
 bool tracing();
 
 /// Launches recorded so far.
-/// \ingroup simt
 std::size_t launch_count();
 
 /// A recorded launch. \pre i < launch_count()
-/// \ingroup simt
 const Launch& launch(std::size_t i);
 
 /// The sum of the counts of launches [first, launch_count()).
-/// \ingroup simt
 Counts counts_since(std::size_t first);
 
 /// Hands over the findings so far, warnings too: they no longer fail the process. An error of the runtime that
 /// the program has asked for is none as long as it runs. Clears the sticky error that a finding left, as a
 /// reset of the device would, but keeps the allocations.
-/// \ingroup simt
 std::vector<Finding> take_findings();
 
 /// Whether findings are printed to stderr as they are made, which is so at first. They are handed over, and fail the
 /// process, all the same.
-/// \ingroup simt
 void print_findings(bool on);
 
 /// What findings shall call an allocation ("out" in "just past the end of the 4000 bytes of out").
 /// Without it they name the call that made it. Whoever names it is an object that frees it, so that it is no leak
 /// to warn of if exit() leaves the object alive. Does nothing where no allocation begins at `base`.
-/// \ingroup simt
 void name_allocation(const void* base, std::string_view name);
 
 /// A thread that has written to watched memory.
-/// \ingroup simt
 struct Writer {
   uint3 block{};     ///< blockIdx
   uint3 thread{};    ///< threadIdx
@@ -101,11 +88,9 @@ struct Writer {
 };
 
 /// Watches these bytes of global memory from here on, and no others; 0 bytes end it.
-/// \ingroup simt
 void watch(const void* begin, std::size_t bytes);
 
 /// The thread that has written to the watched bytes last, if one has: in a block that was traced.
-/// \ingroup simt
 std::optional<Writer> last_writer();
 
 }  // namespace simt
