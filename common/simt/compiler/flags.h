@@ -15,6 +15,10 @@ inline constexpr std::array kAlways = {
     "-fno-omit-frame-pointer",
     "-ftls-model=local-exec",  // __shared__ is thread-local, and a program is one executable
     "-Wno-implicit-fallthrough",
+    // What some distributions turn on: it makes the frames of kernels larger, and their code another.
+    "-fno-stack-protector",
+    "-fno-stack-clash-protection",
+    "-fcf-protection=none",
 };
 
 /// Ahead of the reader's flags: what holds unless they say otherwise. The standard is that of nvcc 13. Volatile sums
