@@ -4,7 +4,6 @@ import html.parser
 import json
 import os
 import re
-import shutil
 import subprocess
 import unittest
 
@@ -14,6 +13,7 @@ from course import maps
 from learn import paths
 from learn.errors import LearnError
 from learn.explain import page
+from learn.machine import Machine
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -166,8 +166,7 @@ class Page(test_trace.Made):
         self.assertEqual([drawn["space"] for drawn in data[rows[0]["id"]]["maps"]], ["global", "shared"])
 
     def test_the_script_draws_what_is_pointed_at(self):
-        names = ("chromium", "chromium-browser", "google-chrome")
-        chromium = next(filter(None, map(shutil.which, names)), None)
+        chromium = Machine().chromium()
         if not chromium:
             self.skipTest("no Chromium here")
         point = '<script>document.querySelector("tr.map").dispatchEvent(new Event("mouseenter"));</script></body>'

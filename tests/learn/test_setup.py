@@ -38,6 +38,7 @@ class Setup(fake.Checkout):
     def test_a_package_that_does_not_bring_what_only_some_tests_need(self):
         for program in ("gdb", "clang-format", "zsh"):
             self.tool(program, "#!/bin/sh\n")
+        self.tool("chromium-browser", "#!/bin/sh\necho 'requires the chromium snap to be installed'\nexit 1\n")
         done = self.learn("setup", "--all", code=0)
         self.assertTrue(self.calls(" install ")[0].endswith(" chromium"))
         self.assertIn(" did not bring Chromium: the site's tests in a browser are skipped\n", done.stderr)

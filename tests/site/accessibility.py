@@ -13,8 +13,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import sample  # noqa: F401, for tools/ on the path
+
+from learn.machine import Machine
+
 VIEWS = [(width, theme) for width in (1440, 390) for theme in ("light", "dark")]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = Machine().chromium()
 PATIENCE = 120_000  # ms
 
 

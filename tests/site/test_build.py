@@ -12,12 +12,14 @@ from pathlib import Path
 
 import sample
 
+from learn.machine import Machine
+
 try:
     from playwright.sync_api import sync_playwright
 except ImportError:
     sync_playwright = None
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = Machine().chromium()
 PYTHON = sample.site_python()
 
 

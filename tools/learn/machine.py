@@ -124,6 +124,12 @@ class Machine:
         return first_version(steps.ask([program, argument])) or "present"
 
     @probe
+    def chromium(self):
+        """Path of a Chromium that starts, or "". In Ubuntu its package may be a script that asks for a snap."""
+        found = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+        return next((path for path in found if first_version(steps.ask([path, "--version"]))), "")
+
+    @probe
     def nvcc(self):
         """Path of nvcc, or None: the PATH first, then the usual places."""
         named = os.environ.get("CUDACXX")

@@ -132,7 +132,7 @@ WORK = {
     "docs": [DOXYGEN, VENV],
     "contributor": [
         Need("gdb", "gdb", _on_path("gdb"), "no debugger for simulated kernels"),
-        Need("Chromium", "chromium", _on_path("chromium"), "the site's tests in a browser are skipped"),
+        Need("Chromium", "chromium", lambda m: m.chromium(), "the site's tests in a browser are skipped"),
         Need(
             "clang-format",
             "clang-format",
