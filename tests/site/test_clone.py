@@ -66,11 +66,13 @@ class Clone(unittest.TestCase):
             source.write_text(edited, encoding="utf-8")
             time.sleep(0.1)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.learn("docs")
+            try:
+                self.learn("docs")
+            finally:
+                source.write_text(text, encoding="utf-8")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             self.assertIn("nobody\nhas written before", self.page())
             self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 10)
-            source.write_text(text, encoding="utf-8")
         with self.subTest("a program of one's own"):
             self.learn("new", "my.cu")
             self.assertIn("saxpy", self.learn("explain", "my.cu"))

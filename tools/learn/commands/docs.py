@@ -50,8 +50,7 @@ def build_programs(machine):
             code[chapter.key] = freshness.code_of(Path(chapter.source))["digest"]
         except SourceError as error:
             raise LearnError(str(error))
-    built = all(os.path.exists(chapter.program("simulator")) for chapter in known)
-    if built and read_stamp(stamp) == code:
+    if read_stamp(stamp) == {"code": code, "programs": programs_of(known)}:
         root = Path(paths.ROOT)
         compiled = [root / name for name in ("common", "cmake", "CMakeLists.txt", "CMakePresets.json")]
         compiled += [root / "tests" / name for name in ("microkernels", "agreement")]
@@ -62,8 +61,14 @@ def build_programs(machine):
     targets = [chapter.name for chapter in known] + ["simtcc", "simt"]
     targets += ["microkernels", "agreement"]  # their counts are shown beside the hardware's
     build.build("simulator", machine, "the chapters for the simulator", targets, testing=True)
-    write_atomically(stamp, json.dumps(code))
+    write_atomically(stamp, json.dumps({"code": code, "programs": programs_of(known)}))
     os.utime(stamp, (began, began))  # what is edited while it builds is newer
+
+
+def programs_of(known):
+    """When each program was made: after a run of edited code that is taken back, it is not the program of this code."""
+    files = {chapter.key: Path(chapter.program("simulator")) for chapter in known}
+    return {key: file.stat().st_mtime_ns if file.exists() else 0 for key, file in files.items()}
 
 
 def read_stamp(stamp):
