@@ -95,8 +95,16 @@ int main() {
   CHECK(cudaGetLastError() == cudaSuccess);
   with_row<<<1, 1024, 44 * 1024 + 16>>>(out, 44 * 256);
   CHECK(cudaGetLastError() == cudaErrorInvalidValue);
-  CHECK(cudaFuncSetAttribute(with_row, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024) ==
-        cudaSuccess);
+  // What is asked for is dynamic, beside what is static.
+  constexpr auto most = cudaFuncAttributeMaxDynamicSharedMemorySize;
+  CHECK(cudaFuncSetAttribute(with_row, most, 48 * 1024) == cudaSuccess);
+  with_row<<<1, 1024, 48 * 1024>>>(out, 48 * 256);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  with_row<<<1, 1024, 48 * 1024 + 16>>>(out, 48 * 256);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+  CHECK(cudaFuncSetAttribute(with_row, most, 227 * 1024) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+  CHECK(cudaFuncSetAttribute(with_row, most, 100 * 1024) == cudaSuccess);
   with_row<<<1, 1024, 100 * 1024>>>(out, 100 * 256);
   CHECK(cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
   cudaFree(out);

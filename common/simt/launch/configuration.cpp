@@ -46,10 +46,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
           "`extern __shared__`";
     return cudaErrorInvalidValue;
   }
-  const size_t limit = device::allowed_dynamic_shared(config.kernel);
-  const size_t allowed = limit > device::kSharedPerBlock
-                             ? std::min(limit, device::kSharedPerBlockOptin - fixed)
-                             : limit - fixed;
+  const size_t allowed = device::allowed_dynamic_shared(config.kernel, fixed);
   if (config.shared > allowed) {
     why = "it asks for " + std::to_string(config.shared) + " bytes of dynamic shared memory, and " +
           std::to_string(allowed) + " are allowed" +

@@ -30,7 +30,7 @@ void allow_dynamic_shared(const void* kernel, size_t bytes) {
   const std::lock_guard lock(mutex);
   allowed()[kernel] = bytes;
 }
-size_t allowed_dynamic_shared(const void* kernel) {
+size_t allowed_dynamic_shared(const void* kernel, size_t fixed) {
   const std::lock_guard lock(mutex);
   // A launch by overload resolution does not tell which kernel it is.
   if (!kernel) {
@@ -39,7 +39,8 @@ size_t allowed_dynamic_shared(const void* kernel) {
     return most;
   }
   const auto found = allowed().find(kernel);
-  return found == allowed().end() ? kSharedPerBlock : std::max(kSharedPerBlock, found->second);
+  const size_t unasked = kSharedPerBlock - fixed;
+  return found == allowed().end() ? unasked : std::max(unasked, found->second);
 }
 
 }  // namespace simt::device

@@ -16,8 +16,9 @@ inline constexpr size_t kSharedReserved = 1024;  // what the system keeps for it
 // Blocks of so many threads that a multiprocessor holds at once; 0 if it cannot hold one.
 int resident_blocks(int block_size, size_t shared);
 
-// Dynamic shared memory beyond 48 KiB has to be asked for.
+// Dynamic shared memory is what 48 KiB leave beside the kernel's `fixed` bytes of __shared__ variables, unless the
+// program asks for more.
 void allow_dynamic_shared(const void* kernel, size_t bytes);
-size_t allowed_dynamic_shared(const void* kernel);
+size_t allowed_dynamic_shared(const void* kernel, size_t fixed);
 
 }  // namespace simt::device

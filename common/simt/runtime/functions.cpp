@@ -58,7 +58,8 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-    if (value < 0 || static_cast<size_t>(value) > simt::device::kSharedPerBlockOptin) {
+    const size_t most = simt::device::kSharedPerBlockOptin - simt::kernels::static_shared(function);
+    if (value < 0 || static_cast<size_t>(value) > most) {
       return result(cudaErrorInvalidValue);
     }
     simt::device::allow_dynamic_shared(function, static_cast<size_t>(value));
@@ -74,9 +75,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->maxThreadsPerBlock = static_cast<int>(simt::kernels::find(function).most_threads);
   attributes->numRegs = 64;
   attributes->ptxVersion = attributes->binaryVersion = 90;
-  const size_t limit = simt::device::allowed_dynamic_shared(function);
   attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(limit > simt::device::kSharedPerBlock ? limit : limit - fixed);
+      static_cast<int>(simt::device::allowed_dynamic_shared(function, fixed));
   return result(cudaSuccess);
 }
 
