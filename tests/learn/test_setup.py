@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 import fake
@@ -233,10 +234,27 @@ class WithoutRights(fake.Checkout):
         self.assertIn("no right to install here", done.stderr)
 
 
+# What make_venv() does where Python has no ensurepip, as in Debian and Ubuntu without python3-venv.
+BARE = """\
+import os, sys
+sys.path.insert(0, {tools!r})
+sys.modules["ensurepip"] = None
+from learn import install
+install.install = lambda machine, lacking: print("install", *(need.package for need in lacking))
+install.steps.run = lambda title, *_rest: os.makedirs(install.paths.VENV) or print(title)
+install.make_venv()
+"""
+
+
 class Venv(fake.Checkout):
     def setUp(self):
         super().setUp()
         self.tool("doxygen", "#!/bin/sh\necho 1.9.4\n")
+
+    def test_where_venv_is_a_package_of_its_own(self):
+        script = BARE.format(tools=os.path.join(self.root, "tools"))
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual(done.stdout, "install python3-venv\nCreating the site's Python environment\n", done.stderr)
 
     def test_made_once_and_filled_again_when_the_requirements_change(self):
         first = self.learn("setup", "--docs", code=0)

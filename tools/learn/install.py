@@ -10,6 +10,7 @@ import sys
 from learn import needs, paths, steps, ui
 from learn.build import lock
 from learn.errors import LearnError
+from learn.machine import Machine
 
 APT = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::http::Timeout=30"]
 REQUIREMENTS = os.path.join(paths.ROOT, "docs", "requirements.txt")
@@ -179,6 +180,9 @@ def ensure_venv(machine):
 def make_venv():
     """build/venv, empty, unless it is there for this Python."""
     if not venv_says(".python", python_stamp()):
+        machine = Machine()
+        if not needs.VENV.found(machine):  # Debian and Ubuntu have it in a package of its own
+            install(machine, [needs.VENV])
         shutil.rmtree(paths.VENV, ignore_errors=True)
         steps.run("Creating the site's Python environment", [sys.executable, "-m", "venv", paths.VENV], "venv")
         write_stamp(".python", python_stamp())
