@@ -253,7 +253,8 @@ class Venv(fake.Checkout):
 
     def test_where_venv_is_a_package_of_its_own(self):
         script = BARE.format(tools=os.path.join(self.root, "tools"))
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=self.environment(), capture_output=True, text=True)
         self.assertEqual(done.stdout, "install python3-venv\nCreating the site's Python environment\n", done.stderr)
 
     def test_made_once_and_filled_again_when_the_requirements_change(self):

@@ -1071,7 +1071,7 @@ TEST(Assertion, EndsTheKernelWithAnErrorOfItsOwn) {
 
 // A program that is given the error decides itself how it ends; one that does not ask has failed.
 TEST(Assertion, FailsTheProcessUnlessTheProgramIsTold) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto run = [](bool asks) {
     assert_below<<<1, 64>>>(60);
     if (asks) std::exit(cudaDeviceSynchronize() == cudaErrorAssert ? 0 : 1);

@@ -253,8 +253,9 @@ TEST_F(DriverTest, CompilersThatNameTheirOwnFolders) {
   // Wrappers of g++ in clusters and package managers put the C++ library's folder ahead of all others.
   write("wrapper",
         "#!/bin/sh\n"
-        "header=$(echo '#include <cmath>' | g++ -x c++ -M - | tr ' ' '\\n' | grep -m 1 '/cmath$')\n"
-        "exec g++ -isystem \"${header%/cmath}\" \"$@\"\n");
+        "header=$(echo '#include <cmath>' | " HOST_CXX
+        " -x c++ -M - | tr ' ' '\\n' | grep -m 1 '/cmath$')\n"
+        "exec " HOST_CXX " -isystem \"${header%/cmath}\" \"$@\"\n");
   write("a.cu",
         "#include <math.h>\n"
         "#include <cmath>\n"
@@ -272,9 +273,10 @@ TEST_F(DriverTest, HostCodeTakesTheHeadersWithCheckedFunctions) {
       "#include <cstring>\n"
       "#include <cuda_runtime.h>\n"
       "int main(int, char** words) { char to[64]; memcpy(to, words[0], 1); return to[0] == 0; }\n");
-  const Outcome outcome = shell(
-      "g++ -std=c++20 -O2 -Wall -Wextra -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -c -I "
-      "'" SIMT_INCLUDE_DIR "' a.cpp");
+  const Outcome outcome =
+      shell(HOST_CXX
+            " -std=c++20 -O2 -Wall -Wextra -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -c -I "
+            "'" SIMT_INCLUDE_DIR "' a.cpp");
   EXPECT_EQ(outcome.output, "");
 }
 
