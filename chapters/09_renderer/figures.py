@@ -171,6 +171,27 @@ def masks():
     return figures.Drawing(figures.svg(shapes, 256, y + 24), alt)
 
 
+def links():
+    """A list of a tile before and after a circle has entered it."""
+
+    def chain(y, name, numbers, new):
+        shapes = [figures.text(0, y - 8, name, 12, MUTED)]
+        for i, number in enumerate(numbers):
+            fill = SOFT if number == new else "none"
+            shapes.append(figures.rect(62 * i, y, 34, 26, fill, f' stroke="{ACCENT if i == 0 else LINE}"'))
+            shapes.append(figures.text(62 * i + 17, y + 18, str(number), 12, FOREGROUND, "middle"))
+            if number:
+                shapes.append(arrow(62 * i + 37, y + 13, 22))
+        return shapes
+
+    old, new = (38, 7, 0), 52
+    shapes = chain(24, "head, and the links that follow", old, new)
+    shapes += chain(84, f"after next[{new - 1}] = atomicExch(&head, {new})", (new, *old), new)
+    alt = (f"A list with the links {old[0]} and {old[1]} and the end, 0. After the exchange the head is {new}, and {old[0]} "
+           f"comes next.")  # fmt: skip
+    return figures.Drawing(figures.svg(shapes, 256, 112), alt)
+
+
 def draw(simulated, source):
     """(rung, name, drawing, caption) of each; without a rung it stands where the prose names it."""
     program = program_of(source, build_folder())
@@ -182,4 +203,5 @@ def draw(simulated, source):
         (None, "tile", tile(), "What a block does with a batch of circles, here five of 256."),
         (None, "masks", masks(), "Masks of eight circles. A circle touches a tile only if it touches both its column and its "
                                  "row. The nearest circle stands first."),
+        (None, "links", links(), "Circle 51 enters a list of a tile, as link 52. What the exchange returns comes next."),
     ]  # fmt: skip

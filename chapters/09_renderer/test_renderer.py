@@ -94,15 +94,15 @@ class Scenes(unittest.TestCase):
     def test_every_rung_draws_every_scene(self):
         run = Run(CHAPTER.fast, "--size", "64x64", *scenes(*SCENES))
         self.assertEqual(run.code, 0, run.explain())
-        drawn = {row["variant"] for row in run.rows if row["rung"] == "warp_blocks"}
+        drawn = {row["variant"] for row in run.rows if row["rung"] == "linked_lists"}
         self.assertEqual(drawn, set(SCENES))
 
     def test_sizes_that_no_tile_divides(self):
         rungs = [
-            word for rung in ("front_to_back", "split_tiles", "sorted_pairs", "masks", "warp_blocks")
+            word for rung in ("front_to_back", "split_tiles", "sorted_pairs", "masks", "warp_blocks", "linked_lists")
             for word in ("--rung", rung)
         ]  # fmt: skip
-        few = scenes("rgb", "rand10k=100", "snow=100")
+        few = scenes("rgb", "rand10k=100", "micro2M=100", "snow=100")
         run = Run(CHAPTER.fast, "--size", "1000x777", *few, "--rung", "ballots", *rungs)
         self.assertEqual(run.code, 0, run.explain())
         self.assertEqual(run.rows[0]["size"], {"rows": 777, "cols": 1000})
@@ -113,8 +113,18 @@ class Scenes(unittest.TestCase):
     def test_many_words_and_many_chunks(self):
         """More circles than a batch of `warp_blocks` takes at eight words a thread, few of them hidden."""
         run = Run(CHAPTER.fast, "--size", "70x45", *scenes("micro2M=70000"), "--rung", "warp_blocks", "--rung", "masks",
-                  "--rung", "sorted_pairs")  # fmt: skip
+                  "--rung", "sorted_pairs", "--rung", "linked_lists")  # fmt: skip
         self.assertEqual(run.code, 0, run.explain())
+
+    def test_more_small_circles_than_a_pixel_has_room_for(self):
+        """A tile has to start again with fewer circles, several times; hard and soft."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "crowd.txt"
+            lines = [f".5 .5 0 {i % 7 / 7:.3f} {i % 5 / 5:.1f} {i % 2} {.004 + i % 9 * .01:.3f}" for i in range(1500)]
+            file.write_text("\n".join(lines) + "\n")
+            for soft in ((), ("--soft",)):
+                run = Run(CHAPTER.fast, "--size", "40x40", "--load", str(file), *soft, "--rung", "linked_lists")
+                self.assertEqual((run.code, len(run.rows)), (0, 1), run.explain())
 
 
 class Files(unittest.TestCase):
@@ -240,6 +250,8 @@ MUTANTS = [
     ("list_pairs", "column < b.left", "column <= b.left", "sorted_pairs"),
     ("masks", "y + 8 * s, frame.scale", "y + 7 * s, frame.scale", "masks"),
     ("warp_blocks", "sums[s].w >= DARK", "sums[s].w >= 0x1p-6f", "warp_blocks"),
+    ("draw_linked", "noted[place][pixel] = i + 1", "noted[place][pixel] = n - i", "linked_lists"),
+    ("sort_down", "max(numbers[i], numbers[i + d])", "numbers[i]", "linked_lists"),
 ]
 
 
