@@ -269,9 +269,9 @@ __global__ void in_registers() {
 //
 // The circle covers .0088 of the unit square, and so of a square image: 1 test in 114 finds a pixel inside.
 //
-// **Timed**, for `rand10k`: 1.7 s for `one_by_one` on a core of the host, 11.0 ms for `pixel_per_thread`, 6.8 ms for
+// **Timed**, for `rand10k`: 1.6 s for `one_by_one` on a core of the host, 11.0 ms for `pixel_per_thread`, 6.8 ms for
 // `in_registers`.
-//= 1.7 s: ms("one_by_one/rand10k") / 1e3
+//= 1.6 s: ms("one_by_one/rand10k") / 1e3
 //= 11.0 ms: ms("pixel_per_thread/rand10k")
 //= 6.8 ms: ms("in_registers/rand10k")
 //
@@ -460,9 +460,9 @@ __global__ void __launch_bounds__(THREADS) ballots() {
 // The scan reads about 15 times from its rows for a batch; the ballots read 8 totals. The barriers fall from ten to
 // two.
 //
-// **Timed**, for `rand10k`: 0.34 ms for `tiles` and 0.28 ms for `ballots`, instead of 6.8 ms.
+// **Timed**, for `rand10k`: 0.34 ms for `tiles` and 0.27 ms for `ballots`, instead of 6.8 ms.
 //= 0.34 ms: ms("tiles/rand10k")
-//= 0.28 ms: ms("ballots/rand10k")
+//= 0.27 ms: ms("ballots/rand10k")
 //= 6.8 ms: ms("in_registers/rand10k")
 //
 // ## 5. Front to back
@@ -574,11 +574,11 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 //= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
 //=   "global_load_requests")
 //
-// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.057 instead of 1.89. The pixels of `micro2M` do not
-// saturate: 35 ms instead of 30.
+// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.056 instead of 1.89. The pixels of `micro2M` do not
+// saturate: 34 ms instead of 30.
 //= 0.112 ms instead of 2.68: (ms("front_to_back/rand100k"), ms("ballots/rand100k"))
-//= 0.057 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
-//= 35 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
+//= 0.056 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
+//= 34 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
 //
 // ## 6. Splitting hot tiles (second reading)
 //
@@ -693,13 +693,13 @@ void split_tiles(const Frame& frame, HotTiles hot) {
 // Which tiles become hot? Circles much larger than a tile saturate it after 30 or 40 of them, because most cover all
 // of its pixels. A tile becomes hot only where *small* circles crowd, or faint ones.
 //
-// **Timed.** On an H200 it does not pay. `micro2M` takes 37 ms instead of 35: all of its 4096 tiles are hot, and they kept
+// **Timed.** On an H200 it does not pay. `micro2M` takes 37 ms instead of 34: all of its 4096 tiles are hot, and they kept
 // all SMs busy before. `rand1M` takes 3.8 ms instead of 1.4: three of four parts are hidden, as in the question above.
-// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 501. What makes these scenes slow is something else.
-//= 37 ms instead of 35: (ms("split_tiles/micro2M"), ms("front_to_back/micro2M"))
+// Only at 4096 x 4096 does `micro2M` gain, 466 ms instead of 487. What makes these scenes slow is something else.
+//= 37 ms instead of 34: (ms("split_tiles/micro2M"), ms("front_to_back/micro2M"))
 //= 4096 tiles: (1024 / 16) ** 2
 //= 3.8 ms instead of 1.4: (ms("split_tiles/rand1M"), ms("front_to_back/rand1M"))
-//= 466 ms instead of 501: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
+//= 466 ms instead of 487: (ms("split_tiles/micro2M", "4096,4096"), ms("front_to_back/micro2M", "4096,4096"))
 //
 // ## 7. Sorted pairs
 //
@@ -863,11 +863,11 @@ void sorted_pairs(const Frame& frame, Places places) {
 // `draw_lists` has no barrier at all: every thread reads its tile's list by itself, and a warp is done as soon as its
 // 32 pixels are. The threads of a tile read the same addresses at about the same time, mostly from the L1 cache.
 //
-// **Timed.** `micro2M` takes 6.4 ms instead of 35, but `rand1M` 3.0 instead of 1.4, and `rgb`, with its three circles, 0.112
+// **Timed.** `micro2M` takes 6.4 ms instead of 34, but `rand1M` 3.0 instead of 1.4, and `rgb`, with its three circles, 0.095
 // instead of 0.010.
-//= 6.4 ms instead of 35: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
+//= 6.4 ms instead of 34: (ms("sorted_pairs/micro2M"), ms("front_to_back/micro2M"))
 //= 3.0 instead of 1.4: (ms("sorted_pairs/rand1M"), ms("front_to_back/rand1M"))
-//= 0.112: ms("sorted_pairs/rgb")
+//= 0.095: ms("sorted_pairs/rgb")
 //= instead of 0.010: ms("front_to_back/rgb")
 //
 // Two problems are left. Only the device knows the number of pairs, so the host has to wait for it before it can
@@ -1104,9 +1104,9 @@ __global__ void __launch_bounds__(256)
 //= 8 bytes: (32 + 32) / 8
 //= 128 bytes: 32 * 32 / 8
 //
-// **Timed.** `micro2M` takes 1.18 ms instead of 6.4, `rand1M` 0.24 instead of 3.0, `rgb` 0.012. `biglittle` takes 0.114 ms,
+// **Timed.** `micro2M` takes 1.17 ms instead of 6.4, `rand1M` 0.24 instead of 3.0, `rgb` 0.012. `biglittle` takes 0.114 ms,
 // twice as long as with `front_to_back`: the tiles are four times as large, and there are a quarter as many blocks.
-//= 1.18 ms instead of 6.4: (ms("masks/micro2M"), ms("sorted_pairs/micro2M"))
+//= 1.17 ms instead of 6.4: (ms("masks/micro2M"), ms("sorted_pairs/micro2M"))
 //= 0.24 instead of 3.0: (ms("masks/rand1M"), ms("sorted_pairs/rand1M"))
 //= 0.012: ms("masks/rgb")
 //= 0.114 ms: ms("masks/biglittle")
@@ -1195,16 +1195,19 @@ __global__ void __launch_bounds__(256, 4)
 // Each warp of `masks` loads the place and the colour of every circle in the list. A warp of `warp_blocks` loads one
 // word for 32 circles, and then place and colour of each circle that touches the block.
 //
-// **Timed.** `micro2M` takes 0.30 ms instead of 1.18, `rand1M` 0.095 instead of 0.24, `rand100k` and `biglittle` 0.059 each
-// instead of 0.115. For three circles all this is too much: `rgb` takes 0.014 ms, and with `in_registers` 0.009.
-//= 0.30 ms instead of 1.18: (ms("warp_blocks/micro2M"), ms("masks/micro2M"))
+// **Timed.** `micro2M` takes 0.30 ms instead of 1.17, `rand1M` 0.095 instead of 0.24, `rand100k` and `biglittle` 0.06 each
+// instead of 0.115. For three circles all this is too much: `rgb` takes 0.013 ms, and with `in_registers` 0.009.
+//= 0.30 ms instead of 1.17: (ms("warp_blocks/micro2M"), ms("masks/micro2M"))
 //= 0.095 instead of 0.24: (ms("warp_blocks/rand1M"), ms("masks/rand1M"))
-//= 0.059 each: ms("warp_blocks/rand100k")
+//= 0.06 each: ms("warp_blocks/rand100k")
 //= instead of 0.115: ms("masks/rand100k")
-//= 0.014 ms: ms("warp_blocks/rgb")
+//= 0.013 ms: ms("warp_blocks/rgb")
 //= 0.009: ms("in_registers/rgb")
 //
-// ## 10. Order at the end
+// **So:** three levels decide what a pixel has to look at: columns and rows of tiles for all circles, a list for a tile,
+// a mask for 32 pixels. Each level tests fewer circles with a finer test, and each keeps the order without an atomic.
+//
+// ## 10. Small circles: order at the end (second reading)
 //
 // A circle of `micro2M` covers three pixels. For them every tile reads its two masks, a bit for each of two million
 // circles. All tiles together read 512 MB, to find out what the circle could have told: it knows its pixels.
@@ -1384,8 +1387,8 @@ void linked_lists(const Frame& frame, Links links) {
 
 // What if 21 circles cover a pixel? Then its tile starts again with half of the circles, the nearest ones, or with a
 // quarter, until no pixel has more than 20 of them. When these are drawn, it goes on with those behind. In `micro2M`
-// a pixel has six or seven circles on average, and few have more than 20.
-//= six or seven: 2 * 3.14159 * 1.024 ** 2
+// a pixel has 6.6 circles on average, and few have more than 20.
+//= 6.6 circles: 2 * 3.14159 * 1.024 ** 2
 //
 // A circle that covers a quarter of the image would enter hundreds of lists, and note its number at each of its pixels
 // by itself. So the host looks at the radii: where a diameter exceeds half a tile, the rung `linked_lists` draws like
@@ -1396,12 +1399,13 @@ void linked_lists(const Frame& frame, Links links) {
 //? unit: times faster
 //? near: factor 1.3
 //
-// **Timed.** `micro2M` takes 0.17 ms instead of 0.30.
+// **Timed.** `micro2M` takes 0.17 ms instead of 0.30, and at 777 x 1000 it takes 0.18 instead of 0.50.
 //= 0.17 ms instead of 0.30: (ms("linked_lists/micro2M"), ms("warp_blocks/micro2M"))
+//= 0.18: ms("linked_lists/micro2M", "777,1000")
+//= instead of 0.50: ms("warp_blocks/micro2M", "777,1000")
 //
-// **So:** what a circle touches is known soonest by the circle itself. If it covers many pixels, the pixels look for it, level by
-// level: columns and rows of tiles, a list for a tile, a mask for 32 pixels. If it covers few, it enters their lists,
-// and its number restores the order at the end.
+// **So:** where a circle covers many pixels, the pixels look for it, level by level. Where it covers few, it enters
+// their lists, and its number restores the order at the end.
 
 // [hide] How the rungs are registered
 namespace {
