@@ -1209,8 +1209,8 @@ __global__ void __launch_bounds__(256, 4)
 //
 // ## 10. Small circles: order at the end (second reading)
 //
-// A circle of `micro2M` covers three pixels. For them every tile reads its two masks, a bit for each of two million
-// circles. All tiles together read 512 MB, to find out what the circle could have told: it knows its pixels.
+// A circle of `micro2M` covers three pixels. To find them, every tile reads two masks with a bit for each of two million
+// circles: 512 MB for all tiles. The circle could have told them, since it knows its pixels.
 //= three pixels: 3.14159 * (0.001 * 1024) ** 2
 //= 512 MB: 2 * 2000000 / 8 * 32 * 32 / 1e6
 //
@@ -1237,8 +1237,8 @@ struct Links {
 
 /// Enters each circle into a list of each tile that it touches, at most 2 x 2.
 ///
-/// Source of the idea: Yang, Hensley, Grün and Thibieroz, Real-Time Concurrent Linked List Construction on the GPU,
-/// Computer Graphics Forum 29 (2010).
+/// Source of the idea: Yang, Hensley, Grün and Thibieroz, Real-Time Concurrent Linked List
+/// Construction on the GPU, Computer Graphics Forum 29 (2010).
 ///
 /// Launch: one thread per circle, in blocks of one dimension.
 __global__ void link_circles(Links links) {
