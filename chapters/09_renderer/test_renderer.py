@@ -120,7 +120,7 @@ class Scenes(unittest.TestCase):
         """A tile has to start again with fewer circles, several times; hard and soft."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "crowd.txt"
-            lines = [f".5 .5 0 {i % 7 / 7:.3f} {i % 5 / 5:.1f} {i % 2} {.004 + i % 9 * .01:.3f}" for i in range(1500)]
+            lines = [f".5 .5 0 {i % 7 / 7:.3f} {i % 5 / 5:.1f} {i % 2} {0.004 + i % 9 * 0.01:.3f}" for i in range(1500)]
             file.write_text("\n".join(lines) + "\n")
             for soft in ((), ("--soft",)):
                 run = Run(CHAPTER.fast, "--size", "40x40", "--load", str(file), *soft, "--rung", "linked_lists")
