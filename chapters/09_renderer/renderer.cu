@@ -1200,6 +1200,7 @@ __global__ void __launch_bounds__(256, 4)
 //= 0.30 ms instead of 1.17: (ms("warp_blocks/micro2M"), ms("masks/micro2M"))
 //= 0.095 instead of 0.24: (ms("warp_blocks/rand1M"), ms("masks/rand1M"))
 //= 0.06 each: ms("warp_blocks/rand100k")
+//= 0.06 each: ms("warp_blocks/biglittle")
 //= instead of 0.115: ms("masks/rand100k")
 //= 0.013 ms: ms("warp_blocks/rgb")
 //= 0.009: ms("in_registers/rgb")
@@ -1261,13 +1262,14 @@ __global__ void link_circles(Links links) {
 // circles enter different lists, and seldom wait for each other's `atomicExch`.
 //
 // Each pixel has room for 20 numbers in shared memory, and `atomicAdd` gives a circle its place there. To sort them,
-// the pixel's thread takes them into registers. Registers have no addresses, so which two numbers are compared must not depend on
-// what they are. That is a **sorting network**, a fixed sequence of exchanges. All lanes execute the same ones, and no
-// warp diverges.
+// the pixel's thread takes them into registers. Registers have no addresses, so which two numbers are compared must
+// not depend on what they are. That is a **sorting network**, a fixed sequence of exchanges. All lanes execute the
+// same ones, and no warp diverges.
 
 /// Sorts numbers, the largest first.
 ///
-/// Source of the idea: the odd-even merge sort of Batcher, Sorting networks and their applications (1968).
+/// Source of the idea: the odd-even merge sort of Batcher, Sorting networks and their applications
+/// (1968).
 template <unsigned N>
 __device__ inline void sort_down(unsigned (&numbers)[N]) {
 #pragma unroll
@@ -1387,8 +1389,8 @@ void linked_lists(const Frame& frame, Links links) {
 
 // What if 21 circles cover a pixel? Then its tile starts again with half of the circles, the nearest ones, or with a
 // quarter, until no pixel has more than 20 of them. When these are drawn, it goes on with those behind. In `micro2M`
-// a pixel has 6.6 circles on average, and few have more than 20.
-//= 6.6 circles: 2 * 3.14159 * 1.024 ** 2
+// a pixel has 6.3 circles on average, and few have more than 20.
+//= 6.3 circles: 2000000 * 3.14159 * 0.001 ** 2
 //
 // A circle that covers a quarter of the image would enter hundreds of lists, and note its number at each of its pixels
 // by itself. So the host looks at the radii: where a diameter exceeds half a tile, the rung `linked_lists` draws like
