@@ -356,7 +356,7 @@ __global__ void grid_stride(float* out, const float* in, std::size_t n) {
 // memory. A launch is a list of blocks. The block scheduler takes the next one from the list and
 // places it on an SM that has room for all of it. There it stays until its last thread is done.
 //
-// An SM has four sub-partitions, each with its own registers, 32 FP32 units and a warp scheduler. A
+// An SM has four sub-partitions, each with its own registers, 32 FMA units and a warp scheduler. A
 // warp stays in one of them. In each cycle the warp scheduler picks a warp that is ready, and
 // issues one instruction for it. While some warps wait for memory, others run: this is
 // {term}`latency hiding`. The share of an SM's threads that is in use is the {term}`occupancy`.

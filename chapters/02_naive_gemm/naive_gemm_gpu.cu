@@ -79,10 +79,10 @@ __global__ void memory_latency(At* end, long long* cycles, At at, const std::uin
 /// All threads read as much as they can and add it up, bits as unsigned integers.
 ///
 /// @param sums    one word for each thread of the grid; written
-/// @param in      vectors of four words in global memory: 1024 for shared and l1
+/// @param in      uint4s in global memory: 1024 for shared and l1
 /// @param count   how many there are
 /// @param rounds  iterations of each thread, a multiple of 8: through its share of `in` for l2 and
-///                memory; over `rounds` words for constant memory, else over `rounds` vectors
+///                memory; over `rounds` words for constant memory, else over `rounds` uint4s
 /// @param one     1
 ///
 /// Launch: one dimension, blocks of 1024 threads, with 16 KiB of dynamic shared memory for shared.
@@ -215,7 +215,7 @@ void add_latency(lab::Chapter& chapter, const char* variant, std::size_t bytes, 
 }
 
 /// Adds the variant of memory_bandwidth for one place.
-/// \param count vectors of four words that it reads
+/// \param count uint4s that it reads
 template <Place place>
 void add_bandwidth(lab::Chapter& chapter, const char* variant,
                    const std::shared_ptr<lab::DeviceBuffer<std::uint32_t>>& data,

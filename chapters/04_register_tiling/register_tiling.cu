@@ -532,7 +532,7 @@ __global__ void thread_map(int* loads_a, int* loads_b, int* computes) {
 //? answer: "as many" if count("thread_tile_2d", "global_load_sectors") < 1.2 * count("thread_tile_float4",
 //?   "global_load_sectors") else "four times as many"
 
-/// C = alpha A B + beta C; each thread computes 8 x 8 elements and moves four floats at a time.
+/// C = alpha A B + beta C; each thread computes 8 x 8 elements and loads and stores float4s.
 ///
 /// @tparam BK      depth of a K-tile, a multiple of 8
 /// @tparam blocks  how many blocks shall fit on an SM (section 6)
