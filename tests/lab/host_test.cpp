@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <climits>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "lab/ceil_div.h"
 #include "lab/command_line.h"
 #include "lab/inputs.h"
+#include "lab/parallel.h"
 #include "lab/size.h"
 #include "lab/stats.h"
 #include "lab/text.h"
@@ -300,6 +303,67 @@ TEST(Compare, EachElementHasATolerance) {
   EXPECT_FALSE(lab::compare_each(got, want, "", [](std::size_t) { return std::nan(""); }).pass);
   EXPECT_FALSE(
       lab::compare_each(std::vector{1.0f}, want, "", [](std::size_t) { return 9.0; }).pass);
+}
+
+// Enough elements for a range of each core, be they as many as they may.
+const std::size_t many = 8 * lab::parallel_grain + 5;
+
+TEST(Parallel, EachIndexIsInOneRange) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, lab::parallel_grain - 1, many}) {
+    std::vector<int> times(n);
+    lab::in_parallel(n, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) ++times[i];
+    });
+    EXPECT_EQ(std::count(times.begin(), times.end(), 1), static_cast<long>(n));
+  }
+  std::atomic<unsigned> ranges = 0;
+  const auto count = [&](std::size_t, std::size_t) { ++ranges; };
+  lab::in_parallel(lab::parallel_grain, count);
+  EXPECT_EQ(ranges, 1u);
+  lab::in_parallel(8, count, 1);
+  EXPECT_EQ(ranges, 1 + std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+}
+
+TEST(Parallel, AnExceptionOfAnyRangeArrives) {
+  for (const std::size_t wrong : {std::size_t{0}, many - 1}) {
+    EXPECT_THROW(lab::in_parallel(many,
+                                  [&](std::size_t first, std::size_t last) {
+                                    if (first <= wrong && wrong < last)
+                                      throw std::runtime_error("no");
+                                  }),
+                 std::runtime_error);
+  }
+}
+
+TEST(Parallel, InputsDoNotDependOnTheRanges) {
+  const auto values = lab::random_floats(many, 5);
+  for (const std::size_t i : {std::size_t{0}, many / 2, many - 1}) {
+    EXPECT_EQ(values[i], lab::random_float(5, i));
+  }
+}
+
+TEST(Compare, ManyElementsTellWhatFewTell) {
+  std::vector<float> want(many, 2), got = want;
+  const Tolerance tolerance{.absolute = 0.5};
+  EXPECT_EQ(lab::compare(got, want, tolerance).tolerance, 0.5);
+  EXPECT_TRUE(lab::compare(got, want).exact());
+  got[many / 2] = 3;
+  got[many / 2 + 1] = 2.25f;
+  got[many - 1] = 7;
+  const Comparison found = lab::compare(got, want, tolerance);
+  EXPECT_EQ(found.mismatches, 2u);
+  EXPECT_EQ(found.first_mismatch, many / 2);
+  EXPECT_EQ(found.max_error, 5);
+  EXPECT_TRUE(has(found.text, "3 where 2 is right")) << found.text;
+  got[many - 1] = nan_float;
+  EXPECT_TRUE(std::isnan(lab::compare(got, want, tolerance).max_error));
+  const auto of_index = [&](std::size_t i) { return got[i]; };
+  EXPECT_EQ(lab::compare(want, of_index, tolerance).mismatches, 2u);
+  got[many - 1] = 2;
+  EXPECT_TRUE(lab::compare(want, of_index, {.absolute = 1}).pass);
+  EXPECT_EQ(lab::compare_each(want, got, "", [](std::size_t i) { return i > many / 2 ? 1. : 0.; })
+                .first_mismatch,
+            many / 2);
 }
 
 TEST(Compare, PassesWhatIsRight) {

@@ -1,5 +1,6 @@
 #include "lab/verify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -45,8 +46,6 @@ Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance
   }
 }
 
-Comparer::~Comparer() = default;
-
 void Comparer::note(std::size_t i, double error, double got, double want) {
   double allowed = tolerance_.absolute;
   if (tolerance_.relative != 0 && std::isfinite(want)) {
@@ -64,15 +63,32 @@ void Comparer::note(std::size_t i, double error, double got, double want, double
     first_got_ = got;
     first_want_ = want;
   }
+  weigh(std::isnan(error) ? std::numeric_limits<double>::infinity() : error / allowed, error,
+        allowed);
+}
+
+void Comparer::weigh(double share, double error, double allowed) {
   // A NaN is the worst there is; after it comes the largest share of the tolerance.
   if (std::isnan(result_.max_error)) return;
-  const double share =
-      std::isnan(error) ? std::numeric_limits<double>::infinity() : error / allowed;
   if (std::isnan(error) || share > worst_ || (share == worst_ && error > result_.max_error)) {
     worst_ = share;
     result_.max_error = error;
     result_.tolerance = allowed;
   }
+}
+
+void Comparer::add(const Comparer& part) {
+  const Comparison& other = part.result_;
+  result_.mismatches += other.mismatches;
+  if (other.first_mismatch < result_.first_mismatch) {
+    result_.first_mismatch = other.first_mismatch;
+    first_got_ = part.first_got_;
+    first_want_ = part.first_want_;
+  }
+  if (other.max_error == 0 && result_.max_error == 0) {  // element 0 was in one of the two
+    result_.tolerance = std::max(result_.tolerance, other.tolerance);
+  }
+  weigh(part.worst_, other.max_error, other.tolerance);
 }
 
 Comparison Comparer::result() {

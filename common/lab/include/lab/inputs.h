@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "lab/parallel.h"
+
 namespace lab {
 
 /// 64 random bits for element `i` of the sequence that `seed` names.
@@ -34,6 +36,20 @@ constexpr float random_float(std::uint64_t seed, std::uint64_t i) {
   return (bits & 3) != 0 ? u : u - 1.0f;
 }
 
+namespace detail {
+
+/// `n` elements, the i-th of them `element(i)`, made by all of the host's threads where they are many.
+template <class T, class Element>
+std::vector<T> generate(std::size_t n, const Element& element) {
+  std::vector<T> values(n);
+  in_parallel(n, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) values[i] = element(i);
+  });
+  return values;
+}
+
+}  // namespace detail
+
 /// Floats in (-1, 1), a quarter of them negative: mean 1/4, mean magnitude 1/2, none of them 0.
 ///
 /// \param n elements
@@ -53,15 +69,13 @@ std::vector<T> random_values(std::size_t n, std::uint64_t seed) {
   if constexpr (std::is_same_v<T, int>) {
     return random_ints(n, seed);
   } else {
-    std::vector<T> values(n);
-    for (std::size_t i = 0; i < n; ++i) {
+    return detail::generate<T>(n, [=](std::size_t i) {
       if constexpr (std::is_integral_v<T>) {
-        values[i] = static_cast<T>(random_bits(seed, i));
+        return static_cast<T>(random_bits(seed, i));
       } else {
-        values[i] = static_cast<T>(random_float(seed, i));
+        return static_cast<T>(random_float(seed, i));
       }
-    }
-    return values;
+    });
   }
 }
 

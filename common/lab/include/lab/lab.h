@@ -83,6 +83,7 @@
 #include "lab/json.h"
 #include "lab/limits.h"
 #include "lab/map.h"
+#include "lab/parallel.h"
 #include "lab/row.h"
 #include "lab/rungs.h"
 #include "lab/size.h"

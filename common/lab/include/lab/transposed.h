@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "lab/ceil_div.h"
+#include "lab/parallel.h"
+
 namespace lab {
 
 /// Element (row, col) of `matrix` at (col, row).
@@ -20,15 +23,19 @@ template <class T>
 std::vector<T> transposed(const std::vector<T>& matrix, std::size_t rows, std::size_t cols) {
   constexpr std::size_t square = 64;
   std::vector<T> result(rows * cols);
-  for (std::size_t row0 = 0; row0 < rows; row0 += square) {
-    for (std::size_t col0 = 0; col0 < cols; col0 += square) {
-      for (std::size_t col = col0; col < std::min(col0 + square, cols); ++col) {
-        for (std::size_t row = row0; row < std::min(row0 + square, rows); ++row) {
-          result[col * rows + row] = matrix[row * cols + col];
+  const auto turn = [&](std::size_t first, std::size_t last) {  // columns, in squares
+    for (std::size_t row0 = 0; row0 < rows; row0 += square) {
+      for (std::size_t col0 = first * square; col0 < std::min(last * square, cols);
+           col0 += square) {
+        for (std::size_t col = col0; col < std::min(col0 + square, cols); ++col) {
+          for (std::size_t row = row0; row < std::min(row0 + square, rows); ++row) {
+            result[col * rows + row] = matrix[row * cols + col];
+          }
         }
       }
     }
-  }
+  };
+  in_parallel(ceil_div(cols, square), turn, parallel_grain / (square * rows + 1));
   return result;
 }
 

@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#include "lab/parallel.h"
 
 namespace lab {
 
@@ -97,9 +100,6 @@ class Comparer {
  public:
   Comparer(std::size_t got, std::size_t want);
   Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance);
-  Comparer(const Comparer&) = delete;
-  Comparer& operator=(const Comparer&) = delete;
-  ~Comparer();
 
   /// Whether there is anything to compare, and a tolerance that something can exceed.
   bool sound() const { return sound_; }
@@ -107,10 +107,15 @@ class Comparer {
   void note(std::size_t i, double error, double got, double want);
   /// The same for an element with a tolerance of its own.
   void note(std::size_t i, double error, double got, double want, double allowed);
+  /// Takes note of all that a copy of this one, made before anything was noted, noted since.
+  void add(const Comparer& part);
   /// What came of it.
   Comparison result();
 
  private:
+  /// Keeps an error if none before it was as large a share of what was allowed.
+  void weigh(double share, double error, double allowed);
+
   Tolerance tolerance_;
   Comparison result_;
   bool sound_ = true;
@@ -118,15 +123,33 @@ class Comparer {
   double first_got_ = 0, first_want_ = 0;  // of the first mismatch
 };
 
-template <class G, class W>
-Comparison compare_elements(const G* got, const W* want, std::size_t n, Comparer comparer) {
-  if (comparer.sound()) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const double error = error_of(got[i], want[i]);
-      if (error != 0 || i == 0) comparer.note(i, error, as_double(got[i]), as_double(want[i]));
+/// Compares `n` elements with `want(i)`, on all of the host's threads where they are many.
+/// \param allowed nothing, or what each element is allowed: `allowed(i)`
+template <class G, class Want, class... Allowed>
+Comparison compare_elements(const G* got, const Want& want, std::size_t n, Comparer comparer,
+                            const Allowed&... allowed) {
+  if (!comparer.sound()) return comparer.result();
+  const Comparer blank = comparer;
+  std::mutex one_at_a_time;
+  in_parallel(n, [&](std::size_t first, std::size_t last) {
+    Comparer part = blank;
+    for (std::size_t i = first; i < last; ++i) {
+      const auto right = want(i);
+      const double error = error_of(got[i], right);
+      if (error != 0 || i == 0) {
+        part.note(i, error, as_double(got[i]), as_double(right), allowed(i)...);
+      }
     }
-  }
+    const std::lock_guard lock(one_at_a_time);
+    comparer.add(part);
+  });
   return comparer.result();
+}
+
+/// Element i of an array, as a function of i.
+template <class Values>
+auto element_of(const Values& values) {
+  return [from = std::data(values)](std::size_t i) { return from[i]; };
 }
 
 }  // namespace detail
@@ -141,30 +164,35 @@ Comparison compare_elements(const G* got, const W* want, std::size_t n, Comparer
 /// \param tolerance how far each element may be off
 template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want, const Tolerance& tolerance) {
-  return detail::compare_elements(std::data(got), std::data(want), std::size(got),
+  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
                                   {std::size(got), std::size(want), tolerance});
 }
 
 /// Compares a result with its reference, bit for bit.
 template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want) {
-  return detail::compare_elements(std::data(got), std::data(want), std::size(got),
+  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
                                   {std::size(got), std::size(want)});
+}
+
+/// Compares a result with what a function of the index says of each element.
+/// \param want called with an index, by several threads at once: what this element has to be
+template <class Got, std::invocable<std::size_t> Want>
+[[nodiscard]] Comparison compare(const Got& got, const Want& want,
+                                 const Tolerance& tolerance = Tolerance::exact()) {
+  return detail::compare_elements(std::data(got), want, std::size(got),
+                                  {std::size(got), std::size(got), tolerance});
 }
 
 /// Compares a result with its reference where each element has a tolerance of its own.
 /// \param basis where the tolerances are from, for people
-/// \param allowed called with an index: how far this element may be off, from 0 up
+/// \param allowed called with an index, by several threads at once: how far this element may be off, from 0 up
 template <class Got, class Want, std::invocable<std::size_t> Allowed>
 [[nodiscard]] Comparison compare_each(const Got& got, const Want& want, std::string basis,
                                       const Allowed& allowed) {
-  detail::Comparer comparer(std::size(got), std::size(want), {.basis = std::move(basis)});
-  for (std::size_t i = 0; comparer.sound() && i < std::size(got); ++i) {
-    const double g = detail::as_double(got[i]), w = detail::as_double(want[i]);
-    const double error = detail::error_of(got[i], want[i]);
-    if (error != 0 || i == 0) comparer.note(i, error, g, w, allowed(i));
-  }
-  return comparer.result();
+  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
+                                  {std::size(got), std::size(want), {.basis = std::move(basis)}},
+                                  allowed);
 }
 
 /// A verdict that is no comparison of arrays.
