@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import time
 import unittest
@@ -19,13 +20,18 @@ from sass import digest
 PROGRAM = """\
 #!/bin/sh
 echo "$*" >>@CALLS@.programs
-previous=
+previous= size=1000
 for word; do
   [ "$previous" = --json ] && json=$word
+  [ "$previous" = --size ] && size=$word
   previous=$word
 done
-[ -n "$FAKE_SLEEP" ] && sleep "$FAKE_SLEEP"
-[ -z "$json" ] || echo '{"commit": "'$WARP_COMMIT'", "rows": [{"rung": "one", "status": "'${FAKE_STATUS:-PASS}'"}]}' >"$json"
+if [ "${FAKE_SLEEP_AT:-$size}" = "$size" ] && [ -n "$FAKE_SLEEP" ]; then
+  echo $$ >@CALLS@.running
+  sleep "$FAKE_SLEEP"
+fi
+rows='{"rung": "one", "size": {"n": '${size%%,*}'}, "status": "'${FAKE_STATUS:-PASS}'", "at": "'$FAKE_AT'"}'
+[ -z "$json" ] || echo '{"commit": "'$WARP_COMMIT'", "device": "H200", "limits": {}, "rows": ['$rows']}' >"$json"
 echo "01_first_steps on NVIDIA H200, n = 1000, seed 1"
 exit "${FAKE_CODE:-0}"
 """
@@ -95,7 +101,7 @@ class Record(fake.Checkout):
             {
                 "configure": "ok",
                 "build": "ok",
-                "run 01_first_steps": "ok",
+                "run 01_first_steps 1000": "ok",
                 "machine code 01_first_steps": "ok",
                 "sanitizers 01_first_steps": "SKIP",
                 "count 01_first_steps": "SKIP",
@@ -113,8 +119,44 @@ class Record(fake.Checkout):
 
     def test_sizes_and_parts(self):
         self.record("01", "--only", "run", "--size", "7", "--size", "8", "--out", os.path.join(self.home, "out"))
-        self.assertTrue(any("--size 7 --size 8" in line for line in self.programs()))
+        for size in "7", "8":
+            self.assertTrue(any(line.endswith(f"--size {size}") for line in self.programs()))
+        self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], [7, 8])
         self.assertTrue(os.path.exists(os.path.join(self.home, "out", "summary.txt")))
+
+    def test_what_one_size_took_too_long_for_is_measured_by_another_recording(self):
+        sizes = ("--size", "7", "--size", "8", "--size", "9")
+        done = self.record("01", *sizes, "--seconds", "9", code=1, FAKE_SLEEP="60", FAKE_SLEEP_AT="8", FAKE_AT="first")
+        words = self.words(done)
+        self.assertEqual([words[f"run 01_first_steps {size}"] for size in "789"], ["ok", "FAIL", "FAIL"])
+        self.assertIsNone(self.results())
+        self.record("01", "--only", "counts")
+        self.assertIsNone(self.results())  # nor what was kept, by another part
+        self.record("01", "--size", "8", "--size", "9", FAKE_AT="second")
+        rows = [(row["size"]["n"], row["at"]) for row in self.results()["rows"]]
+        self.assertEqual(sorted(rows), [(7, "first"), (8, "second"), (9, "second")])
+        self.record("01", "--size", "9", FAKE_AT="third")
+        rows = [(row["size"]["n"], row["at"]) for row in self.results()["rows"]]
+        self.assertEqual(sorted(rows), [(7, "first"), (8, "second"), (9, "third")])
+        self.record("01", "--size", "9", WARP_COMMIT="4567def")  # another commit
+        self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], [9])
+        for commit in "4567def-dirty", "unknown":  # nobody knows of what code
+            for sizes in ("8", "9"), ("9",):
+                self.record("01", *(word for size in sizes for word in ("--size", size)), WARP_COMMIT=commit)
+                self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], list(map(int, sizes)))
+
+    def test_ended_from_outside_it_ends_its_program(self):
+        env = self.environment(WARP_COMMIT="0123abc", FAKE_SLEEP="60")
+        process = subprocess.Popen(self.command("record", "01"), env=env, stdout=subprocess.DEVNULL)
+        running = pathlib.Path(self.calls_file + ".running")
+        until = time.monotonic() + 20
+        while not (running.exists() and running.read_text()) and time.monotonic() < until:
+            time.sleep(0.05)
+        program = int(running.read_text())
+        process.terminate()
+        self.assertEqual(process.wait(timeout=20), 143)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(program, 0)
 
     def test_products_are_checked_on_their_cases(self):
         self.tool("compute-sanitizer", '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift 2; done\nexec "$@"\n')
@@ -168,7 +210,7 @@ class Record(fake.Checkout):
         done = self.record("01", "02", "--seconds", "7", code=1, FAKE_SLEEP="60")
         self.assertLess(time.monotonic() - began, 25)
         words = self.words(done)
-        self.assertEqual((words["run 01_first_steps"], words["run 02_matrix"]), ("FAIL", "FAIL"))
+        self.assertEqual((words["run 01_first_steps 1000"], words["run 02_matrix 64,64,64"]), ("FAIL", "FAIL"))
         self.assertIn("took longer than", done.stdout)
         self.assertIn("no time left", done.stdout)
 

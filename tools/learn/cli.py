@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 
 from learn import table, ui
@@ -10,6 +11,7 @@ from learn.names import advice
 from learn.options import parse
 
 INTERRUPTED = 130
+ENDED = 143
 
 
 def help_text():
@@ -50,7 +52,13 @@ def unknown_command(name):
     )
 
 
+def leave(*_):
+    """Ended from outside: as an exception, so that what was started is ended too."""
+    raise SystemExit(ENDED)
+
+
 def main(words):
+    signal.signal(signal.SIGTERM, leave)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.reconfigure(errors="replace")

@@ -13,6 +13,7 @@ from learn.errors import LearnError, UsageError
 from learn.machine import Machine
 from learn.profiling import not_permitted
 from learn.recording import counts
+from learn.recording.sizes import joined, read, same_code
 from learn.recording.timed import FAIL, OK, SKIP, Steps
 from sass import digest
 
@@ -137,7 +138,8 @@ class Recorder:
         """All parts of one chapter; its results are written where they are clean."""
         folder = os.path.join(self.out, chapter.key)
         steps.make_folder(folder)
-        for name in self.products():  # of an earlier recording
+        times, *counted = self.products()
+        for name in counted:  # of an earlier recording
             forget(os.path.join(folder, name))
         clean = True
         if "run" in self.parts:
@@ -148,33 +150,46 @@ class Recorder:
             self.count(chapter, folder)
         if "caches" in self.parts:
             self.caches(chapter, folder)
-        self.publish(chapter, folder, clean)
+        self.publish(chapter, folder, clean, [times, *counted] if "run" in self.parts else counted)
 
     def run(self, chapter, folder, sizes):
-        """Times and checks at the measured sizes; products also on their cases."""
-        results = os.path.join(folder, f"{self.gpu}.json")
+        """Times and checks at the measured sizes; products also on their cases.
+
+        Each size is a step of its own, whose rows are kept: what the time did not suffice for can be measured by
+        another recording of the same commit, with `--size`.
+        """
+        results, part = Path(folder, f"{self.gpu}.json"), Path(folder, "size.json")
         program = chapter.program("gpu")
-        options = [word for size in sizes for word in ("--size", size)]
-        command = [program, "--json", results, *options]
-        word, output = self.steps.run(f"run {chapter.key}", SECONDS_A_SIZE * max(len(sizes), 1), command, self.env)
-        Path(folder, "table.txt").write_text(output, encoding="utf-8")
-        if word == FAIL:
-            forget(results)
+        kept, new, clean, tables = read(results), False, True, []
+        for size in sizes:
+            forget(str(part))
+            command = [program, "--json", part, "--size", size]
+            word, output = self.steps.run(f"run {chapter.key} {size}", SECONDS_A_SIZE, command, self.env)
+            tables.append(output)
+            found = read(part) if word == OK else None
+            clean &= found is not None
+            if found:
+                good = kept and (new or same_code(kept, found))
+                kept, new = joined(kept, found, chapter.sizes_measured) if good else found, True
+                write_results(results, kept)
+        Path(folder, "table.txt").write_text("\n".join(tables), encoding="utf-8")
+        if not new:
             return False
-        clean = self.stamp(chapter, results, program)
+        clean &= self.stamp(chapter, results, program)
         if chapter.kind == "gemm":
             cases = [program, "--cases", "all", "--json", os.path.join(folder, "cases.json")]
             clean &= self.steps.run(f"cases {chapter.key}", 90, cases, self.env)[0] == OK
             if "cublas" in chapter.rungs:
                 command = [sys.executable, os.path.join(MEASURE, "fp32_kernels.py"), "--timeout", "50", program]
-                command += ["--rung", "cublas", *options]
+                command += ["--rung", "cublas"]
+                command += [word for size in sizes for word in ("--size", size)]
                 name = f"cuBLAS in FP32 {chapter.key}"
                 clean &= self.steps.run(name, 60, command, self.quick, permitted=not_permitted)[0] != FAIL
         return clean
 
     def stamp(self, chapter, results, program):
         """Adds the digests of the machine code to the results; False where a row did not pass."""
-        data = json.loads(Path(results).read_text(encoding="utf-8"))
+        data = read(results)
         wrong = [row["rung"] for row in data["rows"] if row["status"] not in ("PASS", "SKIP")]
         sass = self.tool("cuobjdump")
         if sass:
@@ -191,7 +206,7 @@ class Recorder:
                 }
         else:
             self.steps.report(SKIP, f"machine code {chapter.key}", note="cuobjdump is not installed")
-        write_atomically(Path(results), json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        write_results(results, data)
         return not wrong
 
     def sanitize(self, chapter):
@@ -273,9 +288,9 @@ class Recorder:
         except counts.CountsError as error:
             self.steps.report(FAIL, name, note=str(error))
 
-    def publish(self, chapter, folder, clean):
+    def publish(self, chapter, folder, clean, names):
         """Copies what was recorded into the chapter's results, if everything about the chapter was clean."""
-        files = [name for name in self.products() if os.path.exists(os.path.join(folder, name))]
+        files = [name for name in names if os.path.exists(os.path.join(folder, name))]
         if not clean:
             self.steps.report(
                 FAIL, f"write results of {chapter.key}", note=f"not all was clean; it is in {paths.shown(folder)}"
@@ -328,6 +343,10 @@ class Recorder:
         if self.steps.failed:
             raise LearnError(f"{self.steps.failed} of {len(self.steps.lines)} steps failed")
         return 0
+
+
+def write_results(file, data):
+    write_atomically(Path(file), json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def version_line(text):
