@@ -18,7 +18,7 @@ from learn.recording.timed import FAIL, OK, SKIP, Steps
 from sass import digest
 
 SECONDS = 540
-SECONDS_A_SIZE = 180
+SECONDS_A_SIZE = 400
 PARTS = ("run", "sanitize", "counts", "caches")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 MEASURE = os.path.join(paths.ROOT, "tools", "measure")
