@@ -512,6 +512,24 @@ TEST_F(Hang, IsToldOfAnEndlessLoopFromALongOne) {
   EXPECT_EQ(kinds(), Kinds{"hang"});
 }
 
+// The host would set the flag in the next line; here it never comes there.
+TEST_F(Hang, NamesTheMemoryThatTheHostIsToWrite) {
+  int* latch = nullptr;
+  ASSERT_EQ(cudaHostAlloc(&latch, 2 * sizeof(int), cudaHostAllocMapped), cudaSuccess);
+  latch[0] = latch[1] = 0;
+  wait_for_flag<<<2, 32>>>(latch + 1, false);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "hang");
+  for (const char* const part :
+       {"what the host writes after the launch, 4 bytes into the 8-byte allocation",
+        "a launch returns when its kernel has ended"}) {
+    EXPECT_NE(findings[0].message.find(part), std::string::npos) << findings[0].message;
+  }
+  cudaFreeHost(latch);
+}
+
 // Neither a flag nor a lock: the lanes that go in circles read nothing.
 __global__ void never_counts(int* out) {
   if (threadIdx.x < 16) {

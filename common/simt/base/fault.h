@@ -44,7 +44,8 @@ struct Fault {
   uint64_t pc = 0;
   uint64_t other_pc =
       0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
-  uint64_t address = 0;
+  uint64_t address =
+      0;  // hang: that of memory which the host can write, if it is read again and again; else 0
   unsigned size = 0;
   bool store = false;  // atomic operations among them
   bool atomic = false;

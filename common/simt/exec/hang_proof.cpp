@@ -44,8 +44,11 @@ uint64_t state_of(std::span<Warp* const> warps) {
 // `steps`: so many did not help; 0: it is certain that none will.
 void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   const uint32_t lanes = lanes_with(warp.key, key);
-  Fault fault = fault_at(Fault::Kind::hang, warp, std::countr_zero(lanes));
+  const int lane = std::countr_zero(lanes);
+  Fault fault = fault_at(Fault::Kind::hang, warp, lane);
   fault.pc = key_pc(key);
+  const bool reads = warp.stop[lane] == StopReason::load;
+  fault.address = reads && memory::in_shared_arena(warp.address[lane]) ? warp.address[lane] : 0;
   fault.limit = steps;
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = "condition";

@@ -335,18 +335,27 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "or take the mask from __ballot_sync() ahead of the condition.";
       f.address = 0;
       break;
-    case Kind::hang:
+    case Kind::hang: {
+      const memory::Allocation* const found = fault.address ? memory::find(fault.address) : nullptr;
+      const std::string cause =
+          found
+              ? "it waits for what the host writes after the launch, " +
+                    into(*found, fault.address) +
+                    ". Here a launch returns when its kernel has ended; on a GPU the host goes on "
+                    "at once. "
+              : "a loop whose condition stays true. ";
       f.kind = "hang";
       f.message = "block " + text(fault.block) + " of " + kernel;
       if (fault.text && std::string_view(fault.text) == "time") {
-        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
-                     ", and in " + std::to_string(fault.limit) +
-                     " s of a CPU's time no block has ended or come to new memory. Usual cause: a "
-                     "loop whose condition stays true. (SIMT_STEPS=n, beyond 2^24, allows more.)";
+        f.message +=
+            " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
+            ", and in " + std::to_string(fault.limit) +
+            " s of a CPU's time no block has ended or come to new memory. Usual cause: " + cause +
+            "(SIMT_STEPS=n, beyond 2^24, allows more.)";
       } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +
-                     " steps of its warp. Usual cause: a loop whose condition stays true. "
+                     " steps of its warp. Usual cause: " + cause +
                      "(SIMT_STEPS=n allows more steps.)";
       } else if (fault.other_pc) {
         f.kind = "barrier-divergence";
@@ -371,6 +380,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                                    "blocks of a cooperative launch all run at the same time.)");
       }
       break;
+    }
     case Kind::trap: {
       const memory::Allocation* found = fault.address ? memory::find(fault.address) : nullptr;
       if (found) f.allocation = memory::describe(*found);
