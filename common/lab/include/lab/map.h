@@ -78,7 +78,7 @@ class Map {
     rung.name = name;
     rung.variant = variant;
     rung.verify = [this, expected, tolerance = options.tolerance] {
-      return compare(d_out.download(), expected, tolerance);
+      return compare_with(d_out.download(), expected, tolerance);
     };
     if (options.bytes > 0) rung.bytes = options.bytes;
     rung.timed = options.timed;
