@@ -122,7 +122,7 @@ class Kills(learner.Checkout):
                 self.edit("alpha", "solved")
                 self.learn("check", "alpha", code=0)
                 self.edit("alpha", MINE + "alpha")
-            for count in range(60):
+            for count in range(300):  # backups within a second are numbered, which takes changes, too
                 done = subprocess.run(
                     [learner.sys.executable, script, str(count), *words],
                     env=self.environment(),
