@@ -58,6 +58,11 @@ constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
 //= 0.86: limit("copy") / (6144 * 3201e6 * 2 / 8 / 1e9)
 //
 // The simplest copy kernel has one thread per element.
+//
+//? simple_copy: `cudaMemcpy` is a kernel, too. Which part of its rate does `copy` reach?
+//? answer: ratio("copy")
+//? unit: of the rate
+//? near: 20 %
 
 /// out[i] = in[i].
 ///
@@ -69,11 +74,6 @@ __global__ void copy(float* out, const float* in, std::size_t n) {
 
 // A warp of `copy` reads 32 consecutive floats: one request, 128 bytes, 4 {term}`sectors <sector>` of 32 bytes. Its
 // accesses are {term}`coalesced`: the hardware fetches exactly the bytes that are asked for.
-//
-//? simple_copy: `cudaMemcpy` is a kernel, too. Which part of its rate does `copy` reach?
-//? answer: ratio("copy")
-//? unit: of the rate
-//? near: 20 %
 //
 // Less than two thirds, although not a byte is wasted. By {term}`Little's law <Little’s law>`, a memory with latency L
 // and bandwidth B needs L x B bytes in flight. A load takes 0.33 us when the memory is idle (chapter 02), and longer

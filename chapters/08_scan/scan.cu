@@ -260,7 +260,25 @@ __global__ void __launch_bounds__(RUN) one_row(unsigned* out, const unsigned* in
 }
 
 // Blelloch's tree needs no second row, because a thread touches only its own pair. It needs half as many
-// threads, too.
+// threads, too. The kernel can leave words of shared memory unused, PAD behind every 32: it is launched with pad=0
+// and with pad=1.
+//
+//? instructions: For 1024 elements, `hillis_steele` makes 9,217 additions and `blelloch` 2,046: 4.5 times
+//?   fewer. How many times fewer load requests does it make to shared memory?
+//? answer: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
+//? unit: times fewer
+//? near: 20 %
+//
+//? worst: At distance 16, the 32 lanes of the first warp of `blelloch` with pad=0 have a pair each. How many
+//?   wavefronts does the load of the right elements take?
+//? choices: 1 | 2 | 16 | 32
+//? answer: "32"
+//
+//? padding: How many wavefronts do all loads of `blelloch` with pad=0 take, as a multiple of those with pad=1?
+//? answer: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
+//?   "shared_load_wavefronts")
+//? unit: times as many
+//? near: factor 1.5
 
 /// The exclusive scan of each run of RUN elements; the last one may be shorter.
 ///
@@ -300,23 +318,6 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
   }
 }
 
-//? instructions: For 1024 elements, `hillis_steele` makes 9,217 additions and `blelloch` 2,046: 4.5 times
-//?   fewer. How many times fewer load requests does it make to shared memory?
-//? answer: count("hillis_steele", "shared_load_requests") / count("blelloch/pad=0", "shared_load_requests")
-//? unit: times fewer
-//? near: 20 %
-//
-//? worst: At distance 16, the 32 lanes of the first warp of `blelloch` with pad=0 have a pair each. How many
-//?   wavefronts does the load of the right elements take?
-//? choices: 1 | 2 | 16 | 32
-//? answer: "32"
-//
-//? padding: How many wavefronts do all loads of `blelloch` with pad=0 take, as a multiple of those with pad=1?
-//? answer: count("blelloch/pad=0", "shared_load_wavefronts") / count("blelloch/pad=1",
-//?   "shared_load_wavefronts")
-//? unit: times as many
-//? near: factor 1.5
-//
 // **Idle lanes.** Additions are not what the hardware executes. It executes warp instructions, and one with a
 // single active lane costs as much as one with 32. From d = 32 on, less than a warp of `blelloch` has work, and
 // the other 15 warps only pass the barriers. The tree also needs more accesses for each addition: the

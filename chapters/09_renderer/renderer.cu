@@ -233,6 +233,13 @@ __global__ void pixel_per_thread() {
 
 // The image is right, but every layer reads and writes its pixel in global memory. The compiler cannot keep the pixel
 // in a register: for all it knows, the image and the circles overlap. We know that they do not.
+//
+//? stores: The three circles of `rgb` cover each other in the middle. How many float4 does `pixel_per_thread`,
+//?   together with `clear`, store for each one that `in_registers` stores, which keeps the pixel in a register?
+//? answer: count("pixel_per_thread/rgb", "global_store_active_lanes") / count("in_registers/rgb",
+//?   "global_store_active_lanes")
+//? unit: times as many
+//? near: 25 %
 
 /// Draws all circles; a pixel is written once, when it is complete.
 ///
@@ -249,13 +256,6 @@ __global__ void in_registers() {
   frame.image[static_cast<size_t>(y) * frame.width + x] = pixel;
 }
 
-//? stores: The three circles of `rgb` cover each other in the middle. How many float4 does `pixel_per_thread`,
-//?   together with `clear`, store for each one that `in_registers` stores?
-//? answer: count("pixel_per_thread/rgb", "global_store_active_lanes") / count("in_registers/rgb",
-//?   "global_store_active_lanes")
-//? unit: times as many
-//? near: 25 %
-//
 // One for the white background, and one for each layer. A circle of radius .3 has an area of .28, and the image, 1
 // wide and .68 high, cuts off its top: each of the three covers 36 % of the pixels. That is 1.07 layers for the
 // average pixel.
@@ -336,6 +336,13 @@ __device__ inline unsigned scan_flags(bool flag, unsigned (&sums)[2][THREADS], u
   return sums[now][t];
 }
 
+//? tests: An image of 61 rows of 90 pixels has 24 tiles. How many times fewer load requests to global memory does
+//?   `tiles` make than `in_registers`, for `rand10k=600`?
+//? answer: count("in_registers/rand10k=600", "global_load_requests") / count("tiles/rand10k=600",
+//?   "global_load_requests")
+//? unit: times fewer requests
+//? near: factor 2
+
 /// Draws a tile, batch by batch. Also the rung `no_barrier`, which leaves out the barrier behind the list.
 ///
 /// Launch: blocks of THREADS threads, one for each tile.
@@ -367,6 +374,12 @@ __global__ void __launch_bounds__(THREADS) tiles() {
   }
 }
 
+// In `in_registers` each warp loads every circle: one request for its place, and one for its colour where a lane is
+// inside. In `tiles` a request of the first step loads 32 circles, and the requests of the third step are only for
+// circles that touch the tile.
+//
+// ### Threads without a pixel, and barriers
+//
 // Tiles at the right and upper edges stick out of the image. Their outer threads have no pixel **and take part all
 // the same**: they test circles, and every barrier waits for all threads of the block. A `return` at the top, right
 // in `in_registers`, would be a mistake here. All that these threads must not do is write.
@@ -385,17 +398,6 @@ __global__ void __launch_bounds__(THREADS) tiles() {
 // an entry that is not there yet. None is needed at the end of the body: a thread writes to the list only after the
 // barriers of the next scan, and it cannot pass those before all threads have left the loop over the list. The last
 // element of `sums`, too, has been read by all threads before the barrier behind the list.
-//
-//? tests: An image of 61 rows of 90 pixels has 24 tiles. How many times fewer load requests to global memory does
-//?   `tiles` make than `in_registers`, for `rand10k=600`?
-//? answer: count("in_registers/rand10k=600", "global_load_requests") / count("tiles/rand10k=600",
-//?   "global_load_requests")
-//? unit: times fewer requests
-//? near: factor 2
-//
-// In `in_registers` each warp loads every circle: one request for its place, and one for its colour where a lane is
-// inside. In `tiles` a request of the first step loads 32 circles, and the requests of the third step are only for
-// circles that touch the tile.
 //
 // ### Ballots instead of the scan
 //
@@ -419,6 +421,12 @@ __device__ inline unsigned rank_of(bool flag, unsigned (&of_warps)[THREADS / 32]
   }
   return before + __popc(flags & ((1u << lane) - 1));
 }
+
+//? ballot_barriers: How many load requests to shared memory does `tiles` make for each that `ballots` makes, for
+//?   `micro2M=900`, where lists are short?
+//? answer: count("tiles/micro2M=900", "shared_load_requests") / count("ballots/micro2M=900", "shared_load_requests")
+//? unit: times as many
+//? near: factor 1.5
 
 /// `tiles`, with two barriers for each batch.
 ///
@@ -451,12 +459,6 @@ __global__ void __launch_bounds__(THREADS) ballots() {
   }
 }
 
-//? ballot_barriers: How many load requests to shared memory does `tiles` make for each that `ballots` makes, for
-//?   `micro2M=900`, where lists are short?
-//? answer: count("tiles/micro2M=900", "shared_load_requests") / count("ballots/micro2M=900", "shared_load_requests")
-//? unit: times as many
-//? near: factor 1.5
-//
 // The scan reads about 15 times from its rows for a batch; the ballots read 8 totals. The barriers fall from ten to
 // two.
 //
@@ -524,6 +526,13 @@ __device__ inline unsigned draw_down(Box tile, unsigned k, unsigned end, float a
   return min(k, end);
 }
 
+//? early: How many times fewer load requests does `front_to_back` make than `ballots`, for `biglittle=600`: 540
+//?   large circles, each covering about a fifth of the image, and 60 small ones above them?
+//? answer: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
+//?   "global_load_requests")
+//? unit: times fewer
+//? near: factor 2
+
 /// Draws a tile from the nearest circle on, until it is saturated.
 ///
 /// Launch: blocks of THREADS threads, one for each tile.
@@ -536,6 +545,20 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
   if (mine) frame.image[static_cast<size_t>(y) * frame.width + x] = finished(sum);
 }
 
+// About three times. In the middle of the image a pixel is saturated after about 125 large circles, so one batch of
+// three is enough. Near the edges fewer circles cover a pixel, and tiles take longer. With 10,000 circles nearly
+// all batches are skipped.
+//= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
+//=   "global_load_requests")
+//
+// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.056 instead of 1.89. The pixels of `micro2M` do not
+// saturate: 34 ms instead of 30.
+//= 0.112 ms instead of 2.68: (ms("front_to_back/rand100k"), ms("ballots/rand100k"))
+//= 0.056 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
+//= 34 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
+//
+// ### Leaving together
+//
 // The block leaves the loop of `draw_down` when no pixel needs more, and that must be decided **by all threads together**: a
 // thread that left alone would be missing at the barrier. `__syncthreads_or` is a barrier that also returns
 // whether the condition holds for any thread. A thread without a pixel starts with a transmittance of 0, and so
@@ -560,25 +583,6 @@ __global__ void __launch_bounds__(THREADS) front_to_back() {
 // 1/2; from above it is 1 - w with w = 2^-25, which rounds to 1, too. With 8 bits a channel, a transmittance below
 // 2^-9 cannot be seen, and one could stop after 9 layers. But then the image depends on the threshold, and this
 // chapter's check fails.
-//
-//? early: How many times fewer load requests does `front_to_back` make than `ballots`, for `biglittle=600`: 540
-//?   large circles, each covering about a fifth of the image, and 60 small ones above them?
-//? answer: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
-//?   "global_load_requests")
-//? unit: times fewer
-//? near: factor 2
-//
-// About three times. In the middle of the image a pixel has its 25 layers after about 125 large circles, so one batch
-// of three is enough. Near the edges fewer circles cover a pixel, and tiles take longer. With 10,000 circles nearly
-// all batches are skipped.
-//= three times: count("ballots/biglittle=600", "global_load_requests") / count("front_to_back/biglittle=600",
-//=   "global_load_requests")
-//
-// **Timed.** `rand100k` takes 0.112 ms instead of 2.68, `biglittle` 0.056 instead of 1.89. The pixels of `micro2M` do not
-// saturate: 34 ms instead of 30.
-//= 0.112 ms instead of 2.68: (ms("front_to_back/rand100k"), ms("ballots/rand100k"))
-//= 0.056 instead of 1.89: (ms("front_to_back/biglittle"), ms("ballots/biglittle"))
-//= 34 ms instead of 30: (ms("front_to_back/micro2M"), ms("ballots/micro2M"))
 //
 // ## 6. Splitting hot tiles (second reading)
 //

@@ -158,6 +158,21 @@ class Answered(small.Course):
         _, pending, _ = self.wrong(QUESTION.replace('ms("plain")', 'ms("later")'))
         self.assertIn("later is not in h200.json yet", pending[0])
 
+    def test_a_question_behind_the_results_that_answer_it(self):
+        for old, new, late in (
+            ("//? sectors", "PLAIN\n\n//? sectors", ["sectors"]),
+            ("//? sectors", "WIDE\n\n//? sectors", []),
+            ("//? sectors", "PLAIN\n\nWIDE\n\n//? sectors", ["sectors", "wide"]),
+            ("Because", "PLAIN\n\nWIDE\n\nBecause", []),
+        ):
+            self.source(QUESTION.replace(old, new))
+            text = self.main.read_text()
+            for name in "plain", "wide":
+                text = text.replace(f"// {name.upper()}", f"__global__ void {name}(int* x) {{ x[0] = 2; }}")
+            self.main.write_text(text)
+            found = predictions.shown_before(self.main)
+            self.assertEqual([line.split("prediction ")[1].split(":")[0] for line in found], late)
+
     def test_what_gives_nothing_away(self):
         for heading in ("## 2.5. Two", "## Two 2.5 rows", "## plain, wide or neither"):
             self.assertEqual(self.wrong(QUESTION.replace("## Two", heading))[0], [], heading)

@@ -188,6 +188,27 @@ def _gives_away(prediction: Prediction, value: float | str, text: str) -> bool:
     return told and (not units or bool(units & words))
 
 
+def shown_before(main: Path) -> list[str]:
+    """The predictions that come too late: results stand behind their kernel, unless a question before it folds them,
+    and those of all rungs that the answer names were to be seen already."""
+    late = []
+    for file, blocks in source.all_blocks(main):
+        shown: set[str] = set()
+        asked = False  # since the last heading
+        for block in source.every_block(blocks):
+            if isinstance(block, Prose) and block.heading:
+                asked = False
+            elif isinstance(block, Prediction):
+                asked = True
+                rungs = {rung.split("/")[0] for rung in re.findall(r'\b(?!sass)\w+\("([^"]+)"', block.answer)}
+                if rungs and rungs <= shown:
+                    names = " and ".join(sorted(rungs))
+                    late.append(f"{file}:{block.line}: prediction {block.name}: put it before the kernel of {names}")
+            elif isinstance(block, Code) and not asked:
+                shown.update(re.findall(r"(\w+)\(", " ".join(line for line in block.lines if "__global__" in line)))
+    return late
+
+
 def check_chapter(main: Path, build: Path) -> tuple[list[str], list[str], int]:
     """(what is wrong, what is not recorded yet, how many predictions there are)."""
     asked = collect(main)
@@ -207,4 +228,5 @@ def check_chapter(main: Path, build: Path) -> tuple[list[str], list[str], int]:
         if not "".join(one.explanation).strip():
             wrong.append(f"{place}: no paragraph behind it explains the answer")
     blocks = [block for _, blocks in source.all_blocks(main) for block in blocks]
-    return wrong + giveaways(numbers.header, blocks, asked, answers), pending, len(asked)
+    wrong += giveaways(numbers.header, blocks, asked, answers) + shown_before(main)
+    return wrong, pending, len(asked)
