@@ -75,7 +75,7 @@ def _global(lanes, size):
         places = [words.get(word) for word in range(first, first + SECTOR // WORD)]
         drawn.append(
             {
-                "label": "+%s" % ((sector - sectors[0]) * SECTOR),
+                "label": f"+{(sector - sectors[0]) * SECTOR}",
                 "words": [word_entry(place) if place else None for place in places],
             }
         )

@@ -28,7 +28,8 @@ def lock(name):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.seek(0)
-            with ui.Progress("Waiting for another ./learn (process %s)" % (file.read().strip() or "?")) as progress:
+            holder = file.read().strip() or "?"
+            with ui.Progress(f"Waiting for another ./learn (process {holder})") as progress:
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

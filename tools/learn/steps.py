@@ -29,13 +29,13 @@ def ended(code):
     try:
         return signal.Signals(-code).name
     except ValueError:
-        return "signal %s" % -code
+        return f"signal {-code}"
 
 
 def tail(output, lines=TAIL_LINES):
     kept = output.rstrip().splitlines()
     if len(kept) > lines:
-        kept = ["... (%s lines before)" % (len(kept) - lines)] + kept[-lines:]
+        kept = [f"... ({len(kept) - lines} lines before)"] + kept[-lines:]
     return "\n".join(kept)
 
 

@@ -51,9 +51,8 @@ def main(arguments):
 def site_packages(machine):
     """Brings the packages that the site's tests need; with a Python too old for them those tests are skipped."""
     if sys.version_info < needs.OLDEST_SITE_PYTHON and not install.venv_is_ready():
-        reason = "the site's packages need Python %s.%s or later and this is %s.%s" % (
-            needs.OLDEST_SITE_PYTHON + sys.version_info[:2]
-        )
+        (major, minor), here = needs.OLDEST_SITE_PYTHON, sys.version_info
+        reason = f"the site's packages need Python {major}.{minor} or later and this is {here.major}.{here.minor}"
         return [Result("the site", skipped=1, reason=reason)]
     install.ensure_venv(machine)
     return []

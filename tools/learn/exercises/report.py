@@ -47,7 +47,7 @@ def outcome(exercise, source, result, before, paint):
         said = result.said.rstrip().splitlines()
         lines += ["", "  Your code printed:"] + ["    " + line for line in said[:12]]
         if len(said) > 12:
-            lines.append("    ... and %s lines more" % (len(said) - 12))
+            lines.append(f"    ... and {len(said) - 12} lines more")
     return lines
 
 
@@ -122,7 +122,7 @@ def failures(result, source, shown, paint):
         else:
             lines.append("  " + ui.wrap(label + failure["message"], 4, WIDTH))
     if len(told) > FEW:
-        lines.append("    ... and %s findings more" % (len(told) - FEW))
+        lines.append(f"    ... and {len(told) - FEW} findings more")
     failed = [failure.get("case") for failure in result.failures if failure.get("case")]
     if failed and failed[0] in cases and cases.index(failed[0]) > 0:
         lines += ["", "  Right so far: {}.".format(", ".join(cases[: cases.index(failed[0])]))]

@@ -199,7 +199,7 @@ class _Page:
         before = None
         for number in numbers:
             if before is not None and number != before + 1:
-                self.add('<tr class="gap"><td colspan="%s">…</td></tr>' % (len(columns) + 2))
+                self.add(f'<tr class="gap"><td colspan="{len(columns) + 2}">…</td></tr>')
             before = number
             text = "(source not found)" if source is None else source[number - 1].rstrip()
             self._row(kernel, file, number, text, columns, rows, advice)

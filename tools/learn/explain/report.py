@@ -42,7 +42,7 @@ def _requests(totals):
 
 def per_request(part):
     """Sectors per request of one kind of access, and the colour."""
-    return "%.1f" % (part.sectors / part.requests), grade(part.sectors, part.ideal_sectors)
+    return f"{part.sectors / part.requests:.1f}", grade(part.sectors, part.ideal_sectors)
 
 
 def _sectors(kind):
@@ -130,7 +130,7 @@ def bytes_in_words(totals, paint):
     if share > 1.005:  # lanes that share a word: more asked than moved
         use = f"each moved byte serves {share:.1f} lanes"
     else:
-        use = paint(grade(totals.moved, totals.asked), "%.1f %%" % (100 * share)) + " used"
+        use = paint(grade(totals.moved, totals.asked), f"{100 * share:.1f} %") + " used"
     return f"bytes of global memory: {thousands(totals.asked)} asked for, {thousands(totals.moved)} moved, {use}"
 
 
@@ -338,7 +338,7 @@ def ideal_in_words(part):
     """` (4.0 would do)` where there is something to win."""
     if ratio(part.sectors, part.ideal_sectors) <= 1.02:
         return ""
-    return " (%.1f would do)" % (part.ideal_sectors / part.requests)
+    return f" ({part.ideal_sectors / part.requests:.1f} would do)"
 
 
 def where_it_ran(finding):
@@ -355,7 +355,7 @@ def circumstances(finding, count):
     if allocation and allocation not in finding.get("message", ""):
         yield "allocation: " + allocation
     if count > 1:
-        yield "and %s more of this kind at this line" % (count - 1)
+        yield f"and {count - 1} more of this kind at this line"
 
 
 def triple(three):

@@ -53,7 +53,7 @@ def render(recorded, launch=None):
         kind = finding.get("kind", "finding")
         text = finding.get("message") or kind
         if count > 1:
-            text += " (and %s more of this kind at this line)" % (count - 1)
+            text += f" (and {count - 1} more of this kind at this line)"
         level = "warning" if finding.get("severity") == "warning" else "error"
         description = RULES.get(kind, kind.replace("-", " ").capitalize() + ".")
         add(kind, description, level, text, finding.get("file"), finding.get("line"))

@@ -283,7 +283,7 @@ class Kernel:
             shape = "grid {}, block {}".format(extent(launch["grid"]), extent(launch["block"]))
             if shape not in seen:
                 seen.append(shape)
-        more = "; and %s more" % (len(seen) - 3) if len(seen) > 3 else ""
+        more = f"; and {len(seen) - 3} more" if len(seen) > 3 else ""
         return "; ".join(seen[:3]) + more
 
 
