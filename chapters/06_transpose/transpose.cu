@@ -19,7 +19,7 @@
 //   ./learn run 06 --rung tiled           reads rows, writes rows, and transposes a tile in shared memory
 //   ./learn run 06 --rung no_barrier      reads the tile before it is full [raises shared-race]
 //   ./learn run 06 --rung swizzled        conflict-free without padding
-//   ./learn run 06 --rung vectors         128-bit accesses, and two orders of the tiles
+//   ./learn run 06 --rung vectors         128-bit accesses, two orders of the tiles, and hints for L2
 //   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
 //   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
@@ -27,6 +27,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "lab/lab.h"
@@ -465,14 +466,45 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 //? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
 //?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
 
+// The loads of `vectors` can also carry a hint for L2. Both matrices pass through this cache, and each sector that comes
+// in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after them
+// (`evict_last`).
+//
+//? hint: Each element of `in` is read once. With which hint for its loads is the kernel fastest?
+//? choices: evict=first | none | evict=last
+//? answer: min([(ms("vectors/along=out, evict=first"), "evict=first"), (ms("vectors/along=out"), "none"),
+//?   (ms("vectors/along=out, evict=last"), "evict=last")])[1]
+
 /// Which place of row c of the tile in `vectors` has its float4 q of 16.
 __device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
 
-/// Loads a float, and asks L2 to fetch the 256 bytes around it: section 8 says what for.
-__device__ float load_ahead(const float* from) {
+/// When L2 shall evict the sectors that a load brings.
+enum class Evict { normally, first, last };
+
+/// Loads 16 bytes, or 4 and asks L2 to fetch the 256 around them: section 8 says what for.
+template <Evict EVICT, class T>
+__device__ T load(const T* from) {
 #if __CUDA_ARCH__ >= 800 && !defined(__SIMTCC__)  // the simulator has no PTX
-  float value;
-  asm("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  std::uint64_t policy = 0;
+  if constexpr (EVICT == Evict::first) {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  } else if constexpr (EVICT == Evict::last) {
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
+  }
+  T value;
+  if constexpr (EVICT == Evict::normally && sizeof(T) == 16) {
+    value = *from;
+  } else if constexpr (EVICT == Evict::normally) {
+    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  } else if constexpr (sizeof(T) == 16) {
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(from), "l"(policy));
+  } else {
+    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
+                 : "=f"(value)
+                 : "l"(from), "l"(policy));
+  }
   return value;
 #else
   return *from;
@@ -484,11 +516,12 @@ __device__ float load_ahead(const float* from) {
 /// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
 /// @tparam WIDE_OUT   rows of out are: stores of 128 bits, else of 32
 /// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
+/// @tparam EVICT      when L2 shall evict what was read of in
 ///
 /// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
 /// Requires: in and out are aligned to 16 bytes.
-template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT>
-__global__ void __launch_bounds__(256)
+template <bool WIDE_IN, bool WIDE_OUT, bool ALONG_OUT, Evict EVICT>
+__global__ void __launch_bounds__(256, 4)
     vectors(float* out, const float* in, unsigned rows, unsigned cols) {
   constexpr unsigned TR = 64, TC = 64, THREADS = 256;
   __shared__ float4 tile[TC][TR / 4];  // (col, float4 of rows) of in
@@ -509,11 +542,11 @@ __global__ void __launch_bounds__(256)
       if (row >= rows || col >= cols) continue;
       const float* const from = in + std::size_t{row} * cols + col;
       if constexpr (WIDE_IN) {
-        const float4 four = *reinterpret_cast<const float4*>(from);
+        const float4 four = load<EVICT>(reinterpret_cast<const float4*>(from));
         piece[n][j][0] = four.x, piece[n][j][1] = four.y, piece[n][j][2] = four.z,
         piece[n][j][3] = four.w;
       } else {
-        piece[n][j][0] = load_ahead(from);
+        piece[n][j][0] = load<EVICT>(from);
       }
     }
   }
@@ -695,12 +728,13 @@ __global__ void __launch_bounds__(512, 3)
 namespace {
 
 /// Launches `vectors` for any size: 128-bit accesses on the sides where the rows are multiples of 4 floats.
-template <bool ALONG_OUT>
+template <bool ALONG_OUT, Evict EVICT = Evict::normally>
 void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
   const bool wide_in = cols % 4 == 0, wide_out = rows % 4 == 0;
-  const auto kernel =
-      wide_in ? (wide_out ? vectors<true, true, ALONG_OUT> : vectors<true, false, ALONG_OUT>)
-              : (wide_out ? vectors<false, true, ALONG_OUT> : vectors<false, false, ALONG_OUT>);
+  const auto kernel = wide_in ? (wide_out ? vectors<true, true, ALONG_OUT, EVICT>
+                                          : vectors<true, false, ALONG_OUT, EVICT>)
+                              : (wide_out ? vectors<false, true, ALONG_OUT, EVICT>
+                                          : vectors<false, false, ALONG_OUT, EVICT>);
   const std::size_t tiles = lab::ceil_div(rows, 64u) * std::size_t{lab::ceil_div(cols, 64u)};
   kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
 }
@@ -772,7 +806,11 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
   map.sweep(
       "vectors", wanted,
       {{"along=in", [=](auto* to, auto* from) { launch_vectors<false>(to, from, rows, cols); }},
-       {"along=out", [=](auto* to, auto* from) { launch_vectors<true>(to, from, rows, cols); }}});
+       {"along=out", [=](auto* to, auto* from) { launch_vectors<true>(to, from, rows, cols); }},
+       {"along=out, evict=first",
+        [=](auto* to, auto* from) { launch_vectors<true, Evict::first>(to, from, rows, cols); }},
+       {"along=out, evict=last",
+        [=](auto* to, auto* from) { launch_vectors<true, Evict::last>(to, from, rows, cols); }}});
   map.add("whole_sectors", wanted, [=](auto* to, auto* from) {
     whole_sectors<<<lab::ceil_div(rows + 8, 128u) * lab::ceil_div(cols, 64u), 512>>>(to, from, rows,
                                                                                      cols);

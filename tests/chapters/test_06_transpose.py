@@ -85,7 +85,7 @@ MUTANTS = [
     ("naive_columns", "row < rows && col < cols", "row < cols && col < rows"),
     GUARD,  # the well-known one: row and column have changed places, the extents have not
     ("swizzled", "tile[x][i ^ x]", "tile[x][i]"),
-    ("vectors", "load_ahead(from)", "load_ahead(from - (col > 0))"),
+    ("vectors", "load<EVICT>(from)", "load<EVICT>(from - (col > 0))"),
     ("whole_sectors", "= tile[c][r];", "= tile[c][r - 1];"),
 ]
 
