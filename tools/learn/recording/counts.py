@@ -23,13 +23,14 @@ METRICS = [
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_srcunit_tex_op_read.sum",
     "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
     "sm__warps_active.avg.per_cycle_active",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     # Cycles of a warp for each instruction that it issues: all, and those that it waited and for what.
     "smsp__average_warp_latency_per_inst_issued.ratio",
     *(STALL.format(reason) for reason in REASONS.split()),
 ]
-UNITS = {"gpu__time_duration.sum": "ns", "dram__bytes_read.sum": "byte"}
+UNITS = {"gpu__time_duration.sum": "ns", "dram__bytes_read.sum": "byte", "dram__bytes_write.sum": "byte"}
 NCU_CALL = re.compile(r"""\bncu\(\s*["'](?:(\d+):)?([^"']+)["']\s*,\s*["'][^"']+["']\s*(?:,\s*(\d+|["'][\d,]+["']))?""")
 
 
