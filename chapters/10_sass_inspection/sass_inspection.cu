@@ -1017,9 +1017,13 @@ int main(int argc, char** argv) {
       {{"plain", [=](auto* to, auto* from) { copy_struct<Quad><<<fours, BLOCK>>>(to, from, n); }},
        {"aligned",
         [=](auto* to, auto* from) { copy_struct<AlignedQuad><<<fours, BLOCK>>>(to, from, n); }}});
-  map.demonstrate("copy_misaligned", [=](auto* to, auto* from) {
-    copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
-  });
+  if (n < 5) {
+    map.chapter().skip("copy_misaligned", "a float4 after the first element needs 5");
+  } else {
+    map.demonstrate("copy_misaligned", [=](auto* to, auto* from) {
+      copy_float4<<<fours, BLOCK>>>(to, from + 1, n - 1);
+    });
+  }
   std::string refusal;
   map.add("copy_refused", same,
           [&refusal, n](auto* to, auto* from) {

@@ -29,6 +29,11 @@ class EveryChapter(unittest.TestCase):
                 if rung.raises:
                     self.assertTrue(row["reason"].startswith(f"raises {rung.raises}, as it should"), row)
 
+    def test_the_smallest_size_is_right_too(self):
+        for chapter, said in self.for_each():
+            run = chapter.run("--size", ",".join("1" for _ in said.sizes["simulator"].split(",")), results=False)
+            self.assertEqual(run.code, 0, run.explain())
+
     def test_the_list_is_the_headers(self):
         for chapter, said in self.for_each():
             listed = chapter.run("--list", results=False)
