@@ -461,14 +461,14 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 // of a warp, if its 8 lanes touch 8 different groups of 4 banks. The lanes of a quarter store 8 columns that are 4
 // apart, or 8 consecutive ones, and `c ^ c / 4` differs in its last three bits for both.
 //
+// The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache, and each sector that comes
+// in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after them
+// (`evict_last`).
+//
 //? order: Tiles next to each other in a row of in, or one below the other: in which order should the blocks take them?
 //? choices: along the rows of in | along the rows of out | it does not matter
 //? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
 //?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
-
-// The loads of `vectors` can also carry a hint for L2. Both matrices pass through this cache, and each sector that comes
-// in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after them
-// (`evict_last`).
 //
 //? hint: Each element of `in` is read once. With which hint for its loads is the kernel fastest?
 //? choices: evict=first | none | evict=last
