@@ -517,9 +517,8 @@ __global__ void __launch_bounds__(THREADS)
 //= takes 2: 1 + count("transposed_a/pad=0", "shared_store_bank_conflicts") / (6 * 8 * 8 * 4)
 //= 1,536 bank: count("transposed_a/pad=0", "shared_store_bank_conflicts")
 //
-// If the rows of `a_tile` are p floats longer, the second half of the warp is moved by 4 p banks.
-//
-//? padding: Which p removes the conflicts and still allows float4 reads of the rows?
+//? padding: Rows of `a_tile` that are p floats longer move the second half of the warp by 4 p banks. Which p removes
+//?   the conflicts and still allows float4 reads of the rows?
 //? choices: 1 | 4 | 8 | 32
 //? answer: "4" if count("transposed_a/pad=4", "shared_store_bank_conflicts") == 0 else "1"
 //

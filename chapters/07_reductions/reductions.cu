@@ -1029,15 +1029,15 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 //= 3.1: count("histogram_shared/copies=1,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=1,input=random", "shared_atomic_requests")
 //
-// More copies keep lanes apart. With 32 of them, and the copies of a counter side by side, lane l owns bank l:
-// whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
-//= 32 KiB: 256 * 32 * 4 / 1024
-//
-//? copies_wavefronts: And with 32 copies and random bytes?
+//? copies_wavefronts: And with 32 copies, those of a counter side by side, and random bytes?
 //? answer: count("histogram_shared/copies=32,input=random", "shared_atomic_wavefronts") /
 //?   count("histogram_shared/copies=32,input=random", "shared_atomic_requests")
 //? unit: wavefronts
 //? near: exact
+//
+// More copies keep lanes apart. With 32 of them, and the copies of a counter side by side, lane l owns bank l:
+// whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
+//= 32 KiB: 256 * 32 * 4 / 1024
 
 /// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
 ///
