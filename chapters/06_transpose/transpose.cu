@@ -723,9 +723,9 @@ __global__ void __launch_bounds__(512, 3)
 // what the next load returns. It then may not move the load before the store. `const float* __restrict__` promises
 // that the data is read through this pointer only, and not written while the kernel runs. Two things follow:
 //
-// - Loads move up, so that more of them are in flight. All kernels above load everything that they need before they
-//   store anything, in the source; for them the promise changes nothing. In a loop that loads and stores in turn, it
-//   does.
+// - Loads may move up, so that more of them are in flight. The kernels from section 5 on load everything that they
+//   need before they store anything, in the source; for them the promise changes nothing. The naive ones load and store
+//   in turn, and there it matters, if no condition stands between the two.
 // - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that
 //   was a cache of its own, the texture path. Since Volta it is the same L1, and data that is read once gains nothing.
 //

@@ -126,6 +126,14 @@ class Mutants(unittest.TestCase):
             with self.subTest(rung=rung, mistake=mistake):
                 self.assertIn("FAIL", {row["status"] for row in run.rows if row["rung"] == rung}, run.explain())
 
+    def test_a_block_that_is_no_power_of_two(self):
+        """What padding to a power of two hides: a tree over 192 elements leaves some out."""
+        smaller = "per_block) {", "per_block) {\n    threads = 192, per_block = per_block / BLOCK * 192;"
+        with Mutant(CHAPTER, [("in_passes", *smaller)]) as program:
+            run = program.run(*only("sequential", "first_add"))
+        self.assertEqual(run.code, 1, run.explain())
+        self.assertEqual({row["status"] for row in run.rows}, {"FAIL"}, run.explain())
+
     def test_what_only_the_simulator_notices(self):
         changes = [
             ("last_warp_sum", "    __syncwarp();  // all lanes have read\n", ""),

@@ -204,6 +204,12 @@ class Mutants(unittest.TestCase):
                     self.assertEqual(run.code, 1, run.explain())
                     self.assertIn(said, run.out + run.err)
 
+    def test_writing_past_the_end_is_noticed(self):
+        with Mutant(CHAPTER, [("mark_repeats", "if (i < n) flags[i]", "flags[i]")], traced=True) as program:
+            run = program.run("--size", "5000", "--rung", "repeats_in_steps")
+        self.assertEqual(run.code, 1, run.explain())
+        self.assertIn("out-of-bounds: write", run.out + run.err)
+
     def test_demonstrations_raise_nothing_without_their_mistake(self):
         with Mutant(CHAPTER, [*MENDED, PREFIX, SIZE], traced=True) as program:
             for rung, _, _ in MENDED:
