@@ -7,20 +7,18 @@
 // elsewhere: no atomic or volatile access, no printf, no clock, no heap.
 #pragma once
 
-#include <simt/config.h>
-#include <simt/runtime.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "launch/sampling.h"
 #include "memory/footprint.h"
 
 namespace simt::engine {
 
 // A launch as far as it can be told from others: what is launched how, and the bytes of its arguments.
 struct LaunchKey {
-  std::vector<uint64_t> words;
+  LaunchShape shape;
   std::vector<unsigned char> arguments;
   bool operator==(const LaunchKey&) const = default;
 };
