@@ -76,45 +76,6 @@ inline bool BlockRaceCheck::is_recorded(const ShadowCell& head, ShadowCell& cell
   return false;
 }
 
-namespace {
-
-// Calls f(sector, words, lanes) for each sector that the lanes touch, in their order; neighbours that share
-// a sector are one call. Each lane touches whole words of one sector.
-template <class F>
-[[gnu::always_inline]] inline void for_each_sector(const uint64_t* address, uint32_t lanes,
-                                                   unsigned size, F&& f) {
-  if (lanes == ~0u) {
-    if (are_in_steps(address, size)) {  // one element after another
-      const uint64_t begin = address[0], end = begin + kLanes * size;
-      const int shift = std::countr_zero(size);
-      for (uint64_t sector = begin - begin % kSector; sector < end; sector += kSector) {
-        const uint64_t first = std::max(sector, begin), last = std::min(sector + kSector, end);
-        const uint64_t words = (1u << (last - first) / 4) - 1;
-        const uint64_t some = (uint64_t{1} << ((last - first) >> shift)) - 1;
-        f(sector, static_cast<uint32_t>(words << (first - sector) / 4),
-          static_cast<uint32_t>(some << ((first - begin) >> shift)));
-      }
-      return;
-    }
-  }
-  const uint32_t all = (1u << size / 4) - 1;
-  while (lanes) {
-    const uint64_t at = address[std::countr_zero(lanes)], sector = at - at % kSector;
-    uint32_t words = all << at % kSector / 4, here = lanes & -lanes;
-    lanes &= lanes - 1;
-    while (lanes) {
-      const uint64_t offset = address[std::countr_zero(lanes)] - sector;
-      if (offset >= kSector) break;
-      words |= all << offset / 4;
-      here |= lanes & -lanes;
-      lanes &= lanes - 1;
-    }
-    f(sector, words, here);
-  }
-}
-
-}  // namespace
-
 uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, unsigned size,
                                       AccessKind kind, uint32_t pc, uint32_t& maybe_unwritten,
                                       bool& again) {
@@ -172,7 +133,7 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
     }
     firsts[count++] = {sector, words, here};
   };
-  for_each_sector(address, lanes, size, record);
+  for_each_chunk<kSector, 4>(address, lanes, size, record);
   for (unsigned i = 0; i < count; ++i) {
     const First& first = firsts[i];
     ShadowWord& word = region->word(first.sector);

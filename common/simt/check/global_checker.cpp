@@ -8,53 +8,6 @@
 #include "memory/allocations.h"
 
 namespace simt::engine {
-namespace {
-
-// Calls f(line, bytes, first lane, last lane) for each line of 64 bytes that the lanes touch, in their order;
-// neighbours that share a line are one call.
-template <class F>
-void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
-  constexpr unsigned kLine = 64;
-  const uint64_t all = (uint64_t{1} << size) - 1;
-  if (lanes == ~0u) {
-    if (are_in_steps(address, size)) {  // one element after another
-      const uint64_t begin = address[0], end = begin + kLanes * size;
-      for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
-        uint64_t bytes = ~uint64_t{0};
-        if (line < begin) bytes <<= begin - line;
-        if (end - line < kLine) bytes &= (uint64_t{1} << (end - line)) - 1;
-        const uint64_t first = std::max(line, begin), last = std::min(line + kLine, end) - 1;
-        f(line, bytes, static_cast<int>((first - begin) / size),
-          static_cast<int>((last - begin) / size));
-      }
-      return;
-    }
-  }
-  uint64_t line = ~uint64_t{0};
-  uint64_t bytes = 0;
-  int first = 0, last = 0;
-  for (const int lane : lanes_of(lanes)) {
-    const uint64_t at = address[lane];
-    const unsigned offset = at % kLine;
-    if (at - offset != line) {
-      if (bytes) f(line, bytes, first, last);
-      line = at - offset;
-      bytes = 0;
-      first = lane;
-    }
-    bytes |= all << offset;
-    last = lane;
-    if (offset + size > kLine) [[unlikely]] {  // two lines: see check_place()
-      f(line, bytes, first, last);
-      line += kLine;
-      bytes = all >> (kLine - offset);
-      first = lane;
-    }
-  }
-  if (bytes) f(line, bytes, first, last);
-}
-
-}  // namespace
 
 uint64_t bytes_in_line(uint64_t address, unsigned size, uint64_t line) {
   uint64_t bytes = 0;
@@ -113,15 +66,14 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
 // Memory that nobody has written, and what is written now.
 void GlobalChecker::check_written(const Request& request, uint32_t lanes) {
   const unsigned size = request.size;
-  for_each_line(
-      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+  for_each_chunk<kLine, 1>(
+      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
         if (request.kind == Access::store) return shadow::note_written(line, bytes);
         const uint64_t missing = shadow::unwritten(line, bytes);
         if (request.is_atomic()) shadow::note_written(line, bytes);
         if (!missing) [[likely]]
           return;
-        for (int lane = first; lane <= last; ++lane) {
-          if (!(lanes >> lane & 1) || request.is_padded(lane)) continue;
+        for (const int lane : lanes_of(here & ~request.padded_lanes)) {
           // Padding within a struct is read along with its members: only what is all unwritten counts.
           const uint64_t mine = bytes_in_line(request.address[lane], size, line);
           if (mine == 0 || (mine & ~missing) ||
@@ -155,29 +107,26 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   } else if (maybe_unwritten) {
     check_written(request, maybe_unwritten);
   }
-  Request some = request;
-  some.lanes = lanes;
-  for_each_line(request.address, lanes, size,
-                [&](uint64_t line, uint64_t bytes, int first, int last) {
-                  if (reads_flag) flags_.push_back({line, bytes});
-                  if (is_volatile && !request.writes()) return;
-                  AccessRecord clash[2];
-                  const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
-                  if (!clashes) [[likely]]
-                    return;
-                  for (const unsigned half : {0u, 1u}) {
-                    if (clashes >> half & 1)
-                      report_clash(some, kind, clash[half], line + 32 * half, first, last);
-                  }
-                });
+  for_each_chunk<kLine, 1>(
+      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
+        if (reads_flag) flags_.push_back({line, bytes});
+        if (is_volatile && !request.writes()) return;
+        AccessRecord clash[2];
+        const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
+        if (!clashes) [[likely]]
+          return;
+        for (const unsigned half : {0u, 1u}) {
+          if (clashes >> half & 1)
+            report_clash(request, here, kind, clash[half], line + kSector * half);
+        }
+      });
   return again;
 }
 
-// What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
-void GlobalChecker::report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
-                                 uint64_t sector, int first, int last) {
-  for (int lane = first; lane <= last; ++lane) {
-    if (!(request.lanes >> lane & 1)) continue;
+// What these lanes do to the sector clashes with what another block did to it.
+void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessKind kind,
+                                 const AccessRecord& clash, uint64_t sector) {
+  for (const int lane : lanes_of(lanes)) {
     const uint64_t address = request.address[lane];
     const unsigned size = request.size;
     const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;

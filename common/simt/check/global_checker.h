@@ -56,8 +56,8 @@ class GlobalChecker {
 
  private:
   void check_written(const Request& request, uint32_t lanes);
-  void report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
-                    uint64_t sector, int first, int last);
+  void report_clash(const Request& request, uint32_t lanes, AccessKind kind,
+                    const AccessRecord& clash, uint64_t sector);
   void settle_all();
 
   const BlockContext& block_;
