@@ -131,27 +131,24 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     const unsigned size = request.size;
     const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;
     if (!both) continue;
-    BlockRace race;
-    race.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
-    race.fault.other_pc = full_pc(clash.pc);
-    race.fault.other_store = clash.kind != AccessKind::read;
-    race.fault.other_block = BlockRaceCheck::linear(clash.block);
+    Fault fault = fault_of(Fault::Kind::global_race, block_, request, lane);
+    fault.other_pc = full_pc(clash.pc);
+    fault.other_store = clash.kind != AccessKind::read;
+    fault.other_block = BlockRaceCheck::linear(clash.block);
     if (kind == AccessKind::write) {
       // As long as nothing has changed here, the other block's store may be still to come.
       const bool may_come =
           clash.kind == AccessKind::write && BlockRaceCheck::is_unchanged(sector, both);
       const bool is_sure = !may_come || stores.await_others();
-      race.value = value_at(address, size);
-      unsettled_.push_back({race, race.value, is_sure});
-      return;
+      conflicts_.add(request, lane, fault, StoreConflicts::kNoLane, is_sure);
+    } else if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) {
+      races_.add({.fault = fault, .value = value_at(address, size)});
     }
-    race.value = value_at(address, size);
-    if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) races_.add(race);
     return;
   }
 }
 
-void GlobalChecker::settle_all() {
+void GlobalChecker::acquire_flags() {
   // Asked after the reads: a block may have executed the first fence just before.
   if (!BlockRaceCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {
@@ -161,17 +158,6 @@ void GlobalChecker::settle_all() {
     }
   }
   flags_.clear();
-  for (Unsettled& store : unsettled_) {
-    const Fault& fault = store.race.fault;
-    store.race.value = value_at(fault.address, fault.size);
-    if (store.race.value == store.before) continue;
-    if (!store.is_sure) {
-      stores.await_others();
-      if (value_at(fault.address, fault.size) == store.race.value) continue;
-    }
-    races_.add(store.race);
-  }
-  unsettled_.clear();
 }
 
 }  // namespace simt::engine

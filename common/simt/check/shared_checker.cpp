@@ -145,10 +145,10 @@ void SharedChecker::check_words(const Request& request, int lane) {
     Fault fault = fault_at(Fault::Kind::shared_race, request, lane, address);
     fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
-    if (race.same_instruction || race.both_write) {
-      conflicts_.add(request, lane, race, fault);
+    fault.other_store = race.other_wrote;
+    if (race.both_write) {
+      conflicts_.add(request, lane, fault, race.lane_of_instruction());
     } else {
-      fault.other_store = race.other_wrote;
       faults_.add(fault);
     }
     return;

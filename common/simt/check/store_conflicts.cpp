@@ -4,28 +4,28 @@
 
 namespace simt::engine {
 
-void StoreConflicts::add(const Request& request, int lane, const Race& race, const Fault& fault) {
+void StoreConflicts::add(const Request& request, int lane, const Fault& fault, int other_lane,
+                         bool is_sure) {
   if (open_.size() == open_.capacity()) return;
-  const uint8_t other = race.other_thread % kLanes;
-  Conflict& conflict =
-      open_.emplace_back(Conflict{static_cast<uint8_t>(lane), other, race.same_instruction,
-                                  value_at(request.address[lane], request.size), fault});
-  conflict.fault.store = conflict.fault.other_store = true;
-  conflict.fault.atomic = false;
+  const uint64_t before = value_at(request.address[lane], request.size);
+  open_.push_back({lane, other_lane, request.address[lane], before, is_sure, fault});
   request.warp->capture |= 1u << lane;
-  if (race.same_instruction) request.warp->capture |= 1u << other;
+  if (other_lane != kNoLane) request.warp->capture |= 1u << other_lane;
 }
 
-void StoreConflicts::settle(WarpChecks& warp, FaultLog& faults, BlockRaceLog& block_races) {
+void StoreConflicts::settle(WarpChecks& warp, FaultLog& faults, BlockRaceLog& races,
+                            StoresInFlight& in_flight) {
   for (const Conflict& conflict : open_) {
+    const uint64_t value = warp.captured[conflict.lane];
     const uint64_t other =
-        conflict.same_instruction ? warp.captured[conflict.other_lane] : conflict.before;
-    if (warp.captured[conflict.lane] == other) continue;
+        conflict.other_lane == kNoLane ? conflict.before : warp.captured[conflict.other_lane];
+    if (value == other) continue;
+    if (!conflict.is_sure) {
+      in_flight.await_others();
+      if (value_at(conflict.address, conflict.fault.size) == value) continue;
+    }
     if (conflict.fault.kind == Fault::Kind::global_race) {
-      BlockRace race;
-      race.fault = conflict.fault;
-      race.varies = true;
-      block_races.add(race);
+      races.add({.fault = conflict.fault, .value = value});
     } else {
       faults.add(conflict.fault);
     }

@@ -4,7 +4,6 @@
 #include "base/block_context.h"
 #include "base/request.h"
 #include "check/block_race_log.h"
-#include "check/global_checker.h"
 #include "check/store_conflicts.h"
 #include "check/thread_order.h"
 #include "check/thread_races.h"
@@ -15,13 +14,8 @@ namespace simt::engine {
 class ThreadChecker {
  public:
   ThreadChecker(const BlockContext& block, BlockRaceLog& log, ThreadOrder& order,
-                StoreConflicts& conflicts, GlobalChecker& global, RangeCache& ranges)
-      : block_(block),
-        log_(log),
-        order_(order),
-        conflicts_(conflicts),
-        global_(global),
-        ranges_(ranges) {}
+                StoreConflicts& conflicts, RangeCache& ranges)
+      : block_(block), log_(log), order_(order), conflicts_(conflicts), ranges_(ranges) {}
 
   // `again`: some lane may come to words where the block has been.
   void check(const Request& request, bool again);
@@ -35,7 +29,6 @@ class ThreadChecker {
   BlockRaceLog& log_;
   ThreadOrder& order_;
   StoreConflicts& conflicts_;
-  GlobalChecker& global_;
   RangeCache& ranges_;
 };
 

@@ -158,8 +158,8 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
 }
 
 void Monitor::settle(WarpChecks& warp) {
-  if (warp.capture) conflicts_.settle(warp, faults, block_races);
   global_checker.stores.end();
+  if (warp.capture) conflicts_.settle(warp, faults, block_races, global_checker.stores);
   global_checker.settle();
 }
 

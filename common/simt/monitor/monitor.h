@@ -65,9 +65,8 @@ class Monitor {
  public:
   ArrayIndexCheck array_index{block, shared, faults};
   SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_};
-  GlobalChecker global_checker{block, faults, block_races, values_, ranges};
-  ThreadChecker thread_checker{block,      block_races,    thread_order_,
-                               conflicts_, global_checker, ranges};
+  GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
+  ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_, ranges};
 
  private:
   uint32_t lanes_in_shared(const Request& request) const;
