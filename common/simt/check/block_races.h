@@ -38,6 +38,26 @@ struct BlockRace {
   }
 };
 
+// Those that one worker has seen in the launch so far, of blocks or of a block's threads. It has its room from the start:
+// lanes that add to it have none.
+class BlockRaceLog {
+ public:
+  BlockRaceLog() { races_.reserve(64); }
+  void add(const BlockRace& race) {
+    for (BlockRace& known : races_) {
+      if (!known.is_same_place(race)) continue;
+      known.varies |= known.value != race.value;
+      return;
+    }
+    if (races_.size() < races_.capacity()) races_.push_back(race);
+  }
+  const std::vector<BlockRace>& all() const { return races_; }
+  void clear() { races_.clear(); }
+
+ private:
+  std::vector<BlockRace> races_;
+};
+
 // One worker's view.
 class BlockRaceCheck {
  public:

@@ -6,7 +6,6 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_race_log.h"
 #include "check/block_races.h"
 #include "check/faults.h"
 #include "check/store_conflicts.h"

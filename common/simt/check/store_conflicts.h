@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/request.h"
-#include "check/block_race_log.h"
+#include "check/block_races.h"
 #include "check/faults.h"
 #include "check/stores_in_flight.h"
 #include "check/warp_checks.h"

@@ -3,7 +3,7 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_race_log.h"
+#include "check/block_races.h"
 #include "check/store_conflicts.h"
 #include "check/thread_order.h"
 #include "check/thread_races.h"

@@ -1,10 +1,10 @@
-// Races of one block's threads in global memory; those of blocks are shadow.h's.
+// Races of one block's threads in global memory; those of blocks are block_races.h's.
 //
-// Two accesses race as in shared memory (races.h), but for what shadow.h lets pass between blocks, too: a plain load
+// Two accesses race as in shared memory (shared_races.h), but for what is let pass between blocks, too: a plain load
 // beside an atomic operation, a volatile load, and stores of the same value.
 //
 // Nearly all requests need no look at single words. A load can race only with an earlier store of the same interval,
-// and a store only where the block has been before, which shadow.h knows by the sector. So requests are listed,
+// and a store only where the block has been before, which the shadow knows by the sector. So requests are listed,
 // and noted word by word once one comes to words where the block has been, in an allocation for which the list
 // holds what it could race with. Even then there is no race if all others of the list lie elsewhere, or are of the same
 // lanes at the same addresses: `y[i] = a * x[i] + y[i]`. Only the first block of each worker lists all; the

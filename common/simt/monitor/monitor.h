@@ -6,7 +6,7 @@
 #include "base/block_context.h"
 #include "base/request.h"
 #include "check/array_index.h"
-#include "check/block_race_log.h"
+#include "check/block_races.h"
 #include "check/faults.h"
 #include "check/global_checker.h"
 #include "check/shared_checker.h"
