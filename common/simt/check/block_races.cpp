@@ -177,7 +177,7 @@ bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64
     known = now & 0xffff;
   }
   (kind == AccessKind::write ? site.store_pc : site.load_pc) = pc;
-  const uint32_t number = number_of(site.load_pc, site.store_pc);
+  const uint32_t number = number_of(site);
   if (number == CodeSites::kMost) return false;
   const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << ShadowWord::kSiteShift |
                         known | uint64_t{words} << (kind == AccessKind::write ? 8 : 0);
@@ -190,17 +190,13 @@ bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64
   return true;
 }
 
-// Of the site with these addresses and the present epoch.
-uint32_t BlockRaceCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
+uint32_t BlockRaceCheck::number_of(const CodeSite& site) {
   if (generation_ != sites->generation) {
     std::fill(std::begin(known_sites_), std::end(known_sites_), KnownCodeSite{});
     generation_ = sites->generation;
   }
-  const CodeSite site{load_pc, store_pc, epoch_};
   KnownCodeSite& known = known_sites_[CodeSiteHash()(site) % std::size(known_sites_)];
-  if (known.load_pc != load_pc || known.store_pc != store_pc || known.epoch != epoch_) {
-    known = {load_pc, store_pc, epoch_, sites->number(site)};
-  }
+  if (known.site != site) known = {site, sites->number(site)};
   return known.number;
 }
 
@@ -240,22 +236,8 @@ unsigned BlockRaceCheck::record(uint64_t line, uint64_t bytes, AccessKind kind, 
 }
 
 // Records what a block does to a sector in which it has no record yet, or is not alone. Under the lock.
-inline bool BlockRaceCheck::add_record(const Region& region, ShadowCell& cell, uint64_t sector,
-                                       const AccessRecord& mine, AccessRecord& clash) {
-  const uint32_t base = first_block;
-  if (block_of(load(cell.who[0])) >= base || block_of(load(cell.who[1])) >= base ||
-      (load(cell.tag[0]) & ShadowCell::kOverflow)) {
-    return add_to_others(region, cell, sector, mine, clash);
-  }
-  if (mine.kind == AccessKind::write) {  // the first store
-    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
-  }
-  put(cell, 0, mine);
-  return false;
-}
-
-bool BlockRaceCheck::add_to_others(const Region& region, ShadowCell& cell, uint64_t sector,
-                                   const AccessRecord& mine, AccessRecord& clash) {
+bool BlockRaceCheck::add_record(const Region& region, ShadowCell& cell, uint64_t sector,
+                                const AccessRecord& mine, AccessRecord& clash) {
   auto& records = others_;
   size_t count = 0;
   const bool has_list = load(cell.tag[0]) & ShadowCell::kOverflow;
