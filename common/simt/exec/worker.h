@@ -143,6 +143,7 @@ class Worker {
   // hang_proof.cpp
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
   void name_barrier(Fault& hang) const;
+  const Warp* running_warp() const;
   bool proves_hang();
   bool takes_too_long();
 
