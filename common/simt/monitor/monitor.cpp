@@ -25,16 +25,20 @@ void Monitor::next_interval() {
 }
 
 bool Monitor::observe(const Request& request) {
+  CountTable::Entry& entry = counter.table.at(request.pc);
+  return observe(request, entry, entry.counts);
+}
+
+bool Monitor::observe(const Request& request, CountTable::Entry& entry, Counts& counts) {
   for (const int lane : lanes_of(request.lanes & request.warp->has_wrong_index)) {
     if (!array_index.settle(request, lane)) return false;
   }
-  CountTable::Entry& entry = counter.table.at(request.pc);
   const uint32_t in_shared = lanes_in_shared(request);
-  if (in_shared == request.lanes) return observe_shared(request, entry);
+  if (in_shared == request.lanes) return observe_shared(request, entry, counts);
   if (!in_shared) [[likely]]
-    return observe_global(request, entry);
-  return observe_shared(request.of(in_shared), entry) &&
-         observe_global(request.of(request.lanes & ~in_shared), entry);
+    return observe_global(request, entry, counts);
+  return observe_shared(request.of(in_shared), entry, counts) &&
+         observe_global(request.of(request.lanes & ~in_shared), entry, counts);
 }
 
 // Generic addresses may point anywhere, lane by lane; nearly always they agree.
@@ -59,15 +63,15 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
   return lanes;
 }
 
-bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry) {
+bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
   offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
   if (!verdict.goes_on) return false;
-  counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, entry.counts);
+  counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, counts);
   return true;
 }
 
-bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
+bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry, Counts& counts) {
   Request request = asked;
   // Constant memory is another path, with a cache of its own.
   if (simt_constant_begin) {
@@ -99,7 +103,7 @@ bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
     thread_checker.check(request, again);
   }
   offer_example(request, false, entry);
-  counter.count_global(request, entry.counts);
+  counter.count_global(request, counts);
   return true;
 }
 
@@ -143,18 +147,19 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
     load.lanes = reading;
     load.address = source;
     load.span = span_of(source, reading);
-    const uint64_t sectors = counter.table.at(load.pc).counts.global_load_sectors;
-    if (!observe(load)) return false;
-    counter.table.at(load.pc).counts.global_load_sectors = sectors + cost.sectors;
+    CountTable::Entry& entry = counter.table.at(load.pc);
+    Counts counts;
+    if (!observe(load, entry, counts)) return false;
+    counts.global_load_sectors = cost.sectors;
+    entry.counts += counts;
   }
 
-  const Counts before = counter.table.at(store.pc).counts;
-  const bool goes_on = observe(store);
-  Counts& counts = counter.table.at(store.pc).counts;
-  counts = before;  // the hardware does not count it among the stores
-  counts.shared_wavefronts += cost.wavefronts;
-  counts.shared_wavefronts_ideal += cost.ideal;
-  return goes_on;
+  CountTable::Entry& entry = counter.table.at(store.pc);
+  Counts others;  // the hardware does not count it among the stores
+  if (!observe(store, entry, others)) return false;
+  entry.counts.shared_wavefronts += cost.wavefronts;
+  entry.counts.shared_wavefronts_ideal += cost.ideal;
+  return true;
 }
 
 void Monitor::settle(WarpChecks& warp) {

@@ -70,8 +70,10 @@ class Monitor {
 
  private:
   uint32_t lanes_in_shared(const Request& request) const;
-  bool observe_shared(const Request& request, CountTable::Entry& entry);
-  bool observe_global(const Request& request, CountTable::Entry& entry);
+  // `entry` is that of the request's place, and `counts` what counts are added to: its own, or others.
+  bool observe(const Request& request, CountTable::Entry& entry, Counts& counts);
+  bool observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts);
+  bool observe_global(const Request& request, CountTable::Entry& entry, Counts& counts);
   void offer_example(const Request& request, bool is_shared, CountTable::Entry& entry);
 };
 
