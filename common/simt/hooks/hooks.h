@@ -126,6 +126,12 @@ struct Hooks {
               calls.path[lane]);
   }
 
+  // The running lane waits for its turn, and goes on at once if nobody else is before it.
+  static void pause(Worker& worker, const void* pc) {
+    note(*worker.warp_, worker.lane_, StopReason::resume, pc);
+    worker.stop(*worker.warp_, worker.lane_);
+  }
+
   // For what a thread cannot do in a plain loop.
   static Worker* fiber_worker() {
     Worker* worker = running;
