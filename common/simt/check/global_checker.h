@@ -9,7 +9,6 @@
 #include "check/block_races.h"
 #include "check/faults.h"
 #include "check/store_conflicts.h"
-#include "check/stores_in_flight.h"
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "memory/footprint.h"

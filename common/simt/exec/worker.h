@@ -115,7 +115,8 @@ class Worker {
   void replay_in_step(Warp& warp);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
 
-  // divergence.cpp
+  // divergence.cpp: where lanes part. enter_block() has them leave trails.
+  void follow_trails(Warp& warp);
   void enter_block(Warp& warp, int lane, uint64_t key);
   void enter_pending_block(Warp& warp, int lane);
   void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
