@@ -12,9 +12,6 @@
 #include "base/program_image.h"
 #include "base/values.h"
 #include "base/zones.h"
-#include "check/host_accesses.h"
-#include "check/host_copies.h"
-#include "check/unsynchronized.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
@@ -31,19 +28,17 @@ struct Hooks {
                                                    StopReason what, bool is_volatile,
                                                    const void* pc, bool is_padded = false) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
-    Worker* worker = running;
-    if (!worker) {
-      if (memory::in_device_arena(address)) [[unlikely]] {
-        host_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
-      } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
-        host_copies::access(address, size, what != StopReason::load,
-                            reinterpret_cast<uint64_t>(pc));
-      }
-      if (address - unsynchronized::begin < unsynchronized::extent && what == StopReason::load &&
-          !is_volatile) [[unlikely]]
-        unsynchronized::read(address, size, reinterpret_cast<uint64_t>(pc));
-      return;
+    if (Worker* worker = running) {
+      access_of_lane(worker, address, size, what, is_volatile, pc, is_padded);
+    } else {
+      access_on_host(address, size, what, is_volatile, pc);
     }
+  }
+
+  [[gnu::always_inline]] static inline void access_of_lane(Worker* worker, uint64_t address,
+                                                           unsigned size, StopReason what,
+                                                           bool is_volatile, const void* pc,
+                                                           bool is_padded) {
     // A lane's own stack is its registers and local memory.
     if (is_on_stack(address)) {
       if (is_zone(address)) [[unlikely]]
@@ -87,14 +82,22 @@ struct Hooks {
   // frame of its own.
   template <unsigned size, StopReason what, bool is_volatile>
   [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
-    if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
+    if (!uncounted) {
+      const auto address = reinterpret_cast<uint64_t>(pointer);
+      Worker* worker = running;
+      return worker ? counted_access<size, what, is_volatile>(address, pc, worker)
+                    : access_on_host(address, size, what, is_volatile, pc);
+    }
     if (--uncounted == 0) take_turns(pc);
   }
 
   template <unsigned size, StopReason what, bool is_volatile>
-  [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
-    access(pointer, size, what, is_volatile, pc);
+  [[gnu::noinline]] static void counted_access(uint64_t address, const void* pc, Worker* worker) {
+    access_of_lane(worker, address, size, what, is_volatile, pc, false);
   }
+  // Apart, so that the host's code does without the stack frame of a lane's access.
+  static void access_on_host(uint64_t address, unsigned size, StopReason what, bool is_volatile,
+                             const void* pc);
   static void take_turns(const void* pc);
   static void perhaps_spins(const void* pc);
   static void access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc);
