@@ -63,6 +63,15 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
   return lanes;
 }
 
+uint32_t Monitor::lanes_in_constants(const Request& request) {
+  uint32_t lanes = 0;
+  if (!simt_constant_begin) return lanes;
+  for (const int lane : lanes_of(request.lanes)) {
+    if (is_constant(request.address[lane])) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
 bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
   offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
@@ -71,21 +80,17 @@ bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, C
   return true;
 }
 
-bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry, Counts& counts) {
-  Request request = asked;
+bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, Counts& counts) {
   // Constant memory is another path, with a cache of its own.
-  if (simt_constant_begin) {
-    bool writes = false;
-    for (const int lane : lanes_of(asked.lanes)) {
-      if (!is_constant(asked.address[lane])) continue;
-      request.lanes &= ~(1u << lane);
-      if (!asked.writes()) continue;
-      faults.add(fault_of(Fault::Kind::constant_write, block, asked, lane));
-      writes = true;
+  if (const uint32_t constant = lanes_in_constants(request)) [[unlikely]] {
+    if (!request.writes()) {
+      const uint32_t others = request.lanes & ~constant;
+      return !others || observe_global(request.of(others), entry, counts);
     }
-    if (writes) return false;
-    if (!request.lanes) return true;
-    if (request.lanes != asked.lanes) request.span = span_of(request.address, request.lanes);
+    for (const int lane : lanes_of(constant)) {
+      faults.add(fault_of(Fault::Kind::constant_write, block, request, lane));
+    }
+    return false;
   }
 
   const GlobalChecker::Place place = global_checker.check_place(request);
