@@ -56,17 +56,9 @@ struct Hooks {
     const uint32_t path = warp.calls.path[lane];
     const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
     if (what == StopReason::load && !is_volatile && !is_padded) {
-      if (worker->cursor_ != worker->queue_end_) {
-        const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
-        if (event.key == key && event.size == size && event.path == path &&
-            address - event.base <= event.last &&
-            address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size))
-            [[likely]] {
-          warp.queue.address[event.loads - 1][lane] = address;
-          ++worker->cursor_;
-          return;
-        }
-      } else if (worker->leads_ && worker->load_ahead(warp, lane, key, address, size)) {
+      if (is_next_of_queue(worker, address, size, pc)) return;
+      if (worker->leads_ && worker->cursor_ == worker->queue_end_ &&
+          worker->load_ahead(warp, lane, key, address, size)) {
         return;
       }
     }
@@ -78,6 +70,26 @@ struct Hooks {
     worker->stop_and_return<void>(warp, lane);
   }
 
+  // A load that the group's first lane has put into the queue, to memory that may be read: notes the address, and the lane
+  // goes on.
+  [[gnu::always_inline]] static inline bool is_next_of_queue(Worker* worker, uint64_t address,
+                                                             unsigned size, const void* pc) {
+    if (worker->cursor_ == worker->queue_end_) return false;
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
+    const bool is_next =
+        event.key == make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc)) &&
+        event.size == size && event.path == warp.calls.path[lane] &&
+        address - event.base <= event.last &&
+        address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size);
+    if (!is_next) [[unlikely]]
+      return false;
+    warp.queue.address[event.loads - 1][lane] = address;
+    ++worker->cursor_;
+    return true;
+  }
+
   // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
   // frame of its own.
   template <unsigned size, StopReason what, bool is_volatile>
@@ -85,8 +97,10 @@ struct Hooks {
     if (!uncounted) {
       const auto address = reinterpret_cast<uint64_t>(pointer);
       Worker* worker = running;
-      return worker ? counted_access<size, what, is_volatile>(address, pc, worker)
-                    : access_on_host(address, size, what, is_volatile, pc);
+      if (!worker) return access_on_host(address, size, what, is_volatile, pc);
+      if (what == StopReason::load && !is_volatile && is_next_of_queue(worker, address, size, pc))
+        return;
+      return counted_access<size, what, is_volatile>(address, pc, worker);
     }
     if (--uncounted == 0) take_turns(pc);
   }
