@@ -1,6 +1,6 @@
 // Graphs and their nodes.
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <utility>
 
 #include "report/errors.h"
@@ -25,22 +25,14 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   if (!clone || !original) return result(cudaErrorInvalidValue);
   auto* graph = new CUgraph_st;
-  std::vector<std::pair<const Node*, Node*>> twins;
+  std::map<const Node*, Node*> twins;
   for (const auto& node : original->nodes) {
-    auto twin = std::make_unique<Node>(*node);
+    Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
     twin->graph = graph;
-    twins.emplace_back(node.get(), twin.get());
-    graph->nodes.push_back(std::move(twin));
+    twins[node.get()] = twin;
   }
   for (const auto& node : graph->nodes) {
-    for (Node*& after : node->after) {
-      for (const auto& [old, twin] : twins) {
-        if (old == after) {
-          after = twin;
-          break;
-        }
-      }
-    }
+    for (Node*& after : node->after) after = twins.at(after);
   }
   *clone = graph;
   return result(cudaSuccess);
