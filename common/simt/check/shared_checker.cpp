@@ -35,13 +35,17 @@ bool SharedChecker::is_sound(const Request& request) const {
 Fault SharedChecker::fault_at(Fault::Kind kind, const Request& request, int lane,
                               uint64_t address) const {
   Fault fault = fault_of(kind, block_, request, lane);
+  name_place(fault, address);
+  return fault;
+}
+
+void SharedChecker::name_place(Fault& fault, uint64_t address) const {
   fault.address = address - shared_.begin_of(address);
   if (shared_.is_dynamic(address)) {
     fault.limit = block_.dynamic_shared;
   } else {
     fault.variable = shared_.variable(fault.address, 1);
   }
-  return fault;
 }
 
 SharedChecker::Verdict SharedChecker::check(const Request& request) {

@@ -178,11 +178,11 @@ void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) 
   if (whole_device) global_checker.blocks.fence();
 }
 
-void Monitor::copy_begins(const Request& store, int lane) {
-  const uint64_t address = store.address[lane];
-  Fault fault = shared_checker.fault_at(Fault::Kind::shared_uninitialized, store, lane, address);
-  fault.text = "copy";
-  shared_checker.doubt(address, store.size, values_.number(fault));
+void Monitor::copy_begins(Fault read) {
+  const uint64_t address = read.address;
+  shared_checker.name_place(read, address);
+  read.text = "copy";
+  shared_checker.doubt(address, read.size, values_.number(read));
 }
 
 bool Monitor::is_partly_written(uint64_t address, uint64_t size) const {

@@ -41,8 +41,8 @@ class Monitor {
 
   // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
   void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
-  // A copy to shared memory has begun, and one has arrived. In between nobody may read there.
-  void copy_begins(const Request& store, int lane);
+  // A copy to shared memory has begun, and one has arrived. In between nobody may read there: that is this fault.
+  void copy_begins(Fault read);
   void copy_arrives(uint64_t address, unsigned size) { shared_checker.doubt(address, size, 0); }
 
   // Have some of the bytes been written, and others not?
