@@ -91,7 +91,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   const unsigned size = request.size;
   const bool is_volatile = !request.is_atomic() && request.is_volatile();
   const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
-  const AccessKind kind = touch_of(request);
+  const AccessKind kind = access_kind_of(request);
   const uint32_t pc = short_pc(request.pc);
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);

@@ -73,7 +73,7 @@ class GlobalChecker {
 };
 
 // As the shadow knows it.
-inline AccessKind touch_of(const Request& request) {
+inline AccessKind access_kind_of(const Request& request) {
   return request.kind == Access::load                   ? AccessKind::read
          : request.is_atomic() || request.is_volatile() ? AccessKind::atomic
                                                         : AccessKind::write;

@@ -20,7 +20,7 @@ void ThreadChecker::check(const Request& request, bool again) {
   }
   const GlobalRequest listed{.address = request.address,
                              .lanes = request.lanes,
-                             .kind = touch_of(request),
+                             .kind = access_kind_of(request),
                              .size = request.size,
                              .pc = short_pc(request.pc),
                              .thread = thread,

@@ -36,7 +36,7 @@ Known look_up(const LaunchKey& key, std::string& kernel);
 unsigned missed(const LaunchKey& key);
 // The launch has run, was counted in full, and found no fault. `before` is the latest version of memory when it
 // began: what another thread of the host has written to since may not be what it read. Is it known from now on?
-bool remember(LaunchKey key, std::string kernel, const Footprint& effects, uint64_t before);
+bool remember(LaunchKey key, std::string kernel, const Footprint& footprint, uint64_t before);
 // The launch has run, of which it was known what it writes.
 void remember_again(const LaunchKey& key);
 // Somebody wrote where no allocation of cudaMalloc is, to a __constant__ variable for one.
