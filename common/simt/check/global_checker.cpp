@@ -25,8 +25,10 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
   const Range* range = ranges_.find(request.span.low, size);
   Place place;
   if (request.is_atomic() || request.is_volatile()) footprint.show();
-  if (range && request.span.high + size <= range->end && are_aligned(request.span.bits, size) &&
-      !(request.lanes & warp.has_misaligned)) [[likely]] {
+  if (range && request.span.high + size <= range->end) [[likely]]
+    place.range = range;
+  if (place.range && are_aligned(request.span.bits, size) && !(request.lanes & warp.has_misaligned))
+      [[likely]] {
     footprint.note(range->begin, request.writes());
     if (request.writes() && memory::in_shared_arena(range->begin)) [[unlikely]]
       footprint.note_shared_write(range->begin, request.span.low, request.span.high + size);

@@ -35,6 +35,7 @@ class GlobalChecker {
 
   struct Place {
     bool goes_on = true;           // else the block has to end
+    const Range* range = nullptr;  // what holds the bytes of all lanes, if one does
     uint32_t maybe_unwritten = 0;  // lanes in memory of which not all is written
   };
   // Does each lane come to memory that it may use?

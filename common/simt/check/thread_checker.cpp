@@ -6,18 +6,14 @@
 
 namespace simt::engine {
 
-void ThreadChecker::check(const Request& request, bool again) {
+void ThreadChecker::check(const Request& request, const Range* range, bool again) {
   WarpChecks& warp = *request.warp;
   const unsigned thread = warp.first_thread();
   if (request.is_atomic() || request.is_volatile()) {
     order_.pass(request, thread);
     if (!request.writes()) return;
   }
-  const Range* range = ranges_.find(request.span.low, request.size);
-  if (!range || request.span.high + request.size > range->end ||
-      request.is_padded(request.first())) {
-    return;
-  }
+  if (!range || request.is_padded(request.first())) return;
   const GlobalRequest listed{.address = request.address,
                              .lanes = request.lanes,
                              .kind = access_kind_of(request),

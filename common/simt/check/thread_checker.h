@@ -14,11 +14,11 @@ namespace simt::engine {
 class ThreadChecker {
  public:
   ThreadChecker(const BlockContext& block, BlockRaceLog& log, ThreadOrder& order,
-                StoreConflicts& conflicts, RangeCache& ranges)
-      : block_(block), log_(log), order_(order), conflicts_(conflicts), ranges_(ranges) {}
+                StoreConflicts& conflicts)
+      : block_(block), log_(log), order_(order), conflicts_(conflicts) {}
 
-  // `again`: some lane may come to words where the block has been.
-  void check(const Request& request, bool again);
+  // `range` holds the bytes of all lanes, or is nullptr. `again`: some lane may come to words where the block has been.
+  void check(const Request& request, const Range* range, bool again);
 
   ThreadRaces races;
 
@@ -29,7 +29,6 @@ class ThreadChecker {
   BlockRaceLog& log_;
   ThreadOrder& order_;
   StoreConflicts& conflicts_;
-  RangeCache& ranges_;
 };
 
 }  // namespace simt::engine

@@ -105,7 +105,7 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
   }
   if (block.checks_blocks) {
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
-    thread_checker.check(request, again);
+    thread_checker.check(request, place.range, again);
   }
   offer_example(request, false, entry);
   counter.count_global(request, counts);

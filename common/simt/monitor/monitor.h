@@ -66,7 +66,7 @@ class Monitor {
   ArrayIndexCheck array_index{block, shared, faults};
   SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_};
   GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
-  ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_, ranges};
+  ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 
  private:
   uint32_t lanes_in_shared(const Request& request) const;
