@@ -142,9 +142,9 @@ int main() {
   right = right && __half2float(h[1]) == 64 && __low2float(*h2) == 64 && __high2float(*h2) == -64;
   right = right && __bfloat162float(*b) == 64 && counter->load() == 512 && *sum == 64;
 
-  // Ordinary memory of the host, opened to the device.
+  // Ordinary memory of the host, opened to the device. It begins with a line, so that each run counts the same.
   const int n = 1000;
-  int* ordinary = static_cast<int*>(std::malloc(n * sizeof(int)));
+  int* ordinary = static_cast<int*>(std::aligned_alloc(128, 32 * 128));
   for (int i = 0; i < n; ++i) ordinary[i] = i;
   int* seen = nullptr;
   right =

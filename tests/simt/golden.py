@@ -61,9 +61,10 @@ def outcome(command, trace):
     stderr = re.sub(rb"^simt: still at .*\n", b"", done.stderr, flags=re.MULTILINE)
     left = {"stderr": stderr, "exit": b"%d\n" % done.returncode}
     if trace.exists():
-        # Where the program's own variables lie changes with all that is linked to it, and its stack with the environment.
+        # Where the program's own variables lie, those of a thread among them, changes with all that is linked to it, and its
+        # stack with the environment.
         left["trace"] = re.sub(
-            rb'"address": "0x(?:5{6}|7f{6})[0-9a-f]{5,6}"', b'"address": "a variable"', trace.read_bytes()
+            rb'"address": "0x(?:5{6}|7f{4}[7f])[0-9a-f]{6}"', b'"address": "a variable"', trace.read_bytes()
         )
         # So does where in a line one of them begins, which examples show.
         left["trace"] = re.sub(rb'"addresses": \[[^]]*\]', from_the_lowest, left["trace"])

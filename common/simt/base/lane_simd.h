@@ -2,6 +2,7 @@
 // instructions of them, those of the CPU that the program happens to run on.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <iterator>
@@ -63,5 +64,46 @@ struct Span {
   uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
 };
 Span span_of(const uint64_t* addresses, uint32_t lanes);
+
+// Calls f(chunk, units, lanes) for each chunk of kChunk bytes that the lanes access, `size` bytes each, in their order:
+// which of its units of kUnit bytes, and by which lanes. Neighbours that share a chunk are one call. An access may cross
+// a chunk's end where a unit is a byte; else it is of whole units.
+template <uint64_t kChunk, unsigned kUnit, class F>
+[[gnu::always_inline]] inline void for_each_chunk(const uint64_t* address, uint32_t lanes,
+                                                  unsigned size, F&& f) {
+  const auto ones = [](uint64_t count) { return ~uint64_t{0} >> (64 - count); };
+  if (lanes == ~0u && are_in_steps(address, size)) {  // one element after another
+    const uint64_t begin = address[0], end = begin + kLanes * size;
+    const int shift = std::countr_zero(size);
+    for (uint64_t chunk = begin - begin % kChunk; chunk < end; chunk += kChunk) {
+      const uint64_t first = std::max(chunk, begin), last = std::min(chunk + kChunk, end) - 1;
+      const uint64_t lane = (first - begin) >> shift, last_lane = (last - begin) >> shift;
+      f(chunk, ones((last - first) / kUnit + 1) << (first - chunk) / kUnit,
+        static_cast<uint32_t>(ones(last_lane - lane + 1) << lane));
+    }
+    return;
+  }
+  const uint64_t all = ones(size / kUnit);
+  while (lanes) {
+    const uint64_t at = address[std::countr_zero(lanes)], chunk = at - at % kChunk;
+    uint64_t units = 0, units_behind = 0;
+    uint32_t here = 0, across = 0;
+    for (uint64_t offset = at - chunk; offset < kChunk;) {
+      const uint32_t lane = lanes & -lanes;
+      units |= all << offset / kUnit;
+      here |= lane;
+      if (kUnit == 1 && offset + size > kChunk) [[unlikely]] {
+        units_behind |= all >> (kChunk - offset);
+        across |= lane;
+      }
+      lanes &= lanes - 1;
+      if (!lanes) break;
+      offset = address[std::countr_zero(lanes)] - chunk;
+    }
+    f(chunk, units, here);
+    if (kUnit == 1 && across) [[unlikely]]
+      f(chunk + kChunk, units_behind, across);
+  }
+}
 
 }  // namespace simt::engine

@@ -125,46 +125,51 @@ std::string without_anonymous(std::string name) {
 
 // "void ns::reduce<float, 256>(float*, int)" -> "ns::reduce<float, 256>"
 std::string strip_signature(std::string name) {
-  // The parameter list: the last parenthesis that opens at nesting depth 0.
+  name = without_anonymous(std::move(name));
+  // The parameter list begins with the last parenthesis that opens at nesting depth 0. The return type ends with the
+  // last space there before it (templates spell it).
   int depth = 0;
-  size_t open = std::string::npos;
+  size_t begin = 0, begin_here = 0, end = name.size();
   for (size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
-    if (c == '<' || c == '(' || c == '[') {
-      if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) open = i;
-      ++depth;
-    } else if (c == '>' || c == ')' || c == ']') {
-      --depth;
+    if (c == '(' && depth == 0) {
+      end = i;
+      begin = begin_here;
     }
-  }
-  if (open != std::string::npos) name.resize(open);
-  // The return type: what stands before the last space at depth 0 (templates spell it).
-  depth = 0;
-  size_t space = std::string::npos;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
     if (c == '<' || c == '(' || c == '[') ++depth;
     if (c == '>' || c == ')' || c == ']') --depth;
-    if (c == ' ' && depth == 0) space = i;
+    if (c == ' ' && depth == 0) begin_here = i + 1;
   }
-  if (space != std::string::npos) name.erase(0, space + 1);
-  return without_anonymous(std::move(name));
+  if (end == name.size()) begin = begin_here;
+  return name.substr(begin, end - begin);
 }
 
-std::vector<Variable> read_variables() {
-  std::vector<Variable> found;
-  Dwfl_Module* module = module_of(reinterpret_cast<uint64_t>(&read_variables));
+// Calls f(symbol, address, name) for each of the program's symbols of this type that has a size.
+template <class F>
+void for_each_symbol(int type, F&& f) {
+  Dwfl_Module* module = module_of(reinterpret_cast<uint64_t>(&open_self));
   const int count = module ? dwfl_module_getsymtab(module) : 0;
   for (int i = 0; i < count; ++i) {
     GElf_Sym symbol;
     GElf_Addr address = 0;
-    const char* mangled =
+    const char* name =
         dwfl_module_getsym_info(module, i, &symbol, &address, nullptr, nullptr, nullptr);
-    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
-    found.push_back({address, address + symbol.st_size, without_anonymous(demangled(mangled))});
+    if (name && GELF_ST_TYPE(symbol.st_info) == type && symbol.st_size) f(symbol, address, name);
   }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+}
+
+template <class T>
+void sort_by_begin(std::vector<T>& variables) {
+  std::sort(variables.begin(), variables.end(),
+            [](const T& a, const T& b) { return a.begin < b.begin; });
+}
+
+std::vector<Variable> read_variables() {
+  std::vector<Variable> found;
+  for_each_symbol(STT_OBJECT, [&](const GElf_Sym& symbol, uint64_t address, const char* mangled) {
+    found.push_back({address, address + symbol.st_size, without_anonymous(demangled(mangled))});
+  });
+  sort_by_begin(found);
   return found;
 }
 
@@ -175,34 +180,26 @@ struct SharedVariables {
 
 SharedVariables read_shared_variables() {
   SharedVariables result;
-  std::vector<SharedVariable>& found = result.variables;
-  Dwfl_Module* module = module_of(reinterpret_cast<uint64_t>(&read_shared_variables));
-  const int count = module ? dwfl_module_getsymtab(module) : 0;
-  GElf_Addr bias = 0;  // libdwfl moves these values, too, as if they were addresses
-  if (count > 0) dwfl_module_getelf(module, &bias);
-  for (int i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    const char* mangled = dwfl_module_getsym(module, i, &symbol, nullptr);
-    if (!mangled || GELF_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_size == 0) continue;
+  for_each_symbol(STT_TLS, [&](const GElf_Sym& symbol, uint64_t, const char* mangled) {
+    const uint64_t begin = symbol.st_value;  // no address, but an offset
     if (std::string_view(mangled).starts_with("_ZGV")) {
-      result.guards.push_back({symbol.st_value - bias, std::string("_Z") + (mangled + 4)});
-      continue;
+      result.guards.push_back({begin, std::string("_Z") + (mangled + 4)});
+      return;
     }
     std::string name = demangled(mangled);
     if (name.starts_with("simt::") || name == "threadIdx" || name == "blockIdx" ||
         name == "blockDim" || name == "gridDim") {
-      continue;
+      return;
     }
     std::string owner;
     if (const size_t colon = name.rfind("::"); colon != std::string::npos) {
       owner = name.substr(0, colon);
       name.erase(0, colon + 2);
     }
-    const uint64_t begin = symbol.st_value - bias;
-    found.push_back({begin, begin + symbol.st_size, std::move(name), std::move(owner), mangled});
-  }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    result.variables.push_back(
+        {begin, begin + symbol.st_size, std::move(name), std::move(owner), mangled});
+  });
+  sort_by_begin(result.variables);
   return result;
 }
 

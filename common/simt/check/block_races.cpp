@@ -76,45 +76,6 @@ inline bool BlockRaceCheck::is_recorded(const ShadowCell& head, ShadowCell& cell
   return false;
 }
 
-namespace {
-
-// Calls f(sector, words, lanes) for each sector that the lanes touch, in their order; neighbours that share
-// a sector are one call. Each lane touches whole words of one sector.
-template <class F>
-[[gnu::always_inline]] inline void for_each_sector(const uint64_t* address, uint32_t lanes,
-                                                   unsigned size, F&& f) {
-  if (lanes == ~0u) {
-    if (are_in_steps(address, size)) {  // one element after another
-      const uint64_t begin = address[0], end = begin + kLanes * size;
-      const int shift = std::countr_zero(size);
-      for (uint64_t sector = begin - begin % kSector; sector < end; sector += kSector) {
-        const uint64_t first = std::max(sector, begin), last = std::min(sector + kSector, end);
-        const uint64_t words = (1u << (last - first) / 4) - 1;
-        const uint64_t some = (uint64_t{1} << ((last - first) >> shift)) - 1;
-        f(sector, static_cast<uint32_t>(words << (first - sector) / 4),
-          static_cast<uint32_t>(some << ((first - begin) >> shift)));
-      }
-      return;
-    }
-  }
-  const uint32_t all = (1u << size / 4) - 1;
-  while (lanes) {
-    const uint64_t at = address[std::countr_zero(lanes)], sector = at - at % kSector;
-    uint32_t words = all << at % kSector / 4, here = lanes & -lanes;
-    lanes &= lanes - 1;
-    while (lanes) {
-      const uint64_t offset = address[std::countr_zero(lanes)] - sector;
-      if (offset >= kSector) break;
-      words |= all << offset / 4;
-      here |= lanes & -lanes;
-      lanes &= lanes - 1;
-    }
-    f(sector, words, here);
-  }
-}
-
-}  // namespace
-
 uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, unsigned size,
                                       AccessKind kind, uint32_t pc, uint32_t& maybe_unwritten,
                                       bool& again) {
@@ -172,7 +133,7 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
     }
     firsts[count++] = {sector, words, here};
   };
-  for_each_sector(address, lanes, size, record);
+  for_each_chunk<kSector, 4>(address, lanes, size, record);
   for (unsigned i = 0; i < count; ++i) {
     const First& first = firsts[i];
     ShadowWord& word = region->word(first.sector);
@@ -216,7 +177,7 @@ bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64
     known = now & 0xffff;
   }
   (kind == AccessKind::write ? site.store_pc : site.load_pc) = pc;
-  const uint32_t number = number_of(site.load_pc, site.store_pc);
+  const uint32_t number = number_of(site);
   if (number == CodeSites::kMost) return false;
   const uint64_t mine = uint64_t{block_} << 32 | uint64_t{number} << ShadowWord::kSiteShift |
                         known | uint64_t{words} << (kind == AccessKind::write ? 8 : 0);
@@ -229,17 +190,13 @@ bool BlockRaceCheck::first_access(const Region& region, ShadowWord& word, uint64
   return true;
 }
 
-// Of the site with these addresses and the present epoch.
-uint32_t BlockRaceCheck::number_of(uint32_t load_pc, uint32_t store_pc) {
+uint32_t BlockRaceCheck::number_of(const CodeSite& site) {
   if (generation_ != sites->generation) {
     std::fill(std::begin(known_sites_), std::end(known_sites_), KnownCodeSite{});
     generation_ = sites->generation;
   }
-  const CodeSite site{load_pc, store_pc, epoch_};
   KnownCodeSite& known = known_sites_[CodeSiteHash()(site) % std::size(known_sites_)];
-  if (known.load_pc != load_pc || known.store_pc != store_pc || known.epoch != epoch_) {
-    known = {load_pc, store_pc, epoch_, sites->number(site)};
-  }
+  if (known.site != site) known = {site, sites->number(site)};
   return known.number;
 }
 
@@ -279,22 +236,8 @@ unsigned BlockRaceCheck::record(uint64_t line, uint64_t bytes, AccessKind kind, 
 }
 
 // Records what a block does to a sector in which it has no record yet, or is not alone. Under the lock.
-inline bool BlockRaceCheck::add_record(const Region& region, ShadowCell& cell, uint64_t sector,
-                                       const AccessRecord& mine, AccessRecord& clash) {
-  const uint32_t base = first_block;
-  if (block_of(load(cell.who[0])) >= base || block_of(load(cell.who[1])) >= base ||
-      (load(cell.tag[0]) & ShadowCell::kOverflow)) {
-    return add_to_others(region, cell, sector, mine, clash);
-  }
-  if (mine.kind == AccessKind::write) {  // the first store
-    std::memcpy(region.image(sector), reinterpret_cast<const void*>(sector), kSector);
-  }
-  put(cell, 0, mine);
-  return false;
-}
-
-bool BlockRaceCheck::add_to_others(const Region& region, ShadowCell& cell, uint64_t sector,
-                                   const AccessRecord& mine, AccessRecord& clash) {
+bool BlockRaceCheck::add_record(const Region& region, ShadowCell& cell, uint64_t sector,
+                                const AccessRecord& mine, AccessRecord& clash) {
   auto& records = others_;
   size_t count = 0;
   const bool has_list = load(cell.tag[0]) & ShadowCell::kOverflow;

@@ -38,6 +38,26 @@ struct BlockRace {
   }
 };
 
+// Those that one worker has seen in the launch so far, of blocks or of a block's threads. It has its room from the start:
+// lanes that add to it have none.
+class BlockRaceLog {
+ public:
+  BlockRaceLog() { races_.reserve(64); }
+  void add(const BlockRace& race) {
+    for (BlockRace& known : races_) {
+      if (!known.is_same_place(race)) continue;
+      known.varies |= known.value != race.value;
+      return;
+    }
+    if (races_.size() < races_.capacity()) races_.push_back(race);
+  }
+  const std::vector<BlockRace>& all() const { return races_; }
+  void clear() { races_.clear(); }
+
+ private:
+  std::vector<BlockRace> races_;
+};
+
 // One worker's view.
 class BlockRaceCheck {
  public:
@@ -79,19 +99,18 @@ class BlockRaceCheck {
 
  private:
   struct KnownCodeSite {
-    uint32_t load_pc = 0, store_pc = 0, epoch = 0, number = 0;
+    CodeSite site;
+    uint32_t number = CodeSites::kMost;
   };
 
   bool add_words(ShadowWord& word, uint64_t now, uint32_t words, AccessKind kind, bool has_fences);
   bool first_access(const Region& region, ShadowWord& word, uint64_t now, uint64_t sector,
                     uint32_t words, AccessKind kind, uint32_t pc);
-  uint32_t number_of(uint32_t load_pc, uint32_t store_pc);
+  uint32_t number_of(const CodeSite& site);
   void note_test_and_set(const TestAndSet& pair);
   bool is_recorded(const ShadowCell& head, ShadowCell& cell, uint32_t bytes, AccessKind kind) const;
   bool add_record(const Region& region, ShadowCell& cell, uint64_t sector, const AccessRecord& mine,
                   AccessRecord& clash);
-  bool add_to_others(const Region& region, ShadowCell& cell, uint64_t sector,
-                     const AccessRecord& mine, AccessRecord& clash);
   bool is_ordered(const AccessRecord& earlier) const;
   void join(const AccessRecord& release);
   bool has_seen(uint64_t sector, const AccessRecord& atomic) const;

@@ -8,53 +8,6 @@
 #include "memory/allocations.h"
 
 namespace simt::engine {
-namespace {
-
-// Calls f(line, bytes, first lane, last lane) for each line of 64 bytes that the lanes touch, in their order;
-// neighbours that share a line are one call.
-template <class F>
-void for_each_line(const uint64_t* address, uint32_t lanes, unsigned size, F&& f) {
-  constexpr unsigned kLine = 64;
-  const uint64_t all = (uint64_t{1} << size) - 1;
-  if (lanes == ~0u) {
-    if (are_in_steps(address, size)) {  // one element after another
-      const uint64_t begin = address[0], end = begin + kLanes * size;
-      for (uint64_t line = begin - begin % kLine; line < end; line += kLine) {
-        uint64_t bytes = ~uint64_t{0};
-        if (line < begin) bytes <<= begin - line;
-        if (end - line < kLine) bytes &= (uint64_t{1} << (end - line)) - 1;
-        const uint64_t first = std::max(line, begin), last = std::min(line + kLine, end) - 1;
-        f(line, bytes, static_cast<int>((first - begin) / size),
-          static_cast<int>((last - begin) / size));
-      }
-      return;
-    }
-  }
-  uint64_t line = ~uint64_t{0};
-  uint64_t bytes = 0;
-  int first = 0, last = 0;
-  for (const int lane : lanes_of(lanes)) {
-    const uint64_t at = address[lane];
-    const unsigned offset = at % kLine;
-    if (at - offset != line) {
-      if (bytes) f(line, bytes, first, last);
-      line = at - offset;
-      bytes = 0;
-      first = lane;
-    }
-    bytes |= all << offset;
-    last = lane;
-    if (offset + size > kLine) [[unlikely]] {  // two lines: see check_place()
-      f(line, bytes, first, last);
-      line += kLine;
-      bytes = all >> (kLine - offset);
-      first = lane;
-    }
-  }
-  if (bytes) f(line, bytes, first, last);
-}
-
-}  // namespace
 
 uint64_t bytes_in_line(uint64_t address, unsigned size, uint64_t line) {
   uint64_t bytes = 0;
@@ -72,8 +25,10 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
   const Range* range = ranges_.find(request.span.low, size);
   Place place;
   if (request.is_atomic() || request.is_volatile()) footprint.show();
-  if (range && request.span.high + size <= range->end && are_aligned(request.span.bits, size) &&
-      !(request.lanes & warp.has_misaligned)) [[likely]] {
+  if (range && request.span.high + size <= range->end) [[likely]]
+    place.range = range;
+  if (place.range && are_aligned(request.span.bits, size) && !(request.lanes & warp.has_misaligned))
+      [[likely]] {
     footprint.note(range->begin, request.writes());
     if (request.writes() && memory::in_shared_arena(range->begin)) [[unlikely]]
       footprint.note_shared_write(range->begin, request.span.low, request.span.high + size);
@@ -113,15 +68,14 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
 // Memory that nobody has written, and what is written now.
 void GlobalChecker::check_written(const Request& request, uint32_t lanes) {
   const unsigned size = request.size;
-  for_each_line(
-      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, int first, int last) {
+  for_each_chunk<kLine, 1>(
+      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
         if (request.kind == Access::store) return shadow::note_written(line, bytes);
         const uint64_t missing = shadow::unwritten(line, bytes);
         if (request.is_atomic()) shadow::note_written(line, bytes);
         if (!missing) [[likely]]
           return;
-        for (int lane = first; lane <= last; ++lane) {
-          if (!(lanes >> lane & 1) || request.is_padded(lane)) continue;
+        for (const int lane : lanes_of(here & ~request.padded_lanes)) {
           // Padding within a struct is read along with its members: only what is all unwritten counts.
           const uint64_t mine = bytes_in_line(request.address[lane], size, line);
           if (mine == 0 || (mine & ~missing) ||
@@ -139,7 +93,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   const unsigned size = request.size;
   const bool is_volatile = !request.is_atomic() && request.is_volatile();
   const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
-  const AccessKind kind = touch_of(request);
+  const AccessKind kind = access_kind_of(request);
   const uint32_t pc = short_pc(request.pc);
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
@@ -155,54 +109,48 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   } else if (maybe_unwritten) {
     check_written(request, maybe_unwritten);
   }
-  Request some = request;
-  some.lanes = lanes;
-  for_each_line(request.address, lanes, size,
-                [&](uint64_t line, uint64_t bytes, int first, int last) {
-                  if (reads_flag) flags_.push_back({line, bytes});
-                  if (is_volatile && !request.writes()) return;
-                  AccessRecord clash[2];
-                  const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
-                  if (!clashes) [[likely]]
-                    return;
-                  for (const unsigned half : {0u, 1u}) {
-                    if (clashes >> half & 1)
-                      report_clash(some, kind, clash[half], line + 32 * half, first, last);
-                  }
-                });
+  for_each_chunk<kLine, 1>(
+      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
+        if (reads_flag) flags_.push_back({line, bytes});
+        if (is_volatile && !request.writes()) return;
+        AccessRecord clash[2];
+        const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
+        if (!clashes) [[likely]]
+          return;
+        for (const unsigned half : {0u, 1u}) {
+          if (clashes >> half & 1)
+            report_clash(request, here, kind, clash[half], line + kSector * half);
+        }
+      });
   return again;
 }
 
-// What the lanes from `first` to `last` do to the sector clashes with what another block did to it.
-void GlobalChecker::report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
-                                 uint64_t sector, int first, int last) {
-  for (int lane = first; lane <= last; ++lane) {
-    if (!(request.lanes >> lane & 1)) continue;
+// What these lanes do to the sector clashes with what another block did to it.
+void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessKind kind,
+                                 const AccessRecord& clash, uint64_t sector) {
+  for (const int lane : lanes_of(lanes)) {
     const uint64_t address = request.address[lane];
     const unsigned size = request.size;
     const auto both = static_cast<uint32_t>(bytes_in_line(address, size, sector)) & clash.bytes;
     if (!both) continue;
-    BlockRace race;
-    race.fault = fault_of(Fault::Kind::global_race, block_, request, lane);
-    race.fault.other_pc = full_pc(clash.pc);
-    race.fault.other_store = clash.kind != AccessKind::read;
-    race.fault.other_block = BlockRaceCheck::linear(clash.block);
+    Fault fault = fault_of(Fault::Kind::global_race, block_, request, lane);
+    fault.other_pc = full_pc(clash.pc);
+    fault.other_store = clash.kind != AccessKind::read;
+    fault.other_block = BlockRaceCheck::linear(clash.block);
     if (kind == AccessKind::write) {
       // As long as nothing has changed here, the other block's store may be still to come.
       const bool may_come =
           clash.kind == AccessKind::write && BlockRaceCheck::is_unchanged(sector, both);
       const bool is_sure = !may_come || stores.await_others();
-      race.value = value_at(address, size);
-      unsettled_.push_back({race, race.value, is_sure});
-      return;
+      conflicts_.add(request, lane, fault, StoreConflicts::kNoLane, is_sure);
+    } else if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) {
+      races_.add({.fault = fault, .value = value_at(address, size)});
     }
-    race.value = value_at(address, size);
-    if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) races_.add(race);
     return;
   }
 }
 
-void GlobalChecker::settle_all() {
+void GlobalChecker::acquire_flags() {
   // Asked after the reads: a block may have executed the first fence just before.
   if (!BlockRaceCheck::has_fences()) flags_.clear();
   for (const Flag& flag : flags_) {
@@ -212,17 +160,6 @@ void GlobalChecker::settle_all() {
     }
   }
   flags_.clear();
-  for (Unsettled& store : unsettled_) {
-    const Fault& fault = store.race.fault;
-    store.race.value = value_at(fault.address, fault.size);
-    if (store.race.value == store.before) continue;
-    if (!store.is_sure) {
-      stores.await_others();
-      if (value_at(fault.address, fault.size) == store.race.value) continue;
-    }
-    races_.add(store.race);
-  }
-  unsettled_.clear();
 }
 
 }  // namespace simt::engine

@@ -6,10 +6,9 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_race_log.h"
 #include "check/block_races.h"
 #include "check/faults.h"
-#include "check/stores_in_flight.h"
+#include "check/store_conflicts.h"
 #include "check/uninitialized_values.h"
 #include "check/warp_checks.h"
 #include "memory/footprint.h"
@@ -20,19 +19,23 @@ namespace simt::engine {
 class GlobalChecker {
  public:
   GlobalChecker(const BlockContext& block, FaultLog& faults, BlockRaceLog& races,
-                UninitializedValues& values, RangeCache& ranges)
-      : block_(block), faults_(faults), races_(races), values_(values), ranges_(ranges) {
-    unsettled_.reserve(kLanes);
+                StoreConflicts& conflicts, UninitializedValues& values, RangeCache& ranges)
+      : block_(block),
+        faults_(faults),
+        races_(races),
+        conflicts_(conflicts),
+        values_(values),
+        ranges_(ranges) {
     flags_.reserve(kLanes);
   }
   void begin_block() {
     blocks.begin_block(block_.linear());
-    unsettled_.clear();
     flags_.clear();
   }
 
   struct Place {
     bool goes_on = true;           // else the block has to end
+    const Range* range = nullptr;  // what holds the bytes of all lanes, if one does
     uint32_t maybe_unwritten = 0;  // lanes in memory of which not all is written
   };
   // Does each lane come to memory that it may use?
@@ -42,13 +45,11 @@ class GlobalChecker {
   // again, in a way that could race: see BlockRaceCheck::record_words().
   bool check_blocks(const Request& request, uint32_t maybe_unwritten);
 
-  // The lanes have run: did the stores that clash change anything?
+  // The lanes have run: what they have read of flags tells the block what others did.
   void settle() {
-    if (!unsettled_.empty() || !flags_.empty()) [[unlikely]]
-      settle_all();
+    if (!flags_.empty()) [[unlikely]]
+      acquire_flags();
   }
-  // A store that clashes with an earlier one of the same block.
-  void add_unsettled(const BlockRace& race) { unsettled_.push_back({race, race.value, true}); }
 
   BlockRaceCheck blocks;
   Footprint footprint;  // of the launch so far
@@ -56,30 +57,24 @@ class GlobalChecker {
 
  private:
   void check_written(const Request& request, uint32_t lanes);
-  void report_clash(const Request& request, AccessKind kind, const AccessRecord& clash,
-                    uint64_t sector, int first, int last);
-  void settle_all();
+  void report_clash(const Request& request, uint32_t lanes, AccessKind kind,
+                    const AccessRecord& clash, uint64_t sector);
+  void acquire_flags();
 
   const BlockContext& block_;
   FaultLog& faults_;
   BlockRaceLog& races_;
+  StoreConflicts& conflicts_;
   UninitializedValues& values_;
   RangeCache& ranges_;
-  // Until the lanes have run: stores that clash with another block, and what they read of its flags.
-  struct Unsettled {
-    BlockRace race;
-    uint64_t before;
-    bool is_sure;  // that `before` has what the other block stored
-  };
   struct Flag {
     uint64_t line, bytes;
   };
-  std::vector<Unsettled> unsettled_;
-  std::vector<Flag> flags_;
+  std::vector<Flag> flags_;  // that the lanes read, until they have run
 };
 
 // As the shadow knows it.
-inline AccessKind touch_of(const Request& request) {
+inline AccessKind access_kind_of(const Request& request) {
   return request.kind == Access::load                   ? AccessKind::read
          : request.is_atomic() || request.is_volatile() ? AccessKind::atomic
                                                         : AccessKind::write;

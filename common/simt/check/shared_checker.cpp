@@ -35,13 +35,17 @@ bool SharedChecker::is_sound(const Request& request) const {
 Fault SharedChecker::fault_at(Fault::Kind kind, const Request& request, int lane,
                               uint64_t address) const {
   Fault fault = fault_of(kind, block_, request, lane);
+  name_place(fault, address);
+  return fault;
+}
+
+void SharedChecker::name_place(Fault& fault, uint64_t address) const {
   fault.address = address - shared_.begin_of(address);
   if (shared_.is_dynamic(address)) {
     fault.limit = block_.dynamic_shared;
   } else {
     fault.variable = shared_.variable(fault.address, 1);
   }
-  return fault;
 }
 
 SharedChecker::Verdict SharedChecker::check(const Request& request) {
@@ -145,10 +149,10 @@ void SharedChecker::check_words(const Request& request, int lane) {
     Fault fault = fault_at(Fault::Kind::shared_race, request, lane, address);
     fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
-    if (race.same_instruction || race.both_write) {
-      conflicts_.add(request, lane, race, fault);
+    fault.other_store = race.other_wrote;
+    if (race.both_write) {
+      conflicts_.add(request, lane, fault, race.lane_of_instruction());
     } else {
-      fault.other_store = race.other_wrote;
       faults_.add(fault);
     }
     return;

@@ -42,13 +42,14 @@ class SharedChecker {
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
 
-  // A fault at an address of shared memory, which counts from its start.
-  Fault fault_at(Fault::Kind kind, const Request& request, int lane, uint64_t address) const;
+  // A fault at this address counts it from the start of shared memory, and has the array that holds it.
+  void name_place(Fault& fault, uint64_t address) const;
 
   RaceCheck races;
 
  private:
   bool is_sound(const Request& request) const;
+  Fault fault_at(Fault::Kind kind, const Request& request, int lane, uint64_t address) const;
   bool is_in_use(const symbols::SharedVariable& variable) const;
   bool check_place(const Request& request, int lane, const symbols::SharedVariable*& array);
   void check_words(const Request& request, int lane);

@@ -76,6 +76,9 @@ struct Race {
   bool same_instruction;  // of one warp
   bool other_atomic;
   uint32_t other_time;
+
+  // The other lane, if it is of the same instruction; else -1.
+  int lane_of_instruction() const { return same_instruction ? other_thread % kLanes : -1; }
 };
 
 // Where a thread reads a word, and where it goes on with an atomic operation on it, as in

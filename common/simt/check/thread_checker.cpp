@@ -2,24 +2,21 @@
 
 #include "base/program_image.h"
 #include "base/values.h"
+#include "check/global_checker.h"
 
 namespace simt::engine {
 
-void ThreadChecker::check(const Request& request, bool again) {
+void ThreadChecker::check(const Request& request, const Range* range, bool again) {
   WarpChecks& warp = *request.warp;
   const unsigned thread = warp.first_thread();
   if (request.is_atomic() || request.is_volatile()) {
     order_.pass(request, thread);
     if (!request.writes()) return;
   }
-  const Range* range = ranges_.find(request.span.low, request.size);
-  if (!range || request.span.high + request.size > range->end ||
-      request.is_padded(request.first())) {
-    return;
-  }
+  if (!range || request.is_padded(request.first())) return;
   const GlobalRequest listed{.address = request.address,
                              .lanes = request.lanes,
-                             .kind = touch_of(request),
+                             .kind = access_kind_of(request),
                              .size = request.size,
                              .pc = short_pc(request.pc),
                              .thread = thread,
@@ -52,14 +49,10 @@ void ThreadChecker::check_words(const Request& request, const GlobalRequest& lis
       found.fault.other_store = race.other_wrote;
       found.fault.same_block = true;
       found.fault.other_thread = block_.thread(race.other_thread);
-      if (race.same_instruction || (race.both_write && is_store)) {
-        conflicts_.add(request, lane, race, found.fault);
-        continue;
-      }
-      found.value = value_at(address, size);
       if (is_store) {
-        global_.add_unsettled(found);
+        conflicts_.add(request, lane, found.fault, race.lane_of_instruction());
       } else {
+        found.value = value_at(address, size);
         const uint64_t sector = address - address % 32;
         const auto mine = static_cast<uint32_t>(bytes_in_line(address, size, sector));
         if (listed.kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, mine))

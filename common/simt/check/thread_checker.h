@@ -3,8 +3,7 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
-#include "check/block_race_log.h"
-#include "check/global_checker.h"
+#include "check/block_races.h"
 #include "check/store_conflicts.h"
 #include "check/thread_order.h"
 #include "check/thread_races.h"
@@ -15,16 +14,11 @@ namespace simt::engine {
 class ThreadChecker {
  public:
   ThreadChecker(const BlockContext& block, BlockRaceLog& log, ThreadOrder& order,
-                StoreConflicts& conflicts, GlobalChecker& global, RangeCache& ranges)
-      : block_(block),
-        log_(log),
-        order_(order),
-        conflicts_(conflicts),
-        global_(global),
-        ranges_(ranges) {}
+                StoreConflicts& conflicts)
+      : block_(block), log_(log), order_(order), conflicts_(conflicts) {}
 
-  // `again`: some lane may come to words where the block has been.
-  void check(const Request& request, bool again);
+  // `range` holds the bytes of all lanes, or is nullptr. `again`: some lane may come to words where the block has been.
+  void check(const Request& request, const Range* range, bool again);
 
   ThreadRaces races;
 
@@ -35,8 +29,6 @@ class ThreadChecker {
   BlockRaceLog& log_;
   ThreadOrder& order_;
   StoreConflicts& conflicts_;
-  GlobalChecker& global_;
-  RangeCache& ranges_;
 };
 
 }  // namespace simt::engine

@@ -7,25 +7,6 @@
 
 namespace simt::engine {
 
-ThreadRaces::Use& ThreadRaces::use_of(uint64_t base, bool stores) {
-  size_t& last = last_use_[stores];
-  if (last >= uses_.size() || uses_[last].base != base) [[unlikely]] {
-    const auto found =
-        std::find_if(uses_.begin(), uses_.end(), [&](const Use& use) { return use.base == base; });
-    last = static_cast<size_t>(found - uses_.begin());
-    if (found == uses_.end()) uses_.push_back({.base = base});
-  }
-  Use& use = uses_[last];
-  if (use.interval != interval_) {
-    use = {.base = base,
-           .is_loaded = use.is_loaded,
-           .is_stored = use.is_stored,
-           .is_mixed = use.is_mixed,
-           .interval = interval_};
-  }
-  return use;
-}
-
 // Do two lanes of the request name the same bytes?
 bool ThreadRaces::has_twice(const GlobalRequest& request) const {
   const uint64_t size = request.size;
@@ -74,10 +55,13 @@ bool ThreadRaces::is_alone(const Use& use, const GlobalRequest& request) const {
   return true;
 }
 
-bool ThreadRaces::note_any(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
-  const bool stores = request.kind == AccessKind::write;
-  Use& use = use_of(base, stores);
+bool ThreadRaces::note_any(Use& use, const GlobalRequest& request, const WarpOrder& order) {
+  if (use.interval != interval_) {
+    use.interval = interval_;
+    use.loads = use.stores = use.atomics = use.is_each = false;
+  }
   if (use.is_each) return true;
+  const bool stores = request.kind == AccessKind::write;
   (stores ? use.is_stored : use.is_loaded) = true;
   const bool may_race = request.kind == AccessKind::read    ? use.stores && request.again
                         : request.kind == AccessKind::write ? request.again

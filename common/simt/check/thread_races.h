@@ -1,10 +1,10 @@
-// Races of one block's threads in global memory; those of blocks are shadow.h's.
+// Races of one block's threads in global memory; those of blocks are block_races.h's.
 //
-// Two accesses race as in shared memory (races.h), but for what shadow.h lets pass between blocks, too: a plain load
+// Two accesses race as in shared memory (shared_races.h), but for what is let pass between blocks, too: a plain load
 // beside an atomic operation, a volatile load, and stores of the same value.
 //
 // Nearly all requests need no look at single words. A load can race only with an earlier store of the same interval,
-// and a store only where the block has been before, which shadow.h knows by the sector. So requests are listed,
+// and a store only where the block has been before, which the shadow knows by the sector. So requests are listed,
 // and noted word by word once one comes to words where the block has been, in an allocation for which the list
 // holds what it could race with. Even then there is no race if all others of the list lie elsewhere, or are of the same
 // lanes at the same addresses: `y[i] = a * x[i] + y[i]`. Only the first block of each worker lists all; the
@@ -53,13 +53,11 @@ class ThreadRaces {
 
   // Notes a request to the allocation at `base`. True if each of its words has to be looked at with access().
   bool note(uint64_t base, const GlobalRequest& request, const WarpOrder& order) {
-    if (request.kind == AccessKind::read && last_use_[0] < uses_.size()) [[likely]] {
-      const Use& use = uses_[last_use_[0]];
-      const bool is_alone = blocks_ > 1 && use.is_loaded && !use.is_stored;
-      if (is_alone && use.base == base) [[likely]]
-        return false;
-    }
-    return note_any(base, request, order);
+    Use& use = use_of(base);
+    const bool is_only_loaded = blocks_ > 1 && use.is_loaded && !use.is_stored;
+    if (request.kind == AccessKind::read && is_only_loaded) [[likely]]
+      return false;
+    return note_any(use, request, order);
   }
 
   // Notes that a thread touches some bytes of the word at `address`; true if that races.
@@ -92,8 +90,14 @@ class ThreadRaces {
   static constexpr uint64_t kSectorBytes = 32;
   static constexpr size_t kMostListed = 1 << 14, kMostSectors = 1 << 14, kMostCompared = 128;
 
-  bool note_any(uint64_t base, const GlobalRequest& request, const WarpOrder& order);
-  Use& use_of(uint64_t base, bool stores);
+  // A launch uses few allocations.
+  Use& use_of(uint64_t base) {
+    for (Use& use : uses_) {
+      if (use.base == base) return use;
+    }
+    return uses_.emplace_back(Use{.base = base});
+  }
+  bool note_any(Use& use, const GlobalRequest& request, const WarpOrder& order);
   bool has_twice(const GlobalRequest& request) const;
   bool is_alone(const Use& use, const GlobalRequest& request) const;
   void list(const Use& use, const GlobalRequest& request, const WarpOrder& order);
@@ -101,7 +105,6 @@ class ThreadRaces {
   bool number_of(uint64_t sector, uint32_t& number);
 
   std::vector<Use> uses_;
-  size_t last_use_[2] = {};  // by a load, by a store
   uint64_t blocks_ = 0;
   uint32_t interval_ = 1;
   std::vector<Listed> listed_;

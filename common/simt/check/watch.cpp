@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "base/lasting.h"
 #include "base/symbols.h"
 
 namespace simt {
@@ -20,10 +21,7 @@ struct Last {
   uint3 block{}, thread{};
 };
 
-Last& last() {
-  static Last only;
-  return only;
-}
+Last& last() { return lasting<Last>(); }
 
 }  // namespace
 

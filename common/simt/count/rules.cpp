@@ -108,33 +108,14 @@ unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size
     if (step == size) return static_cast<unsigned>((offset + 32 * size - 1) / kSectorBytes) + 1;
     if (step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
   }
-  // Sectors that climb from lane to lane need no set.
-  uint64_t last = 0;
-  unsigned count = 0;
-  bool climbing = true;
-  for (const int lane : lanes_of(active)) {
-    const uint64_t address = addresses[lane];
-    const uint64_t first = address / kSectorBytes;
-    const uint64_t end = (address + size - 1) / kSectorBytes;
-    if (count == 0) {
-      count = static_cast<unsigned>(end - first) + 1;
-    } else if (first >= last) {
-      count += static_cast<unsigned>(end - std::max(first, last + 1) + 1) * (end > last);
-    } else {
-      climbing = false;
-      break;
-    }
-    last = end;
-  }
-  if (climbing) return count;
-
   SmallSet& seen = cleared_set();
-  count = 0;
+  uint64_t last = ~uint64_t{0};  // neighbours mostly share one
+  unsigned count = 0;
   for (const int lane : lanes_of(active)) {
-    const uint64_t address = addresses[lane];
-    const uint64_t end = (address + size - 1) / kSectorBytes;
-    for (uint64_t sector = address / kSectorBytes; sector <= end; ++sector) {
-      count += seen.insert(sector);
+    const uint64_t end = (addresses[lane] + size - 1) / kSectorBytes;
+    for (uint64_t sector = addresses[lane] / kSectorBytes; sector <= end; ++sector) {
+      if (sector != last) count += seen.insert(sector);
+      last = sector;
     }
   }
   return count;

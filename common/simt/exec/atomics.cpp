@@ -1,7 +1,6 @@
 #include "exec/atomics.h"
 
 #include <bit>
-#include <cstring>
 #include <type_traits>
 
 namespace simt::engine {
@@ -11,29 +10,27 @@ using detail::AtomicOp;
 using detail::AtomicType;
 
 template <class T>
-T bits_to(uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
-}
-
-template <class T>
-uint64_t bits_of(T value) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-template <class T>
 T next_value(AtomicOp op, T old, T value, T compare) {
+  // Integers wrap around.
+  using Unsigned =
+      std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+  switch (op) {
+    case AtomicOp::add:
+    case AtomicOp::add_one:
+      return static_cast<T>(static_cast<Unsigned>(old) + static_cast<Unsigned>(value));
+    case AtomicOp::subtract:
+      return static_cast<T>(static_cast<Unsigned>(old) - static_cast<Unsigned>(value));
+    case AtomicOp::minimum:
+      return value < old ? value : old;
+    case AtomicOp::maximum:
+      return old < value ? value : old;
+    case AtomicOp::compare_exchange:
+      return old == compare ? value : old;
+    default:
+      break;
+  }
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
     switch (op) {
-      case AtomicOp::add:
-      case AtomicOp::add_one:
-        return static_cast<T>(static_cast<U>(old) + static_cast<U>(value));
-      case AtomicOp::subtract:
-        return static_cast<T>(static_cast<U>(old) - static_cast<U>(value));
       case AtomicOp::bit_and:
         return static_cast<T>(old & value);
       case AtomicOp::bit_or:
@@ -48,32 +45,19 @@ T next_value(AtomicOp op, T old, T value, T compare) {
         break;
     }
   }
-  switch (op) {
-    case AtomicOp::add:
-    case AtomicOp::add_one:
-      return static_cast<T>(old + value);
-    case AtomicOp::subtract:
-      return static_cast<T>(old - value);
-    case AtomicOp::minimum:
-      return value < old ? value : old;
-    case AtomicOp::maximum:
-      return old < value ? value : old;
-    case AtomicOp::compare_exchange:
-      return old == compare ? value : old;
-    default:
-      return value;
-  }
+  return value;
 }
 
 template <class T, class Word>
 uint64_t atomic_typed(AtomicOp op, void* address, uint64_t value, uint64_t compare) {
+  const auto typed = [](uint64_t bits) { return std::bit_cast<T>(static_cast<Word>(bits)); };
   auto* word = static_cast<Word*>(address);
   Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   for (;;) {
-    const T next = next_value<T>(op, std::bit_cast<T>(old), bits_to<T>(value), bits_to<T>(compare));
+    const T next = next_value<T>(op, typed(old), typed(value), typed(compare));
     if (__atomic_compare_exchange_n(word, &old, std::bit_cast<Word>(next), false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST)) {
-      return bits_of(old);
+      return old;
     }
   }
 }

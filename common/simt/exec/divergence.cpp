@@ -1,5 +1,3 @@
-#include "exec/divergence.h"
-
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +6,10 @@
 
 namespace simt::engine {
 
-void follow_trails(CountTable& table, Warp& warp) {
+// The lanes of the group have come to their next access. If they did not come the same way, replays
+// their ways through the blocks of the code as the scheduler would have let them run, lowest first, and
+// counts where they part.
+void Worker::follow_trails(Warp& warp) {
   const int leader = std::countr_zero(warp.group);
   bool same = true;
   for (const int lane : lanes_of(warp.group)) {
@@ -39,7 +40,7 @@ void follow_trails(CountTable& table, Warp& warp) {
       const uint64_t first = key(std::countr_zero(together));
       bool parted = false;
       for (const int lane : lanes_of(together)) parted |= key(lane) != first;
-      if (parted) ++table.at(key_pc(branch)).counts.divergent_branches;
+      if (parted) ++monitor.counter.table.at(key_pc(branch)).counts.divergent_branches;
       // The next to run: all that stand at the lowest block.
       on_the_way = 0;
       branch = kNotWaiting;

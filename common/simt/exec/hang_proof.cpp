@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/program_image.h"
+#include "base/text.h"
 #include "base/values.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
@@ -85,6 +86,14 @@ void HangWatch::settle_stores() {
   stored_count = 0;
 }
 
+// The first warp that waits for its turn, and for nothing else; nullptr if there is none.
+const Warp* Worker::running_warp() const {
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    if (lowest_of(warps_[w]->key) != kNotWaiting) return warps_[w];
+  }
+  return nullptr;
+}
+
 // True if the launch has come to nothing new for so long that it counts as one that does not end.
 bool Worker::takes_too_long() {
   constexpr uint64_t kUsualBudget = uint64_t{1} << 24;
@@ -92,25 +101,22 @@ bool Worker::takes_too_long() {
   const uint64_t times = std::max<uint64_t>(grid_->step_budget / kUsualBudget, 1);
   const Patience::Verdict verdict = patience_.look(clock_, times);
   if (verdict == Patience::Verdict::go_on) return false;
-  for (unsigned w = 0; w < warp_count_; ++w) {
-    Warp& warp = *warps_[w];
-    const uint64_t key = lowest_of(warp.key);
-    if (key == kNotWaiting) continue;
-    if (verdict == Patience::Verdict::give_up) {
-      report_hang(warp, key, patience_.kGiveUp * times);
-      monitor.faults.last().text = "time";
-      return true;
-    }
-    const uint3 thread = warp.thread[std::countr_zero(lanes_with(warp.key, key))];
-    std::fflush(stdout);
-    std::fprintf(stderr,
-                 "simt: still at %s, thread (%u,%u,%u) of block (%u,%u,%u): for %u s no block has "
-                 "ended, and none has come to new memory\n",
-                 symbols::locate(key_pc(key)).text().c_str(), thread.x, thread.y, thread.z,
-                 monitor.block.index.x, monitor.block.index.y, monitor.block.index.z,
-                 static_cast<unsigned>(Patience::kTell));
-    break;
+  const Warp* const warp = running_warp();
+  if (!warp) return false;
+  const uint64_t key = lowest_of(warp->key);
+  if (verdict == Patience::Verdict::give_up) {
+    report_hang(*warp, key, patience_.kGiveUp * times);
+    monitor.faults.last().text = "time";
+    return true;
   }
+  std::fflush(stdout);
+  std::fprintf(
+      stderr,
+      "simt: still at %s, thread %s of block %s: for %u s no block has ended, and none has "
+      "come to new memory\n",
+      symbols::locate(key_pc(key)).text().c_str(),
+      text(warp->thread[std::countr_zero(lanes_with(warp->key, key))]).c_str(),
+      text(monitor.block.index).c_str(), static_cast<unsigned>(Patience::kTell));
   return false;
 }
 
@@ -163,12 +169,7 @@ void Worker::name_barrier(Fault& hang) const {
 bool Worker::proves_hang() {
   const std::span warps(warps_.data(), warp_count_);
   if (!hang_watch_.look(clock_, *grid_->hang_vote, warps, grid_->barrier)) return false;
-  for (const Warp* const warp : warps) {
-    const uint64_t key = lowest_of(warp->key);
-    if (key == kNotWaiting) continue;
-    report_hang(*warp, key, 0);
-    break;
-  }
+  if (const Warp* const warp = running_warp()) report_hang(*warp, lowest_of(warp->key), 0);
   return true;
 }
 

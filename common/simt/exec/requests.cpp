@@ -50,17 +50,8 @@ bool Worker::observe(Warp& warp, uint32_t group) {
   return monitor.observe(request_of(warp, group));
 }
 
-void Worker::copy_begins(const void* to, unsigned size) {
-  uint64_t address[kLanes];
-  address[lane_] = reinterpret_cast<uint64_t>(to);
-  Request request;
-  request.pc = key_pc(warp_->key[lane_]);
-  request.kind = Access::store;
-  request.size = size;
-  request.lanes = 1u << lane_;
-  request.address = address;
-  request.warp = &warp_->checks;
-  monitor.copy_begins(request, lane_);
+void Worker::copy_begins() {
+  monitor.copy_begins(fault_at(Fault::Kind::shared_uninitialized, *warp_, lane_));
 }
 
 }  // namespace simt::engine

@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "base/values.h"
-#include "exec/divergence.h"
 #include "exec/pending_stops.h"
 #include "exec/worker.h"
 
@@ -68,7 +67,7 @@ bool Worker::load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, un
 // The lanes of the group have stopped: what they loaded on the way is counted.
 void Worker::settle_queue(Warp& warp) {
   if (!warp.runs_ahead) {
-    follow_trails(monitor.counter.table, warp);
+    follow_trails(warp);
     return;
   }
   const int first = std::countr_zero(warp.group);
@@ -85,7 +84,7 @@ void Worker::settle_queue(Warp& warp) {
     return;
   }
   if (loads) rewind(warp);
-  follow_trails(monitor.counter.table, warp);
+  follow_trails(warp);
 }
 
 // The usual case: all lanes of the group loaded the same way.

@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "base/host_memory.h"
-#include "exec/divergence.h"
 #include "exec/pending_stops.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
@@ -45,7 +44,7 @@ int Worker::schedule(Warp& warp) {
       advance(warp, ahead);
       if (warp.checks.has_wrong_index) monitor.array_index.report_exited(warp.checks, warp.live);
       if (!here) {
-        follow_trails(monitor.counter.table, warp);
+        follow_trails(warp);
         continue;
       }
     }

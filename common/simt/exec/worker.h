@@ -73,8 +73,8 @@ class Worker {
   bool is_traced() const { return traced_; }
   // What is wrong with what a lane stopped for.
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
-  // The running lane has begun a copy to shared memory.
-  void copy_begins(const void* to, unsigned size);
+  // The running lane has begun the copy to shared memory that it stopped for.
+  void copy_begins();
 
  private:
   friend struct
@@ -115,7 +115,8 @@ class Worker {
   void replay_in_step(Warp& warp);
   bool load_ahead(Warp& warp, int lane, uint64_t key, uint64_t address, unsigned size);
 
-  // divergence.cpp
+  // divergence.cpp: where lanes part. enter_block() has them leave trails.
+  void follow_trails(Warp& warp);
   void enter_block(Warp& warp, int lane, uint64_t key);
   void enter_pending_block(Warp& warp, int lane);
   void leave_trail(Warp& warp, int lane, uint64_t key, unsigned length);
@@ -143,6 +144,7 @@ class Worker {
   // hang_proof.cpp
   void report_hang(const Warp& warp, uint64_t key, uint64_t steps);
   void name_barrier(Fault& hang) const;
+  const Warp* running_warp() const;
   bool proves_hang();
   bool takes_too_long();
 

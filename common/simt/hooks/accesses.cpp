@@ -1,7 +1,23 @@
 // Loads and stores: the sanitizer's ABI, by which compiled code announces them.
+#include "check/host_accesses.h"
+#include "check/host_copies.h"
+#include "check/unsynchronized.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
+
+void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, bool is_volatile,
+                           const void* pc) {
+  const bool loads = what == StopReason::load;
+  if (memory::in_device_arena(address)) [[unlikely]] {
+    host_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+  } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
+    host_copies::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+  }
+  if (address - unsynchronized::begin < unsynchronized::extent && loads && !is_volatile)
+      [[unlikely]]
+    unsynchronized::read(address, size, reinterpret_cast<uint64_t>(pc));
+}
 
 void Hooks::take_turns(const void* pc) {
   Worker* worker = running;

@@ -35,7 +35,8 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
     std::memset(static_cast<char*>(to) + bytes, 0, size - bytes);
     return;
   }
-  if (memory_of(to) == MemoryKind::shared && (!bytes || memory_of(from) == MemoryKind::global)) {
+  const bool is_to_shared = memory_of(to) == MemoryKind::shared;
+  if (is_to_shared && (!bytes || memory_of(from) == MemoryKind::global)) {
     Hooks::copy_async(to, from, size, bytes == 0, SIMT_PC);
   } else {  // a load and a store of the thread's own: they need keys of their own
     if (bytes)
@@ -43,7 +44,7 @@ void copy_async(void* to, const void* from, unsigned size, unsigned zeros) {
     Hooks::access(to, size, StopReason::store, false, SIMT_PC);
   }
   worker->async.copies(worker->thread_rank()).issue(to, from, size, bytes);
-  if (worker->is_traced()) worker->copy_begins(to, size);
+  if (worker->is_traced() && is_to_shared) worker->copy_begins();
 }
 
 void commit_copies() {

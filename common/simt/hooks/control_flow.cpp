@@ -6,7 +6,8 @@
 
 namespace simt::engine {
 
-void Hooks::block_entry(const void* pc) {
+// Each of these runs for each lane at each block of code or call: in one piece with what calls it.
+[[gnu::always_inline]] inline void Hooks::block_entry(const void* pc) {
   Worker* worker = running;
   if (!worker || !worker->traced_) return;
   Warp& warp = *worker->warp_;
@@ -23,7 +24,7 @@ void Hooks::block_entry(const void* pc) {
   worker->enter_block(warp, lane, key);
 }
 
-void Hooks::function_entry(const void* caller, const void* pc) {
+[[gnu::always_inline]] inline void Hooks::function_entry(const void* caller, const void* pc) {
   Worker* worker = running;
   if (!worker || worker->is_loop_) return;
   Calls& calls = worker->warp_->calls;
@@ -48,7 +49,7 @@ void Hooks::function_entry(const void* caller, const void* pc) {
     overflow(caller);
 }
 
-void Hooks::function_exit() {
+[[gnu::always_inline]] inline void Hooks::function_exit() {
   Worker* worker = running;
   if (!worker || worker->is_loop_) return;
   Calls& calls = worker->warp_->calls;

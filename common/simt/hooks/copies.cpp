@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "check/host_accesses.h"
+#include "check/host_copies.h"
+#include "check/unsynchronized.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {

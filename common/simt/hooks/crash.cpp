@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/host_memory.h"
+#include "check/host_accesses.h"
 #include "exec/pending_stops.h"
 #include "hooks/division.h"
 #include "hooks/hooks.h"

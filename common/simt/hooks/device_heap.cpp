@@ -18,29 +18,38 @@ namespace {
 std::atomic<size_t> limit{size_t{8} << 20};
 std::atomic<size_t> used{0};
 
+// Kernels and the host share one malloc() and one `new`: is this a call of a kernel's?
 bool on_device() { return engine::running && !HostMemory::in_use(); }
 
-void* allocate(size_t size, uint64_t caller) {
+void* allocate(size_t size, const void* caller) {
+  if (!on_device()) return std::malloc(size);
   if (size == 0) size = 1;
   if (used.fetch_add(size) + size > limit) {
     used -= size;
     return nullptr;  // as on a GPU: kernels have no exceptions
   }
   const HostMemory bookkeeping;
-  return reinterpret_cast<void*>(memory::allocate(memory::Kind::heap, size, caller));
+  return reinterpret_cast<void*>(
+      memory::allocate(memory::Kind::heap, size, reinterpret_cast<uint64_t>(caller)));
 }
 
-void release(void* pointer, uint64_t caller) {
+void* allocate_or_throw(size_t size, const void* caller) {
+  void* const memory = allocate(size ? size : 1, caller);
+  if (!memory && !on_device()) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* pointer, const void* caller) {
+  if (!on_device()) return std::free(pointer);
   if (!pointer) return;
-  engine::Hooks::catch_up(
-      reinterpret_cast<const void*>(caller));  // what was loaded from there has been checked first
+  engine::Hooks::catch_up(caller);  // what was loaded from there has been checked first
   const auto base = reinterpret_cast<uint64_t>(pointer);
   size_t size = 0;
   auto freed = memory::FreeResult::not_an_allocation;
   {
     const HostMemory bookkeeping;
     if (const memory::Allocation* found = memory::find(base)) size = found->size;
-    freed = memory::release(base, memory::Kind::heap, caller);
+    freed = memory::release(base, memory::Kind::heap, reinterpret_cast<uint64_t>(caller));
   }
   if (freed == memory::FreeResult::ok) {
     used -= size;
@@ -49,7 +58,7 @@ void release(void* pointer, uint64_t caller) {
         freed == memory::FreeResult::already_freed
             ? "free() or delete of memory that was freed before"
             : "free() or delete of something that no malloc() or new in a kernel returned",
-        reinterpret_cast<const void*>(caller), engine::Fault::Kind::trap, base);
+        caller, engine::Fault::Kind::trap, base);
   }
 }
 
@@ -60,43 +69,16 @@ void reset() { used = 0; }
 
 }  // namespace simt::heap
 
-#define SIMT_CALLER reinterpret_cast<uint64_t>(__builtin_return_address(0))
-
-namespace simt::heap {
-namespace {
-
-// For kernels and for the host, who share one malloc() and one `new`.
-void* allocate_anywhere(size_t size, uint64_t caller) {
-  return on_device() ? allocate(size, caller) : std::malloc(size);
-}
-void* new_anywhere(size_t size, uint64_t caller) {
-  void* const memory = allocate_anywhere(size ? size : 1, caller);
-  if (!memory && !on_device()) throw std::bad_alloc();
-  return memory;
-}
-void release_anywhere(void* pointer, uint64_t caller) {
-  on_device() ? release(pointer, caller) : std::free(pointer);
-}
-
-}  // namespace
-}  // namespace simt::heap
-
 void* simt::detail::device_malloc(size_t size) {
   engine::Hooks::show_effect();
-  return heap::allocate_anywhere(size, SIMT_CALLER);
+  return heap::allocate(size, SIMT_PC);
 }
-void simt::detail::device_free(void* pointer) { heap::release_anywhere(pointer, SIMT_CALLER); }
+void simt::detail::device_free(void* pointer) { heap::release(pointer, SIMT_PC); }
 
 // In place of the standard library's.
-void* operator new(size_t size) { return simt::heap::new_anywhere(size, SIMT_CALLER); }
-void* operator new[](size_t size) { return simt::heap::new_anywhere(size, SIMT_CALLER); }
-void operator delete(void* pointer) noexcept { simt::heap::release_anywhere(pointer, SIMT_CALLER); }
-void operator delete[](void* pointer) noexcept {
-  simt::heap::release_anywhere(pointer, SIMT_CALLER);
-}
-void operator delete(void* pointer, size_t) noexcept {
-  simt::heap::release_anywhere(pointer, SIMT_CALLER);
-}
-void operator delete[](void* pointer, size_t) noexcept {
-  simt::heap::release_anywhere(pointer, SIMT_CALLER);
-}
+void* operator new(size_t size) { return simt::heap::allocate_or_throw(size, SIMT_PC); }
+void* operator new[](size_t size) { return simt::heap::allocate_or_throw(size, SIMT_PC); }
+void operator delete(void* pointer) noexcept { simt::heap::release(pointer, SIMT_PC); }
+void operator delete[](void* pointer) noexcept { simt::heap::release(pointer, SIMT_PC); }
+void operator delete(void* pointer, size_t) noexcept { simt::heap::release(pointer, SIMT_PC); }
+void operator delete[](void* pointer, size_t) noexcept { simt::heap::release(pointer, SIMT_PC); }

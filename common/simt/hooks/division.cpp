@@ -19,15 +19,15 @@ unsigned operand_length(const unsigned char* code) {
 
 Instruction decode(const unsigned char* code) {
   const unsigned char* at = code;
-  bool is_word = false, is_inflated = false;
+  bool is_word = false, is_wide = false;
   while (*at == 0x66 || *at == 0x67 || *at == 0x2e || *at == 0x3e || *at == 0x64 || *at == 0x65) {
     is_word |= *at++ == 0x66;
   }
-  if ((*at & 0xf0) == 0x40) is_inflated = *at++ & 8;
+  if ((*at & 0xf0) == 0x40) is_wide = *at++ & 8;
   const unsigned opcode = *at++;
   const unsigned extension = *at >> 3 & 7;
   if ((opcode != 0xf6 && opcode != 0xf7) || (extension != 6 && extension != 7)) return {};
-  const unsigned size = opcode == 0xf6 ? 1 : is_inflated ? 8 : is_word ? 2 : 4;
+  const unsigned size = opcode == 0xf6 ? 1 : is_wide ? 8 : is_word ? 2 : 4;
   return {static_cast<unsigned>(at - code) + operand_length(at), size};
 }
 

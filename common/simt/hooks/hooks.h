@@ -12,9 +12,6 @@
 #include "base/program_image.h"
 #include "base/values.h"
 #include "base/zones.h"
-#include "check/host_accesses.h"
-#include "check/host_copies.h"
-#include "check/unsynchronized.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
@@ -31,19 +28,17 @@ struct Hooks {
                                                    StopReason what, bool is_volatile,
                                                    const void* pc, bool is_padded = false) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
-    Worker* worker = running;
-    if (!worker) {
-      if (memory::in_device_arena(address)) [[unlikely]] {
-        host_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
-      } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
-        host_copies::access(address, size, what != StopReason::load,
-                            reinterpret_cast<uint64_t>(pc));
-      }
-      if (address - unsynchronized::begin < unsynchronized::extent && what == StopReason::load &&
-          !is_volatile) [[unlikely]]
-        unsynchronized::read(address, size, reinterpret_cast<uint64_t>(pc));
-      return;
+    if (Worker* worker = running) {
+      access_of_lane(worker, address, size, what, is_volatile, pc, is_padded);
+    } else {
+      access_on_host(address, size, what, is_volatile, pc);
     }
+  }
+
+  [[gnu::always_inline]] static inline void access_of_lane(Worker* worker, uint64_t address,
+                                                           unsigned size, StopReason what,
+                                                           bool is_volatile, const void* pc,
+                                                           bool is_padded) {
     // A lane's own stack is its registers and local memory.
     if (is_on_stack(address)) {
       if (is_zone(address)) [[unlikely]]
@@ -61,17 +56,9 @@ struct Hooks {
     const uint32_t path = warp.calls.path[lane];
     const uint64_t key = make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc));
     if (what == StopReason::load && !is_volatile && !is_padded) {
-      if (worker->cursor_ != worker->queue_end_) {
-        const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
-        if (event.key == key && event.size == size && event.path == path &&
-            address - event.base <= event.last &&
-            address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size))
-            [[likely]] {
-          warp.queue.address[event.loads - 1][lane] = address;
-          ++worker->cursor_;
-          return;
-        }
-      } else if (worker->leads_ && worker->load_ahead(warp, lane, key, address, size)) {
+      if (is_next_of_queue(worker, address, size, pc)) return;
+      if (worker->leads_ && worker->cursor_ == worker->queue_end_ &&
+          worker->load_ahead(warp, lane, key, address, size)) {
         return;
       }
     }
@@ -83,18 +70,48 @@ struct Hooks {
     worker->stop_and_return<void>(warp, lane);
   }
 
+  // A load that the group's first lane has put into the queue, to memory that may be read: notes the address, and the lane
+  // goes on.
+  [[gnu::always_inline]] static inline bool is_next_of_queue(Worker* worker, uint64_t address,
+                                                             unsigned size, const void* pc) {
+    if (worker->cursor_ == worker->queue_end_) return false;
+    Warp& warp = *worker->warp_;
+    const int lane = worker->lane_;
+    const LoadQueue::Event& event = warp.queue.event[worker->cursor_];
+    const bool is_next =
+        event.key == make_key(warp.calls.depth[lane], reinterpret_cast<uint64_t>(pc)) &&
+        event.size == size && event.path == warp.calls.path[lane] &&
+        address - event.base <= event.last &&
+        address - worker->stored_begin_ >= worker->stored_bytes_ && are_aligned(address, size);
+    if (!is_next) [[unlikely]]
+      return false;
+    warp.queue.address[event.loads - 1][lane] = address;
+    ++worker->cursor_;
+    return true;
+  }
+
   // What instrumented code calls. Blocks that are not counted run as fast as this returns, so it needs no stack
   // frame of its own.
   template <unsigned size, StopReason what, bool is_volatile>
   [[gnu::always_inline]] static inline void hook(const void* pointer, const void* pc) {
-    if (!uncounted) return counted_access<size, what, is_volatile>(pointer, pc);
+    if (!uncounted) {
+      const auto address = reinterpret_cast<uint64_t>(pointer);
+      Worker* worker = running;
+      if (!worker) return access_on_host(address, size, what, is_volatile, pc);
+      if (what == StopReason::load && !is_volatile && is_next_of_queue(worker, address, size, pc))
+        return;
+      return counted_access<size, what, is_volatile>(address, pc, worker);
+    }
     if (--uncounted == 0) take_turns(pc);
   }
 
   template <unsigned size, StopReason what, bool is_volatile>
-  [[gnu::noinline]] static void counted_access(const void* pointer, const void* pc) {
-    access(pointer, size, what, is_volatile, pc);
+  [[gnu::noinline]] static void counted_access(uint64_t address, const void* pc, Worker* worker) {
+    access_of_lane(worker, address, size, what, is_volatile, pc, false);
   }
+  // Apart, so that the host's code does without the stack frame of a lane's access.
+  static void access_on_host(uint64_t address, unsigned size, StopReason what, bool is_volatile,
+                             const void* pc);
   static void take_turns(const void* pc);
   static void perhaps_spins(const void* pc);
   static void access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc);
@@ -124,6 +141,12 @@ struct Hooks {
     const Calls& calls = warp.calls;
     note_stop(warp, lane, what, make_key(calls.depth[lane], reinterpret_cast<uint64_t>(pc)),
               calls.path[lane]);
+  }
+
+  // The running lane waits for its turn, and goes on at once if nobody else is before it.
+  static void pause(Worker& worker, const void* pc) {
+    note(*worker.warp_, worker.lane_, StopReason::resume, pc);
+    worker.stop(*worker.warp_, worker.lane_);
   }
 
   // For what a thread cannot do in a plain loop.

@@ -70,21 +70,15 @@ unsigned Hooks::active_mask(const void* pc) {
   if (!worker) return 0;
   // Without tracing, too, those meet here that come before anyone goes on: the lowest program counter is
   // first, and whoever has passed this one waits at a barrier, a collective or its end.
-  Warp& warp = *worker->warp_;
-  const int lane = worker->lane_;
-  note(warp, lane, StopReason::resume, pc);
-  worker->stop(warp, lane);
-  return warp.group;
+  pause(*worker, pc);
+  return worker->warp_->group;
 }
 
 void Hooks::yield(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
-  Warp& warp = *worker->warp_;
-  const int lane = worker->lane_;
-  note(warp, lane, StopReason::resume, pc);
-  warp.progress.yielded = true;
-  worker->stop(warp, lane);
+  worker->warp_->progress.yielded = true;
+  pause(*worker, pc);
 }
 
 int64_t Hooks::clock() {
@@ -97,11 +91,7 @@ int64_t Hooks::clock() {
 }
 
 void Hooks::catch_up(const void* pc) {
-  Worker* worker = running;
-  if (!loads_ahead()) return;
-  Warp& warp = *worker->warp_;
-  note(warp, worker->lane_, StopReason::resume, pc);
-  worker->stop(warp, worker->lane_);
+  if (loads_ahead()) pause(*running, pc);
 }
 
 }  // namespace simt::engine

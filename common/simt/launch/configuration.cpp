@@ -38,7 +38,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return cudaErrorInvalidValue;
   }
   // Without leave for more, the 48 KiB hold what is static, too.
-  const size_t fixed = config.kernel ? kernels::static_shared(config.kernel) : 0;
+  const size_t fixed = kernels::static_shared(config.kernel);
   if (fixed > device::kSharedPerBlock) {
     why = "its __shared__ variables take " + std::to_string(fixed) + " bytes together, and " +
           std::to_string(device::kSharedPerBlock) +
@@ -46,7 +46,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
           "`extern __shared__`";
     return cudaErrorInvalidValue;
   }
-  const size_t allowed = device::allowed_dynamic_shared(config.kernel, fixed);
+  const size_t allowed = kernels::allowed_dynamic_shared(config.kernel);
   if (config.shared > allowed) {
     why = "it asks for " + std::to_string(config.shared) + " bytes of dynamic shared memory, and " +
           std::to_string(allowed) + " are allowed" +

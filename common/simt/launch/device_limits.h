@@ -1,6 +1,7 @@
 // The limits of the simulated device, those of compute capability 9.0.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace simt::device {
@@ -14,11 +15,12 @@ inline constexpr size_t kSharedPerMultiprocessor = 228 * 1024;
 inline constexpr size_t kSharedReserved = 1024;  // what the system keeps for itself in every block
 
 // Blocks of so many threads that a multiprocessor holds at once; 0 if it cannot hold one.
-int resident_blocks(int block_size, size_t shared);
-
-// Dynamic shared memory is what 48 KiB leave beside the kernel's `fixed` bytes of __shared__ variables, unless the
-// program asks for more.
-void allow_dynamic_shared(const void* kernel, size_t bytes);
-size_t allowed_dynamic_shared(const void* kernel, size_t fixed);
+inline int resident_blocks(int block_size, size_t shared) {
+  if (block_size < 1 || block_size > 1024 || shared > kSharedPerBlockOptin) return 0;
+  const int whole_warps = (block_size + 31) / 32 * 32;
+  const size_t taken = (shared + kSharedReserved + 127) / 128 * 128;
+  return std::min({kThreadsPerMultiprocessor / whole_warps, kBlocksPerMultiprocessor,
+                   static_cast<int>(kSharedPerMultiprocessor / taken)});
+}
 
 }  // namespace simt::device

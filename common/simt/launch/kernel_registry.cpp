@@ -1,10 +1,12 @@
 #include "launch/kernel_registry.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "base/lasting.h"
 #include "base/symbols.h"
+#include "launch/device_limits.h"
 #include "report/errors.h"
 
 namespace simt::kernels {
@@ -30,11 +32,31 @@ Kernel find(const void* function) {
 }
 
 size_t static_shared(const void* function) {
+  if (!function) return 0;
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
   const auto [found, is_new] = r.static_shared.try_emplace(function, 0);
   if (is_new) found->second = symbols::shared_bytes_of(reinterpret_cast<uint64_t>(function));
   return found->second;
+}
+
+void allow_dynamic_shared(const void* function, size_t bytes) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  r.kernels[function].more_dynamic_shared = bytes;
+}
+
+size_t allowed_dynamic_shared(const void* function) {
+  if (function) {
+    return std::max(device::kSharedPerBlock - static_shared(function),
+                    find(function).more_dynamic_shared);
+  }
+  // A launch by overload resolution does not tell which kernel it is.
+  size_t most = device::kSharedPerBlock;
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  for (const auto& [known, kernel] : r.kernels) most = std::max(most, kernel.more_dynamic_shared);
+  return most;
 }
 
 cudaError_t launch(const void* function, const Config& config, void** arguments) {
@@ -55,7 +77,9 @@ bool simt::detail::register_kernel(const void* function, void (*launch)(const Co
                                    unsigned most_threads, bool has_parameters) {
   kernels::Registry& r = kernels::registry();
   const std::lock_guard lock(r.mutex);
-  r.kernels[function] = {launch, most_threads ? most_threads : kernels::Kernel{}.most_threads,
-                         has_parameters};
+  kernels::Kernel& kernel = r.kernels[function];
+  kernel.launch = launch;
+  if (most_threads) kernel.most_threads = most_threads;
+  kernel.has_parameters = has_parameters;
   return true;
 }

@@ -28,19 +28,8 @@
 namespace simt::engine {
 namespace {
 
-LaunchKey key_of(const Config& config, void (*entry)(void*),
-                 std::span<const detail::Argument> arguments) {
-  const dim3 g = config.grid, b = config.block;
-  LaunchKey key;
-  key.words = {reinterpret_cast<uint64_t>(entry),
-               reinterpret_cast<uint64_t>(config.kernel),
-               config.shared,
-               g.x,
-               g.y,
-               g.z,
-               b.x,
-               b.y,
-               b.z};
+LaunchKey key_of(const LaunchShape& shape, std::span<const detail::Argument> arguments) {
+  LaunchKey key{shape, {}};
   for (const detail::Argument& argument : arguments) {
     const auto* bytes = static_cast<const unsigned char*>(argument.data);
     key.arguments.insert(key.arguments.end(), bytes, bytes + argument.size);
@@ -62,8 +51,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
-  Sampling::Kind& kind = lasting<Sampling>().kind(config, entry);
-  uint64_t& accesses = kind.accesses;
+  const LaunchShape shape = shape_of(config, entry);
+  sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
   device::Record record;
   std::string& kernel = record.launch.kernel;
   record.launch.grid = config.grid;
@@ -73,16 +62,17 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   auto known = launch_memo::Known::nothing;
   bool learns = false;
   if (compares) {
-    key = key_of(config, entry, {arguments, count});
+    key = key_of(shape, {arguments, count});
     known = launch_memo::look_up(key, kernel);
-    if (known == launch_memo::Known::all && Sampling::is_enough(accesses)) {
+    if (known == launch_memo::Known::all && sampling::is_enough(like_this)) {
       device::finish_launch(std::move(record), {});
       return;
     }
     kernel.clear();
-    // Others of its kind repeat, and this one comes again and again, with arguments of its own: counted in full
-    // once more, it is known as well.
-    if (known == launch_memo::Known::nothing && kind.repeats && Sampling::is_enough(accesses)) {
+    // Others like this one repeat, and it comes again and again, with arguments of its own: counted in full once more, it
+    // is known as well.
+    if (known == launch_memo::Known::nothing && like_this.repeats &&
+        sampling::is_enough(like_this)) {
       const unsigned times = launch_memo::missed(key);
       learns = times >= 4 && std::has_single_bit(times);
     }
@@ -99,7 +89,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.traced = traced_program;
   grid.run_ahead = settings::runs_ahead();
   const uint64_t blocks = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
-  const uint64_t wanted = learns ? blocks : Sampling::wanted(blocks, accesses);
+  const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
@@ -159,13 +149,15 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   });
   if (!grid.checks_blocks || record.by_pc.empty()) memory::mark_all_written();
   add_block_races(races, test_and_set, faults);
-  for (const auto& [pc, counts] : record.by_pc) accesses += accesses_of(counts);
+  for (const auto& [pc, counts] : record.by_pc) {
+    like_this.accesses += sampling::accesses_of(counts);
+  }
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    kind.repeats = launch_memo::remember(std::move(key), kernel, footprint, before);
+    like_this.repeats = launch_memo::remember(std::move(key), kernel, footprint, before);
   } else {
     memory::note_stored_anywhere();
   }

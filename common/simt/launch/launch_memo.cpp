@@ -66,13 +66,13 @@ unsigned missed(const LaunchKey& key) {
   return 1;
 }
 
-bool remember(LaunchKey key, std::string kernel, const Footprint& effects, uint64_t before) {
-  for (const Touched& t : effects.touched()) {
+bool remember(LaunchKey key, std::string kernel, const Footprint& footprint, uint64_t before) {
+  for (const Touched& t : footprint.touched()) {
     if (t.written) memory::note_stored(t.base);
   }
-  if (effects.shown() || effects.touched().size() > kMostTouched) return false;
+  if (footprint.shown() || footprint.touched().size() > kMostTouched) return false;
   Memo memo{std::move(key), std::move(kernel), {}, {}};
-  for (const Touched& t : effects.touched()) {
+  for (const Touched& t : footprint.touched()) {
     const uint64_t version = memory::version_of(t.base);
     if (!version || (t.read && (t.written || version > before))) return false;
     (t.read ? memo.read : memo.written).emplace_back(t.base, version);

@@ -7,20 +7,18 @@
 // elsewhere: no atomic or volatile access, no printf, no clock, no heap.
 #pragma once
 
-#include <simt/config.h>
-#include <simt/runtime.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "launch/sampling.h"
 #include "memory/footprint.h"
 
 namespace simt::engine {
 
 // A launch as far as it can be told from others: what is launched how, and the bytes of its arguments.
 struct LaunchKey {
-  std::vector<uint64_t> words;
+  LaunchShape shape;
   std::vector<unsigned char> arguments;
   bool operator==(const LaunchKey&) const = default;
 };
@@ -38,7 +36,7 @@ Known look_up(const LaunchKey& key, std::string& kernel);
 unsigned missed(const LaunchKey& key);
 // The launch has run, was counted in full, and found no fault. `before` is the latest version of memory when it
 // began: what another thread of the host has written to since may not be what it read. Is it known from now on?
-bool remember(LaunchKey key, std::string kernel, const Footprint& effects, uint64_t before);
+bool remember(LaunchKey key, std::string kernel, const Footprint& footprint, uint64_t before);
 // The launch has run, of which it was known what it writes.
 void remember_again(const LaunchKey& key);
 // Somebody wrote where no allocation of cudaMalloc is, to a __constant__ variable for one.

@@ -9,43 +9,48 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 
 #include "base/settings.h"
 
 namespace simt::engine {
 
-class Sampling {
- public:
-  static constexpr uint64_t kAccesses = uint64_t{1} << 26;
-  static constexpr uint64_t kBlocks = 4;
+// Which kernel is launched, and in which grid of which blocks.
+using LaunchShape = std::array<uint64_t, 9>;
+inline LaunchShape shape_of(const Config& config, void (*entry)(void*)) {
+  const dim3 g = config.grid, b = config.block;
+  return {reinterpret_cast<uint64_t>(entry),
+          reinterpret_cast<uint64_t>(config.kernel),
+          config.shared,
+          g.x,
+          g.y,
+          g.z,
+          b.x,
+          b.y,
+          b.z};
+}
 
-  // Launches of one kernel, grid and block.
-  struct Kind {
-    uint64_t accesses = 0;
-    bool repeats = false;  // the latest that was counted in full need not run again
-  };
+namespace sampling {
 
-  Kind& kind(const Config& config, void (*entry)(void*)) {
-    const dim3 g = config.grid, b = config.block;
-    return kinds_[{reinterpret_cast<uint64_t>(entry), reinterpret_cast<uint64_t>(config.kernel),
-                   config.shared, g.x, g.y, g.z, b.x, b.y, b.z}];
-  }
+inline constexpr uint64_t kAccesses = uint64_t{1} << 26;
+inline constexpr uint64_t kBlocks = 4;
 
-  // Have such launches been counted in full for long enough?
-  static bool is_enough(uint64_t accesses) {
-    return !settings::has_blocks() && accesses >= settings::counted_in_full(kAccesses);
-  }
-
-  static uint64_t wanted(uint64_t blocks, uint64_t accesses) {
-    if (settings::has_blocks()) return settings::blocks(blocks);
-    const uint64_t full = settings::counted_in_full(kAccesses);
-    return accesses < full ? blocks : accesses / 2 < full ? kBlocks : 1;
-  }
-
- private:
-  std::map<std::array<uint64_t, 9>, Kind> kinds_;
+// The launches of one shape so far.
+struct Launches {
+  uint64_t accesses = 0;
+  bool repeats = false;  // the latest that was counted in full need not run again
 };
+
+// Have they been counted in full for long enough?
+inline bool is_enough(const Launches& launches) {
+  return !settings::has_blocks() && launches.accesses >= settings::counted_in_full(kAccesses);
+}
+
+// How many of its blocks to count of the next.
+inline uint64_t wanted(uint64_t blocks, const Launches& launches) {
+  if (settings::has_blocks()) return settings::blocks(blocks);
+  const uint64_t full = settings::counted_in_full(kAccesses);
+  return launches.accesses < full ? blocks : launches.accesses / 2 < full ? kBlocks : 1;
+}
 
 // Of all lanes.
 inline uint64_t accesses_of(const Counts& c) {
@@ -53,4 +58,5 @@ inline uint64_t accesses_of(const Counts& c) {
          c.shared_load_active_lanes + c.shared_store_active_lanes + c.shared_atomic_active_lanes;
 }
 
+}  // namespace sampling
 }  // namespace simt::engine

@@ -171,13 +171,17 @@ const Allocation* find(uint64_t address) {
   return below && address - below->base < below->size ? below : nullptr;
 }
 
-const Allocation* find_below(uint64_t address) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  auto it = s.allocations.upper_bound(address);
-  if (it == s.allocations.begin()) return nullptr;
+// Under the mutex.
+static Allocation* below(uint64_t address) {
+  auto it = state().allocations.upper_bound(address);
+  if (it == state().allocations.begin()) return nullptr;
   --it;
   return in_device_arena(it->first) == in_device_arena(address) ? &it->second : nullptr;
+}
+
+const Allocation* find_below(uint64_t address) {
+  const std::lock_guard lock(state().mutex);
+  return below(address);
 }
 
 const Allocation* find_above(uint64_t address) {
@@ -235,16 +239,14 @@ void note_stored_anywhere() {
 }
 
 void mark_written(uint64_t address, uint64_t size) {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  auto it = s.allocations.upper_bound(address);
-  if (it == s.allocations.begin()) return;
-  Allocation& allocation = (--it)->second;
-  allocation.stored = ++stores;
-  if (allocation.written || address >= allocation.end()) return;
-  if (address == allocation.base && size >= allocation.size) {
+  const std::lock_guard lock(state().mutex);
+  Allocation* const found = below(address);
+  if (!found) return;
+  found->stored = ++stores;
+  if (found->written || address >= found->end()) return;
+  if (address == found->base && size >= found->size) {
     ++changes;
-    allocation.written = true;
+    found->written = true;
   } else {
     engine::shadow::mark_written(address, size);
   }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/host_memory.h"
+
 namespace simt::engine {
 
 struct Touched {
@@ -21,8 +23,13 @@ struct SharedWrite {
 class Footprint {
  public:
   void note(uint64_t base, bool write) {
-    if (base == last_ && (write ? last_written_ : last_read_)) return;
-    note_new(base, write);
+    for (Touched& known : touched_) {  // a launch uses few allocations
+      if (known.base != base) continue;
+      (write ? known.written : known.read) = true;
+      return;
+    }
+    const HostMemory bookkeeping;  // a lane may be running
+    touched_.push_back({base, !write, write});
   }
   void note_shared_write(uint64_t base, uint64_t first, uint64_t end);
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory
@@ -30,14 +37,11 @@ class Footprint {
   const std::vector<Touched>& touched() const { return touched_; }
   const std::vector<SharedWrite>& shared_writes() const { return shared_writes_; }
   void add(const Footprint& other);
-  void clear();
+  void clear() { *this = {}; }
 
  private:
-  void note_new(uint64_t base, bool write);
   std::vector<Touched> touched_;
   std::vector<SharedWrite> shared_writes_;
-  uint64_t last_ = 0;
-  bool last_read_ = false, last_written_ = false;
   bool shown_ = false;
 };
 

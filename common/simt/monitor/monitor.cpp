@@ -25,16 +25,20 @@ void Monitor::next_interval() {
 }
 
 bool Monitor::observe(const Request& request) {
+  CountTable::Entry& entry = counter.table.at(request.pc);
+  return observe(request, entry, entry.counts);
+}
+
+bool Monitor::observe(const Request& request, CountTable::Entry& entry, Counts& counts) {
   for (const int lane : lanes_of(request.lanes & request.warp->has_wrong_index)) {
     if (!array_index.settle(request, lane)) return false;
   }
-  CountTable::Entry& entry = counter.table.at(request.pc);
   const uint32_t in_shared = lanes_in_shared(request);
-  if (in_shared == request.lanes) return observe_shared(request, entry);
+  if (in_shared == request.lanes) return observe_shared(request, entry, counts);
   if (!in_shared) [[likely]]
-    return observe_global(request, entry);
-  return observe_shared(request.of(in_shared), entry) &&
-         observe_global(request.of(request.lanes & ~in_shared), entry);
+    return observe_global(request, entry, counts);
+  return observe_shared(request.of(in_shared), entry, counts) &&
+         observe_global(request.of(request.lanes & ~in_shared), entry, counts);
 }
 
 // Generic addresses may point anywhere, lane by lane; nearly always they agree.
@@ -59,29 +63,34 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
   return lanes;
 }
 
-bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry) {
+uint32_t Monitor::lanes_in_constants(const Request& request) {
+  uint32_t lanes = 0;
+  if (!simt_constant_begin) return lanes;
+  for (const int lane : lanes_of(request.lanes)) {
+    if (is_constant(request.address[lane])) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
   offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
   if (!verdict.goes_on) return false;
-  counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, entry.counts);
+  counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, counts);
   return true;
 }
 
-bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
-  Request request = asked;
+bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, Counts& counts) {
   // Constant memory is another path, with a cache of its own.
-  if (simt_constant_begin) {
-    bool writes = false;
-    for (const int lane : lanes_of(asked.lanes)) {
-      if (!is_constant(asked.address[lane])) continue;
-      request.lanes &= ~(1u << lane);
-      if (!asked.writes()) continue;
-      faults.add(fault_of(Fault::Kind::constant_write, block, asked, lane));
-      writes = true;
+  if (const uint32_t constant = lanes_in_constants(request)) [[unlikely]] {
+    if (!request.writes()) {
+      const uint32_t others = request.lanes & ~constant;
+      return !others || observe_global(request.of(others), entry, counts);
     }
-    if (writes) return false;
-    if (!request.lanes) return true;
-    if (request.lanes != asked.lanes) request.span = span_of(request.address, request.lanes);
+    for (const int lane : lanes_of(constant)) {
+      faults.add(fault_of(Fault::Kind::constant_write, block, request, lane));
+    }
+    return false;
   }
 
   const GlobalChecker::Place place = global_checker.check_place(request);
@@ -96,10 +105,10 @@ bool Monitor::observe_global(const Request& asked, CountTable::Entry& entry) {
   }
   if (block.checks_blocks) {
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
-    thread_checker.check(request, again);
+    thread_checker.check(request, place.range, again);
   }
   offer_example(request, false, entry);
-  counter.count_global(request, entry.counts);
+  counter.count_global(request, counts);
   return true;
 }
 
@@ -143,23 +152,24 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
     load.lanes = reading;
     load.address = source;
     load.span = span_of(source, reading);
-    const uint64_t sectors = counter.table.at(load.pc).counts.global_load_sectors;
-    if (!observe(load)) return false;
-    counter.table.at(load.pc).counts.global_load_sectors = sectors + cost.sectors;
+    CountTable::Entry& entry = counter.table.at(load.pc);
+    Counts counts;
+    if (!observe(load, entry, counts)) return false;
+    counts.global_load_sectors = cost.sectors;
+    entry.counts += counts;
   }
 
-  const Counts before = counter.table.at(store.pc).counts;
-  const bool goes_on = observe(store);
-  Counts& counts = counter.table.at(store.pc).counts;
-  counts = before;  // the hardware does not count it among the stores
-  counts.shared_wavefronts += cost.wavefronts;
-  counts.shared_wavefronts_ideal += cost.ideal;
-  return goes_on;
+  CountTable::Entry& entry = counter.table.at(store.pc);
+  Counts others;  // the hardware does not count it among the stores
+  if (!observe(store, entry, others)) return false;
+  entry.counts.shared_wavefronts += cost.wavefronts;
+  entry.counts.shared_wavefronts_ideal += cost.ideal;
+  return true;
 }
 
 void Monitor::settle(WarpChecks& warp) {
-  if (warp.capture) conflicts_.settle(warp, faults, block_races);
   global_checker.stores.end();
+  if (warp.capture) conflicts_.settle(warp, faults, block_races, global_checker.stores);
   global_checker.settle();
 }
 
@@ -168,11 +178,11 @@ void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) 
   if (whole_device) global_checker.blocks.fence();
 }
 
-void Monitor::copy_begins(const Request& store, int lane) {
-  const uint64_t address = store.address[lane];
-  Fault fault = shared_checker.fault_at(Fault::Kind::shared_uninitialized, store, lane, address);
-  fault.text = "copy";
-  shared_checker.doubt(address, store.size, values_.number(fault));
+void Monitor::copy_begins(Fault read) {
+  const uint64_t address = read.address;
+  shared_checker.name_place(read, address);
+  read.text = "copy";
+  shared_checker.doubt(address, read.size, values_.number(read));
 }
 
 bool Monitor::is_partly_written(uint64_t address, uint64_t size) const {

@@ -6,7 +6,7 @@
 #include "base/block_context.h"
 #include "base/request.h"
 #include "check/array_index.h"
-#include "check/block_race_log.h"
+#include "check/block_races.h"
 #include "check/faults.h"
 #include "check/global_checker.h"
 #include "check/shared_checker.h"
@@ -41,8 +41,8 @@ class Monitor {
 
   // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
   void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
-  // A copy to shared memory has begun, and one has arrived. In between nobody may read there.
-  void copy_begins(const Request& store, int lane);
+  // A copy to shared memory has begun, and one has arrived. In between nobody may read there: that is this fault.
+  void copy_begins(Fault read);
   void copy_arrives(uint64_t address, unsigned size) { shared_checker.doubt(address, size, 0); }
 
   // Have some of the bytes been written, and others not?
@@ -65,14 +65,16 @@ class Monitor {
  public:
   ArrayIndexCheck array_index{block, shared, faults};
   SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_};
-  GlobalChecker global_checker{block, faults, block_races, values_, ranges};
-  ThreadChecker thread_checker{block,      block_races,    thread_order_,
-                               conflicts_, global_checker, ranges};
+  GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
+  ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 
  private:
   uint32_t lanes_in_shared(const Request& request) const;
-  bool observe_shared(const Request& request, CountTable::Entry& entry);
-  bool observe_global(const Request& request, CountTable::Entry& entry);
+  static uint32_t lanes_in_constants(const Request& request);
+  // `entry` is that of the request's place, and `counts` what counts are added to: its own, or others.
+  bool observe(const Request& request, CountTable::Entry& entry, Counts& counts);
+  bool observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts);
+  bool observe_global(const Request& request, CountTable::Entry& entry, Counts& counts);
   void offer_example(const Request& request, bool is_shared, CountTable::Entry& entry);
 };
 

@@ -68,6 +68,13 @@ bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
   }
 }
 
+// Rows that are longer than the distance from one to the next.
+cudaError_t wrong_pitch(size_t width, size_t pitch) {
+  explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
+          std::to_string(pitch));
+  return result(cudaErrorInvalidPitchValue);
+}
+
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
   if (simt::engine::in_program_data(address)) simt::engine::launch_memo::forget();
@@ -85,11 +92,8 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
                       size_t height, cudaMemcpyKind kind) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
-  if (to_pitch < width || from_pitch < width) {
-    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
-            std::to_string(std::min(to_pitch, from_pitch)));
-    return result(cudaErrorInvalidPitchValue);
-  }
+  if (const size_t pitch = std::min(to_pitch, from_pitch); pitch < width)
+    return wrong_pitch(width, pitch);
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return result(cudaErrorInvalidMemcpyDirection);
   }
@@ -122,11 +126,7 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
 cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
-  if (pitch < width) {
-    explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
-            std::to_string(pitch));
-    return result(cudaErrorInvalidPitchValue);
-  }
+  if (pitch < width) return wrong_pitch(width, pitch);
   const bool is_known =
       simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) || is_variable(pointer);
   std::string wrong = is_known ? wrong_with("range", pointer, (height - 1) * pitch + width)

@@ -62,7 +62,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
     if (value < 0 || static_cast<size_t>(value) > most) {
       return result(cudaErrorInvalidValue);
     }
-    simt::device::allow_dynamic_shared(function, static_cast<size_t>(value));
+    simt::kernels::allow_dynamic_shared(function, static_cast<size_t>(value));
   }
   return result(cudaSuccess);
 }
@@ -70,13 +70,12 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   if (!attributes || !function) return result(cudaErrorInvalidValue);
   *attributes = {};
-  const size_t fixed = simt::kernels::static_shared(function);
-  attributes->sharedSizeBytes = fixed;
+  attributes->sharedSizeBytes = simt::kernels::static_shared(function);
   attributes->maxThreadsPerBlock = static_cast<int>(simt::kernels::find(function).most_threads);
   attributes->numRegs = 64;
   attributes->ptxVersion = attributes->binaryVersion = 90;
   attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(simt::device::allowed_dynamic_shared(function, fixed));
+      static_cast<int>(simt::kernels::allowed_dynamic_shared(function));
   return result(cudaSuccess);
 }
 

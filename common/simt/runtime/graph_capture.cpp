@@ -23,9 +23,9 @@ void simt::detail::capture(const Config& config, Work work) {
     return error ? device::result(error) : device::sticky_error();
   };
   if (config.to_node) {
-    target->work = std::move(later);
+    target->run = std::move(later);
   } else {
-    note(config.stream, cudaGraphNodeTypeKernel, std::move(later));
+    note(config.stream, {cudaGraphNodeTypeKernel, std::move(later)});
   }
 }
 

@@ -9,24 +9,14 @@
 using namespace simt::graphs;
 using simt::device::result;
 
-namespace {
-
-CUgraphExec_st::Step* find_step(cudaGraphExec_t exec, cudaGraphNode_t node) {
+// What the graph does for this node; nullptr if it has none of it.
+static Work* work_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
   if (!exec) return nullptr;
   for (CUgraphExec_st::Step& step : exec->steps) {
-    if (step.node == node) return &step;
+    if (step.node == node) return &step.work;
   }
   return nullptr;
 }
-
-cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t node, std::function<cudaError_t()> work) {
-  CUgraphExec_st::Step* step = find_step(exec, node);
-  if (!step) return result(cudaErrorInvalidValue);
-  step->work = std::move(work);
-  return result(cudaSuccess);
-}
-
-}  // namespace
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (!exec || !graph) return result(cudaErrorInvalidValue);
@@ -58,7 +48,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!exec) return result(cudaErrorInvalidValue);
   if (const cudaError_t error = simt::device::sticky_error()) return error;
   if (is_capturing(stream)) {
-    note(stream, cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); });
+    note(stream, {cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); }});
     return result(cudaSuccess);
   }
   return result(run(exec->steps));
@@ -78,7 +68,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGra
     found = cudaGraphExecUpdateErrorTopologyChanged;
   } else {
     for (size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].type != exec->steps[i].type) found = cudaGraphExecUpdateErrorNodeTypeChanged;
+      if (steps[i].work.type != exec->steps[i].work.type)
+        found = cudaGraphExecUpdateErrorNodeTypeChanged;
     }
   }
   if (outcome) *outcome = found;
@@ -97,33 +88,27 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  std::function<cudaError_t()> work;
-  if (const cudaError_t error = kernel_work(*params, work)) return error;
-  return replace(exec, node, std::move(work));
+  return replace(work_of(exec, node), kernel_work(params));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  return replace(exec, node, copy_work(*params));
+  return replace(work_of(exec, node), copy_work(params));
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
                                                const void* from, size_t size, cudaMemcpyKind kind) {
-  return replace(exec, node, [=] { return cudaMemcpy(to, from, size, kind); });
+  return replace(work_of(exec, node), copy_work(to, from, size, kind));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemsetParams* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  return replace(exec, node, set_work(*params));
+  return replace(work_of(exec, node), set_work(params));
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const cudaHostNodeParams* params) {
-  if (!params || !params->fn) return result(cudaErrorInvalidValue);
-  return replace(exec, node, host_work(*params));
+  return replace(work_of(exec, node), host_work(params));
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
@@ -135,7 +120,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
   out << "digraph graph_ {\n";
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
     const Node& node = *graph->nodes[i];
-    out << "  node" << i << " [label=\"" << kTypes[node.type] << "\"]\n";
+    out << "  node" << i << " [label=\"" << kTypes[node.work.type] << "\"]\n";
     for (size_t j = 0; j < graph->nodes.size(); ++j) {
       if (std::count(node.after.begin(), node.after.end(), graph->nodes[j].get())) {
         out << "  node" << j << " -> node" << i << '\n';

@@ -1,6 +1,6 @@
 // Graphs and their nodes.
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <utility>
 
 #include "report/errors.h"
@@ -25,22 +25,14 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   if (!clone || !original) return result(cudaErrorInvalidValue);
   auto* graph = new CUgraph_st;
-  std::vector<std::pair<const Node*, Node*>> twins;
+  std::map<const Node*, Node*> twins;
   for (const auto& node : original->nodes) {
-    auto twin = std::make_unique<Node>(*node);
+    Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
     twin->graph = graph;
-    twins.emplace_back(node.get(), twin.get());
-    graph->nodes.push_back(std::move(twin));
+    twins[node.get()] = twin;
   }
   for (const auto& node : graph->nodes) {
-    for (Node*& after : node->after) {
-      for (const auto& [old, twin] : twins) {
-        if (old == after) {
-          after = twin;
-          break;
-        }
-      }
-    }
+    for (Node*& after : node->after) after = twins.at(after);
   }
   *clone = graph;
   return result(cudaSuccess);
@@ -49,84 +41,74 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  std::function<cudaError_t()> work;
-  if (const cudaError_t error = kernel_work(*params, work)) return error;
-  if (const cudaError_t error =
-          add(node, graph, after, count, cudaGraphNodeTypeKernel, std::move(work))) {
-    return error;
-  }
-  (*node)->kernel = *params;
-  return cudaSuccess;
+  return add(node, graph, after, count, kernel_work(params));
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy, copy_work(*params));
+  return add(node, graph, after, count, copy_work(params));
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* to,
                                      const void* from, size_t size, cudaMemcpyKind kind) {
-  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
-             [=] { return cudaMemcpy(to, from, size, kind); });
+  return add(node, graph, after, count, copy_work(to, from, size, kind));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                            const cudaGraphNode_t* after, size_t count,
                                            const void* symbol, const void* from, size_t size,
                                            size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
-             [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); });
+  return add(node, graph, after, count,
+             {cudaGraphNodeTypeMemcpy,
+              [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); }});
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                              const cudaGraphNode_t* after, size_t count, void* to,
                                              const void* symbol, size_t size, size_t offset,
                                              cudaMemcpyKind kind) {
-  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
-             [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
+  return add(node, graph, after, count,
+             {cudaGraphNodeTypeMemcpy,
+              [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); }});
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* params) {
-  if (!params) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count, cudaGraphNodeTypeMemset, set_work(*params));
+  return add(node, graph, after, count, set_work(params));
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* params) {
-  if (!params || !params->fn) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count, cudaGraphNodeTypeHost, host_work(*params));
+  return add(node, graph, after, count, host_work(params));
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
-  return add(node, graph, after, count, cudaGraphNodeTypeEmpty, {});
+  return add(node, graph, after, count, {cudaGraphNodeTypeEmpty});
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
   if (!child) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count, cudaGraphNodeTypeGraph,
-             [steps = steps_of(*child)] { return run(steps); });
+  return add(node, graph, after, count,
+             {cudaGraphNodeTypeGraph, [steps = steps_of(*child)] { return run(steps); }});
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* after, size_t count,
                                         cudaEvent_t event) {
-  return add(node, graph, after, count, cudaGraphNodeTypeEventRecord,
-             [event] { return cudaEventRecord(event); });
+  return add(node, graph, after, count,
+             {cudaGraphNodeTypeEventRecord, [event] { return cudaEventRecord(event); }});
 }
 
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                       const cudaGraphNode_t* after, size_t count, cudaEvent_t) {
-  return add(node, graph, after, count, cudaGraphNodeTypeWaitEvent, {});
+  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent});
 }
 
 // The memory of a graph belongs to its node and to what was instantiated of it. Where no node frees it the program may, and the
@@ -141,16 +123,17 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
   const std::shared_ptr<void> owner(memory, [](void* p) {
     if (simt::runtime::live_at(p)) cudaFree(p);
   });
-  return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, [owner] {
-    simt::memory::allocate_again(reinterpret_cast<uint64_t>(owner.get()));
-    return cudaSuccess;
-  });
+  return add(node, graph, after, count,
+             {cudaGraphNodeTypeMemAlloc, [owner] {
+                simt::memory::allocate_again(reinterpret_cast<uint64_t>(owner.get()));
+                return cudaSuccess;
+              }});
 }
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, size_t count, void* pointer) {
   if (!pointer) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count, cudaGraphNodeTypeMemFree, {});
+  return add(node, graph, after, count, {cudaGraphNodeTypeMemFree});
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
@@ -260,7 +243,7 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (!node || !type) return result(cudaErrorInvalidValue);
-  *type = node->type;
+  *type = node->work.type;
   return result(cudaSuccess);
 }
 
@@ -273,34 +256,22 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
-  if (!node || !params || node->type != cudaGraphNodeTypeKernel || !node->kernel.func) {
-    return result(cudaErrorInvalidValue);
-  }
-  *params = node->kernel;
+  if (!node || !params || !node->work.kernel.func) return result(cudaErrorInvalidValue);
+  *params = node->work.kernel;
   return result(cudaSuccess);
 }
+
+static Work* work_of(cudaGraphNode_t node) { return node ? &node->work : nullptr; }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  if (!node || !params) return result(cudaErrorInvalidValue);
-  if (const cudaError_t error = kernel_work(*params, node->work)) return error;
-  node->kernel = *params;
-  return result(cudaSuccess);
+  return replace(work_of(node), kernel_work(params));
 }
-
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  if (!node || !params) return result(cudaErrorInvalidValue);
-  node->work = copy_work(*params);
-  return result(cudaSuccess);
+  return replace(work_of(node), copy_work(params));
 }
-
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  if (!node || !params) return result(cudaErrorInvalidValue);
-  node->work = set_work(*params);
-  return result(cudaSuccess);
+  return replace(work_of(node), set_work(params));
 }
-
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  if (!node || !params || !params->fn) return result(cudaErrorInvalidValue);
-  node->work = host_work(*params);
-  return result(cudaSuccess);
+  return replace(work_of(node), host_work(params));
 }

@@ -11,86 +11,76 @@ namespace simt::graphs {
 
 using device::result;
 
-namespace {
-
-// The nodes so that each comes after those it waits for, otherwise as they were added. Empty for a graph
-// with a cycle.
-std::vector<const Node*> sorted(const CUgraph_st& graph) {
-  std::vector<const Node*> order;
-  std::set<const Node*> done;
-  while (order.size() < graph.nodes.size()) {
-    const size_t before = order.size();
-    for (const auto& node : graph.nodes) {
-      if (done.contains(node.get())) continue;
-      if (std::all_of(node->after.begin(), node->after.end(),
-                      [&](const Node* other) { return done.contains(other); })) {
-        order.push_back(node.get());
-        done.insert(node.get());
-      }
-    }
-    if (order.size() == before) return {};
-  }
-  return order;
-}
-
-}  // namespace
-
-std::unique_ptr<Node> make_node(CUgraph_st* graph, cudaGraphNodeType type, std::vector<Node*> after,
-                                std::function<cudaError_t()> work) {
-  auto node = std::make_unique<Node>();
-  node->graph = graph;
-  node->type = type;
-  node->after = std::move(after);
-  node->work = std::move(work);
-  return node;
-}
-
-thread_local Node* target = nullptr;
+thread_local Work* target = nullptr;
 
 std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph) {
   std::vector<CUgraphExec_st::Step> steps;
-  for (const Node* node : sorted(graph)) steps.push_back({node, node->type, node->work});
+  std::set<const Node*> done;
+  while (steps.size() < graph.nodes.size()) {
+    const size_t before = steps.size();
+    for (const auto& node : graph.nodes) {
+      const auto is_done = [&](const Node* other) { return done.contains(other); };
+      if (is_done(node.get()) || !std::all_of(node->after.begin(), node->after.end(), is_done))
+        continue;
+      steps.push_back({node.get(), node->work});
+      done.insert(node.get());
+    }
+    if (steps.size() == before) return {};
+  }
   return steps;
 }
 
 cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps) {
   for (const CUgraphExec_st::Step& step : steps) {
-    if (!step.work) continue;
-    if (const cudaError_t error = step.work()) return error;
+    if (!step.work.run) continue;
+    if (const cudaError_t error = step.work.run()) return error;
   }
   return cudaSuccess;
 }
 
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
-                cudaGraphNodeType type, std::function<cudaError_t()> work) {
+                Work work) {
+  if (work.wrong) return result(work.wrong);
   if (!out || !graph || (count && !after)) return result(cudaErrorInvalidValue);
   std::vector<Node*> nodes(after, after + count);
   for (const Node* node : nodes) {
     if (!node || node->graph != graph) return result(cudaErrorInvalidValue);
   }
-  *out = graph->nodes.emplace_back(make_node(graph, type, std::move(nodes), std::move(work))).get();
+  graph->nodes.push_back(std::make_unique<Node>(Node{graph, std::move(nodes), std::move(work)}));
+  *out = graph->nodes.back().get();
   return result(cudaSuccess);
 }
 
-// The launch with the arguments as they are now.
-cudaError_t kernel_work(const cudaKernelNodeParams& params, std::function<cudaError_t()>& work) {
-  if (!kernels::find(params.func).launch) return result(cudaErrorInvalidDeviceFunction);
-  Node node;
-  target = &node;
-  Config config(params.gridDim, params.blockDim, params.sharedMemBytes, nullptr);
+cudaError_t replace(Work* old, Work work) {
+  if (work.wrong) return result(work.wrong);
+  if (!old || old->type != work.type) return result(cudaErrorInvalidValue);
+  *old = std::move(work);
+  return result(cudaSuccess);
+}
+
+Work kernel_work(const cudaKernelNodeParams* params) {
+  if (!params) return {.wrong = cudaErrorInvalidValue};
+  if (!kernels::find(params->func).launch) return {.wrong = cudaErrorInvalidDeviceFunction};
+  Work work{.type = cudaGraphNodeTypeKernel, .kernel = *params};
+  target = &work;
+  Config config(params->gridDim, params->blockDim, params->sharedMemBytes, nullptr);
   config.to_node = true;
-  kernels::launch(params.func, config, params.kernelParams);
+  kernels::launch(params->func, config, params->kernelParams);
   target = nullptr;
-  work = std::move(node.work);
-  return cudaSuccess;
+  return work;
 }
 
-std::function<cudaError_t()> copy_work(const cudaMemcpy3DParms& params) {
-  return [params] { return cudaMemcpy3D(&params); };
+Work copy_work(const cudaMemcpy3DParms* params) {
+  if (!params) return {.wrong = cudaErrorInvalidValue};
+  return {cudaGraphNodeTypeMemcpy, [p = *params] { return cudaMemcpy3D(&p); }};
+}
+Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy(to, from, size, kind); }};
 }
 
-std::function<cudaError_t()> set_work(const cudaMemsetParams& p) {
-  return [p]() -> cudaError_t {
+Work set_work(const cudaMemsetParams* params) {
+  if (!params) return {.wrong = cudaErrorInvalidValue};
+  const auto set = [p = *params]() -> cudaError_t {
     if (p.elementSize == 1)
       return cudaMemset2D(p.dst, p.height > 1 ? p.pitch : p.width, static_cast<int>(p.value),
                           p.width, p.height);
@@ -107,16 +97,17 @@ std::function<cudaError_t()> set_work(const cudaMemsetParams& p) {
     }
     return cudaSuccess;
   };
+  return {cudaGraphNodeTypeMemset, set};
 }
 
-std::function<cudaError_t()> host_work(const cudaHostNodeParams& p) {
-  return [p] {
-    p.fn(p.userData);
-    return cudaSuccess;
-  };
+Work host_work(const cudaHostNodeParams* params) {
+  if (!params || !params->fn) return {.wrong = cudaErrorInvalidValue};
+  return {cudaGraphNodeTypeHost, [p = *params] {
+            p.fn(p.userData);
+            return cudaSuccess;
+          }};
 }
 
-// Is `node` among those that `from` wait for, directly or not?
 bool reaches(const std::vector<Node*>& from, const Node* node) {
   std::vector<Node*> open = from;
   std::set<const Node*> seen;
@@ -129,10 +120,10 @@ bool reaches(const std::vector<Node*>& from, const Node* node) {
   return false;
 }
 
-void note(cudaStream_t stream, cudaGraphNodeType type, std::function<cudaError_t()> work) {
+void note(cudaStream_t stream, Work work) {
   CUgraph_st* graph = stream->capture->graph;
-  auto& node = graph->nodes.emplace_back(make_node(graph, type, stream->last, std::move(work)));
-  stream->last = {node.get()};
+  graph->nodes.push_back(std::make_unique<Node>(Node{graph, stream->last, std::move(work)}));
+  stream->last = {graph->nodes.back().get()};
 }
 
 }  // namespace simt::graphs

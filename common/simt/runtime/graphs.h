@@ -3,8 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "runtime/streams.h"
@@ -13,11 +11,8 @@ namespace simt::graphs {
 
 using Node = CUgraphNode_st;
 
-std::unique_ptr<Node> make_node(CUgraph_st* graph, cudaGraphNodeType type, std::vector<Node*> after,
-                                std::function<cudaError_t()> work);
-
-// A launch on its way into the node that is being made.
-extern thread_local Node* target;
+// Where a launch goes that is on its way into a node: see Config::to_node.
+extern thread_local Work* target;
 
 // What a graph does, each step after those it waits for; empty for a graph with a cycle.
 std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph);
@@ -25,13 +20,16 @@ cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps);
 
 // Adds a node behind others.
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
-                cudaGraphNodeType type, std::function<cudaError_t()> work);
+                Work work);
+// Puts other work of the same type in the place of this, which may be none.
+cudaError_t replace(Work* old, Work work);
 
-// What nodes do. The launch has the arguments as they are now.
-cudaError_t kernel_work(const cudaKernelNodeParams& params, std::function<cudaError_t()>& work);
-std::function<cudaError_t()> copy_work(const cudaMemcpy3DParms& params);
-std::function<cudaError_t()> set_work(const cudaMemsetParams& p);
-std::function<cudaError_t()> host_work(const cudaHostNodeParams& p);
+// What nodes with these parameters do. The launch has the arguments as they are now.
+Work kernel_work(const cudaKernelNodeParams* params);
+Work copy_work(const cudaMemcpy3DParms* params);
+Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind);
+Work set_work(const cudaMemsetParams* params);
+Work host_work(const cudaHostNodeParams* params);
 
 // Is `node` among those that `from` wait for, directly or not?
 bool reaches(const std::vector<Node*>& from, const Node* node);

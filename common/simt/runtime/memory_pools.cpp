@@ -31,7 +31,7 @@ cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream, uin
   if (cudaError_t error = allocate(pointer, Kind::device, size, caller)) return error;
   if (!simt::graphs::is_capturing(stream)) return cudaSuccess;
   const std::shared_ptr<void> owner(*pointer, [](void* p) { cudaFree(p); });
-  simt::graphs::note(stream, cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; });
+  simt::graphs::note(stream, {cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; }});
   return cudaSuccess;
 }
 
@@ -51,7 +51,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t p
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (simt::graphs::is_capturing(stream)) {
-    simt::graphs::note(stream, cudaGraphNodeTypeMemFree, {});
+    simt::graphs::note(stream, {cudaGraphNodeTypeMemFree});
     return cudaSuccess;
   }
   return release(pointer, Kind::device, SIMT_CALLER);

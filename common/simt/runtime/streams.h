@@ -11,13 +11,23 @@
 
 #include "base/handles.h"
 
-// One piece of work of a graph, and what it has to wait for.
+namespace simt::graphs {
+
+// A piece of work that a stream or a graph is asked for.
+struct Work {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::function<cudaError_t()> run = {};  // may be empty
+  cudaKernelNodeParams kernel = {};       // what a kernel node was made of
+  cudaError_t wrong = cudaSuccess;        // why there is no such work
+};
+
+}  // namespace simt::graphs
+
+// The work of a graph, and what it has to wait for.
 struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
-  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<CUgraphNode_st*> after;
-  std::function<cudaError_t()> work;  // may be empty
-  cudaKernelNodeParams kernel{};      // what a kernel node was made of
+  simt::graphs::Work work;
 };
 
 struct CUgraph_st {
@@ -28,8 +38,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   struct Step {
     const CUgraphNode_st* node;  // it comes from; only compared
-    cudaGraphNodeType type;
-    std::function<cudaError_t()> work;
+    simt::graphs::Work work;
   };
   std::vector<Step> steps;
 };
@@ -73,14 +82,14 @@ inline bool is_capturing(cudaStream_t stream) {
 }
 
 // Notes work that a capturing stream was asked for.
-void note(cudaStream_t stream, cudaGraphNodeType type, std::function<cudaError_t()> work);
+void note(cudaStream_t stream, Work work);
 
 // Does the work, or notes it if the stream is being captured.
 template <class F>
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, F work) {
   if (!is_capturing(stream)) [[likely]]
     return work();
-  note(stream, type, std::move(work));
+  note(stream, {type, std::move(work)});
   return cudaSuccess;
 }
 

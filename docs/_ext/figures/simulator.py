@@ -18,7 +18,7 @@ class Station:
 
 
 WAY_OF_AN_ACCESS = [
-    Station("hooks", "the lane notes why it stops", ["__tsan_read4()", "Hooks::access()", "note_stop()"]),
+    Station("hooks", "the lane notes why it stops", ["__tsan_read4()", "Hooks::access_of_lane()", "note_stop()"]),
     Station(
         "exec", "others run until all lanes of the warp stand", ["Worker::stop_and_return()", "Worker::schedule()"]
     ),
