@@ -5,8 +5,7 @@
 // Minutes: 6
 //
 // `square_all` takes an array on the host and returns the squares of its elements, computed on the
-// device. The kernel is right. The host's part is not: what comes back is not what was asked for,
-// and one call is missing its bytes.
+// device. The kernel is right. The host's part is not: it has three mistakes.
 //
 // Repair `square_all`. It must leave `values` as it is, free what it allocates, and use one kernel
 // launch.

@@ -5,8 +5,8 @@
 // Minutes: 4
 //
 // `add` computes `c[i] = a[i] + b[i]` for `n` elements. It gives the right sums for n = 256 and n =
-// 4096. For n = 255 the simulator reports an access past the end of `a`, and for n = 100 nothing is
-// computed at all.
+// 4096. For n = 100 and n = 255 nothing is computed at all, and for n = 257 the last element is
+// missing. Once the launch has enough blocks, the simulator reports accesses past the end.
 //
 // Repair the kernel and the launch: right for every n from 1 up, with blocks of 256 threads and no
 // more blocks than needed.

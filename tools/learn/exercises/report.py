@@ -14,7 +14,7 @@ FATAL = ("out-of-bounds", "misaligned-access", "use-after-free", "device-access"
 # The next step for a kind of failure. Bars and wrong results have their own, below.
 STEPS = {
     "compile": "mend that line; ./learn watch checks again each time that you save",
-    "out-of-bounds": "which thread gets an index that is too large, and what keeps it from the access?",
+    "out-of-bounds": "is an index too large, or the allocation too small? Which threads are there, and how many bytes are there?",
     "shared-race": "two threads touch the same word: what makes one of them wait until the other is done?",
     "global-race": "two threads touch the same element: give each its own, or let one atomic operation do it",
     "barrier-divergence": "every thread of the block must come to the same __syncthreads(): take it out of the branch",
