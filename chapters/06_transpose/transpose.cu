@@ -450,39 +450,40 @@ __global__ void swizzled(float* out, const float* in, unsigned rows, unsigned co
 // ## 7. Bytes in flight
 //
 // A thread of `tiled` loads four floats, 16 bytes, before its barrier. That is more than in `copy`, but after the
-// barrier the block only stores: half of the time it has no load in flight.
+// barrier the block only stores, and has no load in flight until it ends.
 //
 // `vectors` gives each thread more to do at a time. The tile has 64 x 64 floats, the block 256 threads. A thread loads
-// four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them
-// where they are: the first components of the four vectors are a column, and that is a `float4` of the output. Only
-// renaming registers is needed. What goes to shared memory is 128 bits wide, in and out.
+// four `float4`, from four rows one below the other: 4 x 4 floats, 64 bytes in flight. It transposes them in registers:
+// the first components of the four vectors are a column, which is a `float4` of the output, so the compiler only has to
+// pick other registers. Shared memory is written and read with 128-bit accesses, too.
 //
-// Conflicts are avoided with a swizzle on the level of `float4`. A 128-bit access takes one wavefront for each quarter
-// of a warp, if its 8 lanes touch 8 different groups of 4 banks. The lanes of a quarter store 8 columns that are 4
-// apart, or 8 consecutive ones, and `c ^ c / 4` differs in its last three bits for both.
+// A swizzle of whole `float4`s avoids bank conflicts. A 128-bit access takes one wavefront for each quarter of a warp,
+// if the 8 lanes of the quarter fall into 8 different groups of 4 banks. Lanes that store hold columns that are 4 apart,
+// or consecutive ones, and in both cases the low three bits of `c ^ (c / 4)` differ. Lanes that read have one column,
+// and 8 consecutive values of `q`.
 //
-// The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache, and each sector that comes
-// in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after them
-// (`evict_last`).
+// The loads of `vectors` can carry a hint for L2. Both matrices pass through this cache; once it is full, each sector
+// that comes in evicts another one. A load can mark its sectors to be evicted before all others (`evict_first`) or after
+// them (`evict_last`).
 //
-//? order: Tiles next to each other in a row of in, or one below the other: in which order should the blocks take them?
+//? order: Should consecutive blocks take tiles that are neighbours in a row of `in`, or in a row of `out`?
 //? choices: along the rows of in | along the rows of out | it does not matter
 //? answer: "it does not matter" if 0.99 < ms("vectors/along=in") / ms("vectors/along=out") < 1.01 else
 //?   "along the rows of in" if ms("vectors/along=in") < ms("vectors/along=out") else "along the rows of out"
 //
-//? hint: Each element of `in` is read once. With which hint for its loads is the kernel fastest?
+//? hint: Each element of `in` is read once. With which hint on its loads is `vectors`, along the rows of out, fastest?
 //? choices: evict=first | none | evict=last
 //? answer: "evict=first" if ms("vectors/along=out, evict=first") < min(ms("vectors/along=out"),
 //?   ms("vectors/along=out, evict=last")) else "none" if ms("vectors/along=out") <
 //?   ms("vectors/along=out, evict=last") else "evict=last"
 
-/// Which place of row c of the tile in `vectors` has its float4 q of 16.
-__device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ c / 4) % 16); }
+/// The place, of 16, that float4 q of row c of the tile takes in `vectors`.
+__device__ unsigned place(unsigned c, unsigned q) { return q ^ ((c ^ (c / 4)) % 16); }
 
-/// When L2 shall evict the sectors that a load brings.
+/// When L2 evicts the sectors that a load brings.
 enum class Evict { normally, first, last };
 
-/// Loads 16 bytes, or 4 and asks L2 to fetch the 256 around them: section 8 says what for.
+/// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 8 says why).
 template <Evict EVICT, class T>
 __device__ T load(const T* from) {
 #if __CUDA_ARCH__ >= 800 && !defined(__SIMTCC__)  // the simulator has no PTX
@@ -515,9 +516,9 @@ __device__ T load(const T* from) {
 /// out(col, row) = in(row, col), 16 bytes at a time where the rows allow it.
 ///
 /// @tparam WIDE_IN    rows of in are multiples of 4 floats: loads of 128 bits, else of 32
-/// @tparam WIDE_OUT   rows of out are: stores of 128 bits, else of 32
+/// @tparam WIDE_OUT   rows of out are multiples of 4 floats: stores of 128 bits, else of 32
 /// @tparam ALONG_OUT  consecutive blocks are neighbours in a row of out, else in a row of in
-/// @tparam EVICT      when L2 shall evict what was read of in
+/// @tparam EVICT      the hint on the loads
 ///
 /// Launch: blocks of 256 threads, one for each tile of 64 x 64, in one dimension.
 /// Requires: in and out are aligned to 16 bytes.
@@ -530,7 +531,7 @@ __global__ void __launch_bounds__(256, 4)
   const unsigned row0 = (ALONG_OUT ? blockIdx.x % down : blockIdx.x / across) * TR;
   const unsigned col0 = (ALONG_OUT ? blockIdx.x / down : blockIdx.x % across) * TC;
 
-  // Each thread loads 4 rows: of 4 columns, or of one.
+  // A piece has 4 rows of 4 columns, or of one where loads are narrow.
   constexpr unsigned WIDTH = WIDE_IN ? 4 : 1, PIECES = TR * TC / (4 * WIDTH * THREADS);
   static_assert(PIECES > 0);
   float piece[PIECES][4][WIDTH];  // (row, col)
@@ -585,15 +586,15 @@ __global__ void __launch_bounds__(256, 4)
 }
 
 // **Counted.** No bank conflicts, and 16 sectors for a request whose 32 lanes are all active. The tiles at the edges of
-// 96 x 160 have fewer.
+// 96 x 160 have fewer, so the averages in the table are lower.
 //= 16 sectors for a request whose 32: (32 * count("vectors/along=out", "global_load_sectors") /
 //=   count("vectors/along=out", "global_load_active_lanes"), 32)
 //
 // **Timed.** Wide accesses bring most of what was missing. The order of the tiles brings the rest, although no counter
-// of an SM can see it: in any order, each warp does the same. About a thousand blocks run at a time, and what they
-// touch together decides how well L2 and DRAM work. Along the rows of `out`, their stores fill long runs of memory.
-// Along the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores cost more than
-// scattered loads.
+// of an SM can see it: in any order, each warp does the same. Some 700 blocks run at a time, and what they touch together
+// decides how well L2 and DRAM work. If blocks advance along the rows of `out`, their stores cover long runs of memory;
+// if they advance along the rows of `in`, the loads do, and the stores are scattered. As in section 4, scattered stores
+// cost more than scattered loads.
 //
 // ```{drawing} orders
 // ```
@@ -602,21 +603,26 @@ __global__ void __launch_bounds__(256, 4)
 //= 0.95: ratio("vectors/along=in")
 //= 0.98: ratio("vectors/along=out")
 //
-// The hint that seems natural, to evict first what is read only once, is the slowest: 0.95 of the peer's rate. With
-// `evict=last` the kernel reaches 0.99.
+// The natural hint, evict first what is read only once, turns out slowest, at 0.95 of the peer's rate. With `evict=last`
+// the kernel reaches 0.99.
 //= 0.95: ratio("vectors/along=out, evict=first")
 //= 0.99: ratio("vectors/along=out, evict=last")
 //
-// All three move the same bytes: Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each, and the same
-// sectors at L2. So it is a matter of order. To make room, L2 can drop a sector of `in`, or write a sector of `out` to
-// DRAM. If it prefers those of `in`, written sectors stay, and leave one by one, long after their neighbours. If it
-// keeps those of `in`, written sectors leave soon, and whole rows of a tile together, which DRAM can write in one go.
-// This is inferred from the times; no counter shows the order of the writes.
-//= 1.07 GB read from DRAM and 1.05: (ncu("vectors/along=out, evict=last", "dram__bytes_read.sum") / 1e9,
-//=   ncu("vectors/along=out, evict=last", "dram__bytes_write.sum") / 1e9)
+// All three variants move the same bytes. Nsight Compute counts 1.07 GB read from DRAM and 1.05 GB written for each; the
+// rest is still in L2 when the kernel ends. So the difference must lie in the order. To make room, L2 can discard a clean
+// sector, read from `in`, or write back a dirty one, of `out`. If clean sectors go first, dirty ones linger and are written
+// back one at a time, apart from their neighbours. If dirty ones go first, whole rows of a tile are written back together,
+// which suits the open rows of DRAM. This is inferred from the times, as no counter shows the order of the writes; the
+// notes of the chapter have the same gain with as many blocks on an SM in each variant. The gain is not general: where the
+// rows of `out` are not aligned, the next section, `evict=last` is 2 % slower.
+//= 2 % slower: (ms("vectors/along=out, evict=last", "10007,16384") / ms("vectors/along=out", "10007,16384") - 1) * 100
+//= 1.07 GB read from DRAM and 1.05: (max(ncu("vectors/along=out, evict=first", "dram__bytes_read.sum"),
+//=   ncu("vectors/along=out", "dram__bytes_read.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_read.sum")) / 1e9,
+//=   max(ncu("vectors/along=out, evict=first", "dram__bytes_write.sum"), ncu("vectors/along=out",
+//=   "dram__bytes_write.sum"), ncu("vectors/along=out, evict=last", "dram__bytes_write.sum")) / 1e9)
 //
-// **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory, and a hint is worth
-// what the clock says.
+// **So:** coalescing does not end at the warp. Neighbouring blocks should write neighbouring memory. And measure a hint
+// before you keep it.
 //
 // ## 8. Any pitch
 //
