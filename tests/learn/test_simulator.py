@@ -132,6 +132,39 @@ int main() {
 """
 
 
+PARTING = """\
+#include <cuda_runtime.h>
+__global__ void part(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n)  // guard
+    y[i] = x[i];
+
+  float sum = x[i % 8];
+  sum *= 2;
+  if (sum > 1) {  // by an access
+    for (int k = 0;
+         k < i % 4;  // loop
+         ++k) {
+      sum += x[k];
+    }
+  } else {
+    sum -= x[i % 8 + 1];
+  }
+  y[i] = sum;
+}
+int main() {
+  const float host[9] = {0, 0, 0, 1, 1, 1, 1, 1, 1};
+  float *x, *y;
+  cudaMalloc(&x, 64 * 4), cudaMalloc(&y, 64 * 4);
+  cudaMemset(x, 0, 64 * 4), cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  part<<<1, 64>>>(x, y, 50);
+  cudaDeviceSynchronize();
+  cudaFree(x), cudaFree(y);
+}
+"""
+
+
 BANKS = """
 template <class T>
 __global__ void load(T* out, int stride, int share) {
@@ -183,6 +216,15 @@ class Explain(Simulator):
                     summed[name] = summed.get(name, 0) + value
             nonzero = {name: value for name, value in launch["counts"].items() if value}
             self.assertEqual({name: value for name, value in summed.items() if value}, nonzero)
+
+    def test_lanes_part_at_the_branch(self):
+        """Not where the block of code begins that ends with it, nor at its last access."""
+        recorded = json.loads(self.learn("explain", self.write("part.cu", PARTING), "--json", code=0).stdout)
+        lines = [line for line in recorded["launches"][0]["lines"] if line["counts"].get("divergent_branches")]
+        text = PARTING.splitlines()
+        self.assertEqual(
+            [text[line["line"] - 1].rpartition("// ")[2] for line in lines], ["guard", "by an access", "loop"]
+        )
 
     def test_the_trace_alone_on_standard_output(self):
         source = self.write("talks.cu", TALKS)

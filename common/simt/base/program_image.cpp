@@ -12,6 +12,7 @@ int read_segments(dl_phdr_info* info, size_t, void* out) {
     const uint64_t begin = info->dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_LOAD) {
       image.first = std::min(image.first, begin);
+      if (header.p_flags & PF_X) image.code_end = begin + header.p_memsz;
       if (header.p_flags & PF_W) {
         image.data_begin = begin;
         image.data_end = begin + header.p_memsz;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/branch.h"
 #include "base/lasting.h"
 #include "base/program.h"
 #include "base/settings.h"
@@ -24,6 +25,9 @@
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
+
+// What each block of traced code calls first.
+extern "C" void __sanitizer_cov_trace_pc();
 
 namespace simt::engine {
 namespace {
@@ -115,7 +119,16 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     footprint.add(monitor.global_checker.footprint);
     monitor.global_checker.footprint.clear();
     CountTable& table = monitor.counter.table;
-    table.for_each([&](uint64_t pc, const Counts& counts) { record.by_pc[pc] += counts; });
+    table.for_each([&](uint64_t pc, const Counts& counts) {
+      // Lanes part at the end of a block, and that is known by its beginning, or by its last access.
+      Counts own = counts;
+      if (const uint64_t parted = std::exchange(own.divergent_branches, 0)) {
+        const auto hook = reinterpret_cast<uint64_t>(&__sanitizer_cov_trace_pc);
+        record.by_pc[branch_behind(pc, hook)].divergent_branches += parted;
+        if (own == Counts{}) return;
+      }
+      record.by_pc[pc] += own;
+    });
     for (const auto& [pc, example] : table.examples()) {
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
