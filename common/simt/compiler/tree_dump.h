@@ -34,6 +34,12 @@ struct Mention {
   DumpPlace place;
 };
 
+/// `result = (type) operand`
+struct Conversion {
+  std::string_view result, type, operand;
+  DumpPlace place;
+};
+
 struct DumpedFunction {
   std::string_view name;  ///< `std::vector<int>::push_back`
   std::string_view symbol;
@@ -43,6 +49,7 @@ struct DumpedFunction {
   std::string_view file;  ///< of its first statement
   int first_line = 0;     ///< likewise
   std::vector<Mention> mentions;
+  std::vector<Conversion> conversions;  ///< those of a number to a type with a name, in order
 };
 
 /// The functions of one dump. Everything points into the text, which has to outlive this.
