@@ -63,6 +63,14 @@ TEST(Messages, OfAnIndexThatIsWrong) {
   EXPECT_EQ(said(), "");
 }
 
+TEST(Messages, OfAnAddressWhereNothingIs) {
+  Buffer<int> out(1);
+  for (const unsigned long long address : {0x37ab6fbbf2bf8ull, 0xdeadbeefdeadbee0ull}) {
+    read_at<<<1, 1>>>(reinterpret_cast<const int*>(address), 0, out.data());
+    expect({"out-of-bounds: ", "an address where nothing is", "a pointer that was never set"});
+  }
+}
+
 TEST(Messages, OfMemoryThatIsNotTheKernels) {
   Buffer<int> out(1);
   const std::vector<int> host(1);

@@ -1,5 +1,7 @@
 #include "report/describe.h"
 
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <string_view>
 
@@ -15,6 +17,13 @@ namespace {
 struct Place {
   std::string text, allocation, cause;
 };
+
+bool is_host_memory(uint64_t address) {
+  if (address < 4096 || memory::in_arena(address)) return false;
+  unsigned char resident;
+  void* const page = reinterpret_cast<void*>(address & ~uint64_t{4095});
+  return mincore(page, 1, &resident) == 0;
+}
 
 std::string into(const memory::Allocation& allocation, uint64_t address) {
   const uint64_t offset = address - allocation.base;
@@ -32,7 +41,13 @@ Place place_of(uint64_t address) {
             {},
             "a pointer that was never set, or a cudaMalloc that failed"};
   }
-  if (!memory::in_arena(address)) {
+  const bool is_host = is_host_memory(address);
+  if (!is_host && !memory::in_arena(address)) {
+    return {"an address where nothing is, neither memory of the device nor of the host",
+            {},
+            "a pointer that was never set, a number taken for one, or an index that is far off"};
+  }
+  if (is_host) {
     return {
         "host memory that the device cannot reach", "host memory",
         "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
@@ -121,7 +136,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::out_of_bounds: {
       const Place place = place_of(fault.address);
       const memory::Allocation* found = memory::find(fault.address);
-      const bool is_host = fault.address >= 4096 && !memory::in_arena(fault.address);
+      const bool is_host = is_host_memory(fault.address);
       f.kind = is_host                 ? "device-access"
                : found && found->freed ? "use-after-free"
                                        : "out-of-bounds";
@@ -397,8 +412,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
     case Kind::crash:
-      f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
-                                                                         : "out-of-bounds";
+      f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;
       f.message = "access" + where + ": " + place_of(fault.address).text +
                   ". Usual cause: " + place_of(fault.address).cause + ".";
