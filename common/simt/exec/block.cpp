@@ -168,8 +168,11 @@ void Worker::report_exited_threads(uint64_t barrier_pc) {
     const uint32_t exited = warp.born & ~warp.live;
     if (!exited) [[likely]]
       continue;
-    Fault fault = fault_at(Fault::Kind::exited_thread, warp, std::countr_zero(exited));
+    const int lane = std::countr_zero(exited);
+    Fault fault = fault_at(Fault::Kind::exited_thread, warp, lane);
     fault.pc = barrier_pc;
+    fault.other_pc = warp.exit_pc[lane];
+    fault.address = warp.before_exit[lane];
     monitor.faults.add(fault);
     return;
   }

@@ -177,6 +177,7 @@ struct Warp {
   bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
+  uint64_t exit_pc[kLanes], before_exit[kLanes];  // of lanes that have exited: see exit_lane()
   Fiber* fiber[kLanes];
   alignas(64) Context context[kLanes] = {};  // nullptr: the lane has no fiber
 

@@ -105,7 +105,9 @@ class Worker {
   void switch_to(Warp& warp, int lane);
   void leave_to_main();
   void lane_main();
-  void exit_lane();  // returns to nobody
+  // Returns to nobody. `pc` is where the kernel says that it is left, 0 if it does not.
+  void exit_lane(uint64_t pc = 0);
+  uint64_t last_before_exit() const;
   static void fiber_entry();
   void note_entry(int lane, uint64_t pc);
 

@@ -9,6 +9,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "report/source.h"
 
 namespace simt::device {
 namespace {
@@ -304,18 +305,22 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ". All threads of a block that have not exited must reach the same __syncthreads(): take "
           "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
-    case Kind::exited_thread:
+    case Kind::exited_thread: {
+      const int line = line_of_return(other, symbols::locate(fault.address), at);
       f.kind = "barrier-divergence";
       f.severity = Severity::warning;
-      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) +
-                  " has exited before the barrier at " + at.text() + " in " + kernel +
-                  ", which other threads of its block reach. A GPU opens the barrier without it, "
-                  "but CUDA promises that only "
-                  "where all threads of a block come. Usual cause: `if (i >= n) return;` above a "
-                  "__syncthreads(): let "
-                  "those threads stay, and skip only what they would load, compute and store.";
+      f.message =
+          "thread " + text(fault.thread) + " of block " + text(fault.block) + " has exited" +
+          (line ? ", by the return at " + symbols::Location{other.file, line}.text() + "," : "") +
+          " before the barrier at " + at.text() + " in " + kernel +
+          ", which other threads of its block reach. A GPU opens the barrier without it, but CUDA "
+          "promises that only where all threads of a block come. " +
+          (line ? "Let"
+                : "Usual cause: a __syncthreads() within an `if`, or behind a `return`: let") +
+          " those threads stay, and skip only what they would load, compute and store.";
       f.address = 0;
       break;
+    }
     case Kind::grid_barrier:
       f.kind = "barrier-divergence";
       f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
