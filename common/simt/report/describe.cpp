@@ -372,6 +372,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             ", and in " + std::to_string(fault.limit) +
             " s of a CPU's time no block has ended or come to new memory. Usual cause: " + cause +
             "(SIMT_STEPS=n, beyond 2^24, allows more.)";
+      } else if (fault.text && std::string_view(fault.text) == "registers") {
+        f.message +=
+            " does not end: thread " + text(fault.thread) +
+            (at.line ? " is still at " + at.text() : " is in a loop") +
+            ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
+            "that waits for what a thread would do which waits for this one, or whose "
+            "turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
+            "beyond 2^24, allows more time.)";
       } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +
