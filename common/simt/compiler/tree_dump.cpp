@@ -259,7 +259,7 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
     const char before = from > 0 ? statement[from - 1] : ' ';
     if (name.empty() || is_decimal(name[0]) || before == '.' || before == '>' || before == '<')
       continue;
-    mentions.push_back({.name = name, .id = *id, .place = place});
+    mentions.push_back({.name = name, .id = *id, .is_address = before == '&', .place = place});
   }
 }
 

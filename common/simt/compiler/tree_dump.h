@@ -27,6 +27,7 @@ struct Mention {
       name;  ///< The symbol, or only the last part of the name if g++ has made no symbol yet.
   unsigned id = 0;  ///< g++'s number for it.
   bool is_call = false;
+  bool is_address = false;  ///< `&x`
   unsigned argument =
       0;  ///< The variable that comes first among a call's arguments, `this` for one.
   bool moves_memory =
