@@ -621,3 +621,11 @@ __managed__ int tally_managed;
 __device__ const int kSize = 4;
 int f(int tally_both) { return tally_both + tally_managed + kSize; }
 void g(int h) { cudaMemcpyToSymbol(tally_both, &h, sizeof(tally_both)); void* p; cudaGetSymbolAddress(&p, tally_both); tally_managed = 2; }
+//- lines of streams in a kernel: refused 1:34 'std::cout' is host code and cannot be used in the kernel 'k': use printf()
+__global__ void k(int* p) { std::cout << "thread " << threadIdx.x << ' ' << *p << std::endl; }
+//- stream shifted by what it does not take: refused 2:38 no match for 'operator<<' (operand types are 'std::basic_ostream<char>' and 'S')
+struct S {};
+__global__ void k() { std::cout << S{}; }
+//- launch with two brackets: refused 2:15 a launch is written with three brackets: add<<<blocks, threads>>>(...)
+__global__ void add(int* p) { *p = 1; }
+void f() { add<<1, 32>>(nullptr); }
