@@ -168,11 +168,11 @@ void Worker::report_exited_threads(uint64_t barrier_pc) {
     const uint32_t exited = warp.born & ~warp.live;
     if (!exited) [[likely]]
       continue;
-    const int lane = std::countr_zero(exited);
-    Fault fault = fault_at(Fault::Kind::exited_thread, warp, lane);
+    const FirstExit& exit = warp.first_exit;
+    Fault fault = fault_at(Fault::Kind::exited_thread, warp, exit.lane);
     fault.pc = barrier_pc;
-    fault.other_pc = warp.exit_pc[lane];
-    fault.address = warp.before_exit[lane];
+    fault.other_pc = exit.pc;
+    fault.address = exit.before;
     monitor.faults.add(fault);
     return;
   }

@@ -31,8 +31,7 @@ void Worker::lane_main() {
 void Worker::exit_lane(uint64_t pc) {
   Warp& warp = *warp_;
   const int lane = lane_;
-  warp.exit_pc[lane] = pc;
-  warp.before_exit[lane] = pc ? last_before_exit() : 0;
+  if (warp.live == warp.born) warp.first_exit = {lane, pc, pc ? last_before_exit() : 0};
   if (warp.checks.capture >> lane & 1)
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;

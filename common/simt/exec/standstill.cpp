@@ -105,10 +105,6 @@ void interrupt() {
 void enter(Worker& worker) {
   const std::lock_guard lock(mutex);
   if (!mine) {
-    struct sigaction action {};
-    action.sa_sigaction = &on_sample;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    sigaction(kSignal, &action, nullptr);
     threads().push_back(mine = new Thread);
     mine->id = pthread_self();
   }
@@ -132,6 +128,10 @@ void forget() {
 }
 
 bool look() {
+  struct sigaction action {};
+  action.sa_sigaction = &on_sample;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigaction(kSignal, &action, nullptr);
   for (int i = 0; i < 200; ++i) {
     interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
