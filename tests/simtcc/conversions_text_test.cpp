@@ -56,8 +56,8 @@ TEST(ConversionsText, TheDumpSaysOfWhichType) {
       "f32_to_u64");
   EXPECT_EQ(called("cvttss2sil\t%xmm0, %eax", "  [f.cu:4:7] _1 = (unsigned charD.14) fD.12;\n"),
             "f32_to_u32");
-  EXPECT_EQ(called("cvttps2dq\t%xmm0, %xmm1", kToInt), "f32_to_s32");
-  EXPECT_EQ(called("cvttpd2dq\t%xmm0, %xmm1", kToUnsigned), "f64_to_u31");
+  EXPECT_EQ(called("cvttps2dq\t%xmm0, %xmm1", kToInt), "f32x4_to_s32");
+  EXPECT_EQ(called("cvttpd2dq\t%xmm0, %xmm1", kToUnsigned), "f64x2_to_u31");
 }
 
 TEST(ConversionsText, TheTypeMayHaveANameOfTheSource) {
@@ -118,9 +118,10 @@ TEST(ConversionsText, ANumberInMemory) {
       code("cvttss2sil\t%fs:12+_ZZ1kPiE1f@tpoff, %r10d"),
       "\tmovl\t%fs:12+_ZZ1kPiE1f@tpoff, %r10d\n\tleaq\t-144(%rsp), %rsp\n\tmovl\t%r10d, (%rsp)\n" +
           call + "\tmovl\t(%rsp), %r10d\n" + back);
+  const std::string packed = "\tcall\tsimt_f32x4_to_s32@PLT\n";
   EXPECT_EQ(code("cvttps2dq\t(%rbx), %xmm7"),
-            "\tmovups\t(%rbx), %xmm7\n\tleaq\t-144(%rsp), %rsp\n\tmovups\t%xmm7, (%rsp)\n" + call +
-                "\tmovups\t(%rsp), %xmm7\n" + back);
+            "\tmovups\t(%rbx), %xmm7\n\tleaq\t-144(%rsp), %rsp\n\tmovups\t%xmm7, (%rsp)\n" +
+                packed + "\tmovups\t(%rsp), %xmm7\n" + back);
 }
 
 }  // namespace

@@ -85,8 +85,11 @@ struct Instruction {
     }
     code += "\tleaq\t-144(%rsp), %rsp\n";
     code += "\t" + moves + "\t" + std::string(number) + ", (%rsp)\n";
-    code += std::string("\tcall\tsimt_") + (is_double ? "f64" : "f32") + "_to_" +
-            (type.is_signed ? "s" : "u") + width + "@PLT\n";
+    code += std::string("\tcall\tsimt_") + (is_double ? "f64" : "f32") +
+            (!is_packed  ? ""
+             : is_double ? "x2"
+                         : "x4") +
+            "_to_" + (type.is_signed ? "s" : "u") + width + "@PLT\n";
     code += std::string("\t") +
             (is_packed   ? "movups"
              : is_long() ? "movq"

@@ -3,10 +3,10 @@
 //
 // simtcc calls them in place of the CPU's instructions (compiler/conversions.h), in the midst of a function's registers
 // and flags: they change none, and have no branch that changes one. The number lies on the stack, and the integer takes its
-// place. Those to 32 signed bits convert four floats or two doubles.
+// place. (A load of 16 bytes would wait for a store of 4 just before, so one number and four have a function each.)
 //
 // An unsigned 64-bit integer is what g++ makes of two conversions: of the number if it is less than 2^63, else of the
-// number less 2^63. So the function for it has 2^63 - 1 as its highest. Likewise those to u31, of four floats or two doubles.
+// number less 2^63. So the function for it has 2^63 - 1 as its highest. Likewise u31, of four floats or two doubles.
 
 asm(R"(
   .section .rodata
@@ -60,28 +60,38 @@ asm(R"(
   .endm
 
   conversion simt_f32_to_s32
-  movups 72(%rsp), %xmm0
+  movss 72(%rsp), %xmm0
   floats_to_int
   end_conversion simt_f32_to_s32
 
   conversion simt_f64_to_s32
-  movups 72(%rsp), %xmm0
+  movsd 72(%rsp), %xmm0
   doubles_to_int
   end_conversion simt_f64_to_s32
 
-  conversion simt_f32_to_u31
+  conversion simt_f32x4_to_s32
+  movups 72(%rsp), %xmm0
+  floats_to_int
+  end_conversion simt_f32x4_to_s32
+
+  conversion simt_f64x2_to_s32
+  movups 72(%rsp), %xmm0
+  doubles_to_int
+  end_conversion simt_f64x2_to_s32
+
+  conversion simt_f32x4_to_u31
   movups 72(%rsp), %xmm0
   xorps %xmm1, %xmm1
   maxps %xmm1, %xmm0              # NaN becomes 0
   floats_to_int
-  end_conversion simt_f32_to_u31
+  end_conversion simt_f32x4_to_u31
 
-  conversion simt_f64_to_u31
+  conversion simt_f64x2_to_u31
   movups 72(%rsp), %xmm1
   xorps %xmm0, %xmm0
   maxpd %xmm1, %xmm0              # NaN stays
   doubles_to_int
-  end_conversion simt_f64_to_u31
+  end_conversion simt_f64x2_to_u31
 
   conversion simt_f32_to_u32
   cvtss2sd 72(%rsp), %xmm0
