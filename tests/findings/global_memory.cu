@@ -276,6 +276,19 @@ void deleted_twice(bool fixed) {
   part_twice<<<1, 32>>>(out.data(), !fixed);
 }
 
+// Nobody reads it before it is deleted: g++ would leave the store out, and the GPU has it.
+__global__ void fill_own(int* out, int n) {
+  int* const own = new int[4];
+  for (int i = 0; i < n; ++i) own[i] = i;  // fault: past_end_of_new
+  out[threadIdx.x] = n;
+  delete[] own;
+}
+
+void past_end_of_new(bool fixed) {
+  OnDevice<int> out(32);
+  fill_own<<<1, 32>>>(out.data(), fixed ? 4 : 5);
+}
+
 }  // namespace
 
 const std::vector<Planted> kGlobalMemory = {
@@ -296,6 +309,7 @@ const std::vector<Planted> kGlobalMemory = {
     {"variable_past_end", "out-of-bounds", variable_past_end},
     {"constant_past_end", "out-of-bounds", constant_past_end},
     {"constant_written", "constant-write", constant_written},
+    {"past_end_of_new", "out-of-bounds", past_end_of_new, false},
     {"local_far_past_end", "out-of-bounds", local_far_past_end},
     {"local_past_end", "out-of-bounds", local_past_end},
     {"use_after_free_async", "use-after-free", use_after_free_async},

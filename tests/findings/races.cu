@@ -208,6 +208,30 @@ void second_half_of_float4(bool fixed) {
   last_of_all<<<1, 32>>>(reinterpret_cast<float4*>(out.data()), fixed ? 31 : 0);
 }
 
+// A flag of the block's own: who polls it needs no barrier. Who looks once sees it set or not.
+__global__ void wait_for_data(int* out, bool polls) {
+  __shared__ volatile int ready;
+  __shared__ int data;
+  if (threadIdx.x == 0) ready = 0;
+  __syncthreads();
+  if (threadIdx.x == 31) {
+    data = 5;
+    __threadfence_block();
+    ready = 1;  // fault: flag_looked_at_once
+  } else if (polls) {
+    while (ready == 0) __nanosleep(20);
+    __threadfence_block();
+    out[threadIdx.x] = data;
+  } else if (ready == 1) {  // fault: flag_looked_at_once
+    out[threadIdx.x] = 1;
+  }
+}
+
+void flag_looked_at_once(bool fixed) {
+  OnDevice<int> out(kBlock);
+  wait_for_data<<<1, kBlock>>>(out.data(), fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kRaces = {
@@ -223,4 +247,5 @@ const std::vector<Planted> kRaces = {
     {"tile_without_barrier", "shared-race", tile_without_barrier},
     {"broadcast_in_loop", "shared-race", broadcast_in_loop},
     {"second_half_of_float4", "shared-race", second_half_of_float4, false},
+    {"flag_looked_at_once", "shared-race", flag_looked_at_once, false},
 };

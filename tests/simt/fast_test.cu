@@ -140,6 +140,60 @@ TEST(Fast, AKernelThatDoesNotEndIsTold) {
   cudaFree(flag);
 }
 
+__global__ void waits_for_a_later_block(volatile int* flag, int* out) {
+  if (blockIdx.x == gridDim.x - 1) *flag = 1;
+  while (*flag == 0) {
+  }
+  out[blockIdx.x] = 1;
+}
+
+TEST(Fast, AKernelThatStandsStillIsEnded) {
+  int* memory;
+  cudaMallocManaged(&memory, 128 * sizeof(int));
+  cudaMemset(memory, 0, 128 * sizeof(int));
+  testing::internal::CaptureStderr();
+  waits_for_a_later_block<<<100, 32>>>(memory, memory + 1);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  testing::internal::GetCapturedStderr();
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "hang");
+  EXPECT_NE(findings[0].message.find("simt/fast_test.cu:"), std::string::npos);
+  EXPECT_NE(findings[0].message.find("with --fast threads run one after the other"),
+            std::string::npos);
+  cudaDeviceReset();
+}
+
+__global__ void works(double* out, const std::clock_t* until) {
+  double x = threadIdx.x;
+  for (int i = 0; *const_cast<const volatile std::clock_t*>(until) > 0 || i < 1000; ++i)
+    x = x * 0.999 + i;
+  *out = x;
+}
+
+// For as long as a kernel that stands still is given, and more.
+TEST(Fast, AKernelThatWorksIsNot) {
+  double* out;
+  std::clock_t* until;
+  cudaMallocManaged(&out, sizeof(double));
+  cudaMallocManaged(&until, sizeof(std::clock_t));
+  *until = 1;
+  std::thread host([until] {
+    const std::clock_t begin = std::clock();
+    while (std::clock() - begin < 8 * CLOCKS_PER_SEC)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    *const_cast<volatile std::clock_t*>(until) = 0;
+  });
+  testing::internal::CaptureStderr();
+  works<<<1, 1>>>(out, until);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  host.join();
+  testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(simt::take_findings().empty());
+  cudaFree(out);
+  cudaFree(until);
+}
+
 __global__ void many_atomics(int* out) {
   for (int i = 0; i < 600; ++i) atomicAdd(&out[i % 3], 1);
   out[3 + threadIdx.x] = static_cast<int>(threadIdx.x);

@@ -63,6 +63,59 @@ TEST(Messages, OfAnIndexThatIsWrong) {
   EXPECT_EQ(said(), "");
 }
 
+TEST(Messages, OfAnAddressWhereNothingIs) {
+  Buffer<int> out(1);
+  for (const unsigned long long address : {0x37ab6fbbf2bf8ull, 0xdeadbeefdeadbee0ull}) {
+    read_at<<<1, 1>>>(reinterpret_cast<const int*>(address), 0, out.data());
+    expect({"out-of-bounds: ", "an address where nothing is", "a pointer that was never set"});
+  }
+}
+
+// Threads leave for reasons of their own, by these lines.
+constexpr int kGuard = __LINE__ + 3, kNegative = __LINE__ + 7, kInLoop = __LINE__ + 10;
+__global__ void leave(const int* in, int* out, int n, bool all_stay) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i >= n && !all_stay) return;
+  const int v = i < n ? in[i] : 0;
+  if (v < 0) {
+    out[0] = i;
+    return;
+  }
+  for (int k = 0; k < v; ++k)
+    if (in[k] == 77) return;
+  if (v != 2) {
+    __syncthreads();
+    if (i < n) out[i] = v;
+  }
+}
+
+TEST(Messages, OfAThreadThatHasExited) {
+  Buffer<int> in(64), out(64);
+  std::vector<int> values(64, 1);
+  const auto leave_with = [&](int n, bool all_stay) {
+    cudaMemcpy(in.data(), values.data(), sizeof(int) * values.size(), cudaMemcpyHostToDevice);
+    leave<<<1, 64>>>(in.data(), out.data(), n, all_stay);
+  };
+  const auto by_line = [](int line) {
+    return "messages_test.cu:" + std::to_string(line) + ", before the barrier at ";
+  };
+  leave_with(64, false);
+  EXPECT_EQ(said(), "");
+  leave_with(40, false);
+  expect({"thread (40,0,0) of block (0,0,0) has exited, by the return at ", by_line(kGuard).c_str(),
+          "Let those threads stay"});
+  values[3] = -1;
+  leave_with(40, true);
+  expect({"thread (3,0,0) ", by_line(kNegative).c_str()});
+  values[3] = 77, values[5] = 6;
+  leave_with(64, false);
+  expect({"thread (3,0,0) ", by_line(kInLoop).c_str()});
+  values[3] = 2, values[5] = 1;
+  leave_with(64, true);
+  expect({"thread (3,0,0) of block (0,0,0) has exited before",
+          "within an `if`, or behind a `return`"});
+}
+
 TEST(Messages, OfMemoryThatIsNotTheKernels) {
   Buffer<int> out(1);
   const std::vector<int> host(1);

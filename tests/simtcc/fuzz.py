@@ -6,13 +6,15 @@
 
 A program has many cases, a namespace each: a kernel in one of its many spellings, and a launch of it in another. The values
 that it writes are worked out here, by other rules than C++'s: every expression is made together with its value. Between
-any two tokens there may be comments, line breaks and continued lines; brackets may be digraphs. A case that fails is run again by
+any two tokens there may be comments, line breaks and continued lines; brackets may be digraphs. Numbers out of the range of the
+integer that they are converted to become what PTX says. Programs are compiled with tracing and without. A case that fails is run again by
 itself, and is printed.
 """
 
 # ruff: noqa: UP031 -- C++ is full of braces, which str.format() would want twice
 
 import argparse
+import math
 import os
 import random
 import re
@@ -22,7 +24,9 @@ import tempfile
 import time
 
 HEAD = """#include <cstdio>
+#include <cstdint>
 #include <cuda_runtime.h>
+typedef unsigned char Small;
 template <int N> struct Number { static constexpr int value = N; };
 template <class T, int N = 1> struct Box { T in; static constexpr int value = N; };
 template <int A, int B> __host__ __device__ constexpr int second() { return B; }
@@ -44,6 +48,15 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 DIGRAPHS = {"[": "<:", "]": ":>", "{": "<%", "}": "%>"}
+# Name, suffix of a literal, bits of what PTX converts to (of fewer bits the low ones are taken), is it signed.
+INTEGERS = [
+    ("int", "", 32, True), ("unsigned", "u", 32, False), ("long long", "ll", 64, True), ("unsigned long long", "ull", 64, False),
+    ("short", "", 32, True), ("unsigned short", "", 32, False), ("signed char", "", 32, True), ("unsigned char", "", 32, False),
+    ("Small", "", 32, False), ("size_t", "ull", 64, False), ("int32_t", "", 32, True),
+]  # fmt: skip
+NARROW = {"short": 16, "unsigned short": 16, "signed char": 8, "unsigned char": 8, "Small": 8}
+NUMBERS = [0.0, 0.75, -0.75, 1.5, -1.5, 127.5, 255.0, -129.0, 300.25, 65537.0, -40000.0, 2.0**31, -(2.0**31), 3e9, -3e9, 2.0**32,
+           2.0**33 + 2048, 2.0**63, -(2.0**63), 1.5 * 2.0**63, 2.0**64, 1e30, -1e30, math.inf, -math.inf, math.nan]  # fmt: skip
 NOISE = [
     " ",
     "\n",
@@ -165,6 +178,33 @@ class Case:
             return "int(zero + %s)" % self.constant(value)
         return self.constant(value)
 
+    # ---- a floating-point number as an integer
+
+    def conversion(self):
+        """(type of the parameter, its name, the number as the host writes it, what is then true of it)"""
+        name, number = self.name("x"), self.one(*NUMBERS)
+        kind, (integer, suffix, bits, signed) = self.one("float", "double"), self.one(*INTEGERS)
+        lowest, highest = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        if math.isnan(number):
+            value = 0 if kind == "float" and bits == 32 else 1 << bits - 1
+            text = '(%s)__builtin_nan("")' % kind
+        else:
+            value = lowest if number <= lowest else highest if number >= highest else int(number)
+            text = "(%s)%s__builtin_inf()" % (kind, "-" if number < 0 else "") if math.isinf(number) else "%f" % number
+        width = NARROW.get(integer, bits)
+        value &= (1 << width) - 1
+        if signed and value >> width - 1:
+            value -= 1 << width
+        literal = "(%d%s - 1)" % (value + 1, suffix) if value < 0 else "%d%s" % (value, suffix)
+        one_word = " " not in integer
+        converted = self.one(
+            "(%s)%s" % (integer, name), "static_cast<%s>(%s)" % (integer, name), "[](%s a) { return a; }(%s)" % (integer, name),
+            "%s(%s)" % (integer, name) if one_word else "(%s)(%s)" % (integer, name), "(%s)%s{%s}" % (integer, kind, name),
+            "[=] { %s a = %s; return a; }()" % (integer, name), "(true ? (%s)+%s : %s)" % (integer, name, literal),
+        )  # fmt: skip
+        true = self.one("%s == %s", "!(%s != %s)", "(%s ^ %s) == 0", "(%s - %s == 0)", "!(%s - %s)")
+        return kind, name, text, "(%s)" % (true % (converted, literal))
+
     # ---- a kernel: its declaration, and how to name it
 
     def kernel(self, shared):
@@ -175,12 +215,20 @@ class Case:
         names = [self.name("p") for _ in values]
         types = [self.one("int", "const int", "unsigned", "long", "double", "const volatile int") for _ in values]
         parameters = ["int* %sout" % self.one("", "const ", "__restrict__ ")]
+        conversions = [self.conversion() for _ in range(self.one(0, 0, 1, 3))]
+        self.numbers = [text for _, _, text, _ in conversions]
+        types += [kind for kind, _, _, _ in conversions]
+        names += [name for _, name, _, _ in conversions]
         parameters += ["%s %s%s" % (t, self.one("", "[[maybe_unused]] "), n) for t, n in zip(types, names)]
         parameters = [re.sub(r"^(.*?) (\[\[maybe_unused\]\]) ", r"\2 \1 ", p) for p in parameters]
         result = r.randrange(50)
-        value = result + sum(values)
+        value = result + sum(values) + len(conversions)
         body = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
-        expression = " + ".join(["%s" % self.constant(result)] + ["int(%s)" % n for n in names])
+        expression = " + ".join(
+            ["%s" % self.constant(result)]
+            + ["int(%s)" % n for n in names[: len(values)]]
+            + [true for _, _, _, true in conversions]
+        )
         if shared:
             body += shared + "s[threadIdx.x] = i; __syncthreads(); i = s[threadIdx.x];"
         body += self.one(
@@ -250,7 +298,7 @@ class Case:
             config.append(self.on_host(threads * 4 if dynamic else 0))
             if self.chance(0.4):
                 config.append(self.one("0", "nullptr", "cudaStream_t{}", "stream"))
-        arguments = ["out"] + [self.on_host(v) for v in values]
+        arguments = ["out"] + [self.on_host(v) for v in values] + self.numbers
         launch = "%s<<<%s>>>(%s)" % (kernel, ", ".join(config), ", ".join(arguments))
         if self.chance(0.15) and "stream" not in launch:
             macro = self.name("C%d_LAUNCH" % self.number)
@@ -274,7 +322,7 @@ STATEMENTS = (
 
 def program(cases):
     text = HEAD + "".join(case.text for case in cases) + MAIN
-    return text + "".join(CALL % (case.number, case.number) for case in cases) + "  return 0;\n}\n"
+    return text + "".join(CALL % (case.number, case.number) for case in cases) + "  cudaFree(out);\n  return 0;\n}\n"
 
 
 class Fuzz:
@@ -290,7 +338,7 @@ class Fuzz:
             return "hang", "no end after %d s: %s" % (limit, " ".join(command))
         return done.returncode, done.stdout
 
-    def outcome(self, cases):
+    def outcome(self, cases, options):
         """What is wrong with a program of these cases, or ""."""
         with open(os.path.join(self.folder, "fuzz.cu"), "w", encoding="utf-8") as file:
             file.write(program(cases))
@@ -298,7 +346,7 @@ class Fuzz:
             status, said = self.run([self.nvcc, "-std=c++17", "-arch=sm_90", "-c", "fuzz.cu", "-o", os.devnull], 900)
             if status != 0:
                 return "nvcc: " + said
-        status, said = self.run([self.simtcc, "--fast", "-O0", "-w", "fuzz.cu", "-o", "fuzz"], 900)
+        status, said = self.run([self.simtcc, *options, "-w", "fuzz.cu", "-o", "fuzz"], 900)
         if status != 0:
             return "simtcc ends with %s\n%s" % (status, said)
         status, said = self.run(["./fuzz"], 300)
@@ -309,16 +357,17 @@ class Fuzz:
 
     def program(self, seed, count):
         cases = [Case(number, "%d.%d" % (seed, number)) for number in range(count)]
-        if not self.outcome(cases):
+        options = [["--fast", "-O0"], ["--fast", "-O0"], ["--fast"], []][seed % 4]
+        if not self.outcome(cases, options):
             return
         alone = 0
         for case in cases:
-            wrong = self.outcome([case])
+            wrong = self.outcome([case], options)
             if wrong:
                 alone += 1
                 print("FAIL seed %d, case %d\n%s\n%s\n" % (seed, case.number, case.text, wrong[:2000]), flush=True)
         if not alone:
-            print("FAIL seed %d: only together\n%s" % (seed, self.outcome(cases)[:2000]), flush=True)
+            print("FAIL seed %d: only together\n%s" % (seed, self.outcome(cases, options)[:2000]), flush=True)
         self.failures += max(1, alone)
 
 

@@ -50,6 +50,23 @@ TEST(Layout, AJumpToItselfIsTraced) {
   EXPECT_EQ(exits_behind_loops(function(no_loop)), function(no_loop));
 }
 
+TEST(Layout, ALoopThatOnlyPollsIsNamed) {
+  const auto loop = [](const std::string& read, const std::string& more) {
+    return function(".L3:\n\tcall\t__sanitizer_cov_trace_pc@PLT\n\tcall\t" + read + "@PLT\n" +
+                    more + "\tje\t.L3\n\tret\n");
+  };
+  const std::string volatile_read = "__tsan_volatile_read4";
+  for (const char* const waits : {"", "\tcall\t_ZN4simt6detail5yieldEv@PLT\n", "\tjs\t.L4\n"}) {
+    EXPECT_EQ(exits_behind_loops(loop(volatile_read, waits)), loop("simt_poll_read4", waits));
+  }
+  for (const char* const works : {"\tcall\t__tsan_write4@PLT\n", "\tcall\twork\n"}) {
+    EXPECT_EQ(exits_behind_loops(loop(volatile_read, works)), loop(volatile_read, works));
+  }
+  EXPECT_EQ(exits_behind_loops(loop("__tsan_read4", "")), loop("__tsan_read4", ""));
+  const std::string once = function("\tcall\t" + volatile_read + "@PLT\n\tje\t.L3\n.L3:\n\tret\n");
+  EXPECT_EQ(exits_behind_loops(once), once);
+}
+
 TEST(Layout, WhatComesBackStays) {
   const std::string if_else =
       ".L5:\n\tcall\ttest\n\tjne\t.L3\n\tcall\tyes\n\tjmp\t.L4\n"

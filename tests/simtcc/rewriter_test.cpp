@@ -879,6 +879,24 @@ TEST(Shifts, InDeviceCodeAreThoseOfTheGpu) {
   EXPECT_EQ(rewritten("void f() { std::cout << x; }"), "void f() { std::cout << x; }");
 }
 
+TEST(Deletes, AreGivenWhatWasStored) {
+  const auto device = [](const std::string& statement) {
+    return rewritten("__device__ void f() { " + statement + " }\n");
+  };
+  const auto has = [&](const std::string& statement, const std::string& after) {
+    EXPECT_NE(device(statement).find(after), std::string::npos) << device(statement);
+  };
+  has("delete[] p;", "{ delete[] ::simt::detail::as_stored(p); }");
+  has("if (a) delete p->q[i]; else delete (T*)r;",
+      "if (a) delete ::simt::detail::as_stored(p->q[i]); else delete "
+      "::simt::detail::as_stored((T*)r); }");
+  has("f(); (delete p);", "(delete ::simt::detail::as_stored(p));");
+  has("a ? delete p : delete q;", "a ? delete p : delete ::simt::detail::as_stored(q);");
+  has("void operator delete(void*);", "void operator delete(void*);");
+  EXPECT_EQ(rewritten("void f() { delete p; }\n"), "void f() { delete p; }\n");
+  EXPECT_EQ(device("struct S { S(const S&) = delete; };").find("as_stored"), std::string::npos);
+}
+
 TEST(LocalArrays, HandedOnWithoutAnIndexHaveZones) {
   const auto zones = [](const std::string& body,
                         const std::string& head = "__device__ int f(int n)") {

@@ -42,10 +42,11 @@ struct Fault {
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
-  uint64_t other_pc =
-      0;  // race: of the earlier access. barrier: where the others are, 0 if they exited
-  uint64_t address =
-      0;  // hang: that of memory which the host can write, if it is read again and again; else 0
+  // Race: of the earlier access. Barrier: where the others are, 0 if they exited. Exited thread: where it left the kernel.
+  uint64_t other_pc = 0;
+  // Hang: that of memory which the host can write, if it is read again and again; else 0. Exited thread: the program
+  // counter before it left.
+  uint64_t address = 0;
   unsigned size = 0;
   bool store = false;  // atomic operations among them
   bool atomic = false;

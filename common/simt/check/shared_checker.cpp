@@ -2,6 +2,7 @@
 
 #include "base/program_image.h"
 #include "base/values.h"
+#include "check/polls.h"
 
 namespace simt::engine {
 
@@ -145,6 +146,10 @@ void SharedChecker::check_words(const Request& request, int lane) {
     const bool raced = races.access(word, bytes, self, write, atomic, pc, warp.order, race);
     if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
     if (!raced || thread_order_.is_ordered(race.other_thread, race.other_time, self)) [[likely]]
+      continue;
+    // A flag: who polls it wants to see it change.
+    if (write ? !race.other_wrote && polls::is_poll(full_pc(race.other_pc))
+              : request.is_volatile() && polls::is_poll(request.pc))
       continue;
     Fault fault = fault_at(Fault::Kind::shared_race, request, lane, address);
     fault.other_pc = full_pc(race.other_pc);

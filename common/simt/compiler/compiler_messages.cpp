@@ -195,6 +195,27 @@ class Reader {
       main.text.clear();
       return true;
     }
+    static const std::regex brackets(
+        R"(invalid operands of types '(void ?\(.*|<unresolved overloaded function type>)' and '.*' to binary 'operator<<')");
+    if (std::regex_match(main.text, brackets)) {
+      const std::string name = name_before(main, "<<");
+      main.text = "simt: a launch is written with three brackets: " +
+                  (name.empty() ? std::string("kernel") : name) + "<<<blocks, threads>>>(...)";
+      two_brackets_ = main.line;
+      return true;
+    }
+    if (main.line == two_brackets_ && (main.text.starts_with("invalid operands of types") ||
+                                       main.text.find("shift count") != std::string::npos)) {
+      main.text.clear();
+      return true;
+    }
+    static const std::regex shift(
+        R"(no match for '(operator[<>]{2}=?)' in '.*simt::.*' \(operand types are '(.*)' and '(.*)'\))");
+    if (std::regex_match(main.text, match, shift)) {
+      main.text = "no match for '" + std::string(match[1]) + "' (operand types are '" +
+                  plain_operand(match[2]) + "' and '" + plain_operand(match[3]) + "')";
+      return true;
+    }
     static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
     if (std::regex_match(main.text, match, undeclared) && match[1] == "CUDA_CHECK") {
       main.text =
@@ -216,6 +237,29 @@ class Reader {
     const std::string_view text = origins_.line_of(file, line);
     return text.find("<<<") != std::string_view::npos ||
            origins_.line_of(file, line - 1).find("<<<") != std::string_view::npos;
+  }
+
+  // The name that stands before these brackets, from where the message points on.
+  std::string name_before(const Message& message, const std::string& brackets) {
+    const std::string text(origins_.line_of(message.file, message.line));
+    const int column = origins_.column(message.file, message.line, message.column);
+    const std::size_t end =
+        text.find(brackets, column > 0 ? static_cast<std::size_t>(column) - 1 : 0);
+    std::size_t begin = end == std::string::npos ? 0 : end;
+    while (begin > 0 &&
+           (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
+      --begin;
+    return end == std::string::npos ? std::string() : text.substr(begin, end - begin);
+  }
+
+  // What simt/shifts.h has put around it.
+  static std::string plain_operand(std::string type) {
+    for (const std::string around :
+         {"simt::detail::Object<", "simt::detail::Integer<", "simt::detail::Amount<"}) {
+      if (type.starts_with(around))
+        type = type.substr(around.size(), type.rfind('>') - around.size());
+    }
+    return type;
   }
 
   // " 'name'" of the launch that a message is about, or nothing. The message moves to the name.
@@ -311,6 +355,7 @@ class Reader {
   const std::string& include_;
   bool in_colour_;
   int dropped_line_ = 0;
+  int two_brackets_ = 0;             // the line of a launch
   std::optional<Message> deferred_;  // said at the end if nothing says more
   std::set<std::tuple<std::string, int, std::string>> said_;
   std::string out_;

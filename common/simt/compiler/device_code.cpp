@@ -69,6 +69,21 @@ class DeviceCode : private Rule {
     }
   }
 
+  // g++ drops what is stored to an array just before `delete[] p`, as nobody can read it any more. A store beyond its end is
+  // among that.
+  void keep_stores_ahead_of_delete(std::size_t i) {
+    if (is(i - 1, "operator") || is(i - 1, "=")) return;
+    const std::size_t begin = is(i + 1, "[") && is(i + 2, "]") ? i + 3 : i + 1;
+    std::size_t end = begin;  // of the statement, or of what is in parentheses
+    while (end < list_.size() && !is(end, ";") && !is_closing(end)) {
+      if (is(end, ",") || is(end, "?") || is(end, ":") || is(end, "{")) return;
+      end = is_opening(end) ? skip_group(end) : end + 1;
+    }
+    if (begin >= end || end >= list_.size()) return;
+    insert_before(begin, "::simt::detail::as_stored(");
+    insert_before(end, ")");
+  }
+
   // Functions of C's library that are another one in a kernel.
   bool visit_library_function(std::size_t i) {
     static const std::map<std::string_view, std::string_view> names = {
@@ -132,6 +147,9 @@ class DeviceCode : private Rule {
 void note_constexpr_call(Unit& unit, std::size_t i) { DeviceCode(unit).note_constexpr_call(i); }
 void note_literal(Unit& unit, std::size_t i) { DeviceCode(unit).note_literal(i); }
 void check_device_word(Unit& unit, std::size_t i) { DeviceCode(unit).check_device_word(i); }
+void keep_stores_ahead_of_delete(Unit& unit, std::size_t i) {
+  DeviceCode(unit).keep_stores_ahead_of_delete(i);
+}
 bool rewrite_library_function(Unit& unit, std::size_t i) {
   return DeviceCode(unit).visit_library_function(i);
 }

@@ -34,6 +34,7 @@ class Check {
 
   std::vector<Diagnostic> run() {
     for (const DumpedFunction& function : dump_.functions()) {
+      if (function.name.starts_with("__static_init")) check_initialisations(function);
       if (is_of_library(function)) continue;
       if (function.signature.find("simt_kernelD.") != Text::npos) {
         check_launched(function, false);
@@ -397,6 +398,31 @@ class Check {
     }
   }
 
+  // What runs before main() cannot run on the device. (Of an array whose elements have a constructor that does nothing g++
+  // takes the address.)
+  void check_initialisations(const DumpedFunction& function) {
+    std::set<unsigned> constructed;
+    for (const Mention& mention : function.mentions) {
+      if (mention.is_call) constructed.insert(mention.argument);
+    }
+    for (const Mention& mention : function.mentions) {
+      if (mention.is_address && !constructed.contains(mention.id)) continue;
+      if (mention.is_call || mention.place.file.starts_with("/usr/") ||
+          in_simulator(mention.place.file))
+        continue;
+      const std::string full =
+          mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
+      const std::string last = parts_of(full).back();
+      if (!names_.variables.contains(last) || names_.host_variables.contains(last)) continue;
+      say(mention.place,
+          "the variable '" + spelled(full) +
+              "' of the device cannot be initialised with what is computed at run time, by a "
+              "function or a "
+              "constructor: give it a constant, or set it with cudaMemcpyToSymbol()",
+          false, last);
+    }
+  }
+
   bool is_plain_function(const Mention& mention) const {
     return mention.is_call && names_.device.contains(mention.name);
   }
@@ -416,6 +442,15 @@ class Check {
                            (role == Space::both && is_reached(blamed) && !is_guarded(place));
     const bool is_device = names_.variables.contains(parts.back());
     const bool is_host = names_.host_variables.contains(parts.back());
+    if (role == Space::host && !mention.is_address && !is_host &&
+        names_.device_variables.contains(parts.back())) {
+      say(place,
+          "host code has a variable '" + spelled(full) +
+              "' of its own, not that of the device: copy from that with cudaMemcpyFromSymbol(), "
+              "to it "
+              "with cudaMemcpyToSymbol(), or declare it __managed__",
+          true, parts.back());
+    }
     const bool is_stream = is_c_stream(full) || (is_cpp_stream(full) && !is_host);
     const std::string name = is_cpp_stream(full) && !is_host ? "std::" + full : spelled(full);
     if (on_device && !is_device && (is_host || parts[0] == "std" || is_stream)) {

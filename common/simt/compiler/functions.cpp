@@ -44,6 +44,7 @@ class Functions : private Rule {
               : unit_.names.device)
           .insert(name_before(parameters));
     }
+    if (lambda) check_captures(i, host);
     if (kernel) return replace_token(i, std::string(kKernelMark));
     const bool defaulted = parameters != kNone && is_defaulted(parameters);
     std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
@@ -65,6 +66,9 @@ class Functions : private Rule {
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
+    bool managed = false;
+    for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j)
+      managed |= is(j, "__managed__");
     while (i < list_.size() && !is(i, ";") && !is(i, "{") && !is(i, "}")) {
       if (is(i, "<")) {
         const std::size_t end = skip_angles(i);
@@ -78,6 +82,7 @@ class Functions : private Rule {
         if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
                                  is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
+          if (!managed) unit_.names.device_variables.insert(list_[i].text);
         }
         ++i;
       }
@@ -157,6 +162,21 @@ class Functions : private Rule {
   }
 
  private:
+  // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
+  void check_captures(std::size_t i, bool host) {
+    if (unit_.scopes.back().side != Side::host) return;
+    while (i > 0 && is_identifier(i)) --i;
+    if (!is(i, "]") || partner_[i] == kNone) return;
+    for (const auto& [begin, end] : parts(partner_[i] + 1, i)) {
+      if (begin >= end || !is(begin, "&")) continue;
+      return report(
+          list_[begin],
+          std::string("a ") + (host ? "__host__ __device__" : "__device__") +
+              " lambda cannot capture by reference, as the variables are the host's: write "
+              "[=], and hand over pointers to device memory for what it shall change");
+    }
+  }
+
   // nvcc takes no others in what it gives a name in device code.
   void check_letters(std::size_t i) {
     const std::string_view name = list_[i].text;

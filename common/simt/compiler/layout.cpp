@@ -1,10 +1,12 @@
 #include "layout.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace simtcc {
@@ -313,6 +315,51 @@ std::vector<Line> with_endless_loops_traced(const std::vector<Line>& lines) {
   return result;
 }
 
+// What a loop calls that only waits: `while (*flag == 0) __nanosleep(20);` with a volatile flag.
+bool may_wait(Line callee) {
+  constexpr std::array<Line, 4> kCalls = {"__sanitizer_cov_trace_pc", "_ZN4simt6detail5yieldEv",
+                                          "_ZN4simt6detail5fenceEv",
+                                          "_ZN4simt6detail11fence_blockEv"};
+  return std::find(kCalls.begin(), kCalls.end(), callee) != kCalls.end();
+}
+
+// Loads of volatile memory in a loop that does nothing else poll a flag. They call a function of their own, so that the race
+// check knows them.
+std::vector<Line> with_polls_named(std::vector<Line> lines) {
+  constexpr Line kCall = "\tcall\t", kRead = "__tsan_volatile_read";
+  constexpr std::array<std::pair<Line, Line>, 4> kPolls = {
+      {{"__tsan_volatile_read1", "\tcall\tsimt_poll_read1@PLT"},
+       {"__tsan_volatile_read2", "\tcall\tsimt_poll_read2@PLT"},
+       {"__tsan_volatile_read4", "\tcall\tsimt_poll_read4@PLT"},
+       {"__tsan_volatile_read8", "\tcall\tsimt_poll_read8@PLT"}}};
+  const auto callee_of = [&](Line line) {
+    if (!line.starts_with(kCall)) return Line{};
+    line.remove_prefix(kCall.size());
+    return line.substr(0, line.find('@'));
+  };
+  std::map<Line, std::size_t> labels;
+  for (std::size_t end = 0; end < lines.size(); ++end) {
+    if (const Line label = label_of(lines[end]); !label.empty()) labels[label] = end;
+    const auto begin = labels.find(target_of(lines[end]));
+    if (begin == labels.end()) continue;
+    std::vector<std::size_t> reads;
+    const bool waits =
+        std::all_of(lines.begin() + static_cast<std::ptrdiff_t>(begin->second),
+                    lines.begin() + static_cast<std::ptrdiff_t>(end), [&](Line& line) {
+                      const Line callee = callee_of(line);
+                      if (callee.starts_with(kRead))
+                        reads.push_back(static_cast<std::size_t>(&line - lines.data()));
+                      return callee.empty() || callee.starts_with(kRead) || may_wait(callee);
+                    });
+    for (const std::size_t at : reads) {
+      for (const auto& [name, call] : kPolls) {
+        if (waits && callee_of(lines[at]) == name) lines[at] = call;
+      }
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string exits_behind_loops(std::string_view assembly) {
@@ -322,7 +369,7 @@ std::string exits_behind_loops(std::string_view assembly) {
   std::vector<Line> function;
   std::string end;  // of the function that is being read; empty outside
   const auto flush = [&] {
-    function = with_endless_loops_traced(function);
+    function = with_polls_named(with_endless_loops_traced(function));
     const auto moved = Function(function).reordered(labels);
     if (moved) {
       for (const std::string& line : *moved) result.append(line).push_back('\n');

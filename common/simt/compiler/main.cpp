@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compiler_messages.h"
+#include "conversions.h"
 #include "execution_spaces.h"
 #include "flags.h"
 #include "layout.h"
@@ -181,8 +182,8 @@ class Driver {
     if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
       return status;
     std::string code = read_file(assembly);
-    const std::string functions_text = read_file(dump);
-    const TreeDump functions(functions_text);
+    std::string functions_text = read_file(dump);
+    TreeDump functions(functions_text);
     if (const int status = refuse(functions, code, result, origins)) return status;
     if (!options_.fast) {
       const StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
@@ -195,11 +196,16 @@ class Driver {
         // (If it cannot inline another function of such a name, what there is stays.)
         const bool compiled = run_process(command, temporary(i, ".errors")) == 0;
         if (!compiled && !write_file(assembly, code)) return 1;
-        code = read_file(assembly);
+        if (compiled) {
+          code = read_file(assembly);
+          functions_text = read_file(dump);
+          functions = TreeDump(functions_text);
+        }
       }
     }
 #ifdef __x86_64__
-    if (!options_.fast && !write_file(assembly, exits_behind_loops(code))) return 1;
+    code = with_saturating_conversions(code, functions, result.text);
+    if (!write_file(assembly, options_.fast ? code : exits_behind_loops(code))) return 1;
 #endif
     return step({options_.compiler, "-c", assembly, "-o", object});
   }

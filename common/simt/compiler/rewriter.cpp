@@ -280,6 +280,7 @@ class Rewriter : private Rule {
     if (in_device_code(i)) {
       if (!unit_.scopes.back().templated) check_device_word(unit_, i);
       note_constexpr_call(unit_, i);
+      if (t.text == "delete" && i > 0) keep_stores_ahead_of_delete(unit_, i);
     }
     if (is_merging_atomic(t.text)) return rewrite_atomic(unit_, i);
     if (t.in_system_header && t.text.starts_with("__builtin_")) return;

@@ -72,8 +72,9 @@ struct Names {
   Set both;                                  ///< `__host__ __device__` functions
   Set constexprs;                            ///< constexpr functions that no `__device__` marks
   std::set<std::string> library_constexprs;  ///< those of libraries: `std::max`, `array::size`
-  Set unmarked;        ///< functions without a qualifier, of classes and of namespaces
-  Set variables;       ///< `__device__`, `__constant__`, `__managed__`
+  Set unmarked;          ///< functions without a qualifier, of classes and of namespaces
+  Set variables;         ///< `__device__`, `__constant__`, `__managed__`
+  Set device_variables;  ///< those of `variables` that the host cannot read: all but `__managed__` ones
   Set host_variables;  ///< of namespaces and classes (and what is declared like them)
   Set library;         ///< functions of system headers
   Set simulator;       ///< functions of the simulator's headers

@@ -53,6 +53,8 @@ void note_constexpr_call(Unit& unit, std::size_t i);
 void note_literal(Unit& unit, std::size_t i);
 /// Words of C++ that nvcc does not take in device code.
 void check_device_word(Unit& unit, std::size_t i);
+/// `delete[] p` in device code.
+void keep_stores_ahead_of_delete(Unit& unit, std::size_t i);
 /// Functions of C's library that are another one in a kernel. \return is the token one?
 bool rewrite_library_function(Unit& unit, std::size_t i);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -202,11 +203,53 @@ class SharedVariables : private Rule {
     drop_specifiers(start, declarators_at);
     drop_alignment(start, end);
     for (const Declarator& declarator : declarators) {
+      check_dynamic_type(start, declarators_at, declarator.name);
       const std::string name(list_[declarator.name].text);
       replace_token(declarator.name, "(&" + name + ")");
       insert_before(declarator.end, " = ::simt::detail::DynamicShared()");
       unit_.local_dynamic.insert(declarator.name);
     }
+  }
+
+  // The words of a type in one order, as `int unsigned` is `unsigned`. Empty where a name may stand for any type.
+  std::string type_in_words(std::size_t begin, std::size_t end) const {
+    static const std::set<std::string_view> vectors = {"float2", "float3",  "float4",  "int2",
+                                                       "int3",   "int4",    "uint2",   "uint4",
+                                                       "uchar4", "double2", "double4", "__half"};
+    std::multiset<std::string_view> words;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (alignment_end(i) != kNone) {
+        i = alignment_end(i) - 1;
+      } else if (!is_identifier(i)) {
+        return {};
+      } else if (is_builtin_type(list_[i].text) || vectors.contains(list_[i].text)) {
+        words.insert(list_[i].text);
+      } else if (!is_specifier(list_[i].text)) {
+        return {};
+      }
+    }
+    words.erase("signed");
+    if (words.size() > 1) words.erase("int");
+    std::string text;
+    for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
+    return text;
+  }
+
+  // All arrays of one name are one array: nvcc wants one type. (Of templates it sees none before they are used.)
+  void check_dynamic_type(std::size_t start, std::size_t declarators_at, std::size_t name) {
+    const std::string type = type_in_words(start, declarators_at);
+    if (type.empty() || unit_.scopes.back().templated || list_[name].in_system_header) return;
+    std::string key(list_[name].text);
+    for (const Scope& scope : unit_.scopes) {
+      if (scope.kind == Scope::Kind::space) key += "::" + std::string(scope.name);
+    }
+    const auto [known, is_new] = unit_.dynamic_arrays.try_emplace(key, type, list_[name].line);
+    if (is_new || known->second.first == type) return;
+    report(list_[name],
+           "'" + std::string(list_[name].text) + "' is an array of " + type + " here and of " +
+               known->second.first + " in line " + std::to_string(known->second.second) +
+               ": extern __shared__ arrays of one name are one array, so let each type "
+               "have a name of its own");
   }
 
   // Is this word one that says where the variable lives?

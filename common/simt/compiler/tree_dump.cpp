@@ -189,6 +189,15 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
   std::size_t begin = 0;
   if (const std::size_t assigned = statement.find(" = "); assigned != Text::npos)
     begin = assigned + 3;
+  if (begin > 0 && statement[begin] == '(') {
+    const std::size_t end = skip_parentheses(statement, begin);
+    const Text type = statement.substr(begin + 1, end - begin - 2);
+    const Text operand = statement.substr(std::min(end + 1, statement.size()));
+    if (type.find_first_of("*&<(") == Text::npos && operand.ends_with(';'))
+      functions_.back().conversions.push_back({statement.substr(0, begin - 3),
+                                               type.substr(0, type.find("D.")),
+                                               operand.substr(0, operand.size() - 1), place});
+  }
   // The callee: up to "D.17 ("
   std::size_t call_end = 0;
   if (begin < statement.size() && statement[begin] != '(') {
@@ -250,7 +259,7 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
     const char before = from > 0 ? statement[from - 1] : ' ';
     if (name.empty() || is_decimal(name[0]) || before == '.' || before == '>' || before == '<')
       continue;
-    mentions.push_back({.name = name, .id = *id, .place = place});
+    mentions.push_back({.name = name, .id = *id, .is_address = before == '&', .place = place});
   }
 }
 

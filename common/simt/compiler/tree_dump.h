@@ -27,10 +27,17 @@ struct Mention {
       name;  ///< The symbol, or only the last part of the name if g++ has made no symbol yet.
   unsigned id = 0;  ///< g++'s number for it.
   bool is_call = false;
+  bool is_address = false;  ///< `&x`
   unsigned argument =
       0;  ///< The variable that comes first among a call's arguments, `this` for one.
   bool moves_memory =
       false;  ///< A call that loads an argument, or stores its result, all by itself.
+  DumpPlace place;
+};
+
+/// `result = (type) operand`
+struct Conversion {
+  std::string_view result, type, operand;
   DumpPlace place;
 };
 
@@ -43,6 +50,7 @@ struct DumpedFunction {
   std::string_view file;  ///< of its first statement
   int first_line = 0;     ///< likewise
   std::vector<Mention> mentions;
+  std::vector<Conversion> conversions;  ///< those of a number to a type with a name, in order
 };
 
 /// The functions of one dump. Everything points into the text, which has to outlive this.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rewriter.h"
@@ -59,6 +60,8 @@ struct Unit {
   std::set<std::size_t> handled;        ///< qualifiers that a rule has taken care of
   std::set<std::size_t> local_dynamic;  ///< names that `extern __shared__` declares in functions
   std::vector<NamespaceShared> namespace_shared;
+  std::map<std::string, std::pair<std::string, int>>
+      dynamic_arrays;  ///< types of `extern __shared__ T s[]` in functions, and where they stood first
   std::multimap<std::string_view, std::size_t>
       shared_names;                         ///< where each `__shared__` variable stands
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far

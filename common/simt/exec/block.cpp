@@ -168,8 +168,11 @@ void Worker::report_exited_threads(uint64_t barrier_pc) {
     const uint32_t exited = warp.born & ~warp.live;
     if (!exited) [[likely]]
       continue;
-    Fault fault = fault_at(Fault::Kind::exited_thread, warp, std::countr_zero(exited));
+    const FirstExit& exit = warp.first_exit;
+    Fault fault = fault_at(Fault::Kind::exited_thread, warp, exit.lane);
     fault.pc = barrier_pc;
+    fault.other_pc = exit.pc;
+    fault.address = exit.before;
     monitor.faults.add(fault);
     return;
   }

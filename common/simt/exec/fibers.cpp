@@ -28,9 +28,10 @@ void Worker::lane_main() {
 // The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
 // than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
 // fiber is free for the next; perhaps at once, for the lane that is to start now.
-void Worker::exit_lane() {
+void Worker::exit_lane(uint64_t pc) {
   Warp& warp = *warp_;
   const int lane = lane_;
+  if (warp.live == warp.born) warp.first_exit = {lane, pc, pc ? last_before_exit() : 0};
   if (warp.checks.capture >> lane & 1)
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
@@ -44,6 +45,14 @@ void Worker::exit_lane() {
   }
   const uint64_t result = prepare(warp, next);
   return leave_context(warp.context[next], result);
+}
+
+// Where the running lane was before it came to the block of the code with which the kernel ends.
+uint64_t Worker::last_before_exit() const {
+  const Warp& warp = *warp_;
+  const unsigned own = warp.trail.length[lane_], queued = own ? 1 : 2;
+  if (own > 1) return key_pc(warp.trail.block[own - 2][lane_]);
+  return key_pc(cursor_ >= queued ? warp.queue.event[cursor_ - queued].key : warp.key[lane_]);
 }
 
 void Worker::leave_to_main() {

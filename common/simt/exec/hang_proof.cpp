@@ -96,9 +96,8 @@ const Warp* Worker::running_warp() const {
 
 // True if the launch has come to nothing new for so long that it counts as one that does not end.
 bool Worker::takes_too_long() {
-  constexpr uint64_t kUsualBudget = uint64_t{1} << 24;
   if (std::exchange(gets_on_, false)) Patience::move();
-  const uint64_t times = std::max<uint64_t>(grid_->step_budget / kUsualBudget, 1);
+  const uint64_t times = patience_of(*grid_);
   const Patience::Verdict verdict = patience_.look(clock_, times);
   if (verdict == Patience::Verdict::go_on) return false;
   const Warp* const warp = running_warp();

@@ -23,7 +23,7 @@ Patience::Verdict Patience::look(uint64_t clock, uint64_t times) {
     is_over_ = true;
     return Verdict::give_up;
   }
-  if (waited > kTell * kSecond && !told_.exchange(true)) return Verdict::tell;
+  if (waited > kTell * kSecond && begins_to_tell()) return Verdict::tell;
   return Verdict::go_on;
 }
 

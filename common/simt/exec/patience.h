@@ -19,6 +19,9 @@ class Patience {
     move();
   }
 
+  // True once a launch: who comes first says that it is still at work.
+  static bool begins_to_tell() { return !told_.exchange(true); }
+
   // One worker's: its block begins.
   void begin(uint64_t clock) {
     look_at = clock + kEvery;

@@ -166,6 +166,13 @@ struct Progress {
   void reset() { *this = {}; }
 };
 
+// Where the first lane left the kernel, and where it was before; see Worker::exit_lane(). The others leave no trace: most warps
+// end with all of them.
+struct FirstExit {
+  int lane;
+  uint64_t pc, before;
+};
+
 struct Warp {
   // Where each lane stands.
   alignas(64) uint64_t key[kLanes];
@@ -177,6 +184,7 @@ struct Warp {
   bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
+  FirstExit first_exit;
   Fiber* fiber[kLanes];
   alignas(64) Context context[kLanes] = {};  // nullptr: the lane has no fiber
 

@@ -22,7 +22,9 @@ constexpr size_t kSignalStack = 64 * 1024;
 }  // namespace
 
 __thread Worker* running = nullptr;
-__thread unsigned uncounted = 0;
+// Aligned, so that all thread-local memory begins at a multiple of 64. A program's __shared__ arrays stand there first, and
+// where their sizes are multiples of 16, float4 may go to each, as on hardware.
+__attribute__((aligned(64))) __thread unsigned uncounted = 0;
 
 Worker::Worker() : guards_(symbols::guards_of_shared_variables()) { attach(); }
 

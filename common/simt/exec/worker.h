@@ -10,7 +10,9 @@
 #pragma once
 
 #include <simt/runtime.h>
+#include <ucontext.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
+#include "exec/standstill.h"
 #include "exec/warp.h"
 #include "monitor/monitor.h"
 
@@ -48,6 +51,12 @@ struct Grid {
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 
+// How many times the usual time the reader allows (SIMT_STEPS).
+inline uint64_t patience_of(const Grid& grid) {
+  constexpr uint64_t kUsualBudget = uint64_t{1} << 24;
+  return std::max<uint64_t>(grid.step_budget / kUsualBudget, 1);
+}
+
 // One OS thread that runs blocks.
 class Worker {
  public:
@@ -68,6 +77,8 @@ class Worker {
   unsigned thread_rank() const {
     return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
+  // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still.
+  void end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   bool is_traced() const { return traced_; }
@@ -105,7 +116,9 @@ class Worker {
   void switch_to(Warp& warp, int lane);
   void leave_to_main();
   void lane_main();
-  void exit_lane();  // returns to nobody
+  // Returns to nobody. `pc` is where the kernel says that it is left, 0 if it does not.
+  void exit_lane(uint64_t pc = 0);
+  uint64_t last_before_exit() const;
   static void fiber_entry();
   void note_entry(int lane, uint64_t pc);
 
@@ -148,6 +161,10 @@ class Worker {
   bool proves_hang();
   bool takes_too_long();
 
+  // standstill.cpp
+  friend void standstill::end_blocks();
+  static void stand_still();
+
   // worker.cpp
   [[noreturn]] void fail(const Fault& fault);
   // True if g++ notes there whether it has run the constructor of a shared variable, which is to do nothing.
@@ -181,6 +198,7 @@ class Worker {
 
   bool is_loop_ = false;
   Fiber* loop_fiber_ = nullptr;
+  uint64_t standstill_pc_ = 0;
   Context loop_context_ = nullptr;
   unsigned turns_ = 0, turns_of_ = 0;  // so often this thread has done what one does that spins
   void (*waited_)(void*) = nullptr;    // the kernel in which a thread had to wait last

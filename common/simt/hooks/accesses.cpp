@@ -1,6 +1,7 @@
 // Loads and stores: the sanitizer's ABI, by which compiled code announces them.
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
+#include "check/polls.h"
 #include "check/unsynchronized.h"
 #include "hooks/hooks.h"
 
@@ -81,6 +82,24 @@ using simt::engine::StopReason;
   extern "C" void __tsan_unaligned_volatile_write##size(void* p) { \
     Hooks::access_pieces(p, size, StopReason::store, SIMT_PC);     \
   }
+
+// The same as __tsan_volatile_read4() and its like, for loads that poll: simtcc knows which they are, and the race check knows
+// them by these functions.
+#define SIMT_POLL(size)                                    \
+  extern "C" void simt_poll_read##size(void* p) {          \
+    Hooks::hook<size, StopReason::load, true>(p, SIMT_PC); \
+  }
+SIMT_POLL(1)
+SIMT_POLL(2)
+SIMT_POLL(4)
+SIMT_POLL(8)
+#undef SIMT_POLL
+
+namespace simt::engine {
+[[gnu::constructor]] static void name_polls() {
+  polls::functions = {&simt_poll_read1, &simt_poll_read2, &simt_poll_read4, &simt_poll_read8};
+}
+}  // namespace simt::engine
 
 SIMT_HOOKS(1)
 SIMT_HOOKS(2)

@@ -49,7 +49,7 @@ namespace simt::engine {
     overflow(caller);
 }
 
-[[gnu::always_inline]] inline void Hooks::function_exit() {
+[[gnu::always_inline]] inline void Hooks::function_exit(const void* pc) {
   Worker* worker = running;
   if (!worker || worker->is_loop_) return;
   Calls& calls = worker->warp_->calls;
@@ -58,7 +58,7 @@ namespace simt::engine {
   if (depth) --depth;
   // What is left of the kernel is its return.
   if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1))
-    return worker->exit_lane();
+    return worker->exit_lane(reinterpret_cast<uint64_t>(pc));
   if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
 }
 
@@ -92,7 +92,7 @@ using simt::engine::Hooks;
 extern "C" {
 void __tsan_init() { simt::engine::traced_program = true; }
 void __tsan_func_entry(void* caller) { Hooks::function_entry(caller, SIMT_PC); }
-void __tsan_func_exit() { Hooks::function_exit(); }
+void __tsan_func_exit() { Hooks::function_exit(SIMT_PC); }
 
 // What the compiler's own checks call: -fsanitize=bounds and -fsanitize=alignment.
 struct UbsanType {

@@ -180,7 +180,7 @@ struct Hooks {
 
   static void block_entry(const void* pc);
   static void function_entry(const void* caller, const void* pc);
-  static void function_exit();
+  static void function_exit(const void* pc);
   static void wrong_index(const char* array, int64_t index, const void* pc);
   static void misaligned(uint64_t address);
   static void defer_for_access(DeferredEffect effect);

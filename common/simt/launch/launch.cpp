@@ -103,7 +103,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (config.cooperative)
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
   const uint64_t before = memory::latest_version();
-  if (!grid.traced) life_sign::begin(kernel_text, Pool::instance().threads_for(grid));
+  if (!grid.traced)
+    life_sign::begin(kernel_text, Pool::instance().threads_for(grid), patience_of(grid));
   Pool::instance().run(grid);
   if (!grid.traced) life_sign::end();
 

@@ -8,16 +8,20 @@
 #include <string>
 #include <thread>
 
+#include "exec/patience.h"
+#include "exec/standstill.h"
+
 namespace simt::engine::life_sign {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery(250);
-constexpr double kTell = 2;  // seconds of each thread that runs blocks
+constexpr double kTell = Patience::kTell;  // seconds of each thread that runs blocks
+constexpr double kGiveUp = 6;
 
 struct Running {
   std::mutex mutex;
   std::string kernel;  // empty: none
-  double patience = 0;
+  double workers = 0, times = 0;
 };
 
 std::atomic<uint64_t> moves{0};  // launches that began, and blocks that ended
@@ -41,29 +45,41 @@ void watch() {
   for (;; std::this_thread::sleep_for(kEvery)) {
     const uint64_t now = moves.load(std::memory_order_relaxed);
     const double time = cpu_seconds();
-    const std::lock_guard lock(running().mutex);
-    if (running().kernel.empty() || now != seen) {
-      seen = now;
-      since = time;
-      told = false;
-    } else if (!told && time - since > running().patience) {
-      told = true;
-      std::fprintf(stderr,
-                   "simt: %s: for %.0f s no block has ended. Without --fast a run says where it "
-                   "is, and stops if it comes to nothing new.\n",
-                   running().kernel.c_str(), kTell);
+    double waited = 0, times = 0;
+    {
+      const std::lock_guard lock(running().mutex);
+      if (running().kernel.empty() || now != seen) {
+        if (told) standstill::forget();
+        seen = now;
+        since = time;
+        told = false;
+        continue;
+      }
+      waited = (time - since) / running().workers;
+      times = running().times;
+      if (!told && waited > kTell) {
+        told = true;
+        if (Patience::begins_to_tell()) {
+          std::fprintf(stderr,
+                       "simt: %s: for %.0f s no block has ended. Without --fast a run says where "
+                       "it is.\n",
+                       running().kernel.c_str(), kTell);
+        }
+      }
     }
+    if (told && standstill::look() && waited > kGiveUp * times) standstill::end_blocks();
   }
 }
 
 }  // namespace
 
-void begin(const char* kernel, uint64_t workers) {
+void begin(const char* kernel, uint64_t workers, uint64_t times) {
   static std::once_flag started;
   std::call_once(started, [] { std::thread(watch).detach(); });
   const std::lock_guard lock(running().mutex);
   running().kernel = kernel;
-  running().patience = kTell * static_cast<double>(workers);
+  running().workers = static_cast<double>(workers);
+  running().times = static_cast<double>(times);
   moves.fetch_add(1, std::memory_order_relaxed);
 }
 

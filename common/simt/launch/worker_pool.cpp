@@ -6,6 +6,7 @@
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
+#include "exec/standstill.h"
 #include "launch/life_sign.h"
 
 namespace simt::engine {
@@ -89,10 +90,17 @@ void Pool::add_worker() {
 }
 
 void Pool::take_blocks(Worker& worker) {
+  if (!grid_->traced) standstill::enter(worker);
+  run_blocks(worker);
+  if (!grid_->traced) standstill::leave();
+  grid_->hang_vote->leave();
+}
+
+void Pool::run_blocks(Worker& worker) {
   const dim3 extent = grid_->grid;
   for (;;) {
     const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
-    if (block >= block_count_) return grid_->hang_vote->leave();
+    if (block >= block_count_) return;
     const uint3 index{static_cast<unsigned>(block % extent.x),
                       static_cast<unsigned>(block / extent.x % extent.y),
                       static_cast<unsigned>(block / extent.x / extent.y)};
@@ -104,7 +112,7 @@ void Pool::take_blocks(Worker& worker) {
     if (!grid_->traced) life_sign::block_ended();
     if (!ended) {
       next_block_.store(block_count_, std::memory_order_relaxed);
-      return grid_->hang_vote->leave();
+      return;
     }
   }
 }

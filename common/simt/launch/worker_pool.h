@@ -42,6 +42,7 @@ class Pool {
   void add_worker();
 
   void take_blocks(Worker& worker);
+  void run_blocks(Worker& worker);
 
   const uint64_t threads_;
   std::mutex mutex_;

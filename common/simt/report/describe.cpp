@@ -1,5 +1,7 @@
 #include "report/describe.h"
 
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <string_view>
 
@@ -7,6 +9,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "report/source.h"
 
 namespace simt::device {
 namespace {
@@ -15,6 +18,13 @@ namespace {
 struct Place {
   std::string text, allocation, cause;
 };
+
+bool is_host_memory(uint64_t address) {
+  if (address < 4096 || memory::in_arena(address)) return false;
+  unsigned char resident;
+  void* const page = reinterpret_cast<void*>(address & ~uint64_t{4095});
+  return mincore(page, 1, &resident) == 0;
+}
 
 std::string into(const memory::Allocation& allocation, uint64_t address) {
   const uint64_t offset = address - allocation.base;
@@ -32,7 +42,13 @@ Place place_of(uint64_t address) {
             {},
             "a pointer that was never set, or a cudaMalloc that failed"};
   }
-  if (!memory::in_arena(address)) {
+  const bool is_host = is_host_memory(address);
+  if (!is_host && !memory::in_arena(address)) {
+    return {"an address where nothing is, neither memory of the device nor of the host",
+            {},
+            "a pointer that was never set, a number taken for one, or an index that is far off"};
+  }
+  if (is_host) {
     return {
         "host memory that the device cannot reach", "host memory",
         "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
@@ -121,7 +137,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::out_of_bounds: {
       const Place place = place_of(fault.address);
       const memory::Allocation* found = memory::find(fault.address);
-      const bool is_host = fault.address >= 4096 && !memory::in_arena(fault.address);
+      const bool is_host = is_host_memory(fault.address);
       f.kind = is_host                 ? "device-access"
                : found && found->freed ? "use-after-free"
                                        : "out-of-bounds";
@@ -289,18 +305,22 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ". All threads of a block that have not exited must reach the same __syncthreads(): take "
           "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
-    case Kind::exited_thread:
+    case Kind::exited_thread: {
+      const int line = line_of_return(other, symbols::locate(fault.address), at);
       f.kind = "barrier-divergence";
       f.severity = Severity::warning;
-      f.message = "thread " + text(fault.thread) + " of block " + text(fault.block) +
-                  " has exited before the barrier at " + at.text() + " in " + kernel +
-                  ", which other threads of its block reach. A GPU opens the barrier without it, "
-                  "but CUDA promises that only "
-                  "where all threads of a block come. Usual cause: `if (i >= n) return;` above a "
-                  "__syncthreads(): let "
-                  "those threads stay, and skip only what they would load, compute and store.";
+      f.message =
+          "thread " + text(fault.thread) + " of block " + text(fault.block) + " has exited" +
+          (line ? ", by the return at " + symbols::Location{other.file, line}.text() + "," : "") +
+          " before the barrier at " + at.text() + " in " + kernel +
+          ", which other threads of its block reach. A GPU opens the barrier without it, but CUDA "
+          "promises that only where all threads of a block come. " +
+          (line ? "Let"
+                : "Usual cause: a __syncthreads() within an `if`, or behind a `return`: let") +
+          " those threads stay, and skip only what they would load, compute and store.";
       f.address = 0;
       break;
+    }
     case Kind::grid_barrier:
       f.kind = "barrier-divergence";
       f.message = "block " + text(fault.block) + " waits at the barrier of the grid at " +
@@ -352,6 +372,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             ", and in " + std::to_string(fault.limit) +
             " s of a CPU's time no block has ended or come to new memory. Usual cause: " + cause +
             "(SIMT_STEPS=n, beyond 2^24, allows more.)";
+      } else if (fault.text && std::string_view(fault.text) == "registers") {
+        f.message +=
+            " does not end: thread " + text(fault.thread) +
+            (at.line ? " is still at " + at.text() : " is in a loop") +
+            ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
+            "that waits for what a thread would do which waits for this one, or whose "
+            "turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
+            "beyond 2^24, allows more time.)";
       } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +
@@ -397,8 +425,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
     case Kind::crash:
-      f.kind = fault.address >= 4096 && !memory::in_arena(fault.address) ? "device-access"
-                                                                         : "out-of-bounds";
+      f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;
       f.message = "access" + where + ": " + place_of(fault.address).text +
                   ". Usual cause: " + place_of(fault.address).cause + ".";

@@ -574,3 +574,58 @@ void f() <% k<<<1, 1>>>(nullptr); l<<<1, 1, 4>>>(nullptr); %>
 __device__ int size(int ñ) { int größe = ñ; return größe; }
 //- kernel with letters of other scripts: refused 1:17 the name of a function of the device cannot have letters beyond ASCII: rename it
 __global__ void größe(int* p) { *p = 3; }
+//- device lambda that captures by reference: refused 4:19 a __device__ lambda cannot capture by reference, as the variables are the host's: write [=], and hand over pointers to device memory for what it shall change
+template <class F> __global__ void k(F f) { f(); }
+void f() {
+  int x = 1;
+  k<<<1, 1>>>([=, &x] __device__() { x = 2; });
+}
+//- lambda of the device that refers to its function's variables: accepted
+__global__ void k(int* p) { int x = 1; auto l = [&] __device__(int y) { x += y; }; l(2); *p = x; }
+//- two types of one dynamic array: refused 2:51 's' is an array of int here and of float in line 1: extern __shared__ arrays of one name are one array, so let each type have a name of its own
+__global__ void a(float* p) { extern __shared__ float s[]; s[0] = 1; *p = s[0]; }
+__global__ void b(int* p) { extern __shared__ int s[]; s[0] = 1; *p = s[0]; }
+//- one type of dynamic arrays in several words: accepted
+__global__ void a(unsigned* p) { extern __shared__ unsigned s[]; s[0] = 1; *p = s[0]; }
+__global__ void b(unsigned* p) { extern __shared__ __align__(16) unsigned int s[]; s[0] = 1; *p = s[0]; }
+//- dynamic arrays of templates: accepted
+template <class T> __global__ void a(T* p) { extern __shared__ char s[]; p[0] = reinterpret_cast<T*>(s)[0]; }
+//- device variable with a value of run time: refused 2:16 the variable 'computed' of the device cannot be initialised with what is computed at run time, by a function or a constructor: give it a constant, or set it with cudaMemcpyToSymbol()
+int f() { return 3; }
+__device__ int computed = f();
+__global__ void k(int* p) { *p = computed; }
+//- device variable with a constructor: refused 2:14 the variable 'constructed' of the device cannot be initialised with what is computed at run time, by a function or a constructor: give it a constant, or set it with cudaMemcpyToSymbol()
+struct S { int a; __host__ __device__ S() : a(2) {} };
+__device__ S constructed;
+__global__ void k(int* p) { *p = constructed.a; }
+//- device variables with constants: accepted
+struct S { int a = 3; };
+__device__ int one(int i) { return i; }
+__device__ S s;
+__device__ float4 v = {1, 2, 3, 4};
+__constant__ dim3 d(3);
+__device__ int (*op)(int) = one;
+struct Raw { Raw() = default; __host__ __device__ Raw(int x) : v(x) {} int v; };
+__device__ Raw raw[3];
+__device__ const float two_rows[2] = {sizeof(S) * 2.5f, 1};
+__global__ void k(int* p) { *p = op(s.a) + d.x + static_cast<int>(v.x + two_rows[0]) + raw[1].v; }
+//- host that reads a device variable: warned 2:18 host code has a variable 'tally' of its own, not that of the device: copy from that with cudaMemcpyFromSymbol(), to it with cudaMemcpyToSymbol(), or declare it __managed__
+__device__ int tally;
+int f() { return tally; }
+//- host that writes to a device array: warned 2:12 host code has a variable 'tallies' of its own, not that of the device: copy from that with cudaMemcpyFromSymbol(), to it with cudaMemcpyToSymbol(), or declare it __managed__
+__constant__ float tallies[4];
+void f() { tallies[1] = 2; }
+//- host that names a device variable: accepted
+__device__ int tally_both;
+__managed__ int tally_managed;
+__device__ const int kSize = 4;
+int f(int tally_both) { return tally_both + tally_managed + kSize; }
+void g(int h) { cudaMemcpyToSymbol(tally_both, &h, sizeof(tally_both)); void* p; cudaGetSymbolAddress(&p, tally_both); tally_managed = 2; }
+//- lines of streams in a kernel: refused 1:34 'std::cout' is host code and cannot be used in the kernel 'k': use printf()
+__global__ void k(int* p) { std::cout << "thread " << threadIdx.x << ' ' << *p << std::endl; }
+//- stream shifted by what it does not take: refused 2:38 no match for 'operator<<' (operand types are 'std::basic_ostream<char>' and 'S')
+struct S {};
+__global__ void k() { std::cout << S{}; }
+//- launch with two brackets: refused 2:15 a launch is written with three brackets: add<<<blocks, threads>>>(...)
+__global__ void add(int* p) { *p = 1; }
+void f() { add<<1, 32>>(nullptr); }

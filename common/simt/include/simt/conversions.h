@@ -37,11 +37,15 @@ template <class T, class Operation, class... Operands>
   return value;
 }
 
-/// A whole number as an `I`, the nearest one where it does not fit; NaN becomes 0.
+/// A whole number as an `I`, the nearest one where it does not fit. NaN becomes 0 if neither type is too wide for that: of a
+/// double, and as a 64-bit integer, it is the highest bit alone.
 template <class I, class F>
 [[gnu::noinline]] SIMT_UNTRACED inline I to_integer(F value) {
   using Limits = std::numeric_limits<I>;
-  if (value != value) return 0;
+  if (value != value) {
+    if (sizeof(F) < 8 && sizeof(I) < 8) return 0;
+    return static_cast<I>(std::make_unsigned_t<I>{1} << (sizeof(I) * 8 - 1));
+  }
   if (value <= static_cast<F>(Limits::min())) return Limits::min();
   if (value >= static_cast<F>(Limits::max())) return Limits::max();
   return static_cast<I>(value);

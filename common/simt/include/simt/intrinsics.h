@@ -37,6 +37,17 @@ SIMT_INLINE long long clock64() { return simt::detail::clock(); }
 namespace simt::detail {
 /// clock() in a kernel.
 SIMT_INLINE clock_t device_clock() { return clock(); }
+
+/// For g++ somebody reads what is stored there. What is deleted is given to it first: see simtcc's rules.
+template <class T>
+SIMT_INLINE T* as_stored(T* p) {
+  asm volatile("" : "+r"(p) : : "memory");
+  return p;
+}
+template <class T>
+SIMT_INLINE T&& as_stored(T&& p) {
+  return static_cast<T&&>(p);
+}
 }  // namespace simt::detail
 /// What the compiler may take for granted is not checked.
 SIMT_INLINE void __builtin_assume(bool) {}

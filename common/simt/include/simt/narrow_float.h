@@ -100,11 +100,11 @@ template <class I>
   }
 }
 
-/// A whole number as an `I`, the nearest one where it does not fit; NaN becomes 0.
+/// A whole number as an `I`, the nearest one where it does not fit. NaN becomes 0, or of 64 bits the highest one alone.
 template <class I>
 [[gnu::noinline]] SIMT_UNTRACED inline I saturated_integer(double value) {
   using Limits = std::numeric_limits<I>;
-  if (value != value) return 0;
+  if (value != value) return sizeof(I) < 8 ? 0 : static_cast<I>(uint64_t{1} << 63);
   if (value <= static_cast<double>(Limits::min())) return Limits::min();
   if (value >= static_cast<double>(Limits::max())) return Limits::max();
   return static_cast<I>(value);

@@ -110,6 +110,12 @@ template <class T, class N>
 [[gnu::always_inline, gnu::artificial]] constexpr decltype(auto) operator<<(Object<T> a, N&& n) {
   return static_cast<T&&>(a.value) << static_cast<N&&>(n);
 }
+// stream << std::endl, a function template
+template <class T>
+decltype(auto) operator<<(Object<T> a,
+                          std::remove_reference_t<T>& (*manipulate)(std::remove_reference_t<T>&)) {
+  return static_cast<T&&>(a.value) << manipulate;
+}
 template <class T, class N>
 [[gnu::always_inline, gnu::artificial]] constexpr decltype(auto) operator>>(Object<T> a, N&& n) {
   return static_cast<T&&>(a.value) >> static_cast<N&&>(n);

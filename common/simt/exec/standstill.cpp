@@ -1,0 +1,192 @@
+#include "exec/standstill.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/symbols.h"
+#include "exec/switching.h"
+#include "exec/worker.h"
+
+namespace simt::engine {
+namespace standstill {
+namespace {
+
+constexpr int kSignal = SIGURG;  // ignored by whoever does not ask for it, and by debuggers
+constexpr unsigned kSamples = 2000;
+constexpr uint64_t kApart =
+    100'000;  // nanoseconds of the thread's time from one sample to the next
+
+// The states in which a thread was seen. Its signal handler alone writes to them.
+struct Thread {
+  pthread_t id;
+  Worker* worker = nullptr;       // while it runs blocks
+  std::atomic<unsigned> same{0};  // so many samples in a row were known
+  std::atomic<bool> begins_anew{true}, is_to_end{false};
+  uint64_t last_time = 0;
+  unsigned count = 0;
+  std::array<uint64_t, 4096> states;  // a hash table
+  std::array<uint64_t, 256> pcs;      // of some of the states
+};
+
+std::mutex mutex;
+std::vector<Thread*>& threads() {
+  static auto* const all = new std::vector<Thread*>;
+  return *all;
+}
+thread_local Thread* mine = nullptr;
+
+uint64_t thread_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t hash_of(const mcontext_t& context) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  const auto add = [&hash](uint64_t value) {
+    hash = (hash ^ value) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  };
+  for (int name = REG_R8; name <= REG_RIP; ++name) add(static_cast<uint64_t>(context.gregs[name]));
+  for (const auto& vector : context.fpregs->_xmm) {
+    for (const uint32_t part : vector.element) add(part);
+  }
+  return hash | 1;
+}
+
+// True if the thread has been in this state before.
+bool is_known(Thread& thread, uint64_t state, uint64_t pc) {
+  if (thread.begins_anew.exchange(false) || thread.count > thread.states.size() / 2) {
+    thread.states = {};
+    thread.count = 0;
+  }
+  uint64_t at = state;
+  while (thread.states[at % thread.states.size()]) {
+    if (thread.states[at % thread.states.size()] == state) return true;
+    ++at;
+  }
+  thread.states[at % thread.states.size()] = state;
+  thread.pcs[thread.count++ % thread.pcs.size()] = pc;
+  return false;
+}
+
+void on_sample(int, siginfo_t*, void* context) {
+  Thread* const thread = mine;
+  Worker* const worker = running;
+  if (!thread || !worker || worker != thread->worker) return;
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  if (thread->is_to_end) return worker->end_from_signal(machine);
+  const uint64_t now = thread_time();
+  if (now - thread->last_time < kApart) return;  // it has not run since
+  thread->last_time = now;
+  const auto pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+  const bool known = is_known(*thread, hash_of(machine), pc);
+  thread->same = known ? thread->same + 1 : 0;
+}
+
+void interrupt() {
+  const std::lock_guard lock(mutex);
+  for (const Thread* thread : threads()) {
+    if (thread->worker) pthread_kill(thread->id, kSignal);
+  }
+}
+
+}  // namespace
+
+void enter(Worker& worker) {
+  const std::lock_guard lock(mutex);
+  if (!mine) {
+    threads().push_back(mine = new Thread);
+    mine->id = pthread_self();
+  }
+  mine->begins_anew = true;
+  mine->is_to_end = false;
+  mine->same = 0;
+  mine->worker = &worker;
+}
+
+void leave() {
+  const std::lock_guard lock(mutex);
+  mine->worker = nullptr;
+}
+
+void forget() {
+  const std::lock_guard lock(mutex);
+  for (Thread* thread : threads()) {
+    thread->begins_anew = true;
+    thread->same = 0;
+  }
+}
+
+bool look() {
+  struct sigaction action {};
+  action.sa_sigaction = &on_sample;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigaction(kSignal, &action, nullptr);
+  for (int i = 0; i < 200; ++i) {
+    interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const std::lock_guard lock(mutex);
+  bool any = false;
+  for (const Thread* thread : threads()) {
+    if (!thread->worker) continue;
+    if (thread->same < kSamples) return false;
+    any = true;
+  }
+  return any;
+}
+
+void end_blocks() {
+  {
+    const std::lock_guard lock(mutex);
+    for (Thread* thread : threads()) {
+      if (!thread->worker) continue;
+      // Of all places the first one in the reader's code.
+      uint64_t found = 0;
+      int line = 0;
+      for (unsigned i = 0; i < thread->count && i < thread->pcs.size(); ++i) {
+        const symbols::Location& at = symbols::locate(thread->pcs[i] + 1);
+        if (at.line <= 0 || symbols::is_library_file(at.file) || (line && at.line >= line))
+          continue;
+        found = thread->pcs[i] + 1;
+        line = at.line;
+      }
+      thread->worker->standstill_pc_ = found;
+      thread->is_to_end = true;
+    }
+  }
+  interrupt();
+}
+
+}  // namespace standstill
+
+void Worker::end_from_signal(mcontext_t& machine) {
+  if (lane_ < 0) return;
+  const Fiber* const fiber = is_loop_ ? loop_fiber_ : warp_->fiber[lane_];
+  const uint64_t top = reinterpret_cast<uint64_t>(fiber->stack) + stacks.bytes;
+  machine.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<uint64_t>(&Worker::stand_still));
+  machine.gregs[REG_RSP] = static_cast<greg_t>((top & ~uint64_t{15}) - 4096 - 8);
+}
+
+// Where a lane goes on that stood still, at the top of its stack.
+void Worker::stand_still() {
+  Worker& worker = *running;
+  if (worker.is_loop_) worker.leave_loop();
+  Fault fault = worker.fault_at(Fault::Kind::hang, *worker.warp_, worker.lane_);
+  fault.pc = worker.standstill_pc_;
+  fault.address = 0;
+  fault.text = "registers";
+  worker.fail(fault);
+}
+
+}  // namespace simt::engine

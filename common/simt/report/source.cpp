@@ -1,0 +1,44 @@
+#include "report/source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simt::device {
+namespace {
+
+bool has_return(std::string_view line) {
+  constexpr std::string_view kReturn = "return";
+  line = line.substr(0, line.find("//"));
+  const auto is_in_word = [&](std::size_t at) {
+    return at < line.size() &&
+           (std::isalnum(static_cast<unsigned char>(line[at])) || line[at] == '_');
+  };
+  for (std::size_t at = 0; (at = line.find(kReturn, at)) != line.npos; at += kReturn.size()) {
+    if (!is_in_word(at - 1) && !is_in_word(at + kReturn.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int line_of_return(const symbols::Location& exit, const symbols::Location& before,
+                   const symbols::Location& barrier) {
+  const bool is_ahead = exit.file == barrier.file && exit.line < barrier.line;
+  std::ifstream file(exit.file);
+  if (!file) return is_ahead && before.line <= exit.line ? exit.line : 0;
+  std::vector<int> lines;
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    if (has_return(text)) lines.push_back(line);
+  }
+  if (!std::binary_search(lines.begin(), lines.end(), exit.line)) return 0;
+  if (before.file != exit.file) return exit.line;
+  const auto found = std::lower_bound(lines.begin(), lines.end(), before.line);
+  return found == lines.end() ? 0 : *found;
+}
+
+}  // namespace simt::device
