@@ -255,12 +255,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             "+ threadIdx.x), add with atomicAdd(), or part the phases by a __syncthreads().";
         break;
       }
-      f.message = access + where + " races with the " + (fault.other_store ? "write" : "read") +
-                  " at " + other.text() + " by block " + text(other_block) +
-                  ": both touch the same bytes of " + f.allocation +
-                  ", and blocks run in any order. Usual cause: a result that several blocks add to "
-                  "without an atomic operation, an array that is read and overwritten in one "
-                  "launch, or a __threadfence() that is missing before the flag is set.";
+      f.message =
+          access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
+          other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
+          f.allocation +
+          ", and blocks run in any order. Usual cause: an index that leaves out blockIdx.x * "
+          "blockDim.x, a result that several blocks add to "
+          "without an atomic operation, an array that is read and overwritten in one "
+          "launch, or a __threadfence() that is missing before the flag is set.";
       break;
     }
     case Kind::misaligned: {
