@@ -107,13 +107,14 @@ def once(arguments, subject, machine):
         launch=launch,
         before=before,
         compiled=() if only_json else machine_code(machine, main_source),
+        failed=code != 0,
     )
     if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
     if arguments.html:
         from learn.explain import page
 
-        text = page.render(recorded, label, main=main_source, launch=launch)
+        text = page.render(recorded, label, main=main_source, launch=launch, failed=code != 0)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
         from learn.explain import sarif
