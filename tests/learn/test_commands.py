@@ -276,6 +276,8 @@ class Explain(OwnFile):
     def test_bad_input(self):
         self.assertIn("did you mean mine.cu?", self.refused("explain", os.path.join(self.home, "mien.cu")))
         self.assertIn("there is no file", self.refused("explain", "/no/such/folder/x.cu"))
+        none = self.refused("explain", "saxpy.cu")
+        self.assertIn("there is no file saxpy.cu; ./learn new saxpy.cu begins one", none)
         self.assertIn("does not end in .cu", self.refused("explain", "docs/requirements.txt"))
         self.assertIn("is a folder", self.refused("explain", "./docs"))
         self.assertIn("did you mean 01_first_steps?", self.refused("explain", "frist_steps"))

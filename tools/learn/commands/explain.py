@@ -263,7 +263,8 @@ def check_source(file, legal=NEITHER):
             others = [name for name in os.listdir(folder) if name.endswith(".cu")]
         except OSError:
             raise UsageError(f"there is no file {file}")
-        raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others)}")
+        begin = f"./learn new {file} begins one"
+        raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others, begin)}")
     if not os.access(file, os.R_OK):
         raise UsageError(f"no right to read {file}")
 
