@@ -207,6 +207,12 @@ class Explain(OwnFile):
         with open(copy) as file:
             self.assertEqual(json.load(file)["launches"][0]["kernel"], "mine")
 
+    def test_the_build_that_happens_once_says_so(self):
+        first = "Building the simulator (only the first time, one to three minutes) ..."
+        self.assertIn(first, self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
+        self.write("build/simulator/common/simt/libsimt.a", "")
+        self.assertIn("Building the simulator ...", self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
+
     def test_a_relative_file_from_its_folder(self):
         done = self.learn("explain", "mine.cu", cwd=self.home, env=self.trace(), code=0)
         self.assertIn(" mine.cu\n", done.stdout)

@@ -14,6 +14,7 @@ from learn.machine import Machine
 from learn.names import advice
 
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
+SIMULATOR = os.path.join("common", "simt", "libsimt.a")  # in its build folder
 NEITHER = "explain takes one chapter or one file that ends in .cu"
 
 
@@ -72,7 +73,9 @@ def once(arguments, subject, machine):
         check_source(subject)
         install.ensure(machine, "simulator")
         lab = ["lab"] if includes_lab(subject) else []
-        build.build("simulator", machine, "the simulator", ["simtcc", "simt"] + lab)
+        first = "the simulator (only the first time, one to three minutes)"
+        built = os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
+        build.build("simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab)
         main_source, label = subject, os.path.basename(subject)
         command = [compile_source(subject)]
     command += arguments.rest
