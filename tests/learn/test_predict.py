@@ -153,6 +153,14 @@ class Predict(fake.Checkout):
         self.assertEqual(self.kept()["first"], {"guess": "9", "near": False})
         self.assertTrue(self.kept()["second"]["near"])
 
+    def test_what_was_answered_is_where_the_learner_looks(self):
+        for words in ((), ("list",)):
+            self.assertNotIn("answered", self.learn(*words, code=0).stdout)
+        self.learn("predict", "01", "--answers", "8; 2", code=0)
+        words = "2 predictions answered, 1 right or near"
+        self.assertIn(f"Chapter 01, First steps: not run yet; {words}", self.learn(code=0).stdout)
+        self.assertIn(f"\n    {words}\n", self.learn("list", code=0).stdout)
+
     def test_the_end_of_the_input_ends_it(self):
         self.assertIn("3 of 3 still open", self.predict(""))
 
