@@ -248,7 +248,7 @@ class Explain(OwnFile):
 
     def test_a_chapter_and_its_rung(self):
         done = self.learn("explain", "01", "--rung", "one", env=self.trace(), code=0)
-        self.assertIn("CHAPTER first_steps --rung one commit=", done.stdout)
+        self.assertRegex(done.stdout, r"CHAPTER first_steps --rung one --json \S+rows\.json commit=")
         self.assertIn("Kernel mine", done.stdout)
         path = os.path.join("chapters", "01_first_steps", "first_steps.cu")
         self.assertIn("CHAPTER first_steps ", self.learn("explain", path, env=self.trace(), code=0).stdout)

@@ -279,6 +279,29 @@ class Rendering(Made):
         self.assertEqual(self.row(text, 8)[0][0], "8")
         self.assertLess(text.index("copy<32>"), text.index("copy<64>"))
 
+    def test_instances_with_the_same_counts_are_told_once(self):
+        names = [f"copy<{n}>" for n in (32, 64, 96)]
+        launches = [self.launch(index, name) for index, name in enumerate(names)]
+        text = self.render(launches)
+        self.assertEqual(text.count("\nKernel ") + text.startswith("Kernel "), 1)
+        self.assertIn("\n  copy<32>; 2 more with the same counts: copy<64>; copy<96>\n", text)
+        # Other counts, another function, and what a finding is about are told by themselves.
+        others = [self.launch(3, "copy<128>", 2), self.launch(4, "move<32>"), self.launch(5, "copy<8>")]
+        others[2]["findings"] = [self.finding("shared-race")]
+        text = self.render(launches + others)
+        self.assertEqual(len(re.findall("^Kernel ", text, re.MULTILINE)), 4)
+        # A chapter's program says which variant each launch is of.
+        recorded = fake.trace_of(launches)
+        rows = [{"variant": f"n={n}, wide", "counts": launches[0]["counts"]} for n in range(3)]
+        trace.name_variants(recorded, [{"status": "SKIP"}, *rows])
+        text = report.render(recorded, Palette(False), main=self.cu)
+        self.assertIn("\n  n=0, wide; 2 more with the same counts: n=1, wide; n=2, wide\n", text)
+        self.assertIn("\n  n=0, wide\n", report.render(recorded, Palette(False), main=self.cu, launch=0))
+        for unclear in (rows[:2], [*rows[:2], {"variant": "n=3", "counts": {"global_load_requests": 7}}]):
+            recorded = fake.trace_of([self.launch(index, name) for index, name in enumerate(names)])
+            trace.name_variants(recorded, unclear)
+            self.assertIn("copy<32>; 2 more", report.render(recorded, Palette(False), main=self.cu))
+
     def test_one_launch(self):
         text = self.render([self.launch(0), self.launch(1, scale=3)], launch=1)
         self.assertEqual(self.row(text, 8)[0][0], "6")

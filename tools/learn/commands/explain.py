@@ -78,11 +78,14 @@ def once(arguments, subject, machine):
         build.build("simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab)
         main_source, label = subject, os.path.basename(subject)
         command = [compile_source(subject)]
-    command += arguments.rest
-
     trace_file = os.path.join(output_folder(main_source), "trace.json")
+    rows_file = os.path.join(output_folder(main_source), "rows.json")
     before = last_trace(trace_file)
     forget(trace_file)
+    forget(rows_file)
+    if chapter and "--json" not in arguments.rest:
+        command += ["--json", rows_file]
+    command += arguments.rest
     env = dict(os.environ, SIMT_JSON=trace_file, WARP_COMMIT=build.commit())
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
@@ -95,6 +98,7 @@ def once(arguments, subject, machine):
         sys.stderr.write("".join(told))
         raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
     recorded = trace.load(trace_file)
+    trace.name_variants(recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(recorded))))
     launch = launch_number(arguments.launch)
     found = trace.errors_of(trace.all_findings(recorded))
@@ -164,6 +168,17 @@ def last_trace(file):
         return trace.load(file)
     except LearnError:
         return None
+
+
+def rows_of(file):
+    """The rows of a chapter's report; none where there is no report."""
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as text:
+            return json.load(text)["rows"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def read(file):

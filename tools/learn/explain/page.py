@@ -137,6 +137,8 @@ class _Page:
         totals = kernel.totals()
         self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
         self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
+        if kernel.variants_in_words():
+            self.add(f'<p class="dim">{plain(kernel.variants_in_words())}</p>')
         if kernel.cut_short():
             self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
         self.add("<ul>")

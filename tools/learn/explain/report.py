@@ -206,6 +206,9 @@ class Renderer:
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
         self.line(f"  {kernel.shapes()}; {kernel.which()}")
+        if kernel.variants_in_words():
+            text = kernel.variants_in_words()
+            self.line("  " + (ui.wrap(text, 4, self.width - 2) if self.width else text))
         if kernel.cut_short():
             self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
