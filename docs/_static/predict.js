@@ -15,11 +15,12 @@
     },
   };
 
-  // The same forms as ./learn predict reads: 1,024, 2.5, 1/32, 2^20, 12 %.
-  function number(text) {
+  // The same forms as ./learn predict reads: 1,024, 2.5, 1/32, 2^20; 90 % is 90 where the unit is per cent, 0.9 elsewhere.
+  function number(text, unit) {
     const found = /^([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?/i.exec(text.trim());
     if (!found || !/\d/.test(found[1])) return null;
-    const value = Number(found[1].replaceAll(",", ""));
+    const part = text.trim().slice(found[0].length).trim() === "%" && !["%", "per cent"].includes(unit);
+    const value = Number(found[1].replaceAll(",", "")) / (part ? 100 : 1);
     const result = found[2] === "/" ? value / Number(found[3]) : found[2] === "^" ? value ** Number(found[3]) : value;
     return Number.isFinite(result) ? result : null;
   }
@@ -83,7 +84,7 @@
       field.setAttribute("aria-label", `Your guess: ${question.querySelector("p").textContent.trim()}`);
       label.append(field, data.unit ? ` ${data.unit}` : "");
       form.append(label);
-      read = () => number(field.value);
+      read = () => number(field.value, data.unit);
     }
     form.append(button, output);
     const show = (guess) => {
@@ -98,7 +99,7 @@
       const guess = read();
       if (guess === null) {
         output.dataset.near = "";
-        output.textContent = data.choices.length ? "Choose one." : "Write a number, as 32, 1,024, 2.5, 1/32 or 2^20.";
+        output.textContent = data.choices.length ? "Choose one." : "Write a number, as 32, 1,024, 2.5, 1/32, 2^20 or 90 %.";
         return;
       }
       guesses[name] = guess;

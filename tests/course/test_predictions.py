@@ -7,7 +7,7 @@ import unittest
 
 import small
 
-from course import expressions, limits, predictions, run, source
+from course import asked_about, expressions, limits, predictions, run, source
 from course.header import SourceError
 from course.source import Prediction
 
@@ -71,6 +71,65 @@ class Written(small.Course):
         self.refused("//? wide:", "//? sectors:", "two predictions are named sectors")
 
 
+CODE = """\
+// ## One
+
+//? ahead: What does it count?
+//? answer: count("wide/w=4", "global_load_requests") / count("plain", "global_load_requests")
+//? near: exact
+
+constexpr int WIDTH = 4;  // floats
+constexpr int OTHER = 5;
+
+/// A contract.
+__device__ float helper(int n) { return n * WIDTH; }
+
+struct Pair {
+  Pair(int first, int plain) : first(first), helper(plain) {}
+};
+
+__global__ void other() {}
+
+// Words.
+
+//? named: What does `other` do?
+//? choices: nothing | harm
+//? answer: "nothing"
+
+//? beside: What happens next?
+//? choices: nothing | harm
+//? answer: "nothing"
+
+struct Last {};
+
+// ## Two
+"""
+
+
+class CodeOf(small.Course):
+    """The code that is shown before a question: whole functions, however long."""
+
+    def setUp(self):
+        super().setUp()
+        text = small.HEADER + CODE + small.KERNELS
+        body = "\n".join(f"  x[{n}] = helper({n});" for n in range(40)) + "\n  if (x[0] > 1) x[1] = 0;"
+        self.wide = "template <int W>\n__global__ void wide(float* x) {\n" + body + "\n}"
+        self.main.write_text(text.replace("__global__ void wide(float* x) { x[0] = 1; }", self.wide))
+        asked_about.functions.cache_clear()
+        self.pieces = {one.name: asked_about.pieces(self.main, one) for one in predictions.collect(self.main)}
+
+    def test_the_functions_that_the_answer_names_whole(self):
+        pieces = self.pieces["ahead"]
+        self.assertEqual(sorted(pieces), ["WIDTH", "helper", "plain", "wide"])
+        self.assertEqual(pieces["wide"], self.wide.split("\n"))
+        self.assertEqual(pieces["helper"], ["__device__ float helper(int n) { return n * WIDTH; }"])
+        self.assertEqual(pieces["WIDTH"], ["constexpr int WIDTH = 4;  // floats"])
+
+    def test_else_those_that_the_question_names_else_the_code_beside_it(self):
+        self.assertEqual(self.pieces["named"], {"other": ["__global__ void other() {}"]})
+        self.assertEqual(self.pieces["beside"], {"": ["struct Last {};"]})
+
+
 class Answered(small.Course):
     def test_the_run_answers(self):
         self.source(QUESTION)
@@ -97,7 +156,7 @@ class Answered(small.Course):
             ("1/32", 1 / 32),
             ("2^20", 2**20),
             (".5", 0.5),
-            ("12 %", 12),
+            ("90%", 0.9),
             ("4 sectors", 4),
             ("3x", 3),
             ("1e3", 1000),
@@ -106,6 +165,8 @@ class Answered(small.Course):
             self.assertEqual(predictions.guessed(number, text), value, text)
         for text in ("", "many", "1/0", "4 apples", "9^99999", "%"):
             self.assertIsNone(predictions.guessed(number, text), text)
+        for unit, value in (("%", 90), ("per cent", 90), ("of the rate", 0.9), ("times as many", 0.9), ("", 0.9)):
+            self.assertEqual(predictions.guessed(Prediction(1, "a", "?", unit=unit), " 90 % "), value, unit)
         choice = Prediction(1, "a", "?", choices=["`row`", "rows of it", "neither"])
         for text, value in (
             ("1", "`row`"),

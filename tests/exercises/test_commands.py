@@ -39,6 +39,8 @@ class Start(learner.Checkout):
             self.assertIn("task of Beta", self.learn("start", word, code=0).stdout, word)
         done = self.learn("start", "bata", code=2)
         self.assertIn("unknown exercise 'bata'; did you mean beta?", done.stderr)
+        done = self.learn("check", "foo", code=2)
+        self.assertIn("unknown exercise 'foo'; chapter 01 has alpha or beta (./learn list shows all)", done.stderr)
 
     def test_a_chapter_is_its_first_exercise_where_that_helps(self):
         for word in ("02", "2"):

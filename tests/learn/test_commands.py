@@ -207,6 +207,12 @@ class Explain(OwnFile):
         with open(copy) as file:
             self.assertEqual(json.load(file)["launches"][0]["kernel"], "mine")
 
+    def test_the_build_that_happens_once_says_so(self):
+        first = "Building the simulator (only the first time, one to three minutes) ..."
+        self.assertIn(first, self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
+        self.write("build/simulator/common/simt/libsimt.a", "")
+        self.assertIn("Building the simulator ...", self.learn("explain", self.cu, env=self.trace(), code=0).stderr)
+
     def test_a_relative_file_from_its_folder(self):
         done = self.learn("explain", "mine.cu", cwd=self.home, env=self.trace(), code=0)
         self.assertIn(" mine.cu\n", done.stdout)
@@ -242,7 +248,7 @@ class Explain(OwnFile):
 
     def test_a_chapter_and_its_rung(self):
         done = self.learn("explain", "01", "--rung", "one", env=self.trace(), code=0)
-        self.assertIn("CHAPTER first_steps --rung one commit=", done.stdout)
+        self.assertRegex(done.stdout, r"CHAPTER first_steps --rung one --json \S+rows\.json commit=")
         self.assertIn("Kernel mine", done.stdout)
         path = os.path.join("chapters", "01_first_steps", "first_steps.cu")
         self.assertIn("CHAPTER first_steps ", self.learn("explain", path, env=self.trace(), code=0).stdout)
@@ -276,6 +282,8 @@ class Explain(OwnFile):
     def test_bad_input(self):
         self.assertIn("did you mean mine.cu?", self.refused("explain", os.path.join(self.home, "mien.cu")))
         self.assertIn("there is no file", self.refused("explain", "/no/such/folder/x.cu"))
+        none = self.refused("explain", "saxpy.cu")
+        self.assertIn("there is no file saxpy.cu; ./learn new saxpy.cu begins one", none)
         self.assertIn("does not end in .cu", self.refused("explain", "docs/requirements.txt"))
         self.assertIn("is a folder", self.refused("explain", "./docs"))
         self.assertIn("did you mean 01_first_steps?", self.refused("explain", "frist_steps"))

@@ -22,6 +22,12 @@ class Nearest(unittest.TestCase):
     def test_nothing_is_near_to_nonsense(self):
         self.assertEqual(nearest("qqqq", self.names), [])
         self.assertEqual(nearest("", self.names), [])
+        self.assertEqual(nearest("hint", ["points_aligned", "points_aos", "vectors"]), [])
+        self.assertEqual(nearest("foo", ["stripes_for_all", "shared"]), [])
+
+    def test_two_letters_in_the_wrong_order(self):
+        for word, name in (("rnu", "run"), ("tow", "two"), ("oen", "one")):
+            self.assertEqual(nearest(word, ["test", name]), [name])
 
     def test_best_first_and_few(self):
         near = nearest("add", ["add_guarded", "add_unguarded", "add_truncated", "add_more"])

@@ -49,6 +49,15 @@ class Files(fake.Checkout):
         self.learn("new", "programs-of-mine.cu", cwd=self.home, code=0)
         self.assertTrue(os.path.exists(os.path.join(self.home, "programs-of-mine.cu")))
 
+    def test_its_command_for_nvcc_works_beside_the_folder_of_the_exercises(self):
+        self.learn("new", "my.cu", code=0)
+        os.makedirs(os.path.join(self.root, "my"))
+        # What counts is where nvcc shall write to.
+        self.tool("nvcc", '#!/bin/sh\nprintf "#!/bin/sh\\necho ran $4\\n" >"$3" && /bin/chmod +x "$3"\n')
+        command = next(line for line in self.text("my.cu").split("\n") if "nvcc" in line).partition("nvcc")[2]
+        done = subprocess.run("nvcc" + command, shell=True, cwd=self.root, env=self.environment(), capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (0, b"ran my.cu\n"), done.stderr)
+
     def test_a_chapter_is_its_folder(self):
         self.write(".gitignore", "/build/\n__pycache__/\n")
         self.git("init", "-q")

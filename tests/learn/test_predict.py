@@ -6,8 +6,6 @@ import unittest
 
 import fake
 
-from learn.commands.predict import asked_about
-
 ASKED = """
 // ## 1. How a {term}`warps <warp>` asks
 //
@@ -72,19 +70,6 @@ def results(device, one, two):
     return json.dumps({"backend": "gpu", "device": device, "date": "d", "commit": "c", "rows": rows})
 
 
-class AskedAbout(unittest.TestCase):
-    """Which part of a long listing stands before a question."""
-
-    def test_the_function_that_is_named(self):
-        first = ["__device__ int one(int n) {", *["  use(n);"] * 40, "}"]
-        second = ["template <int N>", "__global__ void", "    two(int* out) {", "", "  one(3);", "}"]
-        lines = [*first, "", *second]
-        self.assertEqual(asked_about("What does `two` do with `out`?", lines), ["", *second])
-        self.assertEqual(asked_about("What does `one` do?", lines), first)
-        self.assertEqual(asked_about("What happens?", lines), lines)
-        self.assertEqual(asked_about("What does `one` do?", second), second)
-
-
 class Predict(fake.Checkout):
     def setUp(self):
         super().setUp()
@@ -123,7 +108,9 @@ class Predict(fake.Checkout):
         out = self.learn("predict", "01", "--answers", "8; 2", code=0).stdout
         for words in (
             "3 predictions",
-            "1/3  How many requests?",
+            "1/3  How many requests? (requests, exact)\n",
+            "2/3  Which is faster? (on an NVIDIA H200)\n",
+            "3/3  How long does `three` take? (a number on an NVIDIA H200, within a factor of 2)\n",
             "your guess  8 requests",
             "the answer  8 requests  (counted on the simulator)  right",
             "Because of that, `one` asks eight times.",
@@ -141,9 +128,14 @@ class Predict(fake.Checkout):
             "--- How a warps asks (chapters/01_first_steps/first_steps.cu:",
             "What nobody needs, either.",
             "  A request is what `two` makes once.",
-            "    __global__ void also(float* out) {\n      out[0] = 2;\n    }\n",
+            "    __global__ void one(float* out)",
         ):
             self.assertIn(words, before)
+        # The answer names the kernel, and that of the second question is shown before it; the first is there already.
+        self.assertNotIn("void two(", before)
+        self.assertIn("    __global__ void two(float* out) { out[0] = 1; }\n\n2/3  ", out)
+        self.assertNotIn("more lines", out)
+        self.assertNotRegex(out, r"\n\n\n")  # where a drawing was
         self.assertNotIn("What nobody needs.", out)
         self.assertNotIn("A contract", out)
         self.assertEqual(self.kept(), {"first": {"guess": "8", "near": True}, "second": {"guess": "2", "near": False}})
@@ -160,6 +152,14 @@ class Predict(fake.Checkout):
         self.assertIn("How many requests?", self.predict("8\n", "--again"))
         self.assertEqual(self.kept()["first"], {"guess": "9", "near": False})
         self.assertTrue(self.kept()["second"]["near"])
+
+    def test_what_was_answered_is_where_the_learner_looks(self):
+        for words in ((), ("list",)):
+            self.assertNotIn("answered", self.learn(*words, code=0).stdout)
+        self.learn("predict", "01", "--answers", "8; 2", code=0)
+        words = "2 predictions answered, 1 right or near"
+        self.assertIn(f"Chapter 01, First steps: not run yet; {words}", self.learn(code=0).stdout)
+        self.assertIn(f"\n    {words}\n", self.learn("list", code=0).stdout)
 
     def test_the_end_of_the_input_ends_it(self):
         self.assertIn("3 of 3 still open", self.predict(""))

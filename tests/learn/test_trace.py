@@ -229,6 +229,12 @@ class Rendering(Made):
         self.assertIn("Nothing to improve", self.render([launch]))
         self.assertNotIn("Nothing to improve", self.render([dict(launch, findings=[self.finding("shared-race")])]))
         self.assertNotIn("Nothing to improve", self.render([dict(launch, lines=[], counts={})]))
+        self.assertNotIn("Nothing to improve", self.render([launch], failed=True))
+        # Of 40 threads a block: that is said instead, unless the program failed.
+        few = dict(launch, grid=[8, 1, 1], block=[40, 1, 1])
+        self.assertIn("\n  Blocks of 40 threads leave 24 lanes of their second warp idle", self.render([few]))
+        self.assertNotIn("Nothing to improve", self.render([few]))
+        self.assertNotIn("Blocks of 40", self.render([few], failed=True))
 
     def test_a_legend_explains_the_columns_that_are_there_once(self):
         text = self.render([self.launch(0), self.launch(1, "copy<64>")])
@@ -272,6 +278,29 @@ class Rendering(Made):
         self.assertIn("Kernel copy<64>\n  grid 1, block 32; launch 1", text)
         self.assertEqual(self.row(text, 8)[0][0], "8")
         self.assertLess(text.index("copy<32>"), text.index("copy<64>"))
+
+    def test_instances_with_the_same_counts_are_told_once(self):
+        names = [f"copy<{n}>" for n in (32, 64, 96)]
+        launches = [self.launch(index, name) for index, name in enumerate(names)]
+        text = self.render(launches)
+        self.assertEqual(text.count("\nKernel ") + text.startswith("Kernel "), 1)
+        self.assertIn("\n  copy<32>; 2 more with the same counts: copy<64>; copy<96>\n", text)
+        # Other counts, another function, and what a finding is about are told by themselves.
+        others = [self.launch(3, "copy<128>", 2), self.launch(4, "move<32>"), self.launch(5, "copy<8>")]
+        others[2]["findings"] = [self.finding("shared-race")]
+        text = self.render(launches + others)
+        self.assertEqual(len(re.findall("^Kernel ", text, re.MULTILINE)), 4)
+        # A chapter's program says which variant each launch is of.
+        recorded = fake.trace_of(launches)
+        rows = [{"variant": f"n={n}, wide", "counts": launches[0]["counts"]} for n in range(3)]
+        trace.name_variants(recorded, [{"status": "SKIP"}, *rows])
+        text = report.render(recorded, Palette(False), main=self.cu)
+        self.assertIn("\n  n=0, wide; 2 more with the same counts: n=1, wide; n=2, wide\n", text)
+        self.assertIn("\n  n=0, wide\n", report.render(recorded, Palette(False), main=self.cu, launch=0))
+        for unclear in (rows[:2], [*rows[:2], {"variant": "n=3", "counts": {"global_load_requests": 7}}]):
+            recorded = fake.trace_of([self.launch(index, name) for index, name in enumerate(names)])
+            trace.name_variants(recorded, unclear)
+            self.assertIn("copy<32>; 2 more", report.render(recorded, Palette(False), main=self.cu))
 
     def test_one_launch(self):
         text = self.render([self.launch(0), self.launch(1, scale=3)], launch=1)
@@ -520,6 +549,39 @@ class Advice(unittest.TestCase):
     def test_blocks_of_few_threads(self):
         problem = self.the_one(of_global("load", 8, 1, 8), block=(8, 1, 1))
         self.assertIn("Blocks of 8 threads leave 24 of each warp's 32 lanes idle", problem.sentence)
+
+    def in_passing(self, *lines, **geometry):
+        kernel = kernel_of(*lines, grid=geometry.pop("grid", (8, 1, 1)), **geometry)
+        self.assertEqual(problems.of_kernel(kernel), [])
+        return problems.in_passing(kernel)
+
+    def test_blocks_that_are_no_multiple_of_a_warp(self):
+        for threads, words in {
+            (40, 1, 1): "Blocks of 40 threads leave 24 lanes of their second warp idle: take a multiple of 32.",
+            (20, 1, 1): "Blocks of 20 threads leave 12 lanes of their only warp idle: take a multiple of 32.",
+            (33, 9, 1): "Blocks of 297 threads leave 23 lanes of their last warp idle: take a multiple of 32.",
+            (31, 1, 1): "Blocks of 31 threads leave 1 lane of their only warp idle: take a multiple of 32.",
+        }.items():
+            self.assertEqual(self.in_passing(of_global("load", 16, 2.5, 20), block=threads), [words])
+        self.assertEqual(self.in_passing(COALESCED, block=(32, 8, 1)), [])
+        # As many threads as there are elements: no other block would do better.
+        self.assertEqual(self.in_passing(of_global("load", 2, 2.5, 20), block=(40, 1, 1), grid=(1, 1, 1)), [])
+
+    def test_moved_bytes_that_nobody_uses(self):
+        def request(start, step=4):
+            lanes = [1024 + start + step * lane for lane in range(32)]
+            return [{"space": "global", "access": "load", "size": 4, "addresses": lanes}]
+
+        five = of_global("load", 64, 5, 32)
+        words = "80 % of the moved bytes are used: each load request at k.cu:1 takes 5.0 sectors where 4.0 would do"
+        inside = words + ", as it begins inside a sector; let it begin at a multiple of 32 bytes where the algorithm "
+        self.assertEqual(self.in_passing((five, request(4))), [inside + "allows it."])
+        self.assertEqual(self.in_passing((five, request(8 + 31 * 4, -4))), [inside + "allows it."])  # y[n - 1 - i]
+        self.assertEqual(self.in_passing((five, request(0))), [words + "."])
+        self.assertEqual(self.in_passing(five), [words + "."])
+        # Some lanes of some warps have nothing to do, at an edge: nothing is said of it.
+        self.assertEqual(self.in_passing(of_global("load", 64, 3, 20)), [""])
+        self.assertEqual(self.in_passing(of_global("load", 64, 3.95, 31)), [])
 
     def test_atomics(self):
         colliding = of_global("atomic", 64, 32, 32)

@@ -102,8 +102,7 @@ def answer(prediction: Prediction, numbers: Numbers) -> Answer:
     elif isinstance(value, (str, bool, tuple)):
         raise ExpressionError(f"the answer is {value!r}, which is no number")
     used = names_in(prediction.answer)
-    measured = used & set(FUNCTIONS) - {"count", "sass"}
-    if measured:
+    if is_measured(prediction):
         where = f"measured on {numbers.device()}"
     elif "sass" in used:
         where = numbers.compiled_by
@@ -112,6 +111,12 @@ def answer(prediction: Prediction, numbers: Numbers) -> Answer:
     return Answer(value, where)
 
 
+def is_measured(prediction: Prediction) -> bool:
+    """Whether the answer is of a GPU: a time, a rate or a count of its hardware."""
+    return bool(names_in(prediction.answer) & set(FUNCTIONS) - {"count", "sass"})
+
+
+PER_CENT = ("%", "per cent")  # the units of which 90 % is 90; of others it is 0.9
 _NUMBER = re.compile(r"([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[-+]?\d+)?)(?:([/^])(\d+(?:\.\d+)?))?")
 
 
@@ -131,6 +136,8 @@ def guessed(prediction: Prediction, text: str) -> float | str | None:
     if rest and rest not in ("%", "x", "times") and rest not in prediction.unit.lower():
         return None
     value = float(number.group(1).replace(",", ""))
+    if rest == "%" and prediction.unit not in PER_CENT:
+        value /= 100
     sign, second = number.group(2), number.group(3)
     try:
         return value / float(second) if sign == "/" else value ** float(second) if sign == "^" else value

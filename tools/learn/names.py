@@ -4,7 +4,8 @@
 def nearest(word, names, count=3):
     """The names most like `word`, best first; may be empty.
 
-    A name also counts by its parts: `tread` is near to `01_thread_indexing` through `thread`.
+    A name also counts by its parts: `tread` is near to `01_thread_indexing` through `thread`. Half of a word's letters are
+    in many a name that has nothing to do with it; letters in another order are a slip, in the shortest word, too.
     """
     import difflib
 
@@ -16,7 +17,7 @@ def nearest(word, names, count=3):
             score = 0.95
         else:
             score = max(difflib.SequenceMatcher(None, word, form).ratio() for form in forms if form)
-        if score >= 0.6:
+        if score >= 0.7 or (len(word) > 2 and any(sorted(word) == sorted(form) for form in forms)):
             scored.append((-score, name))
     return [name for _, name in sorted(scored)[:count]]
 

@@ -34,6 +34,17 @@ def read():
     return before or {}
 
 
+def predictions_in_words(kept, chapter):
+    """`3 predictions answered, 2 right or near`, of a chapter's key; "" where none is."""
+    done = kept.get("predictions", {}).get(chapter, {}).values()
+    near = sum(1 for one in done if one.get("near"))
+    return (
+        "{} prediction{} answered, {} right or near".format(len(done), "" if len(done) == 1 else "s", near)
+        if done
+        else ""
+    )
+
+
 def change(edit):
     """Calls edit(kept), which changes the dictionary in place, and keeps it; returns what edit returns."""
     with lock("progress"):

@@ -14,6 +14,7 @@ from learn.machine import Machine
 from learn.names import advice
 
 STDOUT = "-"  # as FILE of --json: standard output, which then holds nothing else
+SIMULATOR = os.path.join("common", "simt", "libsimt.a")  # in its build folder
 NEITHER = "explain takes one chapter or one file that ends in .cu"
 
 
@@ -72,14 +73,19 @@ def once(arguments, subject, machine):
         check_source(subject)
         install.ensure(machine, "simulator")
         lab = ["lab"] if includes_lab(subject) else []
-        build.build("simulator", machine, "the simulator", ["simtcc", "simt"] + lab)
+        first = "the simulator (only the first time, one to three minutes)"
+        built = os.path.exists(os.path.join(paths.build_folder("simulator"), SIMULATOR))
+        build.build("simulator", machine, "the simulator" if built else first, ["simtcc", "simt"] + lab)
         main_source, label = subject, os.path.basename(subject)
         command = [compile_source(subject)]
-    command += arguments.rest
-
     trace_file = os.path.join(output_folder(main_source), "trace.json")
+    rows_file = os.path.join(output_folder(main_source), "rows.json")
     before = last_trace(trace_file)
     forget(trace_file)
+    forget(rows_file)
+    if chapter and "--json" not in arguments.rest:
+        command += ["--json", rows_file]
+    command += arguments.rest
     env = dict(os.environ, SIMT_JSON=trace_file, WARP_COMMIT=build.commit())
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
@@ -92,6 +98,7 @@ def once(arguments, subject, machine):
         sys.stderr.write("".join(told))
         raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
     recorded = trace.load(trace_file)
+    trace.name_variants(recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(recorded))))
     launch = launch_number(arguments.launch)
     found = trace.errors_of(trace.all_findings(recorded))
@@ -107,13 +114,14 @@ def once(arguments, subject, machine):
         launch=launch,
         before=before,
         compiled=() if only_json else machine_code(machine, main_source),
+        failed=code != 0,
     )
     if arguments.json and not only_json:
         write_output("--json", arguments.json, read(trace_file))
     if arguments.html:
         from learn.explain import page
 
-        text = page.render(recorded, label, main=main_source, launch=launch)
+        text = page.render(recorded, label, main=main_source, launch=launch, failed=code != 0)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
         from learn.explain import sarif
@@ -160,6 +168,17 @@ def last_trace(file):
         return trace.load(file)
     except LearnError:
         return None
+
+
+def rows_of(file):
+    """The rows of a chapter's report; none where there is no report."""
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as text:
+            return json.load(text)["rows"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def read(file):
@@ -262,7 +281,8 @@ def check_source(file, legal=NEITHER):
             others = [name for name in os.listdir(folder) if name.endswith(".cu")]
         except OSError:
             raise UsageError(f"there is no file {file}")
-        raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others)}")
+        begin = f"./learn new {file} begins one"
+        raise UsageError(f"there is no file {file}{advice(os.path.basename(file), others, begin)}")
     if not os.access(file, os.R_OK):
         raise UsageError(f"no right to read {file}")
 

@@ -1,6 +1,6 @@
 """./learn alone: where the reader is and what comes next."""
 
-from learn import chapters, paths, ui
+from learn import chapters, paths, progress, ui
 from learn.cli import help_text
 from learn.commands.list_ import gpu_state, simulator_state
 from learn.commands.run import in_words, statuses
@@ -16,11 +16,14 @@ def main():
     ui.say(paint("bold", "Warp by Warp") + ": CUDA performance, one chapter at a time")
     ui.say()
     ui.say(f"This machine: GPU: {gpu_state(machine)}; simulator: {simulator_state(machine)}.")
+    kept = progress.read()
     runs = {chapter.key: last_runs(chapter) for chapter in known}
     for chapter in known:
         mine = [exercise for exercise in exercises if exercise.chapter == chapter.key]
         done = sum(records[exercise.key].is_done() for exercise in mine)
         text = "Chapter {}, {}: {}".format(chapter.number, chapter.title, "; ".join(runs[chapter.key]) or "not run yet")
+        predicted = progress.predictions_in_words(kept, chapter.key)
+        text += "; " + predicted if predicted else ""
         ui.say(text + (f"; exercises: {done} of {len(mine)}." if mine else "."))
     for exercise in exercises:
         if records[exercise.key].has_changed(exercise):

@@ -1,6 +1,6 @@
 """./learn list: the chapters and exercises, what this machine can run, and what is done."""
 
-from learn import chapters, needs, paths, ui
+from learn import chapters, needs, paths, progress, ui
 from learn.commands.run import in_words, statuses
 from learn.errors import LearnError
 from learn.exercises import catalogue, record, report
@@ -16,6 +16,7 @@ def main(arguments):
     paint = ui.palette()
     exercises = catalogue.whatever_there_is()
     records, here = record.all_records(exercises), record.current(exercises)
+    kept = progress.read()
     broken = 0
     for chapter in asked or known:
         ui.say("{}  {}".format(paint("bold", chapter.number), paint("bold", chapter.title)))
@@ -35,6 +36,9 @@ def main(arguments):
             counts = statuses(paths.last_results(backend, chapter.key))
             if counts is not None:
                 ui.say("    last run on the {}: {}".format("GPU" if backend == "gpu" else backend, in_words(counts)))
+        predicted = progress.predictions_in_words(kept, chapter.key)
+        if predicted:
+            ui.say("    " + predicted)
         for line in report.listing([e for e in exercises if e.chapter == chapter.key], records, paint, here):
             ui.say(line)
     keys = [chapter.key for chapter in known]

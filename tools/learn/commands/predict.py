@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from course import predictions
+from course import asked_about, predictions
 from course.expressions import ExpressionError, NotRecorded, Numbers
 from course.header import SourceError
 from course.results import ResultsError
@@ -15,7 +15,7 @@ from learn.machine import Machine
 
 WIDTH = 96
 LEAD = 2  # paragraphs before a question
-KERNEL = 32  # lines of the code that it is about
+LONG = 40  # lines of a function that is shown once in a sitting
 STOP = ("q", "quit", "exit")
 DRAWING = re.compile(r"^```\{drawing\}[^\n]*\n```$", re.MULTILINE)
 
@@ -72,12 +72,16 @@ def ask_all(chapter, asked, todo, numbers, guesses):
     paint = ui.palette()
     ui.say(paint("bold", f"Chapter {chapter.number}, {chapter.title}: {len(asked)} predictions"))
     ui.say("Answer with a number or a choice. Enter skips a question, q ends; answers so far are kept.")
+    listing = Listing(chapter)
     for index, one in enumerate(todo):
         ui.say()
         place = asked.index(one) + 1
         if index == 0 or todo[index - 1].explanation is not one.explanation:
             situate(one)
-        ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(ui.plain(one.prediction.question), 5, WIDTH))
+            listing.elsewhere()
+        listing.show(one)
+        question = f"{ui.plain(one.prediction.question)} {in_brackets(one.prediction, numbers)}".rstrip()
+        ui.say(paint("bold", f"{place}/{len(asked)}  ") + ui.wrap(question, 5, WIDTH))
         for number, choice in enumerate(one.prediction.choices, start=1):
             ui.say(f"     {number}  {ui.plain(choice)}")
         if guesses is not None:
@@ -99,7 +103,7 @@ def ask_all(chapter, asked, todo, numbers, guesses):
 
 
 def situate(one):
-    """Where the question stands in the chapter, what is told before it, and the kernel that it is about."""
+    """Where the question stands in the chapter, and what is told before it."""
     paint = ui.palette()
     title = re.sub(r"^[\d.]+\s+", "", ui.plain(one.section))
     ui.say(paint("bold", f"--- {title} ") + f"({paths.shown(str(one.file))}:{one.prediction.line})")
@@ -112,34 +116,58 @@ def situate(one):
     for paragraph in told[-LEAD:]:
         ui.say()
         ui.say(indented(paragraph))
-    lines = asked_about(one.prediction.question, [line for line in one.code if not line.startswith("///")])
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    if lines:
-        ui.say()
-        for line in lines[:KERNEL]:
-            ui.say("    " + line if line.strip() else "")
-        if len(lines) > KERNEL:
-            ui.say(f"    ... and {len(lines) - KERNEL} more lines")
     ui.say()
 
 
-def asked_about(question, lines):
-    """Of a listing that is too long, the functions that the question names; all of it where it names none."""
-    if len(lines) <= KERNEL:
-        return lines
-    pieces = [[]]
-    for line in lines:
-        if not line.strip() and pieces[-1] and not pieces[-1][-1].startswith(" "):
-            pieces.append([])  # behind the brace that ends a function
-        pieces[-1].append(line)
-    names = re.findall(r"`(\w+)`", question)
-    named = [
-        piece
-        for piece in pieces
-        if any(re.search(rf"\b{name}\(", "\n".join(piece).partition("{")[0]) for name in names)
-    ]
-    return [line for piece in named or pieces for line in piece]
+class Listing:
+    """Shows the code that questions are about: what stands above already is not shown again."""
+
+    def __init__(self, chapter):
+        self.main = Path(chapter.source)
+        self.here = set()  # shown for the questions of this place
+        self.sitting = set()  # shown for any
+
+    def elsewhere(self):
+        """The questions that follow stand at another place."""
+        self.here = set()
+
+    def show(self, one):
+        """The functions, whole."""
+        pieces = [piece for piece in asked_about.pieces(self.main, one).items() if tuple(piece[1]) not in self.here]
+        after = False  # a function, which ends with a blank line
+        for name, lines in pieces:
+            key = tuple(lines)
+            if name and key in self.sitting and len(lines) > LONG:
+                ui.say(f"    // {name}: as above")
+            else:
+                if len(lines) > 1 and not after and (name, lines) != pieces[0]:
+                    ui.say()
+                for line in lines:
+                    ui.say("    " + line if line.strip() else "")
+            after = len(lines) > 1
+            if after:
+                ui.say()
+            self.here.add(key)
+            self.sitting.add(key)
+        if pieces and not after:
+            ui.say()
+
+
+def in_brackets(prediction, numbers):
+    """In which unit to answer, of which GPU, and how near is right: (ms on an NVIDIA H200, within 50 %)."""
+    parts = []
+    try:
+        gpu = f"on an {numbers.device()}" if predictions.is_measured(prediction) else ""
+    except (NotRecorded, ResultsError):
+        gpu = ""
+    if not prediction.choices:
+        unit = ui.plain(prediction.unit) or "a number"
+        parts.append("a part " + unit if unit.startswith("of ") else unit)
+    parts.append(gpu)
+    first = " ".join(part for part in parts if part)
+    near = prediction.near if prediction.near in ("", "exact") else f"within {within(prediction)}"
+    text = ", ".join(part for part in (first, near) if part)
+    return f"({text})" if text else ""
 
 
 def ask(prediction):
@@ -161,7 +189,7 @@ def legal(prediction):
     """What a guess may look like."""
     if prediction.choices:
         return f"Type 1 to {len(prediction.choices)}, or the beginning of a choice; Enter skips."
-    return "Type a number, as 32, 1,024, 2.5, 1/32 or 2^20; Enter skips."
+    return "Type a number, as 32, 1,024, 2.5, 1/32, 2^20 or 90 %; Enter skips."
 
 
 def settle(chapter, one, typed, numbers):
@@ -205,12 +233,14 @@ def settle(chapter, one, typed, numbers):
 def explain(one):
     """Why, in the chapter's words; predictions that stand together share it."""
     for paragraph in one.explanation:
-        ui.say()
-        ui.say(indented(paragraph))
+        text = indented(paragraph)
+        if text:  # no drawing alone
+            ui.say()
+            ui.say(text)
 
 
 def within(prediction):
-    return f"a {prediction.near}" if prediction.near.startswith("factor") else prediction.near
+    return prediction.near.replace("factor", "a factor of")
 
 
 def keep(kept, chapter, name, typed, near):
@@ -231,6 +261,8 @@ def indented(text):
     text = DRAWING.sub("", text)
     found = []
     for paragraph in re.split(r"\n\s*\n", text):
+        if not paragraph.strip():
+            continue
         if re.match(r" {4}|\||```|~~~|[-*] |\d+\. ", paragraph):
             found.append("\n".join("  " + ui.plain(line) for line in paragraph.split("\n")))
         else:

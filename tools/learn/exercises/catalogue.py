@@ -43,7 +43,10 @@ def find(word, known):
     if of_chapter(word, known):
         names = one_of(e.name for e in of_chapter(word, known))
         raise UsageError(f"'{word}' is a chapter; name one of its exercises: {names}")
-    near = advice(word, [e.name for e in known])
+    pool = pool or known
+    of_first = [e.name for e in pool if e.chapter == pool[0].chapter]
+    there = f"chapter {pool[0].number} has {one_of(of_first)}" if pool else ""
+    near = advice(word, [e.name for e in known], there)
     raise UsageError(f"unknown exercise '{word}'{near} (./learn list shows all)")
 
 

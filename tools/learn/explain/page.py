@@ -40,16 +40,17 @@ def embedded(value):
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def render(recorded, label, main="", launch=None):
+def render(recorded, label, main="", launch=None, failed=False):
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch)
-    page = _Page(kernels, findings, os.path.realpath(main) if main else "")
+    page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed)
     return page.whole(label)
 
 
 class _Page:
-    def __init__(self, kernels, findings, main):
+    def __init__(self, kernels, findings, main, failed):
         self.kernels = kernels
+        self.failed = failed
         self.findings = findings
         self.main = main
         self.maps = {}  # id of a source row -> its maps and its advice
@@ -88,7 +89,7 @@ class _Page:
             numbers = (totals.requests, totals.asked, totals.moved, totals.sectors, totals.wavefronts)
             cells = [trace.thousands(number) for number in numbers]
             count = sum(len(problem.lines) for problem in problems.of_kernel(kernel))
-            cells.append("{} line{}".format(count, "" if count == 1 else "s") if count else "none needed")
+            cells.append("{} line{}".format(count, "" if count == 1 else "s") if count else "none")
             self.add(f'<tr><td><a href="#k{index}"><code>{plain(kernel.name)}</code></a></td>')
             self.add("".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>")
         self.add("</tbody></table></div>")
@@ -136,6 +137,8 @@ class _Page:
         totals = kernel.totals()
         self.add(f'<section id="k{index}"><h2>Kernel <code>{plain(kernel.name)}</code></h2>')
         self.add(f'<p class="dim">{html.escape(kernel.shapes())}; {html.escape(kernel.which())}</p>')
+        if kernel.variants_in_words():
+            self.add(f'<p class="dim">{plain(kernel.variants_in_words())}</p>')
         if kernel.cut_short():
             self.add(f'<p class="red">{html.escape(kernel.cut_short())}</p>')
         self.add("<ul>")
@@ -149,7 +152,7 @@ class _Page:
                     rows[file, number] = f"k{index}-{len(rows)}"
             found = problems.of_kernel(kernel)
             self._hottest(kernel, rows)
-            self._advice(found, rows)
+            self._advice(kernel, found, rows)
             self._source(kernel, totals, rows, found)
         self.add("</section>")
 
@@ -167,8 +170,11 @@ class _Page:
             self.add(f"<td>{self._link(rows, file, number)} {escaped(text)}</td></tr>")
         self.add("</table>")
 
-    def _advice(self, found, rows):
+    def _advice(self, kernel, found, rows):
         if not found:
+            text = report.in_short(kernel, self.failed)
+            if text:
+                self.add(f"<p>{html.escape(text)}</p>")
             return
         self.add('<h3>What to do about it</h3><ol class="advice">')
         for problem in found:

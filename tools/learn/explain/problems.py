@@ -7,6 +7,7 @@ import os
 import re
 
 from learn import paths
+from learn.explain.trace import SECTOR, volume
 
 WARP = 32
 
@@ -28,6 +29,7 @@ ATOMICS_TOO_MANY = 2.05
 WALKS = 4  # requests of a line for each warp, from which on its threads walk through memory in a loop
 REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full warps would make
 SHARE_THAT_MATTERS = 0.05  # of the kernel's requests, for few active lanes
+USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
 
 class Problem:
@@ -92,6 +94,51 @@ def of_line(kernel, file, number):
     if not found:
         return None
     return Problem(file, number, *max(found, key=lambda problem: problem[0]))
+
+
+def in_passing(kernel):
+    """[sentence] about a kernel without a problem that is not at its best all the same: [] if it is, [""] if no line or
+    launch explains what is left.
+
+    Idle lanes of ragged last warps and edge tiles are no fault, nor is a launch of a single block.
+    """
+    for launch in kernel.launches:
+        threads, blocks = volume(launch["block"]), volume(launch["grid"])
+        if threads % WARP and blocks > 1:
+            which = "last" if threads > 2 * WARP else "second" if threads > WARP else "only"
+            idle = WARP - threads % WARP
+            lanes = "1 lane" if idle == 1 else f"{idle} lanes"
+            return [f"Blocks of {threads} threads leave {lanes} of their {which} warp idle: take a multiple of 32."]
+    totals = kernel.totals()
+    if not totals.moved or totals.asked >= USED_WELL * totals.moved:
+        return []
+    begin, others = [], []
+    for file, lines in kernel.lines.items():
+        for number in lines:
+            for kind in ("load", "store"):
+                part = kernel.totals(file, number).part(kind)
+                if not part.requests or part.lanes < WARP - 1 or part.sectors <= 1.1 * part.ideal_sectors:
+                    continue
+                per = f"{part.sectors / part.requests:.1f} sectors where {part.ideal_sectors / part.requests:.1f} would do"
+                shown = [e for e in kernel.examples_at(file, number) if e["space"] == "global" and e["access"] == kind]
+                told = begin if shown and all(_begins_inside(example) for example in shown) else others
+                told.append((part.ideal_sectors - part.sectors, f"{paths.shown(file)}:{number}", kind, per))
+    if not begin and not others:
+        return [""]
+    _, place, kind, per = min(begin or others)
+    sentence = f"{100 * totals.asked / totals.moved:.0f} % of the moved bytes are used: each {kind} request at {place} takes {per}"
+    if begin:
+        sentence += (
+            ", as it begins inside a sector; let it begin at a multiple of 32 bytes where the algorithm allows it"
+        )
+    return [sentence + "."]
+
+
+def _begins_inside(example):
+    """Whether a request's lanes lie side by side, in whatever order, from an address on that is no sector's first."""
+    lanes = sorted({address for address in example["addresses"] if address is not None})
+    size = example["size"]
+    return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
 def _sectors(kernel, totals, kind, idle):

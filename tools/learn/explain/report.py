@@ -138,6 +138,13 @@ def times_ideal(totals):
     return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f} times"
 
 
+def in_short(kernel, failed=False):
+    """What to say of a kernel whose lines need no advice; "" where nothing is certain, as after a wrong result."""
+    if failed or not kernel.totals().requests or kernel.findings():
+        return ""
+    return next(iter(problems.in_passing(kernel)), NOTHING_TO_IMPROVE)
+
+
 def hottest(kernel, paint):
     """[(percent of the kernel's cost, file, line, text)], hottest first."""
     rows = [(kernel.totals(file, number), file, number) for file, lines in kernel.lines.items() for number in lines]
@@ -174,10 +181,12 @@ class Renderer:
 
     `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
     `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace.
+    `failed`: the program said that its result is wrong.
     """
 
-    def __init__(self, paint, width=0, main="", before=(), compiled=()):
+    def __init__(self, paint, width=0, main="", before=(), compiled=(), failed=False):
         self.paint = paint
+        self.failed = failed
         self.compiled = compiled  # [sass.code.Compiled], none where nvcc is not here
         self.before = before
         self.legend = {}  # heading of each column that was printed -> its meaning
@@ -197,6 +206,9 @@ class Renderer:
         totals = kernel.totals()
         self.heading("Kernel " + kernel.name)
         self.line(f"  {kernel.shapes()}; {kernel.which()}")
+        if kernel.variants_in_words():
+            text = kernel.variants_in_words()
+            self.line("  " + (ui.wrap(text, 4, self.width - 2) if self.width else text))
         if kernel.cut_short():
             self.line("  " + self.paint("red", kernel.cut_short()))
         for text in totals_in_words(totals, self.paint):
@@ -264,8 +276,9 @@ class Renderer:
         found = problems.of_kernel(kernel)
         self.line()
         if not found:
-            if kernel.totals().requests and not kernel.findings():
-                self.line("  " + NOTHING_TO_IMPROVE)
+            text = in_short(kernel, self.failed)
+            if text:
+                self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
             else:
                 self.out.pop()
             return
@@ -362,13 +375,13 @@ def triple(three):
     return "({})".format(",".join(str(number) for number in three or ()))
 
 
-def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()):
+def render(trace, paint, width=0, main="", launch=None, before=None, compiled=(), failed=False):
     """The whole report as text; raises LearnError when there is no launch with that index.
 
     `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
     """
     kernels, findings = selected(trace, launch)
-    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), compiled)
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), compiled, failed)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()

@@ -204,6 +204,7 @@ class Kernel:
         self.counts = {}
         self.lines = {}  # file -> line -> counts
         self.examples = {}  # (file, line) -> one request of each kind of access
+        self.twins = []  # kernels that are told with this one: see told_once()
 
     def add(self, launch):
         self.launches.append(launch)
@@ -251,6 +252,23 @@ class Kernel:
         if len(self.launches) == 1:
             return "launch {}".format(self.launches[0]["index"]) + sample
         return "{} launches, summed (first: {})".format(len(self.launches), self.launches[0]["index"]) + sample
+
+    def alike(self, other):
+        """Whether another instance of the same template is told the same: shapes, lines and counts, and no finding."""
+        mine, its = ((one.function, one.shapes(), one.counts, one.lines, one.cut_short()) for one in (self, other))
+        return mine == its and not self.findings() and not other.findings()
+
+    def known_as(self):
+        """The variants of the rung that launched it, `along=in`; else its own name."""
+        variants = dict.fromkeys(launch.get("variant", "") for launch in self.launches)
+        return " and ".join(variants) if all(variants) else self.name
+
+    def variants_in_words(self):
+        """`along=in; 3 more with the same counts: ...`; "" where there is none and no variant is known."""
+        if not self.twins:
+            return self.known_as().replace(self.name, "")
+        names = "; ".join(twin.known_as() for twin in self.twins)
+        return f"{self.known_as()}; {len(self.twins)} more with the same counts: {names}"
 
     def cut_short(self):
         """What to say of a kernel that a finding has ended; "" if it came to its end."""
@@ -325,6 +343,32 @@ def kernels_of(trace, only=None):
     return list(kernels.values())
 
 
+def told_once(kernels):
+    """The kernels without those that are alike to one before, which keeps them as its twins."""
+    kept = []
+    for kernel in kernels:
+        first = next((one for one in kept if one.alike(kernel)), None)
+        if first:
+            first.twins.append(kernel)
+        else:
+            kept.append(kernel)
+    return kept
+
+
+def name_variants(trace, rows):
+    """Notes at each launch the variant of a rung that made it, where that is certain: the program reports a row for each
+    launch, with the counts of that launch."""
+    launches = trace["launches"]
+    rows = [row for row in rows if row.get("counts")]
+    alike = (
+        all(row["counts"].get(name, value) == value for name, value in launch.get("counts", {}).items())
+        for launch, row in zip(launches, rows)
+    )
+    if len(launches) == len(rows) and all(alike):
+        for launch, row in zip(launches, rows):
+            launch["variant"] = row.get("variant", "")
+
+
 # ---- the source beside the counts -----------------------------------------------------------------
 
 
@@ -375,4 +419,4 @@ def selected(trace, launch=None):
             legal = f"0 ... {max(indices)}" if len(indices) > 1 else "0 alone"
             raise UsageError(f"--launch {launch}: there is no such launch; legal is {legal}")
         findings = [finding for finding in findings if finding["launch"] == launch]
-    return kernels_of(trace, launch), findings
+    return told_once(kernels_of(trace, launch)), findings

@@ -1,7 +1,7 @@
 // y = a x + y on the GPU: a whole CUDA program, from the allocation to the check.
 //
-//   ./learn explain @FILE@                       on the simulator, with what each line costs
-//   nvcc -std=c++17 -o @STEM@ @FILE@ && ./@STEM@   on an NVIDIA GPU
+// On the simulator, with what each line costs:   ./learn explain @FILE@
+// On an NVIDIA GPU:   nvcc -std=c++17 -o @STEM@.out @FILE@ && ./@STEM@.out
 
 #include <cuda_runtime.h>
 
