@@ -351,9 +351,7 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //
 // ## 3. Few steps, and no idle lanes
 //
-// ### Two processors
-//
-// Two people who scan 16 numbers would not build a tree. Each takes half, and scans it from left to right:
+// Two processors that scan 16 numbers need no tree. Each takes half, and scans it from left to right:
 //
 //     in       3  1  7  0  4  1  6  3  |  2  5  1  1  8  0  2  4
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
