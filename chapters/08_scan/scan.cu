@@ -52,13 +52,13 @@ using std::size_t;
 //     inclusive  3   4  11  11  15  16  22  25
 //     exclusive  0   3   4  11  11  15  16  22
 //
-// Each is the other shifted by one place. Any associative operator with an identity can take the place of the
-// sum: products, maxima, and the pairs of section 8.
+// One is the other, shifted. Any associative operator with an identity can take the place of the sum: maxima,
+// or the pairs of section 8.
 //
 // Scans matter because they answer the question *where does my result go?* Suppose that some elements of an
 // array are to be kept. Write 1 for each of them and 0 for the others. The exclusive scan of these flags is the
-// number of elements kept before each one: its place in the output. With that, every thread can write without
-// asking any other. Sorting, compaction, sparse matrices and histograms are built on it.
+// number of elements kept before each one: its place in the output. Every thread can write without asking
+// another. Sorting, compaction, sparse matrices and histograms are built on it.
 //
 //? compacted: The flags of eight elements are 1 0 1 1 0 0 1 0. Where in the output does the element with index 6
 //?   go?
@@ -359,9 +359,8 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //
 // Then the second adds the first one's total, 25. With P processors, each scans n / P elements, the P totals
 // are scanned, and each processor adds what precedes it: 2 n/P + log P steps and 2n additions. For P far below
-// n no processor idles, and only the totals have to be communicated. Each level of a GPU can use this: a
-// **thread** scans a few elements in registers, a **warp** scans the totals of its threads, a **block** those
-// of its warps, the **grid** those of its blocks.
+// n no processor idles. On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its
+// threads, a **block** those of its warps, the **grid** those of its blocks.
 //
 // ### A warp
 //
