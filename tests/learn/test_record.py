@@ -133,6 +133,20 @@ class Record(fake.Checkout):
         self.assertEqual([row["size"]["n"] for row in self.results()["rows"]], [7, 8])
         self.assertTrue(os.path.exists(os.path.join(self.home, "out", "summary.txt")))
 
+    def test_beside_the_cub_of_another_cccl(self):
+        cccl = pathlib.Path(self.home, "cccl")
+        (cccl / "cub").mkdir(parents=True)
+        done = self.record("01", "--cccl", str(cccl), code=2)
+        self.assertIn(f"--cccl {cccl}: there is no cub/version.cuh in it", done.stderr)
+        (cccl / "cub" / "version.cuh").touch()
+        done = self.record("01", "--cccl", str(cccl))
+        self.assertIn(f"-DWARP_CCCL={cccl}", self.calls("--preset")[-1])
+        self.assertIsNone(self.results())  # the toolkit's are left alone
+        self.assertEqual(self.results("h200_cccl.json")["commit"], "0123abc")
+        self.assertNotIn("sanitizers 01_first_steps", self.words(done))
+        self.record("01")
+        self.assertTrue(self.calls("--preset")[-1].endswith("-DWARP_CCCL="))
+
     def test_what_one_size_took_too_long_for_is_measured_by_another_recording(self):
         sizes = ("--size", "7", "--size", "8", "--size", "9")
         done = self.record("01", *sizes, "--seconds", "9", code=1, FAKE_SLEEP="60", FAKE_SLEEP_AT="8", FAKE_AT="first")

@@ -170,6 +170,12 @@ COMMANDS = [
             Option("--only", "only this part of it", "PART", ("run", "sanitize", "counts", "caches"), repeat=True),
             Option("--seconds", "bounds the whole; default 540", "N"),
             Option(
+                "--cccl",
+                "times beside the CUB in the include folder of a newer CCCL; writes GPU_cccl.json",
+                "FOLDER",
+                complete="file",
+            ),
+            Option(
                 "--out",
                 "keep logs and all that was recorded in FOLDER; default build/record/GPU",
                 "FOLDER",

@@ -10,8 +10,11 @@
 namespace lab {
 
 Backend this_backend() {
-  return {"gpu", true, false,
-          format("CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10)};
+  std::string toolkit = format("CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+#ifdef LAB_CUB  // not the toolkit's
+  toolkit += ", CUB " LAB_CUB;
+#endif
+  return {"gpu", true, false, toolkit};
 }
 
 std::size_t default_guard() {

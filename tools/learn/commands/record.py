@@ -40,13 +40,15 @@ def main(arguments):
     for size in arguments.size:
         chapters.check_size(size, wanted)
     seconds = whole_number(arguments.seconds, SECONDS)
+    cccl = include_folder(arguments.cccl)
     machine = Machine()
     check_gpu(machine)
     install.ensure(machine, "gpu")
     device = machine.gpus()[0][0]
     out = os.path.abspath(arguments.out or os.path.join(paths.BUILD, "record", gpu_slug(device)))
     steps.make_folder(out)
-    recorder = Recorder(machine, device, out, seconds, set(arguments.only or PARTS))
+    parts = set(arguments.only or (PARTS if not cccl else PARTS[:1]))
+    recorder = Recorder(machine, device, out, seconds, parts, cccl)
     recorder.environment()
     recorder.build(wanted, micro)
     for chapter in wanted:
@@ -64,6 +66,19 @@ def whole_number(text, otherwise):
     return int(text)
 
 
+def include_folder(folder):
+    """The folder after --cccl as an absolute path; nothing where there is none."""
+    if folder is None:
+        return ""
+    header = os.path.join("cub", "version.cuh")
+    if not os.path.exists(os.path.join(folder, header)):
+        raise UsageError(
+            f"--cccl {folder}: there is no {header} in it; legal is the folder that contains cub, as in the package "
+            "nvidia-cuda-cccl"
+        )
+    return os.path.abspath(folder)
+
+
 def gpu_slug(device):
     """What the results of a device are named: `NVIDIA H100 80GB HBM3` -> h100, `NVIDIA GeForce RTX 4090` -> rtx4090."""
     words = re.split(r"[\s-]+", device)
@@ -75,12 +90,13 @@ def gpu_slug(device):
 class Recorder:
     """One recording: every step within one limit of time, every product in one folder first."""
 
-    def __init__(self, machine, device, out, seconds, parts):
+    def __init__(self, machine, device, out, seconds, parts, cccl=""):
         self.machine = machine
         self.device = device
         self.gpu = gpu_slug(device)
         self.out = out
         self.parts = parts
+        self.cccl = cccl  # of which CUB is the peer; the toolkit's where it is empty
         self.steps = Steps(seconds, os.path.join(out, "log"))
         self.env = dict(os.environ, WARP_COMMIT=os.environ.get("WARP_COMMIT") or build.commit(), NO_COLOR="1")
         beside_nvcc = os.path.dirname(os.path.realpath(machine.nvcc()))
@@ -109,6 +125,7 @@ class Recorder:
             folder,
             f"-DPython3_EXECUTABLE={sys.executable}",
             "-DBUILD_TESTING=OFF",
+            f"-DWARP_CCCL={self.cccl}",
         ]
         if wanted:
             with build.lock("gpu"):
@@ -158,7 +175,7 @@ class Recorder:
         Each size is a step of its own, whose rows are kept: what the time did not suffice for can be measured by
         another recording of the same commit, with `--size`.
         """
-        results, part = Path(folder, f"{self.gpu}.json"), Path(folder, "size.json")
+        results, part = Path(folder, self.products()[0]), Path(folder, "size.json")
         program = chapter.program("gpu")
         kept, new, clean, tables = read(results), False, True, []
         for size in sizes:
@@ -323,7 +340,8 @@ class Recorder:
             self.steps.run(f"{kind} microkernels", 60, command, self.quick)
 
     def products(self):
-        return f"{self.gpu}.json", f"{self.gpu}_counts.json", f"{self.gpu}_caches.json"
+        times = f"{self.gpu}_cccl.json" if self.cccl else f"{self.gpu}.json"
+        return times, f"{self.gpu}_counts.json", f"{self.gpu}_caches.json"
 
     def micro(self):
         return os.path.join(self.out, "microkernels")
