@@ -13,7 +13,7 @@
 //   ./learn run 06 --rung points_aos      an array of structs of three floats
 //   ./learn run 06 --rung points_soa      a struct of three arrays
 //   ./learn run 06 --rung points_staged   the array of structs, staged through shared memory
-//   ./learn run 06 --rung points_aligned  structs of four floats, one 128-bit access each
+//   ./learn run 06 --rung points_aligned  structs of four floats, with and without alignas(16)
 //   ./learn run 06 --rung naive_rows      reads rows, writes columns
 //   ./learn run 06 --rung naive_columns   reads columns, writes rows
 //   ./learn run 06 --rung tiled           reads rows, writes rows, and transposes a tile in shared memory
@@ -23,9 +23,12 @@
 //   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
 //   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
+//   ./learn run 06 --rung four_each       a copy of four elements a thread, with and without __restrict__
+//   ./learn run 06 --rung pieces          a copy in pieces, each copied eight times
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,9 +46,10 @@
 // Counts are for 96 x 160 floats, the simulator's default. Times are those of an NVIDIA H200 for 16384 x 16384, two
 // matrices of 1 GiB. A rate is bytes read plus bytes written, over the time.
 
-constexpr unsigned BLOCK = 256;  ///< threads of a block in the rungs of sections 1 to 3
-constexpr unsigned TILE = 32;    ///< edge of the tiles in sections 4 to 6
-constexpr unsigned ROWS = 8;     ///< (ROWS, TILE) threads move such a tile
+constexpr unsigned BLOCK = 256;          ///< threads of a block in the rungs of sections 1 to 3
+constexpr unsigned TILE = 32;            ///< edge of the tiles in sections 4 to 6
+constexpr unsigned ROWS = 8;             ///< (ROWS, TILE) threads move such a tile
+constexpr unsigned MOST_BLOCKS = 65535;  ///< the limit of gridDim.y
 
 // ## 1. The ceiling
 //
@@ -251,29 +255,46 @@ __global__ void points_staged(float* out, const float* in, std::size_t n) {
 
 // None: 3 is odd, so 32 words at a distance of 3 fall into 32 banks. Any odd stride is free in shared memory.
 //
-// Or the struct is padded. Four floats are aligned to 16 bytes, and a thread loads them with one 128-bit instruction: a
-// warp moves 512 bytes, 16 sectors, with a single request.
-//= 16 sectors: count("points_aligned", "global_load_sectors") / count("points_aligned", "global_load_requests")
+// Or the struct is padded to four floats. That alone is not enough: a struct of floats is aligned to 4 bytes, and a wide
+// load from such an address would fault, so nvcc makes four loads. `float4` is such a struct, too, and is declared with
+// `alignas(16)`. Your own structs can be.
 //
 //? fastest_layout: All four move the same bytes here. Which is the fastest?
 //? choices: points_aos | points_soa | points_staged | points_aligned
-//? answer: "points_aligned" if ms("points_aligned") < min(ms("points_aos"), ms("points_soa"), ms("points_staged")) else
-//?   "points_soa" if ms("points_soa") < min(ms("points_aos"), ms("points_staged")) else "points_aos" if
-//?   ms("points_aos") < ms("points_staged") else "points_staged"
+//? answer: "points_aligned" if ms("points_aligned/alignas=16") < min(ms("points_aos"), ms("points_soa"),
+//?   ms("points_staged")) else "points_soa" if ms("points_soa") < min(ms("points_aos"), ms("points_staged")) else
+//?   "points_aos" if ms("points_aos") < ms("points_staged") else "points_staged"
+
+/// Four floats, aligned as one float is. `float4` has the same members and alignas(16).
+struct Point {
+  float x, y, z, w;
+};
 
 /// (x, y, z, w) becomes (y, z, x, w), in an array of n / 4 structs of four floats; what is left over is copied.
 ///
+/// @tparam Four  float4 or Point
+///
 /// Launch: one thread per struct, in blocks of one dimension.
-/// Requires: in and out are aligned to 16 bytes.
+/// Requires: in and out are aligned as Four is.
+template <class Four>
 __global__ void points_aligned(float* out, const float* in, std::size_t n) {
   const std::size_t points = n / 4, p = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (p < points) {
-    const float4 point = reinterpret_cast<const float4*>(in)[p];
-    reinterpret_cast<float4*>(out)[p] = make_float4(point.y, point.z, point.x, point.w);
+    const Four point = reinterpret_cast<const Four*>(in)[p];
+    reinterpret_cast<Four*>(out)[p] = {point.y, point.z, point.x, point.w};
   }
   copy_rest(out, in, n, 4 * points);
 }
 
+// **Counted.** With `alignas=16` a thread loads its struct with one 128-bit instruction: a warp moves 512 bytes, 16
+// sectors, with a single request. With `alignas=4` it takes four requests, each of which touches all 16.
+//= 16 sectors: count("points_aligned/alignas=16", "global_load_sectors") / count("points_aligned/alignas=16",
+//=   "global_load_requests")
+//= four requests: count("points_aligned/alignas=4", "global_load_requests") / count("points_aligned/alignas=16",
+//=   "global_load_requests")
+//= 16: count("points_aligned/alignas=4", "global_load_sectors") / count("points_aligned/alignas=4",
+//=   "global_load_requests")
+//
 // **Timed.** The 128-bit accesses win: they are as fast as `cudaMemcpy`, since each thread has 16 bytes in flight. The
 // surprise is that the plain array of structs comes next, and `points_staged`, with its perfect counters, last by far.
 // Each thread of `points_aos` has three loads in flight, and the sectors that they share are fetched once and wait in
@@ -709,7 +730,7 @@ __global__ void __launch_bounds__(512, 3)
 //? choices: tma is faster | vectors is faster
 //? answer: "tma is faster" if ms("tma") < ms("vectors/along=out") else "vectors is faster"
 //
-// `tma` is slower. It saves instructions and registers, and neither limits this kernel. And its boxes touch 128 bytes of
+// `tma` is slower, and it needs rows of a multiple of 16 bytes: with 10,007 of either, it is skipped. It saves instructions and registers, and neither limits this kernel. And its boxes touch 128 bytes of
 // a row at a time where a warp of `vectors` touches 256. Chapter 12 has work
 // that the TMA is made for.
 //
@@ -730,21 +751,91 @@ __global__ void __launch_bounds__(512, 3)
 // that the data is read through this pointer only, and not written while the kernel runs. Two things follow:
 //
 // - Loads may move up, so that more of them are in flight. The kernels from section 5 on load everything that they
-//   need before they store anything, in the source; for them the promise changes nothing. The naive ones load and store
-//   in turn, and there it matters, if no condition stands between the two.
+//   need before they store anything, in the source; for them the promise changes nothing.
 // - Loads become `LDG.E.CONSTANT`, which may keep data in L1 without asking whether it was written. Up to Kepler that
 //   was a cache of its own, the texture path. Since Volta it is the same L1, and data that is read once gains nothing.
 //
 // A promise that is false gives wrong results without any message.
 //
+// `four_each` loads and stores in turn.
+//
+//? promise: How many times as fast does the promise make it?
+//? answer: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
+//? unit: times
+//? near: 15 %
+
+/// out[i] = in[i], four elements a thread: each is stored before the next is loaded.
+///
+/// Launch: blocks of BLOCK threads, one for each 4 * BLOCK elements.
+__global__ void four_each(float* out, const float* in, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
+  if (i + 3 * BLOCK < n) {
+    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
+    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
+  } else {
+#pragma unroll 1
+    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
+  }
+}
+
+/// The same, word for word but for the promise.
+///
+/// Launch: as `four_each`.
+/// Requires: in and out do not overlap.
+__global__ void four_restricted(float* __restrict__ out, const float* __restrict__ in,
+                                std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * 4 * BLOCK + threadIdx.x;
+  if (i + 3 * BLOCK < n) {
+    out[i] = in[i], out[i + BLOCK] = in[i + BLOCK];
+    out[i + 2 * BLOCK] = in[i + 2 * BLOCK], out[i + 3 * BLOCK] = in[i + 3 * BLOCK];
+  } else {
+#pragma unroll 1
+    for (std::size_t k = i; k < n; k += BLOCK) out[k] = in[k];
+  }
+}
+
+// Without the promise, nvcc keeps the order of the source, and a thread has one load in flight:
+//
+// ```{sass} four_each only=LDG,STG from=R7 lines=8
+// 02f0       LDG.E              R7, desc[UR4][R2.64]
+// 0320       STG.E              desc[UR4][R4.64], R7
+// 0330       LDG.E              R9, desc[UR4][R2.64+0x400]
+// 0340       STG.E              desc[UR4][R4.64+0x400], R9
+// 0350       LDG.E              R11, desc[UR4][R2.64+0x800]
+// 0360       STG.E              desc[UR4][R4.64+0x800], R11
+// 0370       LDG.E              R13, desc[UR4][R2.64+0xc00]
+// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
+// ```
+//
+// With it, four, and the kernel is 1.5 times as fast. It reaches 0.90 of the rate of `cudaMemcpy`.
+//= four: sass("four_restricted", "LDG") - 1
+//= 1.5 times: ms("four_each/restrict=no") / ms("four_each/restrict=yes")
+//= 0.90: ratio("four_each/restrict=yes")
+//
+// ```{sass} four_restricted only=LDG,STG from=R7 lines=8
+// 02f0       LDG.E.CONSTANT     R7, desc[UR4][R2.64]
+// 0300       LDG.E.CONSTANT     R9, desc[UR4][R2.64+0x400]
+// 0310       LDG.E.CONSTANT     R11, desc[UR4][R2.64+0x800]
+// 0320       LDG.E.CONSTANT     R13, desc[UR4][R2.64+0xc00]
+// 0350       STG.E              desc[UR4][R4.64], R7
+// 0360       STG.E              desc[UR4][R4.64+0x400], R9
+// 0370       STG.E              desc[UR4][R4.64+0x800], R11
+// 0380       STG.E              desc[UR4][R4.64+0xc00], R13
+// ```
+//
 // ## 11. What can go wrong with a measurement (second reading)
 //
-// - **The first launch is slow.** The driver loads the module at the first launch that needs it, and clocks rise only
-//   under load. `lab` launches every rung several times before it starts the clock.
-// - **A small matrix measures L2.** Two matrices of 1024 x 1024 floats take 8 MiB, and the H200's L2 has 60. Launched
-//   in a loop, any of these kernels reads from L2 and seems to beat the memory. `lab` flushes L2 between the runs.
+// - **The first launch is slow.** The driver loads a kernel when it is launched for the first time, and clocks rise
+//   only under load. The first launch of `copy` took 1.00 ms, later ones take 0.80 ms. `lab` launches every rung several
+//   times before it starts the clock.
+// - **A small matrix measures L2.** `pieces` copies a piece of the matrices eight times, then the next. If the piece
+//   takes 512 MiB, the rate is 3.0 TB/s; if it takes 32 MiB, which fit the H200's L2 of 60 MB, it is 6.0 TB/s, more than
+//   the bus can carry. `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
+//= 1.00 ms, later ones take 0.80 ms: (first("copy"), ms("copy"))
+//= 3.0 TB/s: rate("pieces/mib=512") / 1000
+//= 6.0 TB/s: rate("pieces/mib=32") / 1000
 
 namespace {
 
@@ -760,23 +851,46 @@ void launch_vectors(float* out, const float* in, unsigned rows, unsigned cols) {
   kernel<<<static_cast<unsigned>(tiles), 256>>>(out, in, rows, cols);
 }
 
-/// Registers everything for one size.
-void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
-               unsigned cols) {
+/// Registers the copies of sections 1 to 3.
+void add_copies(lab::Map<float>& map) {
   const std::size_t n = map.n;
   const auto& in = map.in;
-  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
   const auto same = [&in](std::size_t i) { return in[i]; };
 
-  map.add("copy", same,
-          [=](auto* to, auto* from) { copy<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n); });
+  const dim3 grid = lab::tiles(n, BLOCK), grid_of_four = lab::tiles(n, 4 * BLOCK);
+  map.add("copy", same, [=](auto* to, auto* from) { copy<<<grid, BLOCK>>>(to, from, n); });
+  map.sweep("four_each", same,
+            {{"restrict=no",
+              [=](auto* to, auto* from) { four_each<<<grid_of_four, BLOCK>>>(to, from, n); }},
+             {"restrict=yes", [=](auto* to, auto* from) {
+                four_restricted<<<grid_of_four, BLOCK>>>(to, from, n);
+              }}});
+  // The two halves of a piece, what is read and what is written, take `mib` MiB together.
+  constexpr std::size_t TIMES = 8;
+  for (const std::size_t mib : {16, 32, 512}) {
+    map.chapter().add({.name = "pieces",
+                       .launch =
+                           [&map, n, mib] {
+                             const std::size_t piece = (mib << 20) / (2 * sizeof(float));
+                             for (std::size_t first = 0; first < n; first += piece) {
+                               const std::size_t size = std::min(piece, n - first);
+                               for (std::size_t time = 0; time < TIMES; ++time) {
+                                 four_restricted<<<lab::tiles(size, 4 * BLOCK), BLOCK>>>(
+                                     map.d_out.data() + first, map.d_in.data() + first, size);
+                               }
+                             }
+                           },
+                       .verify = [&map] { return lab::compare(map.d_out.download(), map.in); },
+                       .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
+                       .limit = lab::Limit::copy,
+                       .variant = lab::variant_name("mib", mib),
+                       .outputs = {&map.d_out}});
+  }
   for (const std::size_t offset : {1, 8}) {
     map.add(
         "copy_offset", lab::variant_name("offset", offset),
         [&in, n, offset](std::size_t i) { return in[(i + offset % n) % n]; },
-        [=](auto* to, auto* from) {
-          copy_offset<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n, offset % n);
-        });
+        [=](auto* to, auto* from) { copy_offset<<<grid, BLOCK>>>(to, from, n, offset % n); });
   }
   for (const std::size_t stride : {2, 8, 32}) {
     map.add(
@@ -785,9 +899,7 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
           const std::size_t per_pass = n / stride;
           return in[i < per_pass * stride ? i % per_pass * stride + i / per_pass : i];
         },
-        [=](auto* to, auto* from) {
-          copy_strided<<<lab::tiles(n, BLOCK), BLOCK>>>(to, from, n, stride);
-        });
+        [=](auto* to, auto* from) { copy_strided<<<grid, BLOCK>>>(to, from, n, stride); });
   }
 
   const auto rotated = [&in, n](std::size_t i) {
@@ -802,15 +914,30 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
       [=](auto* to, auto* from) { points_soa<<<points, BLOCK>>>(to, from, n); });
   map.add("points_staged", rotated,
           [=](auto* to, auto* from) { points_staged<<<points, BLOCK>>>(to, from, n); });
-  map.add(
+  const dim3 wide_points = lab::tiles(n / 4 + 1, BLOCK);
+  map.sweep(
       "points_aligned",
       [&in, n](std::size_t i) {
         return i < n / 4 * 4 && i % 4 != 3 ? in[i / 4 * 4 + (i % 4 + 1) % 3] : in[i];
       },
-      [=](auto* to, auto* from) {
-        points_aligned<<<lab::tiles(n / 4 + 1, BLOCK), BLOCK>>>(to, from, n);
-      });
+      {{"alignas=4",
+        [=](auto* to, auto* from) { points_aligned<Point><<<wide_points, BLOCK>>>(to, from, n); }},
+       {"alignas=16", [=](auto* to, auto* from) {
+          points_aligned<float4><<<wide_points, BLOCK>>>(to, from, n);
+        }}});
+}
 
+/// Registers the transposes of sections 4 to 6, whose grid has a row of blocks for each row of tiles.
+void add_tiled_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
+                     unsigned cols) {
+  if (rows > MOST_BLOCKS * TILE) {
+    for (const char* const rung :
+         {"naive_rows", "naive_columns", "tiled", "no_barrier", "swizzled"}) {
+      map.chapter().skip(rung, "needs more than 65,535 rows of blocks, the limit of gridDim.y");
+    }
+    return;
+  }
+  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
   const dim3 grid = lab::tiles(cols, rows, TILE), block(TILE, ROWS);
   map.add("naive_rows", wanted,
           [=](auto* to, auto* from) { naive_rows<<<grid, block>>>(to, from, rows, cols); });
@@ -820,7 +947,7 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
       "tiled", wanted,
       {{"pad=0", [=](auto* to, auto* from) { tiled<0><<<grid, block>>>(to, from, rows, cols); }},
        {"pad=1", [=](auto* to, auto* from) { tiled<1><<<grid, block>>>(to, from, rows, cols); }}});
-  if (n == 1) {
+  if (map.n == 1) {
     map.chapter().skip("no_barrier", "one thread alone has nobody to race with");
   } else {
     map.demonstrate("no_barrier", [=](auto* to, auto* from) {
@@ -829,6 +956,12 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
   }
   map.add("swizzled", wanted,
           [=](auto* to, auto* from) { swizzled<<<grid, block>>>(to, from, rows, cols); });
+}
+
+/// Registers the transposes of sections 7 and 8, whose grid has one dimension.
+void add_wide_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsigned rows,
+                    unsigned cols) {
+  const auto wanted = [&transposed](std::size_t i) { return transposed[i]; };
   map.sweep(
       "vectors", wanted,
       {{"along=in", [=](auto* to, auto* from) { launch_vectors<false>(to, from, rows, cols); }},
@@ -848,11 +981,14 @@ void add_rungs(lab::Map<float>& map, const std::vector<float>& transposed, unsig
 int main(int argc, char** argv) {
   lab::Chapter chapter(argc, argv);  // names, ideas, sizes: the header above
   const auto [rows, cols] = chapter.extents<2>();
-  chapter.require(rows <= 65535 * std::size_t{TILE}, "rows: at most 65535 tiles of 32");
+  chapter.require(rows <= (std::size_t{1} << 31) - 256, "rows: at most 2^31 - 256");
   chapter.require(cols < std::size_t{1} << 31, "columns: fewer than 2^31");
   lab::Map<float> map(chapter, rows * cols);
   const std::vector<float> transposed = lab::transposed(map.in, rows, cols);
-  add_rungs(map, transposed, static_cast<unsigned>(rows), static_cast<unsigned>(cols));
+  const auto height = static_cast<unsigned>(rows), width = static_cast<unsigned>(cols);
+  add_copies(map);
+  add_tiled_rungs(map, transposed, height, width);
+  add_wide_rungs(map, transposed, height, width);
   return chapter.run();
 }
 

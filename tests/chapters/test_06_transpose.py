@@ -65,7 +65,15 @@ class Sizes(unittest.TestCase):
                 self.assertEqual(run.code, 0, run.explain())
 
     def test_more_rows_than_a_grid_has_tiles(self):
-        run = CHAPTER.run("--size", f"{65535 * 32 + 1},1", results=False)
+        rungs = [word for rung in TRANSPOSES for word in ("--rung", rung)]
+        run = Run(CHAPTER.fast, "--size", f"{65535 * 32 + 1},1", *rungs)
+        self.assertEqual(run.code, 0, run.explain())
+        status = {row["rung"]: row["status"] for row in run.rows}
+        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "PASS"}, {"vectors", "whole_sectors"})
+        self.assertEqual({rung for rung in TRANSPOSES if status[rung] == "SKIP"}, {*TRANSPOSES[:4]})
+
+    def test_more_rows_than_an_int_counts(self):
+        run = CHAPTER.run("--size", f"{2**31},1", results=False)
         self.assertEqual(run.code, 2, run.explain())
         self.assertEqual(run.err.count("\n"), 1, run.err)
 
@@ -81,6 +89,7 @@ MUTANTS = [
     ("points_soa", "const std::size_t points = n / 3", "const std::size_t points = n / 4"),
     ("points_staged", "__syncthreads();  // all structs are rotated", ""),
     ("points_aligned", "point.z, point.x, point.w", "point.z, point.w, point.x"),
+    ("four_each", "out[i + 2 * BLOCK] = in[i + 2 * BLOCK]", "out[i + 2 * BLOCK] = in[i + BLOCK]"),
     ("naive_rows", "std::size_t{col} * rows + row] =", "std::size_t{col} * rows + row - row % 2] ="),
     ("naive_columns", "row < rows && col < cols", "row < cols && col < rows"),
     GUARD,  # the well-known one: row and column have changed places, the extents have not

@@ -96,6 +96,7 @@ std::string value_of(const std::string& json, const std::string& key) {
 TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
   lab::Row timed = timed_row();
   timed.ratio_to_peer = 0.75;
+  timed.first_ms = 0.75;
   lab::Report report = report_of({timed, row_of("tma", Status::skip, "needs 9.0")});
   report.limits = {{"copy_gb_s", 4232.0}};
   const char* const want = R"json({
@@ -124,6 +125,7 @@ TEST(Json, HasTheKeysOfTheFormatAndNoOthers) {
         "p90": 0.1931,
         "runs": 200
       },
+      "first_ms": 0.75,
       "rate": 4212.4,
       "rate_unit": "GB/s",
       "peer": {

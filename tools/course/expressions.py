@@ -5,6 +5,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
 
     count(REF, NAME[, KERNEL])      what the simulator counted at its default size
     ms(REF[, SIZE])                 median time in milliseconds on the GPU
+    first(REF[, SIZE])              milliseconds of the first launch, on the host's clock
     rate(REF[, SIZE])               GB/s or GFLOP/s
     ratio(REF[, SIZE])              the peer's time over the rung's
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
@@ -105,6 +106,9 @@ class Numbers:
 
     def ms(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "time_ms")["median"]
+
+    def first(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+        return self._measured(ref, size, gpu, "first_ms")
 
     def rate(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "rate")
@@ -283,7 +287,7 @@ class Numbers:
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 
-FUNCTIONS = ("count", "ms", "rate", "ratio", "limit", "hw", "ncu", "sass")
+FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "limit", "hw", "ncu", "sass")
 
 
 def evaluate(expression: str, numbers: Numbers | None):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -196,8 +197,11 @@ void Chapter::run_rung(const Rung& rung, Row& row) {
   }
 
   const std::size_t first = launch_count();
+  const auto start = std::chrono::steady_clock::now();
   rung.launch();
   synchronize();
+  const std::chrono::duration<double, std::milli> first_launch =
+      std::chrono::steady_clock::now() - start;
   if (measuring_ && config_.backend.traces && launch_count() > first) {
     row.counts = counts_since(first);
   }
@@ -222,6 +226,7 @@ void Chapter::run_rung(const Rung& rung, Row& row) {
   }
 
   if (wants_times(config_.backend) && measuring_ && rung.timed) {
+    row.first_ms = first_launch.count();
     time(rung, peer, row);
     if (!verify(rung, "after timing: ", row)) return;
   }

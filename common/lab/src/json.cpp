@@ -32,6 +32,7 @@ void write(JsonWriter& json, const Row& row) {
   if (row.max_error) json.value("max_error", *row.max_error);
   if (row.tolerance) json.value("tolerance", *row.tolerance);
   if (row.time) write(json, *row.time);
+  if (row.first_ms) json.value("first_ms", *row.first_ms);
   if (row.rate) {
     json.value("rate", *row.rate);
     json.value("rate_unit", row.rate_unit);

@@ -90,7 +90,8 @@ requires std::is_same_v<std::remove_const_t<R>, Row>
 void pass(Archive& archive, R& row) {
   archive(row.rung), archive(row.variant), archive(row.idea), archive(row.size);
   archive(row.status), archive(row.reason), archive(row.max_error), archive(row.tolerance);
-  archive(row.time), archive(row.rate), archive(row.rate_unit), archive(row.peer);
+  archive(row.time), archive(row.first_ms), archive(row.rate), archive(row.rate_unit);
+  archive(row.peer);
   archive(row.ratio_to_peer), archive(row.fraction_of_limit), archive(row.counts);
 }
 

@@ -42,6 +42,8 @@ struct Row {
   std::string reason;  ///< why it is no PASS, or what a demonstration demonstrated
   std::optional<double> max_error, tolerance;
   std::optional<TimeStats> time;
+  /// Milliseconds of the rung's first launch, on the host's clock: with the loading of its kernels.
+  std::optional<double> first_ms;
   std::optional<double> rate;
   std::string rate_unit;  ///< "GB/s" or "GFLOP/s"
   std::optional<PeerTime> peer;
