@@ -833,14 +833,27 @@ __global__ void four_restricted(float* __restrict__ out, const float* __restrict
 //   `lab` launches every rung several times before it starts the clock.
 // - **A small matrix measures L2, or the launch.** `pieces` copies a piece of the matrices eight times, then the next.
 //   Pieces of 512 MiB pass at 4.2 TB/s. Pieces of 32 MiB, which fit the H200's L2 of 60 MB, pass at 4.5 TB/s, faster
-//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s: they are gone before the next launch begins.
+//   than any copy through memory. Pieces of 16 MiB pass at 3.6 TB/s, 4.6 us each: now the gaps between launches count.
 //   `lab` flushes L2 between the runs.
 // - **The copy is not one number.** `copy` and `cudaMemcpy` move the same bytes, at quite different rates. Say which
 //   one you compare with.
 //= 1.49 ms, later ones take 0.80 ms; the first call of cuBLAS took 24 ms: (first("copy"), ms("copy"), first("cublas"))
 //= 4.2 TB/s: rate("pieces/mib=512") / 1000
 //= 4.5 TB/s: rate("pieces/mib=32") / 1000
-//= 3.6 TB/s: rate("pieces/mib=16") / 1000
+//= 3.6 TB/s, 4.6 us each: (rate("pieces/mib=16") / 1000, ms("pieces/mib=16") * 1000 / (8 * 128))
+
+constexpr unsigned TIMES = 8;  ///< copies that `pieces` makes of each piece
+
+/// Copies n floats in pieces, each TIMES times before the next. What is read and what is written of a piece take
+/// 8 * piece bytes.
+void pieces(float* out, const float* in, std::size_t n, std::size_t piece) {
+  for (std::size_t first = 0; first < n; first += piece) {
+    const std::size_t size = std::min(piece, n - first);
+    for (unsigned time = 0; time < TIMES; ++time) {
+      four_restricted<<<lab::tiles(size, 4 * BLOCK), BLOCK>>>(out + first, in + first, size);
+    }
+  }
+}
 
 namespace {
 
@@ -870,26 +883,16 @@ void add_copies(lab::Map<float>& map) {
              {"restrict=yes", [=](auto* to, auto* from) {
                 four_restricted<<<grid_of_four, BLOCK>>>(to, from, n);
               }}});
-  // The two halves of a piece, what is read and what is written, take `mib` MiB together.
-  constexpr std::size_t TIMES = 8;
   for (const std::size_t mib : {16, 32, 512}) {
-    map.chapter().add({.name = "pieces",
-                       .launch =
-                           [&map, n, mib] {
-                             const std::size_t piece = (mib << 20) / (2 * sizeof(float));
-                             for (std::size_t first = 0; first < n; first += piece) {
-                               const std::size_t size = std::min(piece, n - first);
-                               for (std::size_t time = 0; time < TIMES; ++time) {
-                                 four_restricted<<<lab::tiles(size, 4 * BLOCK), BLOCK>>>(
-                                     map.d_out.data() + first, map.d_in.data() + first, size);
-                               }
-                             }
-                           },
-                       .verify = [&map] { return lab::compare(map.d_out.download(), map.in); },
-                       .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
-                       .limit = lab::Limit::copy,
-                       .variant = lab::variant_name("mib", mib),
-                       .outputs = {&map.d_out}});
+    const std::size_t piece = (mib << 20) / (2 * sizeof(float));
+    map.chapter().add(
+        {.name = "pieces",
+         .launch = [&map, n, piece] { pieces(map.d_out.data(), map.d_in.data(), n, piece); },
+         .verify = [&map] { return lab::compare(map.d_out.download(), map.in); },
+         .bytes = TIMES * 2.0 * static_cast<double>(n * sizeof(float)),
+         .limit = lab::Limit::copy,
+         .variant = lab::variant_name("mib", mib),
+         .outputs = {&map.d_out}});
   }
   for (const std::size_t offset : {1, 8}) {
     map.add(
