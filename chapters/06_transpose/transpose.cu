@@ -23,7 +23,7 @@
 //   ./learn run 06 --rung whole_sectors   stores that start at a sector, whatever the pitch
 //   ./learn run 06 --rung tma             one thread asks, the TMA moves [needs gpu, sm_90a, cuda 12.9]
 //   ./learn run 06 --rung cublas          the vendor's library [needs cublas]
-//   ./learn run 06 --rung four_each       a copy of four elements a thread, with and without __restrict__
+//   ./learn run 06 --rung four_each       a copy of four elements a thread, with and without restrict
 //   ./learn run 06 --rung pieces          a copy in pieces, each copied eight times
 
 #include <cuda_runtime.h>
