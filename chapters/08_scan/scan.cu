@@ -12,6 +12,7 @@
 //   ./learn run 08 --rung hillis_steele           the steps in shared memory: a block scans its own 1024 elements
 //   ./learn run 08 --rung one_row                 reads and writes the same row in one step [raises shared-race]
 //   ./learn run 08 --rung blelloch                the tree in shared memory, without and with padding
+//   ./learn run 08 --rung in_chunks               1, 2 or 32 processors, each scans a chunk
 //   ./learn run 08 --rung warp_scan               a warp scans 32 elements in registers
 //   ./learn run 08 --rung block_scan              threads, warps, block: a tile of 4096 elements
 //   ./learn run 08 --rung three_kernels           tiles, then their sums, then the tiles again
@@ -357,10 +358,32 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
 //     added                            | 27 32 33 34 42 42 44 48
 //
-// Then the second adds the first one's total, 25. With P processors, each scans n / P elements, the P totals
-// are scanned, and each processor adds what precedes it: 2 n/P + log P steps and 2n additions. For P far below
-// n no processor idles. On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its
-// threads, a **block** those of its warps, the **grid** those of its blocks.
+// Then the second adds the first one's total, 25.
+
+/// The inclusive scan of each run of RUN elements; the last one may be shorter.
+///
+/// @tparam P  processors, a power of two: the threads of a block
+///
+/// Launch: blocks of P threads, one for each run.
+template <unsigned P>
+__global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in, size_t n) {
+  __shared__ unsigned totals[P];
+  constexpr unsigned CHUNK = RUN / P;
+  const size_t first = size_t{blockIdx.x} * RUN + threadIdx.x * CHUNK;
+  const size_t end = first + CHUNK < n ? first + CHUNK : n;
+
+  unsigned sum = 0;
+  for (size_t i = first; i < end; ++i) out[i] = sum += in[i];
+  totals[threadIdx.x] = sum;
+  __syncthreads();  // all totals are there
+  unsigned before = 0;
+  for (unsigned p = 0; p < threadIdx.x; ++p) before += totals[p];
+  if (threadIdx.x == 0) return;  // nothing to add
+  for (size_t i = first; i < end; ++i) out[i] += before;
+}
+
+// With P processors, the P totals are scanned as well: 2n/P + log P steps and 2n additions (2n/P + P steps here,
+// where each adds up the totals before its own).
 //
 // ### A warp
 //
@@ -1336,6 +1359,13 @@ void add_first_scans(Scans& scans) {
   });
   scans.add_runs("blelloch", "pad=1", RUN, false, [=](unsigned* out, const unsigned* in) {
     blelloch<1><<<runs, RUN / 2>>>(out, in, n);
+  });
+  scans.add_runs("in_chunks", "processors=1", RUN, true,
+                 [=](unsigned* out, const unsigned* in) { in_chunks<1><<<runs, 1>>>(out, in, n); });
+  scans.add_runs("in_chunks", "processors=2", RUN, true,
+                 [=](unsigned* out, const unsigned* in) { in_chunks<2><<<runs, 2>>>(out, in, n); });
+  scans.add_runs("in_chunks", "processors=32", RUN, true, [=](unsigned* out, const unsigned* in) {
+    in_chunks<32><<<runs, 32>>>(out, in, n);
   });
   scans.add_runs("warp_scan", "", 32, false, [=](unsigned* out, const unsigned* in) {
     warp_scan<<<blocks_for(n, 256), 256>>>(out, in, n);

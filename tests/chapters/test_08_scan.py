@@ -46,11 +46,12 @@ int main() {
   for (const size_t n : {0, 1, 2, 31, 32, 33, 255, 1023, 1024, 1025, 4096, 4097, 20011}) {
     for (int kind = 0; kind < 5; ++kind) {
       const std::vector<unsigned> host = made(n, kind);
-      std::vector<unsigned> exclusive(n), inclusive(n), repeats, even;
+      std::vector<unsigned> exclusive(n), inclusive(n), in_runs(n), repeats, even;
       unsigned sum = 0;
       for (size_t i = 0; i < n; ++i) {
         exclusive[i] = sum;
         inclusive[i] = sum += host[i];
+        in_runs[i] = i % RUN == 0 ? host[i] : in_runs[i - 1] + host[i];
         if (i + 1 < n && host[i] == host[i + 1]) repeats.push_back(static_cast<unsigned>(i));
         if (host[i] % 2 == 0) even.push_back(host[i]);
       }
@@ -95,6 +96,11 @@ int main() {
       repeats_in_one<<<tiles, THREADS>>>(out.data(), size.data(), in.data(), n, state.data());
       expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_one");
       check("repeats_in_one", repeats);
+      in_chunks<1><<<blocks_for(n, RUN), 1>>>(spare.data(), in.data(), n);
+      in_chunks<32><<<blocks_for(n, RUN), 32>>>(out.data(), in.data(), n);
+      check("in_chunks", in_runs);
+      expect(spare, in_runs, n, kind, "in_chunks by one");
+
       if (n > 0) {
         repeats_in_steps(out.data(), size.data(), in.data(), n, flags.data(), spare.data(), state.data());
         expect(size, {static_cast<unsigned>(repeats.size())}, n, kind, "size of repeats_in_steps");
@@ -177,6 +183,7 @@ MUTANTS = [
     ("warp_scan", "inclusive - v", "inclusive", "warp_scan", "are wrong"),
     ("block_scan", "offset += start[", "offset = start[", "three_kernels", "are wrong"),
     ("chained", "prefix + total)", "prefix)", "chained", "are wrong"),
+    ("in_chunks", "p < threadIdx.x", "p <= threadIdx.x", "in_chunks", "are wrong"),
     ("segmented", "if (lane == 0) before =", "if (lane == 1) before =", "segmented", "are wrong"),
     ("multiply_rows", "k < starts[r + 1]", "k + 1 < starts[r + 1]", "sparse_times_vector", "are wrong"),
     ("keeps", "i < n && value % 2", "value % 2", "compact", "out-of-bounds"),
