@@ -29,6 +29,8 @@
 //   ./learn run 08 --rung repeats_in_steps        all i with a[i] == a[i + 1]: flags, scan, scatter
 //   ./learn run 08 --rung repeats_in_one          the same in one kernel
 //   ./learn run 08 --rung repeats_ahead           and with warps of different roles [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung permute                 gather and scatter, in order and at random
+//   ./learn run 08 --rung scatter_add             a scatter that adds, with atomics or by sorting
 
 #include <cuda_runtime.h>
 
@@ -39,6 +41,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/lab.h"
@@ -1319,20 +1322,238 @@ __global__ void __launch_bounds__(THREADS)
 //= 3.1 times: ratio("repeats_ahead/density=0")
 //= 1.76 times: ratio("repeats_ahead/density=1")
 //
-// ## 10. Scatter with addition (second reading)
+// ## 10. Gather, scatter, and scatter with addition
 //
-// A **gather** reads from places that an index array names, out[i] = in[index[i]]. A **scatter** writes there,
-// out[index[i]] = in[i]. A scatter that *adds* is the hard one: two threads may have the same index. With
-// atomic additions it is a line of code, and where indices repeat often, they queue at the same address
-// (chapter 07's histogram).
+// A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here both
+// permute an array.
+
+/// out[i] = in[index[i]].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void gather(unsigned* out, const unsigned* in, const unsigned* index, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[index[i]];
+}
+
+/// out[index[i]] = in[i].
+///
+/// Launch: as `gather`.
+/// Requires: no two indices are equal.
+__global__ void scatter(unsigned* out, const unsigned* in, const unsigned* index, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[index[i]] = in[i];
+}
+
+/// A permutation of n elements.
+///
+/// @param index  each number below n once
+void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n, bool by_gather) {
+  const auto kernel = by_gather ? gather : scatter;
+  kernel<<<blocks_for(n, 256), 256>>>(out, in, index, n);
+}
+
+// At random, each lane of a request needs a sector of its own: 32 bytes are moved for the 4 that are used. In the
+// order of the array it is 4 sectors for the 32 lanes, and also where only runs of eight elements are in random order
+// (`sectors`): what counts is which elements share a sector.
 //
-// Without atomics it takes three steps. Sort the pairs (index, value) by index. Now equal indices are
-// neighbours: a segmented scan with a head where the index changes adds up each run. The last element of each
-// run holds its sum, and is scattered; no other run has that index. This is `sparse_times_vector` again, where
-// the rows are runs that come sorted.
+// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
+// transpose of a sparse matrix times a vector, the gradient of a table look-up. With atomic additions it is a line:
+
+/// sums[index[i]] += values[i].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void add_atomically(unsigned* sums, const unsigned* index, const unsigned* values,
+                               size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sums[index[i]], values[i]);
+}
+
+// ### A sort made of scans (second reading)
 //
-// It costs a sort, so it pays if the same indices are used many times, if the order of the additions must be
-// the same in every run (floats), or if the operator has no atomic.
+// {term}`Radix sort <radix sort>` goes through the digits of a key, the lowest first, and each pass is a *stable split*: all pairs
+// with digit 0 in their order, then those with digit 1, and so on. Where does a pair go? Behind all pairs with lower
+// digits, behind those with its own digit in tiles before its own, and behind those in its own tile. The first two
+// together are an exclusive scan: of how many pairs of each tile have which digit, in the order of the digits, and for
+// each digit of the tiles.
+//
+// Within a tile, a warp takes 32 keys at a time. `__match_any_sync` tells a lane which lanes have the same digit; those
+// below it come first. A row of counters for each warp has what came in earlier rows. No two lanes write the same
+// counter, so this needs no atomics, and equal keys cost no more than others.
+
+constexpr unsigned DIGITS = THREADS;       ///< values of a digit, 8 bits; a thread for each
+constexpr unsigned KEYS = TILE / THREADS;  ///< pairs of a thread
+
+/// The place of this lane's first key. The others are 32 apart, so that a request is coalesced.
+///
+/// @param left  out: how many elements there are from it on
+__device__ size_t first_key(size_t tile, size_t n, unsigned& left) {
+  const size_t at = tile * TILE + threadIdx.x / 32 * (32 * KEYS) + threadIdx.x % 32;
+  left = at < n ? static_cast<unsigned>(n - at) : 0;
+  return at;
+}
+
+__device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
+
+/// Loads the keys of this thread, and counts them by digit. Called by all threads of a block; passes one barrier.
+///
+/// @param keys   of this lane, 32 apart; only those before `left` are there
+/// @param key    out: theirs, and for the rest the largest of all, which is last in every order
+/// @param rank   out: how many keys of this warp with the same digit come before each
+/// @param count  out: how many keys of each warp have which digit
+__device__ void rank_keys(unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
+                          unsigned (&count)[WARPS][DIGITS], const unsigned* keys, unsigned left,
+                          unsigned shift) {
+  const unsigned below = (1u << threadIdx.x % 32) - 1;
+  unsigned* const mine = count[threadIdx.x / 32];
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) key[k] = k * 32 < left ? keys[k * 32] : ALL;
+  for (unsigned d = threadIdx.x % 32; d < DIGITS; d += 32) mine[d] = 0;
+  __syncwarp();
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned d = digit_of(key[k], shift), same = __match_any_sync(ALL, d);
+    const unsigned earlier = mine[d];
+    rank[k] = earlier + __popc(same & below);
+    __syncwarp();  // all have read
+    if ((same & below) == 0) mine[d] = earlier + __popc(same);
+    __syncwarp();
+  }
+  __syncthreads();  // the counts of all warps are there
+}
+
+/// counts[digit * tiles + tile] = how many keys of the tile have the digit.
+///
+/// Launch: blocks of THREADS threads, one for each tile of TILE keys.
+__global__ void __launch_bounds__(THREADS)
+    count_digits(unsigned* counts, const unsigned* keys, size_t n, unsigned shift) {
+  __shared__ unsigned count[WARPS][DIGITS];
+  unsigned key[KEYS], rank[KEYS], left, sum = 0;
+  const size_t at = first_key(blockIdx.x, n, left);
+  rank_keys(key, rank, count, keys + at, left, shift);
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][threadIdx.x];
+  counts[threadIdx.x * gridDim.x + blockIdx.x] = sum;
+}
+
+/// Moves the pairs of each tile to their places in the order of a digit.
+///
+/// @param starts  for each digit, for each tile: where its first pair goes
+///
+/// Launch: as `count_digits`.
+__global__ void __launch_bounds__(THREADS, 3)
+    split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
+                   const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
+  __shared__ unsigned count[WARPS][DIGITS], to[DIGITS], of_warps[WARPS];
+  __shared__ unsigned sorted_keys[TILE], sorted_values[TILE];
+  const unsigned t = threadIdx.x;
+  unsigned key[KEYS], rank[KEYS], left;
+  const size_t at = first_key(blockIdx.x, n, left);
+  rank_keys(key, rank, count, keys + at, left, shift);
+
+  // Thread t has digit t: it finds where the digit begins in the tile, and then where it does for each warp.
+  unsigned sum = 0, all;
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][t];
+  const unsigned inclusive = scan_warp(sum);
+  unsigned start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), of_warps, all);
+  to[t] =
+      starts[t * gridDim.x + blockIdx.x] - start;  // from a place in the tile to one in the array
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) {
+    const unsigned here = count[w][t];
+    count[w][t] = start;
+    start += here;
+  }
+  __syncthreads();  // the counts have become places
+
+  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    rank[k] += count[t / 32][digit_of(key[k], shift)];  // its place in the tile
+    sorted_keys[rank[k]] = key[k];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    if (k * 32 < left) sorted_values[rank[k]] = values[at + k * 32];
+  }
+  __syncthreads();  // the tile is sorted
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned place = k * THREADS + t, moved = sorted_keys[place];
+    const unsigned i = to[digit_of(moved, shift)] + place;
+    if (i >= n) continue;
+    keys_out[i] = moved;
+    values_out[i] = sorted_values[place];
+  }
+}
+
+/// What a sort writes to.
+struct Sorted {
+  unsigned *keys, *values;              ///< n each
+  unsigned *spare_keys, *spare_values;  ///< n each
+  unsigned* counts;                     ///< DIGITS for each tile
+};
+
+/// Sorts pairs by their keys, stably: pairs with equal keys stay in their order.
+///
+/// @param bits  of a key
+/// @param to    its keys and values: out, the sorted ones
+void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t n, unsigned bits,
+                Word* state) {
+  const unsigned tiles = blocks_for(n, TILE);
+  const size_t counts = size_t{tiles} * DIGITS;
+  unsigned shift = 0;
+  do {
+    std::swap(to.keys, to.spare_keys), std::swap(to.values, to.spare_values);
+    count_digits<<<tiles, THREADS>>>(to.counts, keys, n, shift);
+    clear(state, counts, TILE);
+    look_back<32><<<blocks_for(counts, TILE), THREADS>>>(to.counts, to.counts, counts, state);
+    split_by_digit<<<tiles, THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
+    keys = to.keys, values = to.values;
+  } while ((shift += 8) < bits);
+}
+
+// ### Without atomics
+//
+// Once the pairs are sorted by index, equal indices are neighbours. A segmented scan with a head where the index
+// changes adds up each run. The last element of a run has its sum, and is scattered: no other run has that index. This
+// is `sparse_times_vector` again, whose rows are runs that come sorted.
+
+/// heads[i] = 1 where a run of equal keys begins, else 0.
+///
+/// Launch: one thread per key, in blocks of one dimension.
+__global__ void mark_runs(unsigned char* heads, const unsigned* keys, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) heads[i] = i == 0 || keys[i] != keys[i - 1] ? 1 : 0;
+}
+
+/// sums[key] = the last element of each run of equal keys.
+///
+/// Launch: as `mark_runs`.
+__global__ void scatter_ends(unsigned* sums, const unsigned* keys, const unsigned* scanned,
+                             size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n && (i + 1 == n || keys[i] != keys[i + 1])) sums[keys[i]] = scanned[i];
+}
+
+/// sums[i] = the sum of the values whose index is i, for i below `size`.
+///
+/// @param sorted, heads  n elements each; overwritten
+void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const unsigned* values,
+                 size_t n, bool by_sort, Sorted sorted, unsigned char* heads, Word* state) {
+  const unsigned blocks = blocks_for(n, 256);
+  CUDA_CHECK(cudaMemsetAsync(sums, 0, size_t{size} * 4));
+  if (!by_sort) {
+    add_atomically<<<blocks, 256>>>(sums, index, values, n);
+    return;
+  }
+  sort_pairs(sorted, index, values, n, std::bit_width(size - 1), state);
+  mark_runs<<<blocks, 256>>>(heads, sorted.keys, n);
+  clear(state, n, SEGMENT_TILE);
+  segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(sorted.values, sorted.values, heads, n,
+                                                      state);
+  scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
+}
 
 // [hide] How the rungs are registered
 namespace {
@@ -1471,6 +1692,32 @@ void add_uses(Scans& scans, Word* state) {
   });
 }
 
+/// Registers what goes by an index array.
+void add_indexed(Scans& scans, Word* state) {
+  const size_t n = scans.n;
+  for (const bool by_gather : {true, false}) {
+    scans.add_permutation("permute", by_gather,
+                          [=](unsigned* out, const unsigned* in, const unsigned* index) {
+                            permute(out, in, index, n, by_gather);
+                          });
+  }
+  if (!scans.wants({"scatter_add"})) return;
+  Sorted sorted{};
+  for (unsigned** const words :
+       {&sorted.keys, &sorted.values, &sorted.spare_keys, &sorted.spare_values}) {
+    *words = scans.scratch(n);
+  }
+  sorted.counts = scans.scratch(size_t{blocks_for(n, TILE)} * DIGITS);
+  const auto heads = std::make_shared<lab::DeviceBuffer<unsigned char>>(n, "heads");
+  for (const bool by_sort : {false, true}) {
+    scans.add_scatter("scatter_add", by_sort ? "by=sort" : "by=atomic",
+                      [=](unsigned* sums, const unsigned* index, const unsigned* values) {
+                        scatter_add(sums, Scans::SUMS, index, values, n, by_sort, sorted,
+                                    heads->data(), state);
+                      });
+  }
+}
+
 }  // namespace
 // [/hide]
 
@@ -1483,6 +1730,7 @@ int main(int argc, char** argv) {
   add_first_scans(scans);
   add_scans(scans, state.data());
   add_uses(scans, state.data());
+  add_indexed(scans, state.data());
   return chapter.run();
 }
 
