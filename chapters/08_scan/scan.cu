@@ -828,7 +828,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 1.5 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //
-// ### The flag and its value
+// ### The flag and its value (second reading)
 //
 // Why not keep the sums as plain `unsigned`, in an array beside the flags? That takes half the bytes. Here is
 // that version, as short as it can be:
@@ -871,14 +871,6 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // So up to 192 KiB per SM are on their way or in work, sums are published long before the tile is scanned, and
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
-//
-// The look-back becomes simpler, too. The block knows the prefix of the tile that it had before; only the tiles
-// between that one and the new one are missing, about as many as there are blocks. So it needs nobody's
-// prefixes. A warp reads 128 sums at a time, four for each lane, and goes on once all are there.
-//
-// Two more details make it fast for small arrays. The words need no clearing: the upper half of a word is an
-// **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
-// number of the next tile is taken before the current one is loaded, so that no warp waits for the atomic.
 //
 // **Timed.** 0.54 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.28 times as fast as CUB. For 2^24
 // elements it is 1.22 times as fast, for 2^20 still 1.14 times, although no block then gets more than one
@@ -1264,8 +1256,27 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 //?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
 //? choices: 12 | 16 | 20
 //? answer: "20"
+//
+// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
+// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
+//= 20: 4 + 4 + 8 + 4
+//
+// If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
+//= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
+//
+// In one pass it is `compact` with another test: `repeats_in_one` gets the neighbour of its last element by a shuffle
+// from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
+//
+// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
+// times as long as the last; if all elements are equal, 1.76 times.
+//= 2.4 ms: ms("repeats_in_steps/density=0")
+//= 0.62 ms: ms("repeats_in_one/density=0")
+//= 0.26 ms: ms("repeats_ahead/density=0")
+//= 3.1 times: ratio("repeats_ahead/density=0")
+//= 1.76 times: ratio("repeats_ahead/density=1")
+// ### Repeats in one pass (second reading)
 
-/// The same in one pass.
+/// All i with in[i] == in[i + 1], ascending, and how many there are, in one pass.
 ///
 /// @param state  zeros: the counter of tiles, then a word for each tile
 ///
@@ -1303,25 +1314,6 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
-// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
-//= 20: 4 + 4 + 8 + 4
-//
-// If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
-//= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
-//
-// `repeats_ahead` divides the work among warps as `look_ahead` does. Its first warps leave no flags behind but
-// masks, 32 comparisons in a word, in a ring of their own. So the stage of the tile is free again before the
-// look-back has begun.
-//
-// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
-// times as long as the last; if all elements are equal, 1.76 times.
-//= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.62 ms: ms("repeats_in_one/density=0")
-//= 0.26 ms: ms("repeats_ahead/density=0")
-//= 3.1 times: ratio("repeats_ahead/density=0")
-//= 1.76 times: ratio("repeats_ahead/density=1")
-//
 // ## 10. Gather, scatter, and scatter with addition
 //
 // A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here both
