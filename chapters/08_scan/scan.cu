@@ -385,8 +385,19 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
   for (size_t i = first; i < end; ++i) out[i] += before;
 }
 
-// With P processors, the P totals are scanned as well: 2n/P + log P steps and 2n additions (2n/P + P steps here,
-// where each adds up the totals before its own).
+// A load request is a step. For 1024 elements one processor takes 1024 steps, and two take as many: 512 to scan, and
+// 512 in which the second adds and the first is idle. 32 take 64, that is 16 times as few, for about twice the
+// additions. In general it is 2n/P steps, and log P to scan the totals (P here, where each adds up what precedes it):
+// for P far below n hardly a processor idles.
+//= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
+//=   "global_load_requests")
+//
+// **Timed.** 0 ms with one thread for each run, 0 ms with two and 0 ms with 32.
+//= 0 ms with one: ms("in_chunks/processors=1")
+//= 0 ms with two and 0 ms with 32: (ms("in_chunks/processors=2"), ms("in_chunks/processors=32"), 32)
+//
+// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
+// its warps, the **grid** those of its blocks.
 //
 // ### A warp
 //
@@ -1066,7 +1077,8 @@ __global__ void __launch_bounds__(THREADS)
 // are, and that is what makes the segmented scan useful.
 //
 // `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
-// then a segment begins where a key differs from the one before it, as in CUB's scan by key.
+// then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
+// so only the keys have a peer.)
 //
 // **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
 // look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
@@ -1155,7 +1167,8 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 }
 
 // In `multiply_values` all 32 lanes are active, however long the rows are. It moves more bytes: the products go
-// to memory and back. Fusing the multiplication with the scan would save that.
+// to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
+// floating-point numbers and bytes, not `unsigned`.)
 //
 // **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
 // instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that.
@@ -1211,6 +1224,9 @@ __global__ void __launch_bounds__(THREADS)
 // The number of kept elements is the sum of everything, which the block with the last tile knows. One thread
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
+//
+// **Timed.** 0 ms, 0 of the rate of CUB's `DeviceSelect::If`.
+//= 0 ms, 0 of the rate: (ms("compact"), ratio("compact"))
 //
 // ### Repeats
 //
@@ -1316,8 +1332,8 @@ __global__ void __launch_bounds__(THREADS)
 
 // ## 10. Gather, scatter, and scatter with addition
 //
-// A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here both
-// permute an array.
+// A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here each of them
+// permutes an array.
 
 /// out[i] = in[index[i]].
 ///
@@ -1344,12 +1360,20 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
   kernel<<<blocks_for(n, 256), 256>>>(out, in, index, n);
 }
 
-// At random, each lane of a request needs a sector of its own: 32 bytes are moved for the 4 that are used. In the
-// order of the array it is 4 sectors for the 32 lanes, and also where only runs of eight elements are in random order
-// (`sectors`): what counts is which elements share a sector.
+// In order, a request touches 4 sectors. At random, nearly each lane needs a sector of its own: 31.9 for each store of
+// the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of eight
+// elements, a sector each, in random order (`sectors`) it is 4 again.
+//= 31.9: count("permute/by=scatter, random", "global_store_sectors") / count("permute/by=scatter, random",
+//=   "global_store_requests")
+//= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
+//=   "global_store_requests")
+//
+// **Timed.** In order 0 ms, with random sectors 0 ms, at random 0 ms for the gather and 0 ms for the scatter.
+//= In order 0 ms, with random sectors 0 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
+//= 0 ms for the gather and 0 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
 // A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
-// transpose of a sparse matrix times a vector, the gradient of a table look-up. With atomic additions it is a line:
+// transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
 
 /// sums[index[i]] += values[i].
 ///
@@ -1360,17 +1384,18 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
   if (i < n) atomicAdd(&sums[index[i]], values[i]);
 }
 
+// Where indices repeat often, these additions queue at the same address.
+//
 // ### A sort made of scans (second reading)
 //
-// {term}`Radix sort <radix sort>` goes through the digits of a key, the lowest first, and each pass is a *stable split*: all pairs
-// with digit 0 in their order, then those with digit 1, and so on. Where does a pair go? Behind all pairs with lower
-// digits, behind those with its own digit in tiles before its own, and behind those in its own tile. The first two
-// together are an exclusive scan: of how many pairs of each tile have which digit, in the order of the digits, and for
-// each digit of the tiles.
+// {term}`Radix sort <radix sort>` goes through the digits of the keys, the lowest first. Each pass is a stable split:
+// the pairs with digit 0 in their order, then those with digit 1, and so on. *Where does a pair go?* Behind all pairs
+// with lower digits, behind those of earlier tiles with the same digit, and behind those of its own tile that come
+// before it. The first two are an exclusive scan of counts, by digit, and for each digit by tile.
 //
-// Within a tile, a warp takes 32 keys at a time. `__match_any_sync` tells a lane which lanes have the same digit; those
-// below it come first. A row of counters for each warp has what came in earlier rows. No two lanes write the same
-// counter, so this needs no atomics, and equal keys cost no more than others.
+// The third is found in the tile. A warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the
+// same digit, and a counter for each digit has what the warp saw before. No two lanes write the same counter. So there
+// are no atomics, and equal keys take no longer than others.
 
 constexpr unsigned DIGITS = THREADS;       ///< values of a digit, 8 bits; a thread for each
 constexpr unsigned KEYS = TILE / THREADS;  ///< pairs of a thread
@@ -1507,9 +1532,16 @@ void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t
 
 // ### Without atomics
 //
-// Once the pairs are sorted by index, equal indices are neighbours. A segmented scan with a head where the index
-// changes adds up each run. The last element of a run has its sum, and is scattered: no other run has that index. This
-// is `sparse_times_vector` again, whose rows are runs that come sorted.
+// Sort the pairs (index, value) by index, so that equal indices are neighbours: `sort_pairs` is a radix sort made of
+// this chapter's scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
+// run. The last element of a run has its sum, and no other run has that index: it is scattered without atomics.
+//
+//? sort_bytes: `add_atomically` reads 8 bytes for each pair. How many bytes does the sum by sorting read and write for
+//?   each, by sectors, with uniform indices? (A pass counts the digits of the keys, then moves the pairs.)
+//? answer: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort, uniform",
+//?   "global_store_sectors")) / 50021
+//? unit: bytes per pair
+//? near: factor 1.5
 
 /// heads[i] = 1 where a run of equal keys begins, else 0.
 ///
@@ -1546,6 +1578,28 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
                                                       state);
   scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
 }
+
+// 102 bytes. Each of the two passes reads keys, keys again and values, and writes both: 20. A tile has 16 pairs of a
+// digit on average, whose places begin and end within sectors, so that the stores touch half as many again; and each
+// tile has 256 counts. Marks, scan and ends take 5, 9 and 8. If all indices are equal, it is 78.
+//= 102 bytes: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort,
+//=   uniform", "global_store_sectors")) / 50021
+//= 16 pairs: 4096 / 256
+//= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
+//=   "global_store_sectors")) / 50021
+//
+// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 0 ms by atomics and 0 ms by sorting; skewed, where
+// index k has a share of about 1/k, 0 ms and 0 ms; with equal ones 0 ms and 0 ms. CUB's sort and reduction by key take
+// 0 times as long as ours with uniform indices.
+//= 0 ms by atomics and 0 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
+//= 0 ms and 0 ms; with equal ones 0 ms and 0 ms: (ms("scatter_add/by=atomic, skewed"),
+//=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
+//= 0 times: ratio("scatter_add/by=sort, uniform")
+//
+// **So:** atomics where threads seldom meet, a sort where they often do. Two more reasons to sort: an operator that no
+// atomic has, and the order. Atomics add in another order in each run, so that float sums differ. A stable sort
+// leaves the values of an index in the order of the input; scanned in a fixed order as well (by three kernels:
+// `look_back` adds what it finds published), they give the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {
@@ -1738,12 +1792,13 @@ int main(int argc, char** argv) {
 // - Publish a flag and its value with one store.
 // - Publish what you know early: sums first, prefixes later.
 // - Other operators give other algorithms: pairs with a flag give segments.
+// - Without atomics: sort by index, scan the runs, scatter their ends.
 //
 // ## Possibilities for extension
 //
 // 1. Write `look_back` for `float`. Is the result the same in each run? What would it take?
 // 2. Scan rows of 1000 elements each, a million of them. Which rung do you start from?
-// 3. Split: elements that pass a test go to the front, all others behind them, both in their order. With 32
-//    splits, one for each bit, you have a radix sort.
+// 3. Let `split_by_digit` look back, for 256 digits at once, in place of `count_digits` and its scan. How many bytes
+//    does a pass save?
 // 4. Fuse `multiply_values` into `segmented`. How many bytes does that save?
 // 5. Find the longest run of equal elements with a segmented scan and a reduction.

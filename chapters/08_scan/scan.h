@@ -167,8 +167,8 @@ class Scans {
     }
   }
 
-  /// Registers a kernel that permutes: by indices in ascending order, by those whose runs of eight, which fill a sector,
-  /// are in random order, and by those that are all in random order.
+  /// Registers a kernel that permutes: by indices in ascending order, by those whose runs of eight, which fill a
+  /// sector, are in random order, and by those that are all in random order.
   void add_permutation(std::string_view name, bool by_gather, const Indexed& launch) {
     if (!wants({name})) return;
     for (const unsigned together : {0u, 8u, 1u}) {
