@@ -12,6 +12,7 @@
 //   ./learn run 08 --rung hillis_steele           the steps in shared memory: a block scans its own 1024 elements
 //   ./learn run 08 --rung one_row                 reads and writes the same row in one step [raises shared-race]
 //   ./learn run 08 --rung blelloch                the tree in shared memory, without and with padding
+//   ./learn run 08 --rung in_chunks               1, 2 or 32 processors, each scans a chunk
 //   ./learn run 08 --rung warp_scan               a warp scans 32 elements in registers
 //   ./learn run 08 --rung block_scan              threads, warps, block: a tile of 4096 elements
 //   ./learn run 08 --rung three_kernels           tiles, then their sums, then the tiles again
@@ -28,6 +29,8 @@
 //   ./learn run 08 --rung repeats_in_steps        all i with a[i] == a[i + 1]: flags, scan, scatter
 //   ./learn run 08 --rung repeats_in_one          the same in one kernel
 //   ./learn run 08 --rung repeats_ahead           and with warps of different roles [needs gpu, sm_90a, cuda 12.9]
+//   ./learn run 08 --rung permute                 gather and scatter, in order and at random
+//   ./learn run 08 --rung scatter_add             a scatter that adds, with atomics or by sorting
 
 #include <cuda_runtime.h>
 
@@ -38,6 +41,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/lab.h"
@@ -357,10 +361,43 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 //     scanned  3  4 11 11 15 16 22 25  |  2  7  8  9 17 17 19 23
 //     added                            | 27 32 33 34 42 42 44 48
 //
-// Then the second adds the first one's total, 25. With P processors, each scans n / P elements, the P totals
-// are scanned, and each processor adds what precedes it: 2 n/P + log P steps and 2n additions. For P far below
-// n no processor idles. On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its
-// threads, a **block** those of its warps, the **grid** those of its blocks.
+// Then the second adds the first one's total, 25.
+
+/// The inclusive scan of each run of RUN elements; the last one may be shorter.
+///
+/// @tparam P  processors, a power of two: the threads of a block
+///
+/// Launch: blocks of P threads, one for each run.
+template <unsigned P>
+__global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in, size_t n) {
+  __shared__ unsigned totals[P];
+  constexpr unsigned CHUNK = RUN / P;
+  const size_t first = size_t{blockIdx.x} * RUN + threadIdx.x * CHUNK;
+  const size_t end = first + CHUNK < n ? first + CHUNK : n;
+
+  unsigned sum = 0;
+  for (size_t i = first; i < end; ++i) out[i] = sum += in[i];
+  totals[threadIdx.x] = sum;
+  __syncthreads();  // all totals are there
+  unsigned before = 0;
+  for (unsigned p = 0; p < threadIdx.x; ++p) before += totals[p];
+  if (threadIdx.x == 0) return;  // nothing to add
+  for (size_t i = first; i < end; ++i) out[i] += before;
+}
+
+// A load request is a step. For 1024 elements one processor takes 1024 steps, and two take as many: 512 to scan, and
+// 512 in which the second adds and the first is idle. 32 take 64, that is 16 times as few, for about twice the
+// additions. In general it is 2n/P steps, and log P to scan the totals (P here, where each adds up what precedes it):
+// for P far below n hardly a processor idles.
+//= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
+//=   "global_load_requests")
+//
+// **Timed.** 0 ms with one thread for each run, 0 ms with two and 0 ms with 32.
+//= 0 ms with one: ms("in_chunks/processors=1")
+//= 0 ms with two and 0 ms with 32: (ms("in_chunks/processors=2"), ms("in_chunks/processors=32"), 32)
+//
+// On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
+// its warps, the **grid** those of its blocks.
 //
 // ### A warp
 //
@@ -802,7 +839,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 1.5 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //
-// ### The flag and its value
+// ### The flag and its value (second reading)
 //
 // Why not keep the sums as plain `unsigned`, in an array beside the flags? That takes half the bytes. Here is
 // that version, as short as it can be:
@@ -845,14 +882,6 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // So up to 192 KiB per SM are on their way or in work, sums are published long before the tile is scanned, and
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
-//
-// The look-back becomes simpler, too. The block knows the prefix of the tile that it had before; only the tiles
-// between that one and the new one are missing, about as many as there are blocks. So it needs nobody's
-// prefixes. A warp reads 128 sums at a time, four for each lane, and goes on once all are there.
-//
-// Two more details make it fast for small arrays. The words need no clearing: the upper half of a word is an
-// **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
-// number of the next tile is taken before the current one is loaded, so that no warp waits for the atomic.
 //
 // **Timed.** 0.54 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.28 times as fast as CUB. For 2^24
 // elements it is 1.22 times as fast, for 2^20 still 1.14 times, although no block then gets more than one
@@ -1048,7 +1077,8 @@ __global__ void __launch_bounds__(THREADS)
 // are, and that is what makes the segmented scan useful.
 //
 // `segmented_ahead` does to this kernel what `look_ahead` did to `look_back`. It takes byte flags, or keys:
-// then a segment begins where a key differs from the one before it, as in CUB's scan by key.
+// then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
+// so only the keys have a peer.)
 //
 // **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
 // look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
@@ -1137,7 +1167,8 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 }
 
 // In `multiply_values` all 32 lanes are active, however long the rows are. It moves more bytes: the products go
-// to memory and back. Fusing the multiplication with the scan would save that.
+// to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
+// floating-point numbers and bytes, not `unsigned`.)
 //
 // **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
 // instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that.
@@ -1194,6 +1225,9 @@ __global__ void __launch_bounds__(THREADS)
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
 //
+// **Timed.** 0 ms, 0 of the rate of CUB's `DeviceSelect::If`.
+//= 0 ms, 0 of the rate: (ms("compact"), ratio("compact"))
+//
 // ### Repeats
 //
 // `find_repeats` is a classic assignment: list all i for which a[i] == a[i + 1]. The output depends on the
@@ -1238,8 +1272,27 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 //?   and writes of the input, of flags and of places. (The scatter reads a place only where the flag is set.)
 //? choices: 12 | 16 | 20
 //? answer: "20"
+//
+// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
+// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
+//= 20: 4 + 4 + 8 + 4
+//
+// If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
+//= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
+//
+// In one pass it is `compact` with another test: `repeats_in_one` gets the neighbour of its last element by a shuffle
+// from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
+//
+// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
+// times as long as the last; if all elements are equal, 1.76 times.
+//= 2.4 ms: ms("repeats_in_steps/density=0")
+//= 0.62 ms: ms("repeats_in_one/density=0")
+//= 0.26 ms: ms("repeats_ahead/density=0")
+//= 3.1 times: ratio("repeats_ahead/density=0")
+//= 1.76 times: ratio("repeats_ahead/density=1")
+// ### Repeats in one pass (second reading)
 
-/// The same in one pass.
+/// All i with in[i] == in[i + 1], ascending, and how many there are, in one pass.
 ///
 /// @param state  zeros: the counter of tiles, then a word for each tile
 ///
@@ -1277,39 +1330,276 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// In steps: 4 bytes to read and 4 to write for the flags, 8 for the scan, 4 to read the flags again. That makes
-// 20, and more where there are repeats. In one pass it is 4, and 4 for each repeat.
-//= 20: 4 + 4 + 8 + 4
+// ## 10. Gather, scatter, and scatter with addition
 //
-// If all elements are equal, every place is read and every index is written: 28 bytes in steps, 8 in one pass.
-//= 28 bytes in steps, 8: (20 + 4 + 4, 4 + 4)
+// A {term}`gather` reads from places that an index array names, a {term}`scatter` writes to them. Here each of them
+// permutes an array.
+
+/// out[i] = in[index[i]].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void gather(unsigned* out, const unsigned* in, const unsigned* index, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[index[i]];
+}
+
+/// out[index[i]] = in[i].
+///
+/// Launch: as `gather`.
+/// Requires: no two indices are equal.
+__global__ void scatter(unsigned* out, const unsigned* in, const unsigned* index, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[index[i]] = in[i];
+}
+
+/// A permutation of n elements.
+///
+/// @param index  each number below n once
+void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n, bool by_gather) {
+  const auto kernel = by_gather ? gather : scatter;
+  kernel<<<blocks_for(n, 256), 256>>>(out, in, index, n);
+}
+
+// In order, a request touches 4 sectors. At random, nearly each lane needs a sector of its own: 31.9 for each store of
+// the scatter, and as many for each load of the gather. 32 bytes move for the 4 that are used. With runs of eight
+// elements, a sector each, in random order (`sectors`) it is 4 again.
+//= 31.9: count("permute/by=scatter, random", "global_store_sectors") / count("permute/by=scatter, random",
+//=   "global_store_requests")
+//= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
+//=   "global_store_requests")
 //
-// `repeats_ahead` divides the work among warps as `look_ahead` does. Its first warps leave no flags behind but
-// masks, 32 comparisons in a word, in a ring of their own. So the stage of the tile is free again before the
-// look-back has begun.
+// **Timed.** In order 0 ms, with random sectors 0 ms, at random 0 ms for the gather and 0 ms for the scatter.
+//= In order 0 ms, with random sectors 0 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
+//= 0 ms for the gather and 0 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
-// times as long as the last; if all elements are equal, 1.76 times.
-//= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.62 ms: ms("repeats_in_one/density=0")
-//= 0.26 ms: ms("repeats_ahead/density=0")
-//= 3.1 times: ratio("repeats_ahead/density=0")
-//= 1.76 times: ratio("repeats_ahead/density=1")
+// A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
+// transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
+
+/// sums[index[i]] += values[i].
+///
+/// Launch: one thread per element, in blocks of one dimension.
+__global__ void add_atomically(unsigned* sums, const unsigned* index, const unsigned* values,
+                               size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sums[index[i]], values[i]);
+}
+
+// Where indices repeat often, these additions queue at the same address.
 //
-// ## 10. Scatter with addition (second reading)
+// ### A sort made of scans (second reading)
 //
-// A **gather** reads from places that an index array names, out[i] = in[index[i]]. A **scatter** writes there,
-// out[index[i]] = in[i]. A scatter that *adds* is the hard one: two threads may have the same index. With
-// atomic additions it is a line of code, and where indices repeat often, they queue at the same address
-// (chapter 07's histogram).
+// {term}`Radix sort <radix sort>` goes through the digits of the keys, the lowest first. Each pass is a stable split:
+// the pairs with digit 0 in their order, then those with digit 1, and so on. *Where does a pair go?* Behind all pairs
+// with lower digits, behind those of earlier tiles with the same digit, and behind those of its own tile that come
+// before it. The first two are an exclusive scan of counts, by digit, and for each digit by tile.
 //
-// Without atomics it takes three steps. Sort the pairs (index, value) by index. Now equal indices are
-// neighbours: a segmented scan with a head where the index changes adds up each run. The last element of each
-// run holds its sum, and is scattered; no other run has that index. This is `sparse_times_vector` again, where
-// the rows are runs that come sorted.
+// The third is found in the tile. A warp takes 32 keys at a time: `__match_any_sync` tells a lane which lanes have the
+// same digit, and a counter for each digit has what the warp saw before. No two lanes write the same counter. So there
+// are no atomics, and equal keys take no longer than others.
+
+constexpr unsigned DIGITS = THREADS;       ///< values of a digit, 8 bits; a thread for each
+constexpr unsigned KEYS = TILE / THREADS;  ///< pairs of a thread
+
+/// The place of this lane's first key. The others are 32 apart, so that a request is coalesced.
+///
+/// @param left  out: how many elements there are from it on
+__device__ size_t first_key(size_t tile, size_t n, unsigned& left) {
+  const size_t at = tile * TILE + threadIdx.x / 32 * (32 * KEYS) + threadIdx.x % 32;
+  left = at < n ? static_cast<unsigned>(n - at) : 0;
+  return at;
+}
+
+__device__ unsigned digit_of(unsigned key, unsigned shift) { return key >> shift & (DIGITS - 1); }
+
+/// Loads the keys of this thread, and counts them by digit. Called by all threads of a block; passes one barrier.
+///
+/// @param keys   of this lane, 32 apart; only those before `left` are there
+/// @param key    out: theirs, and for the rest the largest of all, which is last in every order
+/// @param rank   out: how many keys of this warp with the same digit come before each
+/// @param count  out: how many keys of each warp have which digit
+__device__ void rank_keys(unsigned (&key)[KEYS], unsigned (&rank)[KEYS],
+                          unsigned (&count)[WARPS][DIGITS], const unsigned* keys, unsigned left,
+                          unsigned shift) {
+  const unsigned below = (1u << threadIdx.x % 32) - 1;
+  unsigned* const mine = count[threadIdx.x / 32];
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) key[k] = k * 32 < left ? keys[k * 32] : ALL;
+  for (unsigned d = threadIdx.x % 32; d < DIGITS; d += 32) mine[d] = 0;
+  __syncwarp();
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned d = digit_of(key[k], shift), same = __match_any_sync(ALL, d);
+    const unsigned earlier = mine[d];
+    rank[k] = earlier + __popc(same & below);
+    __syncwarp();  // all have read
+    if ((same & below) == 0) mine[d] = earlier + __popc(same);
+    __syncwarp();
+  }
+  __syncthreads();  // the counts of all warps are there
+}
+
+/// counts[digit * tiles + tile] = how many keys of the tile have the digit.
+///
+/// Launch: blocks of THREADS threads, one for each tile of TILE keys.
+__global__ void __launch_bounds__(THREADS)
+    count_digits(unsigned* counts, const unsigned* keys, size_t n, unsigned shift) {
+  __shared__ unsigned count[WARPS][DIGITS];
+  unsigned key[KEYS], rank[KEYS], left, sum = 0;
+  const size_t at = first_key(blockIdx.x, n, left);
+  rank_keys(key, rank, count, keys + at, left, shift);
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][threadIdx.x];
+  counts[threadIdx.x * gridDim.x + blockIdx.x] = sum;
+}
+
+/// Moves the pairs of each tile to their places in the order of a digit.
+///
+/// @param starts  for each digit, for each tile: where its first pair goes
+///
+/// Launch: as `count_digits`.
+__global__ void __launch_bounds__(THREADS, 3)
+    split_by_digit(unsigned* keys_out, unsigned* values_out, const unsigned* keys,
+                   const unsigned* values, size_t n, unsigned shift, const unsigned* starts) {
+  __shared__ unsigned count[WARPS][DIGITS], to[DIGITS], of_warps[WARPS];
+  __shared__ unsigned sorted_keys[TILE], sorted_values[TILE];
+  const unsigned t = threadIdx.x;
+  unsigned key[KEYS], rank[KEYS], left;
+  const size_t at = first_key(blockIdx.x, n, left);
+  rank_keys(key, rank, count, keys + at, left, shift);
+
+  // Thread t has digit t: it finds where the digit begins in the tile, and then where it does for each warp.
+  unsigned sum = 0, all;
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) sum += count[w][t];
+  const unsigned inclusive = scan_warp(sum);
+  unsigned start = inclusive - sum + scan_warps(__shfl_sync(ALL, inclusive, 31), of_warps, all);
+  to[t] =
+      starts[t * gridDim.x + blockIdx.x] - start;  // from a place in the tile to one in the array
+#pragma unroll
+  for (unsigned w = 0; w < WARPS; ++w) {
+    const unsigned here = count[w][t];
+    count[w][t] = start;
+    start += here;
+  }
+  __syncthreads();  // the counts have become places
+
+  // Sorted in shared memory, the pairs of a digit are neighbours, and go to neighbouring places.
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    rank[k] += count[t / 32][digit_of(key[k], shift)];  // its place in the tile
+    sorted_keys[rank[k]] = key[k];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    if (k * 32 < left) sorted_values[rank[k]] = values[at + k * 32];
+  }
+  __syncthreads();  // the tile is sorted
+#pragma unroll
+  for (unsigned k = 0; k < KEYS; ++k) {
+    const unsigned place = k * THREADS + t, moved = sorted_keys[place];
+    const unsigned i = to[digit_of(moved, shift)] + place;
+    if (i >= n) continue;
+    keys_out[i] = moved;
+    values_out[i] = sorted_values[place];
+  }
+}
+
+/// What a sort writes to.
+struct Sorted {
+  unsigned *keys, *values;              ///< n each
+  unsigned *spare_keys, *spare_values;  ///< n each
+  unsigned* counts;                     ///< DIGITS for each tile
+};
+
+/// Sorts pairs by their keys, stably: pairs with equal keys stay in their order.
+///
+/// @param bits  of a key
+/// @param to    its keys and values: out, the sorted ones
+void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t n, unsigned bits,
+                Word* state) {
+  const unsigned tiles = blocks_for(n, TILE);
+  const size_t counts = size_t{tiles} * DIGITS;
+  unsigned shift = 0;
+  do {
+    std::swap(to.keys, to.spare_keys), std::swap(to.values, to.spare_values);
+    count_digits<<<tiles, THREADS>>>(to.counts, keys, n, shift);
+    clear(state, counts, TILE);
+    look_back<32><<<blocks_for(counts, TILE), THREADS>>>(to.counts, to.counts, counts, state);
+    split_by_digit<<<tiles, THREADS>>>(to.keys, to.values, keys, values, n, shift, to.counts);
+    keys = to.keys, values = to.values;
+  } while ((shift += 8) < bits);
+}
+
+// ### Without atomics
 //
-// It costs a sort, so it pays if the same indices are used many times, if the order of the additions must be
-// the same in every run (floats), or if the operator has no atomic.
+// Sort the pairs (index, value) by index, so that equal indices are neighbours: `sort_pairs` is a radix sort made of
+// this chapter's scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
+// run. The last element of a run has its sum, and no other run has that index: it is scattered without atomics.
+//
+//? sort_bytes: `add_atomically` reads 8 bytes for each pair. How many bytes does the sum by sorting read and write for
+//?   each, by sectors, with uniform indices? (A pass counts the digits of the keys, then moves the pairs.)
+//? answer: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort, uniform",
+//?   "global_store_sectors")) / 50021
+//? unit: bytes per pair
+//? near: factor 1.5
+
+/// heads[i] = 1 where a run of equal keys begins, else 0.
+///
+/// Launch: one thread per key, in blocks of one dimension.
+__global__ void mark_runs(unsigned char* heads, const unsigned* keys, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) heads[i] = i == 0 || keys[i] != keys[i - 1] ? 1 : 0;
+}
+
+/// sums[key] = the last element of each run of equal keys.
+///
+/// Launch: as `mark_runs`.
+__global__ void scatter_ends(unsigned* sums, const unsigned* keys, const unsigned* scanned,
+                             size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n && (i + 1 == n || keys[i] != keys[i + 1])) sums[keys[i]] = scanned[i];
+}
+
+/// sums[i] = the sum of the values whose index is i, for i below `size`.
+///
+/// @param sorted, heads  n elements each; overwritten
+void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const unsigned* values,
+                 size_t n, bool by_sort, Sorted sorted, unsigned char* heads, Word* state) {
+  const unsigned blocks = blocks_for(n, 256);
+  CUDA_CHECK(cudaMemsetAsync(sums, 0, size_t{size} * 4));
+  if (!by_sort) {
+    add_atomically<<<blocks, 256>>>(sums, index, values, n);
+    return;
+  }
+  sort_pairs(sorted, index, values, n, std::bit_width(size - 1), state);
+  mark_runs<<<blocks, 256>>>(heads, sorted.keys, n);
+  clear(state, n, SEGMENT_TILE);
+  segmented<<<blocks_for(n, SEGMENT_TILE), THREADS>>>(sorted.values, sorted.values, heads, n,
+                                                      state);
+  scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
+}
+
+// 102 bytes. Each of the two passes reads keys, keys again and values, and writes both: 20. A tile has 16 pairs of a
+// digit on average, whose places begin and end within sectors, so that the stores touch half as many again; and each
+// tile has 256 counts. Marks, scan and ends take 5, 9 and 8. If all indices are equal, it is 78.
+//= 102 bytes: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort,
+//=   uniform", "global_store_sectors")) / 50021
+//= 16 pairs: 4096 / 256
+//= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
+//=   "global_store_sectors")) / 50021
+//
+// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 0 ms by atomics and 0 ms by sorting; skewed, where
+// index k has a share of about 1/k, 0 ms and 0 ms; with equal ones 0 ms and 0 ms. CUB's sort and reduction by key take
+// 0 times as long as ours with uniform indices.
+//= 0 ms by atomics and 0 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
+//= 0 ms and 0 ms; with equal ones 0 ms and 0 ms: (ms("scatter_add/by=atomic, skewed"),
+//=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
+//= 0 times: ratio("scatter_add/by=sort, uniform")
+//
+// **So:** atomics where threads seldom meet, a sort where they often do. Two more reasons to sort: an operator that no
+// atomic has, and the order. Atomics add in another order in each run, so that float sums differ. A stable sort
+// leaves the values of an index in the order of the input; scanned in a fixed order as well (by three kernels:
+// `look_back` adds what it finds published), they give the same float in every run.
 
 // [hide] How the rungs are registered
 namespace {
@@ -1336,6 +1626,13 @@ void add_first_scans(Scans& scans) {
   });
   scans.add_runs("blelloch", "pad=1", RUN, false, [=](unsigned* out, const unsigned* in) {
     blelloch<1><<<runs, RUN / 2>>>(out, in, n);
+  });
+  scans.add_runs("in_chunks", "processors=1", RUN, true,
+                 [=](unsigned* out, const unsigned* in) { in_chunks<1><<<runs, 1>>>(out, in, n); });
+  scans.add_runs("in_chunks", "processors=2", RUN, true,
+                 [=](unsigned* out, const unsigned* in) { in_chunks<2><<<runs, 2>>>(out, in, n); });
+  scans.add_runs("in_chunks", "processors=32", RUN, true, [=](unsigned* out, const unsigned* in) {
+    in_chunks<32><<<runs, 32>>>(out, in, n);
   });
   scans.add_runs("warp_scan", "", 32, false, [=](unsigned* out, const unsigned* in) {
     warp_scan<<<blocks_for(n, 256), 256>>>(out, in, n);
@@ -1441,6 +1738,32 @@ void add_uses(Scans& scans, Word* state) {
   });
 }
 
+/// Registers what goes by an index array.
+void add_indexed(Scans& scans, Word* state) {
+  const size_t n = scans.n;
+  for (const bool by_gather : {true, false}) {
+    scans.add_permutation("permute", by_gather,
+                          [=](unsigned* out, const unsigned* in, const unsigned* index) {
+                            permute(out, in, index, n, by_gather);
+                          });
+  }
+  if (!scans.wants({"scatter_add"})) return;
+  Sorted sorted{};
+  for (unsigned** const words :
+       {&sorted.keys, &sorted.values, &sorted.spare_keys, &sorted.spare_values}) {
+    *words = scans.scratch(n);
+  }
+  sorted.counts = scans.scratch(size_t{blocks_for(n, TILE)} * DIGITS);
+  const auto heads = std::make_shared<lab::DeviceBuffer<unsigned char>>(n, "heads");
+  for (const bool by_sort : {false, true}) {
+    scans.add_scatter("scatter_add", by_sort ? "by=sort" : "by=atomic",
+                      [=](unsigned* sums, const unsigned* index, const unsigned* values) {
+                        scatter_add(sums, Scans::SUMS, index, values, n, by_sort, sorted,
+                                    heads->data(), state);
+                      });
+  }
+}
+
 }  // namespace
 // [/hide]
 
@@ -1453,6 +1776,7 @@ int main(int argc, char** argv) {
   add_first_scans(scans);
   add_scans(scans, state.data());
   add_uses(scans, state.data());
+  add_indexed(scans, state.data());
   return chapter.run();
 }
 
@@ -1468,12 +1792,13 @@ int main(int argc, char** argv) {
 // - Publish a flag and its value with one store.
 // - Publish what you know early: sums first, prefixes later.
 // - Other operators give other algorithms: pairs with a flag give segments.
+// - Without atomics: sort by index, scan the runs, scatter their ends.
 //
 // ## Possibilities for extension
 //
 // 1. Write `look_back` for `float`. Is the result the same in each run? What would it take?
 // 2. Scan rows of 1000 elements each, a million of them. Which rung do you start from?
-// 3. Split: elements that pass a test go to the front, all others behind them, both in their order. With 32
-//    splits, one for each bit, you have a radix sort.
+// 3. Let `split_by_digit` look back, for 256 digits at once, in place of `count_digits` and its scan. How many bytes
+//    does a pass save?
 // 4. Fuse `multiply_values` into `segmented`. How many bytes does that save?
 // 5. Find the longest run of equal elements with a segmented scan and a reduction.

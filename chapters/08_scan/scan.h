@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -62,6 +64,11 @@ class Scans {
       std::function<void(unsigned* out, const unsigned* in, const Segments& segments)>;
   using Sparse = std::function<void(unsigned* y, const SparseMatrix& a, const unsigned* x)>;
   using Keep = std::function<void(unsigned* out, unsigned* size, const unsigned* in)>;
+  using Indexed = std::function<void(unsigned* out, const unsigned* in, const unsigned* index)>;
+  using Scatter =
+      std::function<void(unsigned* sums, const unsigned* index, const unsigned* values)>;
+
+  static constexpr unsigned SUMS = 65536;  ///< that `add_scatter` asks for
 
   Scans(lab::Chapter& chapter, std::size_t n)
       : n(n),
@@ -143,7 +150,10 @@ class Scans {
     const auto want = std::make_shared<Values>();
     std::copy_if(in_.begin(), in_.end(), std::back_inserter(*want),
                  [](unsigned v) { return v % 2 == 0; });
-    add_keeping(name, "", "", launch, std::as_const(d_in_).data(), want);
+    const auto out = device(n, "what CUB selects"), size = device(1, "how many CUB selects");
+    add_peer("CUB Select", 4, lab::cub_select_even(out->data(), size->data(), d_in_.data(), n),
+             [=] { return compare_kept(*out, *size, *want); }, {out.get(), size.get()});
+    add_keeping(name, "", "CUB Select", launch, std::as_const(d_in_).data(), want);
   }
 
   /// Registers a kernel that finds all i with in[i] == in[i + 1], on inputs where there are none, one in 16, one in
@@ -154,6 +164,56 @@ class Scans {
       const std::shared_ptr<Repeats> some = repeats(one_in);
       const std::string peer = "CUB Select, " + some->name;
       add_keeping(name, some->name, peer, launch, some->in->data(), some->want);
+    }
+  }
+
+  /// Registers a kernel that permutes: by indices in ascending order, by those whose runs of eight, which fill a
+  /// sector, are in random order, and by those that are all in random order.
+  void add_permutation(std::string_view name, bool by_gather, const Indexed& launch) {
+    if (!wants({name})) return;
+    for (const unsigned together : {0u, 8u, 1u}) {
+      const std::shared_ptr<Order> order = permutation(together);
+      const std::string by = by_gather ? "gather" : "scatter";
+      const std::string peer = "Thrust " + by + ", " + order->name;
+      const auto out = device(n, "what Thrust permutes");
+      const auto want = [=, this] {
+        Values result(n);
+        lab::in_parallel(n, [&](std::size_t first, std::size_t last) {
+          for (std::size_t i = first; i < last; ++i) {
+            result[by_gather ? i : order->host[i]] = in_[by_gather ? order->host[i] : i];
+          }
+        });
+        return result;
+      };
+      add_peer(peer, 12,
+               (by_gather ? lab::thrust_gather : lab::thrust_scatter)(out->data(), d_in_.data(),
+                                                                      order->index->data(), n),
+               [=] { return lab::compare(out->download(), want()); }, {out.get()});
+      const auto run = [=](unsigned* out, const unsigned* in) {
+        launch(out, in, order->index->data());
+      };
+      add_rung(name, "by=" + by + ", " + order->name, peer, 12, run, want);
+    }
+  }
+
+  /// Registers sums[index[i]] += in[i], for indices below SUMS of which all are as frequent, a few are frequent and
+  /// most are rare, or all are equal.
+  void add_scatter(std::string_view name, std::string_view by, const Scatter& launch) {
+    if (!wants({name})) return;
+    for (const char* const which : {"uniform", "skewed", "equal"}) {
+      const std::shared_ptr<Targets> to = targets(which);
+      const std::string peer = "CUB sort and reduce, " + to->name;
+      chapter_.add({.name = std::string(name),
+                    .launch =
+                        [=, this] {
+                          launch(to->sums->data(), to->index->data(), std::as_const(d_in_).data());
+                        },
+                    .verify = [=] { return lab::compare(to->sums->download(), to->want); },
+                    .bytes = 8.0 * static_cast<double>(n) + 4.0 * SUMS,
+                    .peer = peer,
+                    .limit = lab::Limit::copy,
+                    .variant = std::string(by) + ", " + to->name,
+                    .outputs = {to->sums.get()}});
     }
   }
 
@@ -189,6 +249,17 @@ class Scans {
     std::string name;
     Device in;
     std::shared_ptr<Values> want;
+  };
+
+  struct Order {
+    std::string name;
+    Values host;
+    Device index;
+  };
+  struct Targets {
+    std::string name;
+    Device index, sums;
+    Values want;
   };
 
   static Device device(std::size_t elements, std::string_view name) {
@@ -346,6 +417,78 @@ class Scans {
     return made;
   }
 
+  /// Element i of a random permutation of the numbers below `size`: rounds of a Feistel network, which permute a power
+  /// of four, until the number is below `size`.
+  static std::size_t shuffled(std::size_t i, std::size_t size, std::uint64_t seed) {
+    const int half = (std::bit_width(size - 1) + 1) / 2;
+    const std::size_t mask = (std::size_t{1} << half) - 1;
+    do {
+      std::size_t left = i >> half, right = i & mask;
+      for (unsigned round = 0; round < 4; ++round) {
+        left ^= lab::random_bits(seed + round, right) & mask;
+        std::swap(left, right);
+      }
+      i = left << half | right;
+    } while (i >= size);
+    return i;
+  }
+
+  /// A random permutation that keeps runs of this many elements together; 0: nothing moves.
+  std::shared_ptr<Order> permutation(unsigned together) {
+    const std::string name = together == 0 ? "ordered" : together == 1 ? "random" : "sectors";
+    for (const auto& known : orders_) {
+      if (known->name == name) return known;
+    }
+    const auto made = std::make_shared<Order>();
+    made->name = name;
+    made->host.resize(n);
+    const std::size_t runs = together == 0 ? 0 : n / together;
+    lab::in_parallel(n, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        // What is left behind the last run stays where it is.
+        const bool moves = i < runs * together;
+        const std::size_t from =
+            moves ? shuffled(i / together, runs, chapter_.seed() + 300) * together + i % together
+                  : i;
+        made->host[i] = static_cast<unsigned>(from);
+      }
+    });
+    made->index = device(made->host, "index");
+    orders_.push_back(made);
+    return made;
+  }
+
+  std::shared_ptr<Targets> targets(std::string_view which) {
+    const std::string name(which);
+    for (const auto& known : targets_) {
+      if (known->name == name) return known;
+    }
+    const auto made = std::make_shared<Targets>();
+    made->name = name;
+    Values index(n);
+    lab::in_parallel(n, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        const unsigned bits = static_cast<unsigned>(lab::random_bits(chapter_.seed() + 400, i));
+        // Skewed: index k has a share of about 1 / k.
+        const unsigned below = 1u << bits % 16;
+        index[i] = which == "uniform" ? bits % SUMS
+                   : which == "equal" ? SUMS / 3
+                                      : below - 1 + (bits >> 4) % below;
+      }
+    });
+    made->want.resize(SUMS);
+    for (std::size_t i = 0; i < n; ++i) made->want[index[i]] += in_[i];
+    made->index = device(index, "index");
+    made->sums = device(SUMS, "sums");
+    targets_.push_back(made);
+
+    const auto sums = device(SUMS, "what CUB sums");
+    add_peer("CUB sort and reduce, " + name, 8,
+             lab::cub_scatter_add(sums->data(), SUMS, made->index->data(), d_in_.data(), n),
+             [=] { return lab::compare(sums->download(), made->want); }, {sums.get()});
+    return made;
+  }
+
   lab::Chapter& chapter_;
   lab::DeviceBuffer<unsigned> d_in_, d_out_, d_size_;
   const Values in_;
@@ -353,6 +496,8 @@ class Scans {
   std::vector<std::shared_ptr<Marked>> marked_;
   std::shared_ptr<Matrix> matrix_;
   std::vector<std::shared_ptr<Repeats>> repeats_;
+  std::vector<std::shared_ptr<Order>> orders_;
+  std::vector<std::shared_ptr<Targets>> targets_;
   Values wanted_;  // by the rung that was checked last
   int wanted_by_ = 0, rungs_ = 0;
 };

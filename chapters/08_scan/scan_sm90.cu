@@ -1,4 +1,4 @@
-// ## Warps with roles of their own
+// ## Warps with roles of their own (second reading)
 //
 // This is `look_ahead` of section 7. A block works through many tiles. Stage s of its ring belongs to one tile at
 // a time, and each {term}`mbarrier` of the stage counts one kind of progress:
@@ -12,6 +12,14 @@
 //
 // Every role runs the same loop over the tiles of its block. Iteration k uses stage k % STAGES and waits for the
 // phase with the parity of k / STAGES.
+//
+// The look-back is simpler than that of `look_back`. The block knows the prefix of the tile that it had before; only
+// the tiles between that one and the new one are missing, about as many as there are blocks. So it needs nobody's
+// prefixes. A warp reads 128 sums at a time, four for each lane, and goes on once all are there.
+//
+// Two more details make it fast for small arrays. The words need no clearing: the upper half of a word is an
+// **epoch**, the number of the launch, and a word of an earlier launch counts as not yet published. And the
+// number of the next tile is taken before the current one is loaded, so that no warp waits for the atomic.
 
 #include <cuda_runtime.h>
 

@@ -10,5 +10,11 @@ CubLaunch cub_histogram(int*, const std::uint8_t*, std::size_t) { return {}; }
 CubLaunch cub_exclusive_sum(unsigned*, const unsigned*, std::size_t) { return {}; }
 CubLaunch cub_sum_by_key(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
 CubLaunch cub_select_repeats(unsigned*, unsigned*, const unsigned*, std::size_t) { return {}; }
+CubLaunch cub_select_even(unsigned*, unsigned*, const unsigned*, std::size_t) { return {}; }
+CubLaunch cub_scatter_add(unsigned*, unsigned, const unsigned*, const unsigned*, std::size_t) {
+  return {};
+}
+CubLaunch thrust_gather(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
+CubLaunch thrust_scatter(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
 
 }  // namespace lab

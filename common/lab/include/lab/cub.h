@@ -42,4 +42,19 @@ CubLaunch cub_sum_by_key(unsigned* out, const unsigned* keys, const unsigned* in
 /// \param n at least 1, less than 2^32
 CubLaunch cub_select_repeats(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
 
+/// The even ones of n elements, in their order, and how many there are, by `cub::DeviceSelect::If`.
+/// \param n less than 2^32
+CubLaunch cub_select_even(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
+
+/// sums[i] = the sum of the values whose index is i, for i below `size`: by `cub::DeviceRadixSort::SortPairs` over as
+/// many bits as an index has, `cub::DeviceReduce::ReduceByKey`, and a kernel that writes each sum to its place.
+/// \param n less than 2^32
+CubLaunch cub_scatter_add(unsigned* sums, unsigned size, const unsigned* index,
+                          const unsigned* values, std::size_t n);
+
+/// out[i] = in[index[i]], by `thrust::gather`.
+CubLaunch thrust_gather(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n);
+/// out[index[i]] = in[i], by `thrust::scatter`.
+CubLaunch thrust_scatter(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n);
+
 }  // namespace lab
