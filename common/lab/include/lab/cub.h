@@ -24,6 +24,9 @@ CubLaunch cub_sum(float* out, const float* in, std::size_t n);
 /// The same for ints.
 CubLaunch cub_sum(int* out, const int* in, std::size_t n);
 
+/// *out = the largest of n ints, INT_MIN of none, by `cub::DeviceReduce::Reduce` with an operator of our own.
+CubLaunch cub_fold_largest(int* out, const int* in, std::size_t n);
+
 /// *value = the largest of n floats, *index = the lowest index that has it, by `cub::DeviceReduce::ArgMax`.
 CubLaunch cub_arg_max(float* value, std::int64_t* index, const float* in, std::size_t n);
 
@@ -41,5 +44,14 @@ CubLaunch cub_sum_by_key(unsigned* out, const unsigned* keys, const unsigned* in
 /// All i with in[i] == in[i + 1], ascending, and how many there are, by `cub::DeviceSelect::If` over a counting iterator.
 /// \param n at least 1, less than 2^32
 CubLaunch cub_select_repeats(unsigned* out, unsigned* size, const unsigned* in, std::size_t n);
+
+/// Work of Thrust that waits for its result and returns it.
+using ThrustSum = std::function<float()>;
+
+/// The sum of n floats on the device, by `thrust::reduce`.
+ThrustSum thrust_sum(const float* in, std::size_t n);
+
+/// The dot product of x and y, n floats each on the device, by `thrust::inner_product`.
+ThrustSum thrust_dot_product(const float* x, const float* y, std::size_t n);
 
 }  // namespace lab
