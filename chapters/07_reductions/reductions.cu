@@ -28,6 +28,7 @@
 //   ./learn run 07 --rung histogram_shared     counters in shared memory, in one copy or several
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -546,6 +547,30 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // would be a mistake: the mask names 32 lanes, and some would not arrive.
 //= 19 loads: count("grid_stride", "shared_load_requests") / 65
 //
+// **Cooperative groups** give names to the parts: `tiled_partition<32>` of a block is its warps, `thread_rank()` is the
+// lane, and `reduce` is the tree, for any group within a warp and any operator that commutes:
+
+namespace cg = cooperative_groups;
+
+/// The sums of `shuffled`, by cooperative groups.
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void group_sums(float* out, const float* in, size_t n) {
+  __shared__ float sums[BLOCK / 32];  // (warp)
+  const cg::thread_block block = cg::this_thread_block();
+  const auto warp = cg::tiled_partition<32>(block);
+  float sum = 0;
+  for (size_t i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().size()) sum += in[i];
+
+  sum = cg::reduce(warp, sum, cg::plus<float>());
+  if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
+  block.sync();
+  if (warp.meta_group_rank() > 0) return;
+  const unsigned lane = warp.thread_rank();
+  sum = cg::reduce(warp, lane < BLOCK / 32 ? sums[lane] : 0.0f, cg::plus<float>());
+  if (lane == 0) out[blockIdx.x] = sum;
+}
+
 // For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
 // elements.
 //
@@ -1268,6 +1293,7 @@ void add_sums(Sums& sums) {
 
   sums.add("grid_stride", "", [&] { sums.in_two_passes(grid_stride, BLOCK, BLOCK); });
   sums.add("shuffled", "", [&] { sums.in_two_passes(shuffled, BLOCK, BLOCK); });
+  sums.add("shuffled", "by=groups", [&] { sums.in_two_passes(group_sums, BLOCK, BLOCK); });
   sums.add("vectors", "loads=1", [&] { sums.in_two_passes(vectors<512, 1>, 512, 4 * 512); });
   sums.add("vectors", "loads=2", [&] { sums.in_two_passes(vectors<512, 2>, 512, 4 * 1024); });
   sums.add("vectors", "loads=4", [&] { sums.in_two_passes(vectors<512, 4>, 512, 4 * 2048); });
