@@ -1093,20 +1093,13 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 // whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
 //= 32 KiB: 256 * 32 * 4 / 1024
 
-/// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
-///
-/// Launch: blocks of THREADS, any number of them.
-/// Requires: in is aligned to 16 bytes.
-template <unsigned THREADS, unsigned LOADS, unsigned COPIES>
-__global__ void __launch_bounds__(THREADS, FULL / THREADS)
-    histogram_shared(unsigned* bins, const std::uint8_t* in, size_t n) {
-  __shared__ unsigned counts[256][COPIES];  // (byte, copy)
+/// Counts the bytes of one thread: LOADS uint4 of each tile that its block takes, a grid's length apart, and one of up
+/// to 15 bytes at the end of the array.
+/// @param mine  counters in shared memory; that of byte b is mine[b * STRIDE]
+template <unsigned THREADS, unsigned LOADS, unsigned STRIDE>
+__device__ void count_bytes(unsigned* mine, const std::uint8_t* in, size_t n) {
   const uint4* const vectors = reinterpret_cast<const uint4*>(in);
   const unsigned t = threadIdx.x;
-  for (unsigned i = t; i < 256 * COPIES; i += THREADS) counts[i / COPIES][i % COPIES] = 0;
-  __syncthreads();
-
-  unsigned* const mine = &counts[0][t % COPIES];
   const size_t whole = n / 16, step = size_t{gridDim.x} * THREADS * LOADS;
   for (size_t i = size_t{blockIdx.x} * THREADS * LOADS + t; i < whole; i += step) {
     uint4 vector[LOADS];
@@ -1120,11 +1113,26 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
       const unsigned words[4] = {vector[u].x, vector[u].y, vector[u].z, vector[u].w};
 #pragma unroll
       for (unsigned b = 0; b < 16; ++b) {
-        atomicAdd(mine + (words[b / 4] >> b % 4 * 8 & 0xff) * COPIES, 1u);
+        atomicAdd(mine + (words[b / 4] >> b % 4 * 8 & 0xff) * STRIDE, 1u);
       }
     }
   }
-  if (blockIdx.x == 0 && t < n % 16) atomicAdd(mine + in[16 * whole + t] * COPIES, 1u);
+  if (blockIdx.x == 0 && t < n % 16) atomicAdd(mine + in[16 * whole + t] * STRIDE, 1u);
+}
+
+/// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS, unsigned COPIES>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    histogram_shared(unsigned* bins, const std::uint8_t* in, size_t n) {
+  __shared__ unsigned counts[256][COPIES];  // (byte, copy)
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < 256 * COPIES; i += THREADS) counts[i / COPIES][i % COPIES] = 0;
+  __syncthreads();
+
+  count_bytes<THREADS, LOADS, COPIES>(&counts[0][t % COPIES], in, n);
   __syncthreads();  // all of the block's bytes are counted
 
   // Thread b adds up the copies of counter b; each begins with another copy, hence another bank.
@@ -1156,7 +1164,29 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 1.7 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
-// Most texts show one copy for each *warp* instead of each lane. An exercise asks for it.
+// Most texts show one copy for each *warp* instead of each lane:
+
+/// The same; each warp counts in a copy of its own.
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    histogram_warps(unsigned* bins, const std::uint8_t* in, size_t n) {
+  __shared__ unsigned counts[THREADS / 32][256];  // (warp, byte)
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < 8 * THREADS; i += THREADS) counts[i / 256][i % 256] = 0;
+  __syncthreads();
+
+  count_bytes<THREADS, LOADS, 1>(counts[t / 32], in, n);
+  __syncthreads();  // all of the block's bytes are counted
+
+  for (unsigned b = t; b < 256; b += THREADS) {
+    unsigned sum = 0;
+    for (unsigned w = 0; w < THREADS / 32; ++w) sum += counts[w][b];
+    if (sum > 0) atomicAdd(bins + b, sum);
+  }
+}
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
@@ -1480,6 +1510,7 @@ struct Histograms {
              Launch{"histogram_shared", "copies=1,", histogram_shared<512, 2, 1>, 512, 16384, 4},
              Launch{"histogram_shared", "copies=8,", histogram_shared<512, 2, 8>, 512, 16384, 4},
              Launch{"histogram_shared", "copies=32,", histogram_shared<512, 2, 32>, 512, 16384, 4},
+             Launch{"histogram_shared", "copies=warps,", histogram_warps<512, 2>, 512, 16384, 4},
          }) {
       chapter.add({.name = std::string(one.rung),
                    .launch =
