@@ -36,6 +36,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <cuda/atomic>
 #include <functional>
@@ -607,13 +608,14 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 
 /// The sum of the elements of one thread: LOADS float4 of each tile that its block takes, a grid's length apart, and
 /// one of up to three floats at the end of the array.
+/// @param block  whose tiles they are
 template <unsigned THREADS, unsigned LOADS>
-__device__ float thread_sum(const float* in, size_t n) {
+__device__ float thread_sum(const float* in, size_t n, unsigned block = blockIdx.x) {
   constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
   const float4* const in4 = reinterpret_cast<const float4*>(in);
   const auto sum_of = [](float4 four) { return (four.x + four.y) + (four.z + four.w); };
   const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
-  size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
+  size_t i = size_t{block} * TILE + threadIdx.x;
   float sums[4] = {};
 
 #pragma unroll 1  // the compiler shall not add loads of its own
@@ -628,7 +630,7 @@ __device__ float thread_sum(const float* in, size_t n) {
   // The last tile may be cut, and the last float4, too.
 #pragma unroll 1
   for (; i < whole; i += THREADS) sums[0] += sum_of(in4[i]);
-  if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
+  if (block == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -676,9 +678,75 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //? answer: "the old contents of that word"
 //
 // The order in which stores of one thread become visible to others is not the order of the program, unless a fence
-// says so. A fence waits until the first store is visible everywhere, and that takes about as long as an access to
+// says so.
+
+/// Adds up the sums of all blocks, in the last of them that gets here; that block gets the total, in the threads of its
+/// first warp, and is told so. All threads of all blocks call it once, behind a call of `block_sum`.
+///
+/// @param total    the sum of this block in thread 0, then that of all
+/// @param block    the number of this block's sum
+/// @param partial  one for each block
+/// @param tickets  how many blocks have come, 0 before the launch and after it
+template <unsigned THREADS>
+__device__ bool last_block_adds(float& total, unsigned block, float* partial, unsigned* tickets) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[block] = total;
+    __threadfence();  // the sum is visible before the ticket is drawn
+    last = atomicAdd(tickets, 1u) == gridDim.x - 1;
+    __threadfence();  // and nothing is read before it
+  }
+  __syncthreads();
+  if (!last) return false;
+
+  total = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) total += partial[b];
+  total = block_sum<THREADS>(total);
+  if (threadIdx.x == 0) *tickets = 0;  // for the next launch
+  return true;
+}
+
+/// *out = the sum of n floats; block b adds up the share of block (b + first) % gridDim.x.
+///
+/// @param first  any number; it changes who adds what and when, and not the result
+///
+/// The rest as `last_block_adds`. Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    ticketed(float* out, float* partial, unsigned* tickets, const float* in, size_t n,
+             unsigned first) {
+  const unsigned block = (blockIdx.x + first) % gridDim.x;
+  float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n, block));
+  if (last_block_adds<THREADS>(sum, block, partial, tickets) && threadIdx.x == 0) *out = sum;
+}
+
+// A fence waits until the first store is visible everywhere, and that takes about as long as an access to
 // L2. The atomics of all blocks go to one address and queue up there.
 //
+// A **cooperative launch** keeps all blocks of a grid on the GPU at the same time, so that the grid may have a barrier:
+
+/// *out = the sum of n floats.
+///
+/// @param partial   one for each block
+/// @param barriers  of the grid, at least 1; one is enough
+///
+/// Launch: cooperative, blocks of THREADS.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    grid_synced(float* out, float* partial, const float* in, size_t n, unsigned barriers) {
+  const float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n));
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  for (unsigned b = 0; b < barriers; ++b) cg::this_grid().sync();
+  if (blockIdx.x > 0) return;
+
+  float total = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) total += partial[b];
+  total = block_sum<THREADS>(total);
+  if (threadIdx.x == 0) *out = total;
+}
+
 // Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible. A
 // thread that sees the flag in the upper half has the value in the lower half. The last block of the grid waits for
 // the words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
@@ -836,6 +904,22 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 //
 // The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs in its contract.
 //
+// For floats and for ints, how far apart are the sums of several launches? The same kernel for both:
+
+/// *out += the sum of n elements; block b adds up the share of block (b + first) % gridDim.x.
+///
+/// @tparam T  float, or unsigned, in which the sum is modulo 2^32
+///
+/// Launch: blocks of BLOCK, any number of them.
+template <class T>
+__global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
+  const size_t block = (blockIdx.x + first) % gridDim.x;
+  T sum = 0;
+  for (size_t i = block * BLOCK + threadIdx.x; i < n; i += size_t{gridDim.x} * BLOCK) sum += in[i];
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
+}
+
 // ## 11. Any operator
 //
 // None of this is special to sums. A {term}`fold` with the operator f needs an identity, and f has to be associative:
@@ -1216,9 +1300,11 @@ struct Sums {
         out(1, "out"),
         partial(n / 64 + 4096, "partial"),
         words(4096, "words"),
+        tickets(1, "tickets"),
         values(lab::random_floats(n, chapter.seed())) {
     in.upload(values);
     words.zero();
+    tickets.zero();
     sum = std::accumulate(values.begin(), values.end(), 0.0);
     add_peer();
   }
@@ -1280,6 +1366,7 @@ struct Sums {
   lab::DeviceBuffer<float> in, out, partial;
   lab::DeviceBuffer<float> cub_out{1, "CUB's sum"};
   lab::DeviceBuffer<Word> words;
+  lab::DeviceBuffer<unsigned> tickets;
   std::vector<float> values;
   double sum = 0;
 };
@@ -1333,7 +1420,206 @@ void add_sums(Sums& sums) {
     const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
     kernel<<<blocks, 512>>>(sums.out.data(), sums.words.data(), sums.in.data(), sums.n);
   });
+  sums.add("single_pass", "by=ticket", [&] {
+    const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), 4);
+    ticketed<512, 8><<<blocks, 512>>>(sums.out.data(), sums.partial.data(), sums.tickets.data(),
+                                      sums.in.data(), sums.n, 0);
+  });
+  const auto synced = [&](std::string_view variant, unsigned barriers) {
+    sums.add("single_pass", variant, [=, &sums] {
+      const auto kernel = grid_synced<512, 8>;
+      const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
+      float *out = sums.out.data(), *partial = sums.partial.data();
+      const float* in = sums.in.data();
+      size_t n = sums.n;
+      unsigned times = barriers;
+      void* arguments[] = {&out, &partial, &in, &n, &times};
+      CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, 512,
+                                             arguments));
+    });
+  };
+  synced("by=grid_sync", 1);
+  synced("by=grid_sync,barriers=101", 101);
 }
+
+/// Small sums: 2^20 elements at most, launched again and again, or fetched by the host.
+struct Small {
+  static constexpr unsigned LAUNCHES = 16, THREADS = 128;
+  template <class T>
+  using Kernel = std::function<void(T* out, unsigned first)>;
+
+  Small(lab::Chapter& chapter, size_t of)
+      : chapter(chapter),
+        n(std::min(of, size_t{1} << 20)),
+        floats(of_both_signs(lab::random_floats(n, chapter.seed()))),
+        ints(lab::random_values<unsigned>(n, chapter.seed())),
+        sum(std::accumulate(floats.begin(), floats.end(), 0.0)),
+        sum_of_ints(std::accumulate(ints.begin(), ints.end(), 0u)) {
+    tickets.zero();
+    add_launches();
+    add_ways_to_the_host();
+  }
+
+  /// Every other one negated: their sum is small, and what rounding does to it is seen.
+  static std::vector<float> of_both_signs(std::vector<float> values) {
+    for (size_t i = 1; i < values.size(); i += 2) values[i] = -values[i];
+    return values;
+  }
+
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+  /// @param depth  the longest chain of additions
+  lab::Comparison verify(const std::vector<float>& got, size_t depth = 128) const {
+    const lab::Tolerance tolerance = lab::tolerance_for_sum(std::max<size_t>(n, 1), 0.5, depth);
+    return lab::compare(got, std::vector<double>(got.size(), sum), tolerance);
+  }
+  /// Whether all launches left the same bits; the error is how far they are from the first.
+  template <class T>
+  static lab::Comparison same_bits(const std::vector<T>& got) {
+    return lab::compare(got, std::vector<T>(got.size(), got[0]));
+  }
+
+  /// Registers LAUNCHES launches, in each of which the blocks have other shares.
+  template <class T>
+  void add_launches(std::string_view rung, std::string_view variant, lab::DeviceBuffer<T>& out,
+                    const Kernel<T>& kernel,
+                    const std::function<lab::Comparison(const std::vector<T>&)>& check) {
+    chapter.add({.name = std::string(rung),
+                 .launch =
+                     [=, &out] {
+                       CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
+                       for (unsigned i = 0; i < LAUNCHES; ++i) kernel(out.data() + i, 5 * i);
+                     },
+                 .verify = [=, &out] { return check(out.download()); },
+                 .variant = std::string(variant),
+                 .show =
+                     [&out] {
+                       std::vector<T> all = out.download();
+                       const double apart = same_bits(all).max_error;
+                       std::sort(all.begin(), all.end());
+                       const auto end = std::unique(all.begin(), all.end());
+                       std::printf(
+                           "  %u launches, %td different sums, up to %g away from the first\n",
+                           LAUNCHES, end - all.begin(), apart);
+                     },
+                 .timed = false,
+                 .outputs = {&out}});
+  }
+
+  void add_launches() {
+    add_launches<float>(
+        "single_pass", "by=ticket,launches=16", several,
+        [this](float* out, unsigned first) {
+          const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS), FULL / THREADS);
+          CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));  // NaNs
+          ticketed<THREADS, 1>
+              <<<blocks, THREADS>>>(out, partial.data(), tickets.data(), d_floats.data(), n, first);
+        },
+        [this](const std::vector<float>& got) {
+          const lab::Comparison right = verify(got);
+          return right.pass ? same_bits(got) : right;
+        });
+    // Here the same test has to find a difference, or it could find none above.
+    const unsigned blocks = blocks_for(lab::ceil_div(n, BLOCK), FULL / BLOCK);
+    add_launches<float>(
+        "single_pass", "by=atomics,launches=16", several,
+        [=, this](float* out, unsigned first) {
+          atomic_sum<<<blocks, BLOCK>>>(out, d_floats.data(), n, first);
+        },
+        [=, this](const std::vector<float>& got) {
+          lab::Comparison right = verify(got, size_t{blocks} * (BLOCK / 32) + 128);
+          const lab::Comparison same = same_bits(got);
+          if (!right.pass) return right;
+          if (blocks >= 32 && same.pass) {
+            return lab::verdict(false, "atomics in any order, and all sums have the same bits");
+          }
+          right.max_error = same.max_error;
+          return right;
+        });
+    add_launches<unsigned>(
+        "integers", "launches=16", several_ints,
+        [=, this](unsigned* out, unsigned first) {
+          atomic_sum<<<blocks, BLOCK>>>(out, d_ints.data(), n, first);
+        },
+        [this](const std::vector<unsigned>& got) {
+          return lab::compare(got, std::vector<unsigned>(got.size(), sum_of_ints));
+        });
+  }
+
+  /// Registers a way in which the sum gets into a variable of the host, which waits for it.
+  /// @param to     what the variant is called
+  /// @param out    where the kernel writes the sum
+  /// @param fetch  waits, and returns the sum
+  void add_way(const std::string& to, float* out, const std::function<float()>& fetch) {
+    const auto result = std::make_shared<float>();
+    chapter.add({.name = "single_pass",
+                 .prepare = [=] { *result = std::nanf(""); },
+                 .launch =
+                     [=, this] {
+                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 4);
+                       ticketed<512, 8><<<blocks, 512>>>(out, partial.data(), tickets.data(),
+                                                         d_floats.data(), n, 0);
+                       *result = fetch();
+                     },
+                 .verify = [=, this] { return verify({*result}); },
+                 .bytes = bytes(),
+                 .peer = "Thrust",
+                 .variant = "to=" + to,
+                 .clock = lab::Clock::host,
+                 .outputs = {&one, &pinned, &mapped}});
+  }
+
+  void add_ways_to_the_host() {
+    if (const lab::ThrustSum thrust = lab::thrust_sum(d_floats.data(), n)) {
+      const auto result = std::make_shared<float>();
+      chapter.peer({.name = "Thrust",
+                    .launch = [=] { *result = thrust(); },
+                    .bytes = bytes(),
+                    .verify = [=, this] { return verify({*result}); },
+                    .prepare = [=] { *result = std::nanf(""); },
+                    .clock = lab::Clock::host});
+    } else {
+      chapter.skip_peer("Thrust", lab::why_no_cub);
+    }
+    const auto wait = [] { CUDA_CHECK(cudaStreamSynchronize(nullptr)); };
+    add_way("pageable", one.data(), [this] {
+      float sum = 0;
+      CUDA_CHECK(cudaMemcpy(&sum, one.data(), sizeof sum, cudaMemcpyDeviceToHost));
+      return sum;
+    });
+    add_way("pinned", one.data(), [=, this] {
+      CUDA_CHECK(cudaMemcpyAsync(pinned.data(), one.data(), sizeof(float), cudaMemcpyDeviceToHost,
+                                 nullptr));
+      wait();
+      return pinned[0];
+    });
+    add_way("mapped", mapped.device_data(), [=, this] {
+      wait();
+      return mapped[0];
+    });
+    float* managed = nullptr;
+    CUDA_CHECK(cudaMallocManaged(&managed, sizeof(float)));
+    owned.reset(managed, cudaFree);
+    add_way("managed", managed, [=] {
+      wait();
+      return std::exchange(*managed, std::nanf(""));  // the next sum is not this one
+    });
+  }
+
+  lab::Chapter& chapter;
+  const size_t n;
+  const std::vector<float> floats;
+  const std::vector<unsigned> ints;
+  const double sum;
+  const unsigned sum_of_ints;
+  lab::DeviceBuffer<float> d_floats{floats, "a few floats"};
+  lab::DeviceBuffer<unsigned> d_ints{ints, "a few ints"};
+  lab::DeviceBuffer<float> partial{8192, "sums of blocks"}, several{LAUNCHES, "several sums"};
+  lab::DeviceBuffer<unsigned> tickets{1, "tickets"}, several_ints{LAUNCHES, "several sums of ints"};
+  lab::DeviceBuffer<float> one{1, "one sum"};
+  lab::PinnedBuffer<float> pinned{1, "a pinned sum"};
+  lab::MappedBuffer<float> mapped{1, "a mapped sum"};
+  std::shared_ptr<float> owned;
+};
 
 /// The folds of ints, and arg-max.
 struct Folds {
@@ -1544,6 +1830,7 @@ int main(int argc, char** argv) {
   Sums sums(chapter);
   add_sums(sums);
   Folds folds(chapter, sums);
+  Small small(chapter, sums.n);
   Histograms histograms(chapter, sums.n);
   return chapter.run();
 }
