@@ -1017,8 +1017,46 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
 }
 
 // A sum, too, often begins with a function of the elements. `Op::of` is its place: with x^2 it is the square of a
-// norm, with x y of two arrays a **dot product**, which one of the exercises asks for.
-//
+// norm. With x y of two arrays it is a **dot product**, a sum that reads twice as many bytes:
+
+/// *out = the dot product of x and y, n floats each.
+///
+/// The rest as `last_block_adds`. Launch: blocks of THREADS, any number of them.
+/// Requires: x and y are aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    dot_product(float* out, float* partial, unsigned* tickets, const float* x, const float* y,
+                size_t n) {
+  constexpr unsigned TILE = THREADS * LOADS;  // float4 of each array that a block takes at a time
+  const float4 *const x4 = reinterpret_cast<const float4*>(x), *const y4 =
+                                                                   reinterpret_cast<const float4*>(
+                                                                       y);
+  const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
+  size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
+  float sum = 0;
+  const auto add = [&](float4 a, float4 b) {
+    sum += (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
+  };
+
+#pragma unroll 1
+  for (; i + (LOADS - 1) * THREADS < whole; i += step) {
+    float4 a[LOADS], b[LOADS];
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) {
+      a[u] = __ldcs(x4 + i + u * THREADS), b[u] = __ldcs(y4 + i + u * THREADS);
+    }
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) add(a[u], b[u]);
+  }
+#pragma unroll 1
+  for (; i < whole; i += THREADS) add(x4[i], y4[i]);
+  const size_t rest = 4 * whole + threadIdx.x;
+  if (blockIdx.x == 0 && rest < n) sum += x[rest] * y[rest];
+
+  sum = block_sum<THREADS>(sum);
+  if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
+}
+
 // ## 12. Where is the maximum?
 //
 // `arg_max` returns the index, not the value. The operator acts on pairs of value and index, and takes the larger
@@ -1637,6 +1675,7 @@ struct Folds {
       ties.push_back(std::floor(8 * sums.values[i]));
     }
     d_ties.upload(ties);
+    add_dot_product(sums);
     add_arg_max("input=random", sums.in, sums.values, sums.words);
     add_arg_max("input=ties", d_ties, ties, sums.words);
   }
@@ -1690,6 +1729,21 @@ struct Folds {
       return all;
     };
     const std::vector<unsigned> want = bits(folded);
+    std::string peer;
+    if constexpr (std::is_same_v<Op, Largest>) {
+      peer = "CUB's fold, largest";
+      if (const lab::CubLaunch cub = lab::cub_fold_largest(cub_out.data(), in.data(), n)) {
+        chapter.peer(
+            {.name = peer,
+             .launch = [cub] { cub(nullptr); },
+             .bytes = bytes(),
+             .verify =
+                 [=, this] { return lab::compare(cub_out.download(), std::vector<int>{folded}); },
+             .outputs = {&cub_out}});
+      } else {
+        chapter.skip_peer(peer, lab::why_no_cub);
+      }
+    }
     chapter.add({.name = "fold",
                  .launch =
                      [=, this] {
@@ -1701,9 +1755,46 @@ struct Folds {
                      },
                  .verify = [=] { return lab::compare(bits(result->download()[0]), want); },
                  .bytes = bytes(),
+                 .peer = peer,
                  .limit = lab::Limit::copy,
                  .variant = "op=" + op,
                  .outputs = {result.get(), partial.get()}});
+  }
+
+  /// The dot product of the floats and those with many ties.
+  void add_dot_product(Sums& sums) {
+    const double product =
+        std::inner_product(ties.begin(), ties.end(), sums.values.begin(), 0.0, std::plus<>(),
+                           [](double x, double y) { return x * y; });
+    const auto verify = [=, this](float got) {
+      const size_t terms = std::max<size_t>(n, 1);
+      return lab::compare(std::vector<float>{got}, std::vector<double>{product},
+                          lab::tolerance_for_sum(terms, 4, terms / 32768 + 64));
+    };
+    if (const lab::ThrustSum thrust = lab::thrust_dot_product(sums.in.data(), d_ties.data(), n)) {
+      const auto result = std::make_shared<float>();
+      chapter.peer({.name = "Thrust's inner product",
+                    .launch = [=] { *result = thrust(); },
+                    .bytes = 2 * bytes(),
+                    .verify = [=] { return verify(*result); },
+                    .prepare = [=] { *result = std::nanf(""); }});
+    } else {
+      chapter.skip_peer("Thrust's inner product", lab::why_no_cub);
+    }
+    chapter.add({.name = "fold",
+                 .launch =
+                     [=, this, &sums] {
+                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 2048), 4);
+                       dot_product<512, 4><<<blocks, 512>>>(sums.out.data(), sums.partial.data(),
+                                                            sums.tickets.data(), sums.in.data(),
+                                                            d_ties.data(), n);
+                     },
+                 .verify = [=, &sums] { return verify(sums.out.download()[0]); },
+                 .bytes = 2 * bytes(),
+                 .peer = "Thrust's inner product",
+                 .limit = lab::Limit::copy,
+                 .variant = "op=dot_product",
+                 .outputs = {&sums.out, &sums.partial}});
   }
 
   void add_arg_max(const std::string& variant, const lab::DeviceBuffer<float>& from,
