@@ -456,6 +456,11 @@ SumKernel unrolled_for(unsigned block) {
 // log2(P) steps to combine P sums. In the first part every thread adds in every step. In the tree most threads wait.
 // So use the tree rarely: once for a long sum.
 //
+// Take eight threads, 48 elements, and T for the time of an addition. Two blocks of 24 elements run one after the
+// other: a thread adds up three of them in 2 T, and the tree takes 3 T. That is 5 T for each block, and 1 T more for the
+// sum of their sums. In a single block, a thread adds up six elements in 5 T, and there is one tree: 11 T against 8 T.
+//= 11 T against 8 T: (2 * (24 // 8 - 1 + 3) + 1, 48 // 8 - 1 + 3)
+//
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
 //? choices: 8 | 23 | 64 | 128
@@ -548,8 +553,10 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // would be a mistake: the mask names 32 lanes, and some would not arrive.
 //= 19 loads: count("grid_stride", "shared_load_requests") / 65
 //
-// **Cooperative groups** give names to the parts: `tiled_partition<32>` of a block is its warps, `thread_rank()` is the
-// lane, and `reduce` is the tree, for any group within a warp and any operator that commutes:
+// ### Cooperative groups
+//
+// The header `cooperative_groups.h` has objects for all this. `tiled_partition<32>` of a block is the warp of the
+// caller, its `thread_rank()` the lane, and `reduce` the five shuffles, for any operator that commutes:
 
 namespace cg = cooperative_groups;
 
@@ -572,8 +579,8 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
   if (lane == 0) out[blockIdx.x] = sum;
 }
 
-// For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
-// elements.
+// The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
+// a block has thousands of elements.
 //
 // **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate.
 //= 0.42 ms: ms("shuffled")
@@ -678,7 +685,7 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //? answer: "the old contents of that word"
 //
 // The order in which stores of one thread become visible to others is not the order of the program, unless a fence
-// says so.
+// says so. The counter has to be 0 again before the next launch, and the last block is the one that can reset it.
 
 /// Adds up the sums of all blocks, in the last of them that gets here; that block gets the total, in the threads of its
 /// first warp, and is told so. All threads of all blocks call it once, behind a call of `block_sum`.
@@ -721,10 +728,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, block, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// A fence waits until the first store is visible everywhere, and that takes about as long as an access to
-// L2. The atomics of all blocks go to one address and queue up there.
+// ### A barrier for the grid
 //
-// A **cooperative launch** keeps all blocks of a grid on the GPU at the same time, so that the grid may have a barrier:
+// A **cooperative launch**, `cudaLaunchCooperativeKernel`, fails unless all blocks of the grid fit on the GPU at the
+// same time. So they may wait for each other: `sync()` of a grid is a barrier for all of its threads, and a fence.
 
 /// *out = the sum of n floats.
 ///
@@ -747,6 +754,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (threadIdx.x == 0) *out = total;
 }
 
+// Each block reports to a counter in L2 and reads it again and again until all others have come.
+//
+// ### Value and flag in one word
+//
+// A fence takes about as long as an access to L2, and the atomics of all blocks queue up at one address.
 // Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible. A
 // thread that sees the flag in the upper half has the value in the lower half. The last block of the grid waits for
 // the words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
@@ -836,9 +848,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // The host needs the result, to print it or to decide on it. `cudaMemcpy` of 4 bytes from the device first waits for
 // all kernels before it, and the next kernel cannot be launched before the host has it: the device idles for a way there
-// and back. So ask rarely. Leave the number on the device if only the next kernel needs it. If the host must have it,
-// let the kernel's last thread write to {term}`pinned memory` that the device sees, and wait for the stream once, for
-// everything.
+// and back. So ask rarely, and leave the number on the device if only the next kernel needs it.
+//
+// If the host must have it, let the kernel's last thread write to {term}`pinned memory` that is mapped for the device, and
+// wait for the stream once, for everything. `thrust::reduce` returns its sum, so it waits each time.
 //
 // ## 10. Order
 //
@@ -904,7 +917,8 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 //
 // The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs in its contract.
 //
-// For floats and for ints, how far apart are the sums of several launches? The same kernel for both:
+// To test it, the program launches a kernel sixteen times on the same numbers of both signs, on a GPU 2^20 of them. On the
+// simulator blocks begin in the order of their numbers, so in each launch other blocks take other shares:
 
 /// *out += the sum of n elements; block b adds up the share of block (b + first) % gridDim.x.
 ///
@@ -920,6 +934,9 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` differ for floats, and are
+// equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
+//
 // ## 11. Any operator
 //
 // None of this is special to sums. A {term}`fold` with the operator f needs an identity, and f has to be associative:
@@ -935,10 +952,8 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
 // and for that the operator has to commute.
 //
 // `fold` below keeps the order: each warp takes a run of consecutive elements, each lane four of them, and the lanes
-// are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right. Cooperative groups,
-// `cooperative_groups.h`, give names to these things: `tiled_partition<32>` is the warp, its `thread_rank()` the
-// lane, and its `shfl_down` moves any struct. (For operators that commute, `cooperative_groups::reduce(warp, value,
-// op)` is the whole tree.)
+// are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right; `shfl_down` of
+// cooperative groups does so for any struct.
 //
 // As an example in which every wrong order shows, `Checksum` computes h = 31 h + element over all elements, a common
 // hash for strings. That looks like a chain. But a step is an affine function of h, and the composition of affine
@@ -981,8 +996,7 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
   using Value = typename Op::Value;
   constexpr unsigned EACH = 4, ROW = 32 * EACH;  // elements of a lane, of a warp, at a time
   __shared__ Value values[BLOCK / 32];           // (warp)
-  const auto warp =
-      cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
 
   // Each warp has a run of rows of its own.
   const size_t warps = size_t{gridDim.x} * (BLOCK / 32);
@@ -1057,6 +1071,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
+// `Checksum` has no peer: the reductions of CUB and Thrust ask for an operator that commutes.
+//
 // ## 12. Where is the maximum?
 //
 // `arg_max` returns the index, not the value. The operator acts on pairs of value and index, and takes the larger
@@ -1286,7 +1302,13 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 1.7 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
-// Most texts show one copy for each *warp* instead of each lane:
+// Most texts show one copy for each *warp* instead of each lane.
+//
+//? warp_copies: With a copy for each warp, and random bytes: how many wavefronts does an atomic request take?
+//? answer: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
+//?   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
+//? unit: wavefronts
+//? near: 10 %
 
 /// The same; each warp counts in a copy of its own.
 ///
@@ -1309,6 +1331,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
     if (sum > 0) atomicAdd(bins + b, sum);
   }
 }
+
+// As many as with one copy for the block, 3.1. A request is one of a warp, and the lanes of a warp still share 256
+// counters. What a copy for each warp avoids is that two warps want the same counter one after the other.
+//= 3.1: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
+//=   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
