@@ -1042,31 +1042,21 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
     dot_product(float* out, float* partial, unsigned* tickets, const float* x, const float* y,
                 size_t n) {
   constexpr unsigned TILE = THREADS * LOADS;  // float4 of each array that a block takes at a time
-  const float4 *const x4 = reinterpret_cast<const float4*>(x), *const y4 =
-                                                                   reinterpret_cast<const float4*>(
-                                                                       y);
-  const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
-  size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
-  float sum = 0;
-  const auto add = [&](float4 a, float4 b) {
-    sum += (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
-  };
-
-#pragma unroll 1
-  for (; i + (LOADS - 1) * THREADS < whole; i += step) {
-    float4 a[LOADS], b[LOADS];
+  const auto x4 = reinterpret_cast<const float4*>(x), y4 = reinterpret_cast<const float4*>(y);
+  const size_t whole = n / 4, step = size_t{gridDim.x} * TILE, rest = 4 * whole + threadIdx.x;
+  float sum = blockIdx.x == 0 && rest < n ? x[rest] * y[rest] : 0;
+  for (size_t i = size_t{blockIdx.x} * TILE + threadIdx.x; i < whole; i += step) {
+    float4 a[LOADS] = {}, b[LOADS] = {};
 #pragma unroll
     for (unsigned u = 0; u < LOADS; ++u) {
-      a[u] = __ldcs(x4 + i + u * THREADS), b[u] = __ldcs(y4 + i + u * THREADS);
+      const size_t at = i + u * THREADS;
+      if (at < whole) a[u] = __ldcs(x4 + at), b[u] = __ldcs(y4 + at);
     }
 #pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) add(a[u], b[u]);
+    for (unsigned u = 0; u < LOADS; ++u) {
+      sum += (a[u].x * b[u].x + a[u].y * b[u].y) + (a[u].z * b[u].z + a[u].w * b[u].w);
+    }
   }
-#pragma unroll 1
-  for (; i < whole; i += THREADS) add(x4[i], y4[i]);
-  const size_t rest = 4 * whole + threadIdx.x;
-  if (blockIdx.x == 0 && rest < n) sum += x[rest] * y[rest];
-
   sum = block_sum<THREADS>(sum);
   if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
@@ -1545,10 +1535,9 @@ struct Small {
 
   /// Registers LAUNCHES launches, in each of which the blocks have other shares.
   template <class T>
-  void add_launches(std::string_view rung, std::string_view variant, lab::DeviceBuffer<T>& out,
-                    const Kernel<T>& kernel,
+  void add_launches(std::string_view variant, lab::DeviceBuffer<T>& out, const Kernel<T>& kernel,
                     const std::function<lab::Comparison(const std::vector<T>&)>& check) {
-    chapter.add({.name = std::string(rung),
+    chapter.add({.name = "integers",
                  .launch =
                      [=, &out] {
                        CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
@@ -1572,7 +1561,7 @@ struct Small {
 
   void add_launches() {
     add_launches<float>(
-        "single_pass", "by=ticket,launches=16", several,
+        "of=floats,by=ticket,launches=16", several,
         [this](float* out, unsigned first) {
           const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS), FULL / THREADS);
           CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));  // NaNs
@@ -1586,7 +1575,7 @@ struct Small {
     // Here the same test has to find a difference, or it could find none above.
     const unsigned blocks = blocks_for(lab::ceil_div(n, BLOCK), FULL / BLOCK);
     add_launches<float>(
-        "single_pass", "by=atomics,launches=16", several,
+        "of=floats,launches=16", several,
         [=, this](float* out, unsigned first) {
           atomic_sum<<<blocks, BLOCK>>>(out, d_floats.data(), n, first);
         },
@@ -1601,7 +1590,7 @@ struct Small {
           return right;
         });
     add_launches<unsigned>(
-        "integers", "launches=16", several_ints,
+        "of=ints,launches=16", several_ints,
         [=, this](unsigned* out, unsigned first) {
           atomic_sum<<<blocks, BLOCK>>>(out, d_ints.data(), n, first);
         },
@@ -1811,8 +1800,8 @@ struct Folds {
     chapter.add({.name = "fold",
                  .launch =
                      [=, this, &sums] {
-                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 2048), 4);
-                       dot_product<512, 4><<<blocks, 512>>>(sums.out.data(), sums.partial.data(),
+                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 1024), 4);
+                       dot_product<512, 2><<<blocks, 512>>>(sums.out.data(), sums.partial.data(),
                                                             sums.tickets.data(), sums.in.data(),
                                                             d_ties.data(), n);
                      },
