@@ -758,10 +758,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // ### Value and flag in one word
 //
-// A fence takes about as long as an access to L2, and the atomics of all blocks queue up at one address.
-// Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible. A
-// thread that sees the flag in the upper half has the value in the lower half. The last block of the grid waits for
-// the words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
+// A fence takes about as long as an access to L2, and the atomics of all blocks queue up at one address. Neither is
+// needed if value and flag are one word of 64 bits: the flag in its upper half, the value, a float, in its lower half.
+//
+//? one_word: A block stores such a word, without a fence. Another block sees the flag. What may it read as the value?
+//? choices: always the new sum | the old contents of that word | an error is raised
+//? answer: "always the new sum"
+//
+// A store of 64 bits is indivisible, so whoever sees the flag has the value. The last block of the grid waits for the
+// words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
 //
 // ```{drawing} last-block
 // ```
