@@ -28,6 +28,7 @@
 //   ./learn run 07 --rung histogram_shared     counters in shared memory, in one copy or several
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -35,6 +36,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <cuda/atomic>
 #include <functional>
@@ -454,6 +456,11 @@ SumKernel unrolled_for(unsigned block) {
 // log2(P) steps to combine P sums. In the first part every thread adds in every step. In the tree most threads wait.
 // So use the tree rarely: once for a long sum.
 //
+// Take eight threads, 48 elements, and T for the time of an addition. Two blocks of 24 elements run one after the
+// other: a thread adds up three of them in 2 T, and the tree takes 3 T. That is 5 T for each block, and 1 T more for the
+// sum of their sums. In a single block, a thread adds up six elements in 5 T, and there is one tree: 11 T against 8 T.
+//= 11 T against 8 T: (2 * (24 // 8 - 1 + 3) + 1, 48 // 8 - 1 + 3)
+//
 //? cost: Sixteen blocks of 256 elements, one after the other, take 16 trees of 8 steps: 128 steps. How many does one
 //?   block of 256 threads take for the same 4096 elements, if each thread adds up 16 of them before the tree?
 //? choices: 8 | 23 | 64 | 128
@@ -546,8 +553,34 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 // would be a mistake: the mask names 32 lanes, and some would not arrive.
 //= 19 loads: count("grid_stride", "shared_load_requests") / 65
 //
-// For this loop it hardly matters any more. The tree is executed once per block, and a block has thousands of
-// elements.
+// ### Cooperative groups
+//
+// The header `cooperative_groups.h` has objects for all this. `tiled_partition<32>` of a block is the warp of the
+// caller, its `thread_rank()` the lane, and `reduce` the five shuffles, for any operator that commutes:
+
+namespace cg = cooperative_groups;
+
+/// The sums of `shuffled`, by cooperative groups.
+///
+/// Launch: blocks of BLOCK, any number of them.
+__global__ void group_sums(float* out, const float* in, size_t n) {
+  __shared__ float sums[BLOCK / 32];  // (warp)
+  const cg::thread_block block = cg::this_thread_block();
+  const auto warp = cg::tiled_partition<32>(block);
+  float sum = 0;
+  for (size_t i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().size()) sum += in[i];
+
+  sum = cg::reduce(warp, sum, cg::plus<float>());
+  if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
+  block.sync();
+  if (warp.meta_group_rank() > 0) return;
+  const unsigned lane = warp.thread_rank();
+  sum = cg::reduce(warp, lane < BLOCK / 32 ? sums[lane] : 0.0f, cg::plus<float>());
+  if (lane == 0) out[blockIdx.x] = sum;
+}
+
+// The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
+// a block has thousands of elements.
 //
 // **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate.
 //= 0.42 ms: ms("shuffled")
@@ -582,13 +615,14 @@ __global__ void shuffled(float* out, const float* in, size_t n) {
 
 /// The sum of the elements of one thread: LOADS float4 of each tile that its block takes, a grid's length apart, and
 /// one of up to three floats at the end of the array.
+/// @param block  whose tiles they are
 template <unsigned THREADS, unsigned LOADS>
-__device__ float thread_sum(const float* in, size_t n) {
+__device__ float thread_sum(const float* in, size_t n, unsigned block = blockIdx.x) {
   constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
   const float4* const in4 = reinterpret_cast<const float4*>(in);
   const auto sum_of = [](float4 four) { return (four.x + four.y) + (four.z + four.w); };
   const size_t whole = n / 4, step = size_t{gridDim.x} * TILE;
-  size_t i = size_t{blockIdx.x} * TILE + threadIdx.x;
+  size_t i = size_t{block} * TILE + threadIdx.x;
   float sums[4] = {};
 
 #pragma unroll 1  // the compiler shall not add loads of its own
@@ -603,7 +637,7 @@ __device__ float thread_sum(const float* in, size_t n) {
   // The last tile may be cut, and the last float4, too.
 #pragma unroll 1
   for (; i < whole; i += THREADS) sums[0] += sum_of(in4[i]);
-  if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
+  if (block == 0 && threadIdx.x < n % 4) sums[1] += in[4 * whole + threadIdx.x];
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -651,12 +685,88 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //? answer: "the old contents of that word"
 //
 // The order in which stores of one thread become visible to others is not the order of the program, unless a fence
-// says so. A fence waits until the first store is visible everywhere, and that takes about as long as an access to
-// L2. The atomics of all blocks go to one address and queue up there.
+// says so. The counter has to be 0 again before the next launch, and the last block is the one that can reset it.
+
+/// Adds up the sums of all blocks, in the last of them that gets here; that block gets the total, in the threads of its
+/// first warp, and is told so. All threads of all blocks call it once, behind a call of `block_sum`.
+///
+/// @param total    the sum of this block in thread 0, then that of all
+/// @param block    the number of this block's sum
+/// @param partial  one for each block
+/// @param tickets  how many blocks have come, 0 before the launch and after it
+template <unsigned THREADS>
+__device__ bool last_block_adds(float& total, unsigned block, float* partial, unsigned* tickets) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[block] = total;
+    __threadfence();  // the sum is visible before the ticket is drawn
+    last = atomicAdd(tickets, 1u) == gridDim.x - 1;
+    __threadfence();  // and nothing is read before it
+  }
+  __syncthreads();
+  if (!last) return false;
+
+  total = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) total += partial[b];
+  total = block_sum<THREADS>(total);
+  if (threadIdx.x == 0) *tickets = 0;  // for the next launch
+  return true;
+}
+
+/// *out = the sum of n floats; block b adds up the share of block (b + first) % gridDim.x.
+///
+/// @param first  any number; it changes who adds what and when, and not the result
+///
+/// The rest as `last_block_adds`. Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    ticketed(float* out, float* partial, unsigned* tickets, const float* in, size_t n,
+             unsigned first) {
+  const unsigned block = (blockIdx.x + first) % gridDim.x;
+  float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n, block));
+  if (last_block_adds<THREADS>(sum, block, partial, tickets) && threadIdx.x == 0) *out = sum;
+}
+
+// ### A barrier for the grid
 //
-// Neither is needed if **value and flag are one word**. A float has 32 bits, and a store of 64 bits is indivisible. A
-// thread that sees the flag in the upper half has the value in the lower half. The last block of the grid waits for
-// the words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
+// A **cooperative launch**, `cudaLaunchCooperativeKernel`, fails unless all blocks of the grid fit on the GPU at the
+// same time. So they may wait for each other: `sync()` of a grid is a barrier for all of its threads, and a fence.
+
+/// *out = the sum of n floats.
+///
+/// @param partial   one for each block
+/// @param barriers  of the grid, at least 1; one is enough
+///
+/// Launch: cooperative, blocks of THREADS.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    grid_synced(float* out, float* partial, const float* in, size_t n, unsigned barriers) {
+  const float sum = block_sum<THREADS>(thread_sum<THREADS, LOADS>(in, n));
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+  for (unsigned b = 0; b < barriers; ++b) cg::this_grid().sync();
+  if (blockIdx.x > 0) return;
+
+  float total = 0;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) total += partial[b];
+  total = block_sum<THREADS>(total);
+  if (threadIdx.x == 0) *out = total;
+}
+
+// Each block reports to a counter in L2 and reads it again and again until all others have come.
+//
+// ### Value and flag in one word
+//
+// A fence takes about as long as an access to L2, and the atomics of all blocks queue up at one address. Neither is
+// needed if value and flag are one word of 64 bits: the flag in its upper half, the value, a float, in its lower half.
+//
+//? one_word: A block stores such a word, without a fence. Another block sees the flag. What may it read as the value?
+//? choices: always the new sum | the old contents of that word | an error is raised
+//? answer: "always the new sum"
+//
+// A store of 64 bits is indivisible, so whoever sees the flag has the value. The last block of the grid waits for the
+// words of the others, adds them up in a fixed order, and sets them back to 0 for the next launch.
 //
 // ```{drawing} last-block
 // ```
@@ -743,9 +853,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //
 // The host needs the result, to print it or to decide on it. `cudaMemcpy` of 4 bytes from the device first waits for
 // all kernels before it, and the next kernel cannot be launched before the host has it: the device idles for a way there
-// and back. So ask rarely. Leave the number on the device if only the next kernel needs it. If the host must have it,
-// let the kernel's last thread write to {term}`pinned memory` that the device sees, and wait for the stream once, for
-// everything.
+// and back. So ask rarely, and leave the number on the device if only the next kernel needs it.
+//
+// If the host must have it, let the kernel's last thread write to {term}`pinned memory` that is mapped for the device, and
+// wait for the stream once, for everything. `thrust::reduce` returns its sum, so it waits each time.
 //
 // ## 10. Order
 //
@@ -811,6 +922,26 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 //
 // The host sets `*out` to 0 before the launch. That the kernel *adds* to its output belongs in its contract.
 //
+// To test it, the program launches a kernel sixteen times on the same numbers of both signs, on a GPU 2^20 of them. On the
+// simulator blocks begin in the order of their numbers, so in each launch other blocks take other shares:
+
+/// *out += the sum of n elements; block b adds up the share of block (b + first) % gridDim.x.
+///
+/// @tparam T  float, or unsigned, in which the sum is modulo 2^32
+///
+/// Launch: blocks of BLOCK, any number of them.
+template <class T>
+__global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
+  const size_t block = (blockIdx.x + first) % gridDim.x;
+  T sum = 0;
+  for (size_t i = block * BLOCK + threadIdx.x; i < n; i += size_t{gridDim.x} * BLOCK) sum += in[i];
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
+}
+
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` differ for floats, and are
+// equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
+//
 // ## 11. Any operator
 //
 // None of this is special to sums. A {term}`fold` with the operator f needs an identity, and f has to be associative:
@@ -826,10 +957,8 @@ __global__ void integers(unsigned* out, const int* in, size_t n) {
 // and for that the operator has to commute.
 //
 // `fold` below keeps the order: each warp takes a run of consecutive elements, each lane four of them, and the lanes
-// are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right. Cooperative groups,
-// `cooperative_groups.h`, give names to these things: `tiled_partition<32>` is the warp, its `thread_rank()` the
-// lane, and its `shfl_down` moves any struct. (For operators that commute, `cooperative_groups::reduce(warp, value,
-// op)` is the whole tree.)
+// are combined from left to right. `__shfl_down_sync` fetches a value from a lane further right; `shfl_down` of
+// cooperative groups does so for any struct.
 //
 // As an example in which every wrong order shows, `Checksum` computes h = 31 h + element over all elements, a common
 // hash for strings. That looks like a chain. But a step is an affine function of h, and the composition of affine
@@ -872,8 +1001,7 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
   using Value = typename Op::Value;
   constexpr unsigned EACH = 4, ROW = 32 * EACH;  // elements of a lane, of a warp, at a time
   __shared__ Value values[BLOCK / 32];           // (warp)
-  const auto warp =
-      cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
 
   // Each warp has a run of rows of its own.
   const size_t warps = size_t{gridDim.x} * (BLOCK / 32);
@@ -908,7 +1036,37 @@ __global__ void fold(typename Op::Value* out, const Element* in, size_t n) {
 }
 
 // A sum, too, often begins with a function of the elements. `Op::of` is its place: with x^2 it is the square of a
-// norm, with x y of two arrays a **dot product**, which one of the exercises asks for.
+// norm. With x y of two arrays it is a **dot product**, a sum that reads twice as many bytes:
+
+/// *out = the dot product of x and y, n floats each.
+///
+/// The rest as `last_block_adds`. Launch: blocks of THREADS, any number of them.
+/// Requires: x and y are aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    dot_product(float* out, float* partial, unsigned* tickets, const float* x, const float* y,
+                size_t n) {
+  constexpr unsigned TILE = THREADS * LOADS;  // float4 of each array that a block takes at a time
+  const auto x4 = reinterpret_cast<const float4*>(x), y4 = reinterpret_cast<const float4*>(y);
+  const size_t whole = n / 4, step = size_t{gridDim.x} * TILE, rest = 4 * whole + threadIdx.x;
+  float sum = blockIdx.x == 0 && rest < n ? x[rest] * y[rest] : 0;
+  for (size_t i = size_t{blockIdx.x} * TILE + threadIdx.x; i < whole; i += step) {
+    float4 a[LOADS] = {}, b[LOADS] = {};
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) {
+      const size_t at = i + u * THREADS;
+      if (at < whole) a[u] = __ldcs(x4 + at), b[u] = __ldcs(y4 + at);
+    }
+#pragma unroll
+    for (unsigned u = 0; u < LOADS; ++u) {
+      sum += (a[u].x * b[u].x + a[u].y * b[u].y) + (a[u].z * b[u].z + a[u].w * b[u].w);
+    }
+  }
+  sum = block_sum<THREADS>(sum);
+  if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
+}
+
+// `Checksum` has no peer: the reductions of CUB and Thrust ask for an operator that commutes.
 //
 // ## 12. Where is the maximum?
 //
@@ -1068,20 +1226,13 @@ __global__ void histogram_global(unsigned* bins, const std::uint8_t* in, size_t 
 // whatever the data is, no two lanes of a warp ever meet. That takes 32 KiB, so that four blocks fit on an SM.
 //= 32 KiB: 256 * 32 * 4 / 1024
 
-/// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
-///
-/// Launch: blocks of THREADS, any number of them.
-/// Requires: in is aligned to 16 bytes.
-template <unsigned THREADS, unsigned LOADS, unsigned COPIES>
-__global__ void __launch_bounds__(THREADS, FULL / THREADS)
-    histogram_shared(unsigned* bins, const std::uint8_t* in, size_t n) {
-  __shared__ unsigned counts[256][COPIES];  // (byte, copy)
+/// Counts the bytes of one thread: LOADS uint4 of each tile that its block takes, a grid's length apart, and one of up
+/// to 15 bytes at the end of the array.
+/// @param mine  counters in shared memory; that of byte b is mine[b * STRIDE]
+template <unsigned THREADS, unsigned LOADS, unsigned STRIDE>
+__device__ void count_bytes(unsigned* mine, const std::uint8_t* in, size_t n) {
   const uint4* const vectors = reinterpret_cast<const uint4*>(in);
   const unsigned t = threadIdx.x;
-  for (unsigned i = t; i < 256 * COPIES; i += THREADS) counts[i / COPIES][i % COPIES] = 0;
-  __syncthreads();
-
-  unsigned* const mine = &counts[0][t % COPIES];
   const size_t whole = n / 16, step = size_t{gridDim.x} * THREADS * LOADS;
   for (size_t i = size_t{blockIdx.x} * THREADS * LOADS + t; i < whole; i += step) {
     uint4 vector[LOADS];
@@ -1095,11 +1246,26 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
       const unsigned words[4] = {vector[u].x, vector[u].y, vector[u].z, vector[u].w};
 #pragma unroll
       for (unsigned b = 0; b < 16; ++b) {
-        atomicAdd(mine + (words[b / 4] >> b % 4 * 8 & 0xff) * COPIES, 1u);
+        atomicAdd(mine + (words[b / 4] >> b % 4 * 8 & 0xff) * STRIDE, 1u);
       }
     }
   }
-  if (blockIdx.x == 0 && t < n % 16) atomicAdd(mine + in[16 * whole + t] * COPIES, 1u);
+  if (blockIdx.x == 0 && t < n % 16) atomicAdd(mine + in[16 * whole + t] * STRIDE, 1u);
+}
+
+/// The same; each block counts in shared memory first, lane l in copy l % COPIES of the counters.
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS, unsigned COPIES>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    histogram_shared(unsigned* bins, const std::uint8_t* in, size_t n) {
+  __shared__ unsigned counts[256][COPIES];  // (byte, copy)
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < 256 * COPIES; i += THREADS) counts[i / COPIES][i % COPIES] = 0;
+  __syncthreads();
+
+  count_bytes<THREADS, LOADS, COPIES>(&counts[0][t % COPIES], in, n);
   __syncthreads();  // all of the block's bytes are counted
 
   // Thread b adds up the copies of counter b; each begins with another copy, hence another bank.
@@ -1131,7 +1297,40 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 1.7 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
-// Most texts show one copy for each *warp* instead of each lane. An exercise asks for it.
+// Most texts show one copy for each *warp* instead of each lane.
+//
+//? warp_copies: With a copy for each warp, and random bytes: how many wavefronts does an atomic request take?
+//? answer: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
+//?   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
+//? unit: wavefronts
+//? near: 10 %
+
+/// The same; each warp counts in a copy of its own.
+///
+/// Launch: blocks of THREADS, any number of them.
+/// Requires: in is aligned to 16 bytes.
+template <unsigned THREADS, unsigned LOADS>
+__global__ void __launch_bounds__(THREADS, FULL / THREADS)
+    histogram_warps(unsigned* bins, const std::uint8_t* in, size_t n) {
+  __shared__ unsigned counts[THREADS / 32][256];  // (warp, byte)
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < 8 * THREADS; i += THREADS) counts[i / 256][i % 256] = 0;
+  __syncthreads();
+
+  count_bytes<THREADS, LOADS, 1>(counts[t / 32], in, n);
+  __syncthreads();  // all of the block's bytes are counted
+
+  for (unsigned b = t; b < 256; b += THREADS) {
+    unsigned sum = 0;
+    for (unsigned w = 0; w < THREADS / 32; ++w) sum += counts[w][b];
+    if (sum > 0) atomicAdd(bins + b, sum);
+  }
+}
+
+// As many as with one copy for the block, 3.1. A request is one of a warp, and the lanes of a warp still share 256
+// counters. What a copy for each warp avoids is that two warps want the same counter one after the other.
+//= 3.1: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
+//=   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
@@ -1161,9 +1360,11 @@ struct Sums {
         out(1, "out"),
         partial(n / 64 + 4096, "partial"),
         words(4096, "words"),
+        tickets(1, "tickets"),
         values(lab::random_floats(n, chapter.seed())) {
     in.upload(values);
     words.zero();
+    tickets.zero();
     sum = std::accumulate(values.begin(), values.end(), 0.0);
     add_peer();
   }
@@ -1225,6 +1426,7 @@ struct Sums {
   lab::DeviceBuffer<float> in, out, partial;
   lab::DeviceBuffer<float> cub_out{1, "CUB's sum"};
   lab::DeviceBuffer<Word> words;
+  lab::DeviceBuffer<unsigned> tickets;
   std::vector<float> values;
   double sum = 0;
 };
@@ -1268,6 +1470,7 @@ void add_sums(Sums& sums) {
 
   sums.add("grid_stride", "", [&] { sums.in_two_passes(grid_stride, BLOCK, BLOCK); });
   sums.add("shuffled", "", [&] { sums.in_two_passes(shuffled, BLOCK, BLOCK); });
+  sums.add("shuffled", "by=groups", [&] { sums.in_two_passes(group_sums, BLOCK, BLOCK); });
   sums.add("vectors", "loads=1", [&] { sums.in_two_passes(vectors<512, 1>, 512, 4 * 512); });
   sums.add("vectors", "loads=2", [&] { sums.in_two_passes(vectors<512, 2>, 512, 4 * 1024); });
   sums.add("vectors", "loads=4", [&] { sums.in_two_passes(vectors<512, 4>, 512, 4 * 2048); });
@@ -1277,7 +1480,205 @@ void add_sums(Sums& sums) {
     const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
     kernel<<<blocks, 512>>>(sums.out.data(), sums.words.data(), sums.in.data(), sums.n);
   });
+  sums.add("single_pass", "by=ticket", [&] {
+    const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), 4);
+    ticketed<512, 8><<<blocks, 512>>>(sums.out.data(), sums.partial.data(), sums.tickets.data(),
+                                      sums.in.data(), sums.n, 0);
+  });
+  const auto synced = [&](std::string_view variant, unsigned barriers) {
+    sums.add("single_pass", variant, [=, &sums] {
+      const auto kernel = grid_synced<512, 8>;
+      const unsigned blocks = blocks_for(lab::ceil_div(sums.n, 4 * 4096), resident(kernel, 512, 4));
+      float *out = sums.out.data(), *partial = sums.partial.data();
+      const float* in = sums.in.data();
+      size_t n = sums.n;
+      unsigned times = barriers;
+      void* arguments[] = {&out, &partial, &in, &n, &times};
+      CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, 512,
+                                             arguments));
+    });
+  };
+  synced("by=grid_sync", 1);
+  synced("by=grid_sync,barriers=101", 101);
 }
+
+/// Small sums: 2^20 elements at most, launched again and again, or fetched by the host.
+struct Small {
+  static constexpr unsigned LAUNCHES = 16, THREADS = 128;
+  template <class T>
+  using Kernel = std::function<void(T* out, unsigned first)>;
+
+  Small(lab::Chapter& chapter, size_t of)
+      : chapter(chapter),
+        n(std::min(of, size_t{1} << 20)),
+        floats(of_both_signs(lab::random_floats(n, chapter.seed()))),
+        ints(lab::random_values<unsigned>(n, chapter.seed())),
+        sum(std::accumulate(floats.begin(), floats.end(), 0.0)),
+        sum_of_ints(std::accumulate(ints.begin(), ints.end(), 0u)) {
+    tickets.zero();
+    add_launches();
+    add_ways_to_the_host();
+  }
+
+  /// Every other one negated: their sum is small, and what rounding does to it is seen.
+  static std::vector<float> of_both_signs(std::vector<float> values) {
+    for (size_t i = 1; i < values.size(); i += 2) values[i] = -values[i];
+    return values;
+  }
+
+  double bytes() const { return 4.0 * static_cast<double>(n); }
+  /// @param depth  the longest chain of additions
+  lab::Comparison verify(const std::vector<float>& got, size_t depth = 128) const {
+    const lab::Tolerance tolerance = lab::tolerance_for_sum(std::max<size_t>(n, 1), 0.5, depth);
+    return lab::compare(got, std::vector<double>(got.size(), sum), tolerance);
+  }
+  /// Whether all launches left the same bits; the error is how far they are from the first.
+  template <class T>
+  static lab::Comparison same_bits(const std::vector<T>& got) {
+    return lab::compare(got, std::vector<T>(got.size(), got[0]));
+  }
+
+  /// Registers LAUNCHES launches, in each of which the blocks have other shares.
+  template <class T>
+  void add_launches(std::string_view variant, lab::DeviceBuffer<T>& out, const Kernel<T>& kernel,
+                    const std::function<lab::Comparison(const std::vector<T>&)>& check) {
+    chapter.add({.name = "integers",
+                 .launch =
+                     [=, &out] {
+                       CUDA_CHECK(cudaMemsetAsync(out.data(), 0, out.size_bytes()));
+                       for (unsigned i = 0; i < LAUNCHES; ++i) kernel(out.data() + i, 5 * i);
+                     },
+                 .verify = [=, &out] { return check(out.download()); },
+                 .variant = std::string(variant),
+                 .show =
+                     [&out] {
+                       std::vector<T> all = out.download();
+                       const double apart = same_bits(all).max_error;
+                       std::sort(all.begin(), all.end());
+                       const auto end = std::unique(all.begin(), all.end());
+                       std::printf(
+                           "  %u launches, %td different sums, up to %g away from the first\n",
+                           LAUNCHES, end - all.begin(), apart);
+                     },
+                 .timed = false,
+                 .outputs = {&out}});
+  }
+
+  void add_launches() {
+    add_launches<float>(
+        "of=floats,by=ticket,launches=16", several,
+        [this](float* out, unsigned first) {
+          const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * THREADS), FULL / THREADS);
+          CUDA_CHECK(cudaMemsetAsync(partial.data(), 0xff, partial.size_bytes()));  // NaNs
+          ticketed<THREADS, 1>
+              <<<blocks, THREADS>>>(out, partial.data(), tickets.data(), d_floats.data(), n, first);
+        },
+        [this](const std::vector<float>& got) {
+          const lab::Comparison right = verify(got);
+          return right.pass ? same_bits(got) : right;
+        });
+    // Here the same test has to find a difference, or it could find none above.
+    const unsigned blocks = blocks_for(lab::ceil_div(n, BLOCK), FULL / BLOCK);
+    add_launches<float>(
+        "of=floats,launches=16", several,
+        [=, this](float* out, unsigned first) {
+          atomic_sum<<<blocks, BLOCK>>>(out, d_floats.data(), n, first);
+        },
+        [=, this](const std::vector<float>& got) {
+          lab::Comparison right = verify(got, size_t{blocks} * (BLOCK / 32) + 128);
+          const lab::Comparison same = same_bits(got);
+          if (!right.pass) return right;
+          if (blocks >= 32 && same.pass) {
+            return lab::verdict(false, "atomics in any order, and all sums have the same bits");
+          }
+          right.max_error = same.max_error;
+          return right;
+        });
+    add_launches<unsigned>(
+        "of=ints,launches=16", several_ints,
+        [=, this](unsigned* out, unsigned first) {
+          atomic_sum<<<blocks, BLOCK>>>(out, d_ints.data(), n, first);
+        },
+        [this](const std::vector<unsigned>& got) {
+          return lab::compare(got, std::vector<unsigned>(got.size(), sum_of_ints));
+        });
+  }
+
+  /// Registers a way in which the sum gets into a variable of the host, which waits for it.
+  /// @param to     what the variant is called
+  /// @param out    where the kernel writes the sum
+  /// @param fetch  waits, and returns the sum
+  void add_way(const std::string& to, float* out, const std::function<float()>& fetch) {
+    const auto result = std::make_shared<float>();
+    chapter.add({.name = "single_pass",
+                 .prepare = [=] { *result = std::nanf(""); },
+                 .launch =
+                     [=, this] {
+                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 4096), 4);
+                       ticketed<512, 8><<<blocks, 512>>>(out, partial.data(), tickets.data(),
+                                                         d_floats.data(), n, 0);
+                       *result = fetch();
+                     },
+                 .verify = [=, this] { return verify({*result}); },
+                 .bytes = bytes(),
+                 .peer = "Thrust",
+                 .variant = "to=" + to,
+                 .clock = lab::Clock::host,
+                 .outputs = {&one, &pinned, &mapped}});
+  }
+
+  void add_ways_to_the_host() {
+    if (const lab::ThrustSum thrust = lab::thrust_sum(d_floats.data(), n)) {
+      const auto result = std::make_shared<float>();
+      chapter.peer({.name = "Thrust",
+                    .launch = [=] { *result = thrust(); },
+                    .bytes = bytes(),
+                    .verify = [=, this] { return verify({*result}); },
+                    .prepare = [=] { *result = std::nanf(""); },
+                    .clock = lab::Clock::host});
+    } else {
+      chapter.skip_peer("Thrust", lab::why_no_cub);
+    }
+    const auto wait = [] { CUDA_CHECK(cudaStreamSynchronize(nullptr)); };
+    add_way("pageable", one.data(), [this] {
+      float sum = 0;
+      CUDA_CHECK(cudaMemcpy(&sum, one.data(), sizeof sum, cudaMemcpyDeviceToHost));
+      return sum;
+    });
+    add_way("pinned", one.data(), [=, this] {
+      CUDA_CHECK(cudaMemcpyAsync(pinned.data(), one.data(), sizeof(float), cudaMemcpyDeviceToHost,
+                                 nullptr));
+      wait();
+      return pinned[0];
+    });
+    add_way("mapped", mapped.device_data(), [=, this] {
+      wait();
+      return mapped[0];
+    });
+    float* managed = nullptr;
+    CUDA_CHECK(cudaMallocManaged(&managed, sizeof(float)));
+    owned.reset(managed, cudaFree);
+    add_way("managed", managed, [=] {
+      wait();
+      return std::exchange(*managed, std::nanf(""));  // the next sum is not this one
+    });
+  }
+
+  lab::Chapter& chapter;
+  const size_t n;
+  const std::vector<float> floats;
+  const std::vector<unsigned> ints;
+  const double sum;
+  const unsigned sum_of_ints;
+  lab::DeviceBuffer<float> d_floats{floats, "a few floats"};
+  lab::DeviceBuffer<unsigned> d_ints{ints, "a few ints"};
+  lab::DeviceBuffer<float> partial{8192, "sums of blocks"}, several{LAUNCHES, "several sums"};
+  lab::DeviceBuffer<unsigned> tickets{1, "tickets"}, several_ints{LAUNCHES, "several sums of ints"};
+  lab::DeviceBuffer<float> one{1, "one sum"};
+  lab::PinnedBuffer<float> pinned{1, "a pinned sum"};
+  lab::MappedBuffer<float> mapped{1, "a mapped sum"};
+  std::shared_ptr<float> owned;
+};
 
 /// The folds of ints, and arg-max.
 struct Folds {
@@ -1295,6 +1696,7 @@ struct Folds {
       ties.push_back(std::floor(8 * sums.values[i]));
     }
     d_ties.upload(ties);
+    add_dot_product(sums);
     add_arg_max("input=random", sums.in, sums.values, sums.words);
     add_arg_max("input=ties", d_ties, ties, sums.words);
   }
@@ -1348,6 +1750,21 @@ struct Folds {
       return all;
     };
     const std::vector<unsigned> want = bits(folded);
+    std::string peer;
+    if constexpr (std::is_same_v<Op, Largest>) {
+      peer = "CUB's fold, largest";
+      if (const lab::CubLaunch cub = lab::cub_fold_largest(cub_out.data(), in.data(), n)) {
+        chapter.peer(
+            {.name = peer,
+             .launch = [cub] { cub(nullptr); },
+             .bytes = bytes(),
+             .verify =
+                 [=, this] { return lab::compare(cub_out.download(), std::vector<int>{folded}); },
+             .outputs = {&cub_out}});
+      } else {
+        chapter.skip_peer(peer, lab::why_no_cub);
+      }
+    }
     chapter.add({.name = "fold",
                  .launch =
                      [=, this] {
@@ -1359,9 +1776,46 @@ struct Folds {
                      },
                  .verify = [=] { return lab::compare(bits(result->download()[0]), want); },
                  .bytes = bytes(),
+                 .peer = peer,
                  .limit = lab::Limit::copy,
                  .variant = "op=" + op,
                  .outputs = {result.get(), partial.get()}});
+  }
+
+  /// The dot product of the floats and those with many ties.
+  void add_dot_product(Sums& sums) {
+    const double product =
+        std::inner_product(ties.begin(), ties.end(), sums.values.begin(), 0.0, std::plus<>(),
+                           [](double x, double y) { return x * y; });
+    const auto verify = [=, this](float got) {
+      const size_t terms = std::max<size_t>(n, 1);
+      return lab::compare(std::vector<float>{got}, std::vector<double>{product},
+                          lab::tolerance_for_sum(terms, 4, terms / 32768 + 64));
+    };
+    if (const lab::ThrustSum thrust = lab::thrust_dot_product(sums.in.data(), d_ties.data(), n)) {
+      const auto result = std::make_shared<float>();
+      chapter.peer({.name = "Thrust's inner product",
+                    .launch = [=] { *result = thrust(); },
+                    .bytes = 2 * bytes(),
+                    .verify = [=] { return verify(*result); },
+                    .prepare = [=] { *result = std::nanf(""); }});
+    } else {
+      chapter.skip_peer("Thrust's inner product", lab::why_no_cub);
+    }
+    chapter.add({.name = "fold",
+                 .launch =
+                     [=, this, &sums] {
+                       const unsigned blocks = blocks_for(lab::ceil_div(n, 4 * 1024), 4);
+                       dot_product<512, 2><<<blocks, 512>>>(sums.out.data(), sums.partial.data(),
+                                                            sums.tickets.data(), sums.in.data(),
+                                                            d_ties.data(), n);
+                     },
+                 .verify = [=, &sums] { return verify(sums.out.download()[0]); },
+                 .bytes = 2 * bytes(),
+                 .peer = "Thrust's inner product",
+                 .limit = lab::Limit::copy,
+                 .variant = "op=dot_product",
+                 .outputs = {&sums.out, &sums.partial}});
   }
 
   void add_arg_max(const std::string& variant, const lab::DeviceBuffer<float>& from,
@@ -1454,6 +1908,7 @@ struct Histograms {
              Launch{"histogram_shared", "copies=1,", histogram_shared<512, 2, 1>, 512, 16384, 4},
              Launch{"histogram_shared", "copies=8,", histogram_shared<512, 2, 8>, 512, 16384, 4},
              Launch{"histogram_shared", "copies=32,", histogram_shared<512, 2, 32>, 512, 16384, 4},
+             Launch{"histogram_shared", "copies=warps,", histogram_warps<512, 2>, 512, 16384, 4},
          }) {
       chapter.add({.name = std::string(one.rung),
                    .launch =
@@ -1487,6 +1942,7 @@ int main(int argc, char** argv) {
   Sums sums(chapter);
   add_sums(sums);
   Folds folds(chapter, sums);
+  Small small(chapter, sums.n);
   Histograms histograms(chapter, sums.n);
   return chapter.run();
 }

@@ -101,6 +101,7 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0) *out = total;
 }
 
+// [hide] The graphs of launches, and CUB's
 namespace {
 
 /// Launches that were recorded once and are launched as one.
@@ -220,3 +221,4 @@ const lab::Rungs here([](lab::Chapter& chapter) {
 });
 
 }  // namespace
+// [/hide]

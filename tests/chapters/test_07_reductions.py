@@ -37,6 +37,8 @@ class Counts(unittest.TestCase):
         run = CHAPTER.run("--size", str(n), *only("vectors", "integers", "histogram_shared"))
         self.assertEqual(run.code, 0, run.explain())
         for row in run.rows:
+            if "launches=" in row.get("variant", ""):
+                continue
             size = 1 if row["rung"] == "histogram_shared" else 4
             sectors = -(-n * size // 32)
             with self.subTest(row["rung"], variant=row.get("variant")):
@@ -113,7 +115,17 @@ MUTANTS = [
     ),
     ("arg_max", "value > best", "value >= best"),  # right, but for equal elements
     ("histogram_global", "i < n; i += threads", "i + 1 < n; i += threads"),
-    ("histogram_shared", "t < n % 16", "t < n % 4"),
+    ("histogram_shared", "t % COPIES], in, n", "t % COPIES], in, n / 16 * 16"),
+]
+# (function, text, what it becomes, rung, variant): the same for the variants with a kernel of their own.
+VARIANTS = [
+    ("group_sums", "lane < BLOCK / 32", "lane < BLOCK / 64", "shuffled", "by=groups"),
+    ("grid_synced", "b < gridDim.x", "b + 1 < gridDim.x", "single_pass", "by=grid_sync"),
+    ("dot_product", "x[rest] * y[rest]", "x[rest]", "fold", "op=dot_product"),
+    ("histogram_warps", "counts[t / 32], in, n", "counts[t / 32], in, n - 1", "histogram_shared", "copies=warps"),
+    # The first launch is right, and the next finds the tickets of the one before.
+    ("last_block_adds", "*tickets = 0", "*tickets += 0", "integers", "of=floats,by=ticket,launches=16"),
+    ("atomic_sum", "threadIdx.x % 32 == 0", "threadIdx.x % 64 == 0", "integers", "of=ints,launches=16"),
 ]
 
 
@@ -125,6 +137,30 @@ class Mutants(unittest.TestCase):
         for rung, _, mistake in MUTANTS:
             with self.subTest(rung=rung, mistake=mistake):
                 self.assertIn("FAIL", {row["status"] for row in run.rows if row["rung"] == rung}, run.explain())
+
+    def test_so_is_every_mistake_of_a_variant(self):
+        with Mutant(CHAPTER, [mutant[:3] for mutant in VARIANTS]) as program:
+            run = program.run()
+        self.assertEqual(run.code, 1, run.explain())
+        for _, _, mistake, rung, variant in VARIANTS:
+            with self.subTest(rung=rung, mistake=mistake):
+                rows = [row for row in run.rows if row["rung"] == rung and row.get("variant", "").startswith(variant)]
+                self.assertTrue(rows)
+                self.assertEqual({row["status"] for row in rows}, {"FAIL"}, run.explain())
+
+    def test_an_order_that_changes_is_noticed(self):
+        """Sums by tickets whose order is that of the blocks' numbers, not of their shares; and a control that could find
+        no difference, as the sums are exact in any order."""
+        order = ("ticketed", "(sum, block, partial", "(sum, blockIdx.x, partial")
+        exact = ("Small", "floats(of_both_signs(lab::random_floats(n, chapter.seed())))", "floats(n, 0.5f)")
+        for mutant, wrong, right in (
+            (order, "of=floats,by=ticket,launches=16", "of=floats,launches=16"),
+            (exact, "of=floats,launches=16", "of=floats,by=ticket,launches=16"),
+        ):
+            with self.subTest(mutant[0]), Mutant(CHAPTER, [mutant]) as program:
+                run = program.run(*only("integers"))
+                self.assertEqual(run.row("integers", wrong)["status"], "FAIL", run.explain())
+                self.assertEqual(run.row("integers", right)["status"], "PASS", run.explain())
 
     def test_a_block_that_is_no_power_of_two(self):
         """What padding to a power of two hides: a tree over 192 elements leaves some out."""
@@ -138,6 +174,7 @@ class Mutants(unittest.TestCase):
         changes = [
             ("last_warp_sum", "    __syncwarp();  // all lanes have read\n", ""),
             ("block_sum", "  __syncthreads();\n", ""),
+            ("last_block_adds", "    __threadfence();  // the sum is visible before the ticket is drawn\n", ""),
             ("single_pass", "  __syncthreads();  // the first block_sum has been read\n", ""),
             ("vectors", "thread_sum<THREADS, LOADS>(in, n)", "thread_sum<THREADS, LOADS>(in, n + 4)"),
             # And the other way round: demonstrations that make no mistake.
@@ -149,11 +186,14 @@ class Mutants(unittest.TestCase):
         self.assertEqual(run.code, 1, run.explain())
         text = " ".join(run.out.split())
         for rung, finding in (("last_warp", "shared-race"), ("shuffled", "shared-race"), ("vectors", "out-of-bounds")):
-            reasons = " ".join(row["reason"] for row in run.rows if row["rung"] == rung)
+            reasons = " ".join(row.get("reason", "") for row in run.rows if row["rung"] == rung)
             self.assertIn(finding, reasons, rung)
         self.assertIn("raised nothing", text)
-        for rung in ("wrong_modulo", "past_the_end", "single_pass"):
-            self.assertNotEqual(run.row(rung)["status"], "PASS", rung)
+        for rung, variant in (("wrong_modulo", None), ("past_the_end", None), ("single_pass", "by=ticket")):
+            self.assertNotEqual(run.row(rung, variant)["status"], "PASS", rung)
+        (single_pass,) = (row for row in run.rows if row["rung"] == "single_pass" and not row.get("variant"))
+        self.assertNotEqual(single_pass["status"], "PASS")
+        self.assertIn("race", run.row("single_pass", "by=ticket")["reason"])
 
 
 if __name__ == "__main__":

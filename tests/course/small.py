@@ -44,7 +44,8 @@ def row(rung, variant, size, **more):
 
 
 def timed(rung, variant, size, ms, ratio):
-    return row(rung, variant, size, time_ms={"median": ms}, rate=2 * ms, rate_unit="GB/s", ratio_to_peer=ratio)
+    times = {"time_ms": {"median": ms}, "rate": 2 * ms, "rate_unit": "GB/s", "ratio_to_peer": ratio}
+    return row(rung, variant, size, max_error=ms / 1e6, **times)
 
 
 def report(backend, rows, **more):

@@ -8,6 +8,7 @@ REF is "rung", "rung/variant" or, of another chapter, "02:rung/variant":
     first(REF[, SIZE])              milliseconds of the first launch, on the host's clock
     rate(REF[, SIZE])               GB/s or GFLOP/s
     ratio(REF[, SIZE])              the peer's time over the rung's
+    error(REF[, SIZE])              the largest error that the check found
     limit("copy" | "fma" | KEY)     what the machine reached: GB/s, GFLOP/s, or another key of `limits`
     hw(REF, NAME)                   what Nsight Compute counted at the simulator's size
     ncu(REF, METRIC[, SIZE])        a metric of Nsight Compute at a measured size
@@ -115,6 +116,9 @@ class Numbers:
 
     def ratio(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
         return self._measured(ref, size, gpu, "ratio_to_peer")
+
+    def error(self, ref: str, size=None, gpu: str = stored.FIRST_GPU) -> float:
+        return self._measured(ref, size, gpu, "max_error")
 
     def limit(self, name: str, gpu: str = stored.FIRST_GPU) -> float:
         owner, key, _ = self._resolve(name, rung=False)
@@ -287,7 +291,7 @@ class Numbers:
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 
-FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "limit", "hw", "ncu", "sass")
+FUNCTIONS = ("count", "ms", "first", "rate", "ratio", "error", "limit", "hw", "ncu", "sass")
 
 
 def evaluate(expression: str, numbers: Numbers | None):

@@ -5,6 +5,7 @@ namespace lab {
 
 CubLaunch cub_sum(float*, const float*, std::size_t) { return {}; }
 CubLaunch cub_sum(int*, const int*, std::size_t) { return {}; }
+CubLaunch cub_fold_largest(int*, const int*, std::size_t) { return {}; }
 CubLaunch cub_arg_max(float*, std::int64_t*, const float*, std::size_t) { return {}; }
 CubLaunch cub_histogram(int*, const std::uint8_t*, std::size_t) { return {}; }
 CubLaunch cub_exclusive_sum(unsigned*, const unsigned*, std::size_t) { return {}; }
@@ -16,5 +17,8 @@ CubLaunch cub_scatter_add(unsigned*, unsigned, const unsigned*, const unsigned*,
 }
 CubLaunch thrust_gather(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
 CubLaunch thrust_scatter(unsigned*, const unsigned*, const unsigned*, std::size_t) { return {}; }
+
+ThrustSum thrust_sum(const float*, std::size_t) { return {}; }
+ThrustSum thrust_dot_product(const float*, const float*, std::size_t) { return {}; }
 
 }  // namespace lab

@@ -18,10 +18,24 @@ CubLaunch sum_of(T* out, const T* in, std::size_t n) {
   });
 }
 
+/// The larger of two.
+struct Larger {
+  __host__ __device__ int operator()(int a, int b) const { return a < b ? b : a; }
+};
+
 }  // namespace
 
 CubLaunch cub_sum(float* out, const float* in, std::size_t n) { return sum_of(out, in, n); }
 CubLaunch cub_sum(int* out, const int* in, std::size_t n) { return sum_of(out, in, n); }
+
+CubLaunch cub_fold_largest(int* out, const int* in, std::size_t n) {
+  return detail::with_count(n, [=](auto count) {
+    return detail::with_temporary([=](void* temporary, std::size_t& bytes, cudaStream_t stream) {
+      return cub::DeviceReduce::Reduce(temporary, bytes, in, out, count, Larger{},
+                                       std::numeric_limits<int>::min(), stream);
+    });
+  });
+}
 
 CubLaunch cub_arg_max(float* value, std::int64_t* index, const float* in, std::size_t n) {
   return detail::with_temporary([=](void* temporary, std::size_t& bytes, cudaStream_t stream) {

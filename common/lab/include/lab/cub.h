@@ -24,6 +24,9 @@ CubLaunch cub_sum(float* out, const float* in, std::size_t n);
 /// The same for ints.
 CubLaunch cub_sum(int* out, const int* in, std::size_t n);
 
+/// *out = the largest of n ints, INT_MIN of none, by `cub::DeviceReduce::Reduce` with an operator of our own.
+CubLaunch cub_fold_largest(int* out, const int* in, std::size_t n);
+
 /// *value = the largest of n floats, *index = the lowest index that has it, by `cub::DeviceReduce::ArgMax`.
 CubLaunch cub_arg_max(float* value, std::int64_t* index, const float* in, std::size_t n);
 
@@ -56,5 +59,14 @@ CubLaunch cub_scatter_add(unsigned* sums, unsigned size, const unsigned* index,
 CubLaunch thrust_gather(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n);
 /// out[index[i]] = in[i], by `thrust::scatter`.
 CubLaunch thrust_scatter(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n);
+
+/// Work of Thrust that waits for its result and returns it.
+using ThrustSum = std::function<float()>;
+
+/// The sum of n floats on the device, by `thrust::reduce`.
+ThrustSum thrust_sum(const float* in, std::size_t n);
+
+/// The dot product of x and y, n floats each on the device, by `thrust::inner_product`.
+ThrustSum thrust_dot_product(const float* x, const float* y, std::size_t n);
 
 }  // namespace lab
