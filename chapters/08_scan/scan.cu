@@ -1579,11 +1579,12 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
   scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
 }
 
-// 102 bytes. Each of the two passes reads keys, keys again and values, and writes both: 20. A tile has 16 pairs of a
-// digit on average, whose places begin and end within sectors, so that the stores touch half as many again; and each
-// tile has 256 counts. Marks, scan and ends take 5, 9 and 8. If all indices are equal, it is 78.
+// 102 bytes. Each of the two passes reads keys, then keys and values, and writes both: 20. The counts come on top, and
+// the sectors in which the places of a digit begin and end: a tile has only 16 pairs of each. Marks, scan and ends are
+// the rest. If all indices are equal, it is 78.
 //= 102 bytes: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort,
 //=   uniform", "global_store_sectors")) / 50021
+//= 20: 4 + 8 + 8
 //= 16 pairs: 4096 / 256
 //= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
 //=   "global_store_sectors")) / 50021
