@@ -153,9 +153,9 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 // ```{drawing} lanes
 // ```
 //
-// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 231 ms, and CUB 0.24 ms: 11 times less.
+// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 243 ms, and CUB 0.24 ms: 11 times less.
 //= 2.6 ms: ms("interleaved_modulo")
-//= 231 ms: ms("on_cpu")
+//= 243 ms: ms("on_cpu")
 //= 0.24 ms: ms("interleaved_modulo") * ratio("interleaved_modulo")
 //= 11 times: 1 / ratio("interleaved_modulo")
 //
@@ -582,9 +582,10 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 // The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
 // a block has thousands of elements.
 //
-// **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate.
+// **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate; 0.42 ms with cooperative groups.
 //= 0.42 ms: ms("shuffled")
 //= 0.58: ratio("shuffled")
+//= 0.42 ms with: ms("shuffled/by=groups")
 //
 // ## 8. Bytes in flight
 //
@@ -665,10 +666,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that: four blocks of
 // 512.
 //
-// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.244 ms, and 4.4
+// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.242 ms, and 4.4
 // TB/s. That is more than a copy gets, since the memory never switches between reading and writing.
 //= 0.97: ratio("vectors/loads=1")
-//= 0.244 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
+//= 0.242 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
 // ## 9. One kernel
 //
@@ -754,7 +755,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (threadIdx.x == 0) *out = total;
 }
 
-// Each block reports to a counter in L2 and reads it again and again until all others have come.
+// With a hundred barriers more, the sum takes 0.37 ms instead of 0.24 ms, so that one takes 1.3 us. Each block reports to a
+// counter in L2 and reads it again and again until all others have come.
+//= 0.37 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
+//= 1.3 us: 10 * (ms("single_pass/by=grid_sync,barriers=101") - ms("single_pass/by=grid_sync"))
 //
 // ### Value and flag in one word
 //
@@ -829,8 +833,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
 // a little from run to run.
 //
-// **Timed.** 0.241 ms, 1.01 times as fast as CUB, which launches two kernels.
-//= 0.241 ms, 1.01 times: (ms("single_pass"), ratio("single_pass"))
+// **Timed.** 0.239 ms, 1.01 times as fast as CUB, which launches two kernels. With tickets it takes 0.240 ms, with a
+// barrier for the grid 0.240 ms.
+//= 0.239 ms, 1.01 times: (ms("single_pass"), ratio("single_pass"))
+//= tickets it takes 0.240 ms: ms("single_pass/by=ticket")
+//= grid 0.240 ms: ms("single_pass/by=grid_sync")
 //
 // ### Small sums
 //
@@ -842,12 +849,13 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // uses the time before that call to ask L2 for its input, which nobody writes. Its hundred launches are recorded in a
 // CUDA graph, so that the host does not set the pace.
 //
-// **Timed.** A hundred sums take 0.35 ms with plain launches, 0.31 ms with programmatic ones and 0.28 ms with the
-// prefetch; CUB's take 1.32 times as long as the last.
-//= 0.35 ms: ms("small_sums/launch=plain")
+// **Timed.** A hundred sums take 0.34 ms with plain launches, 0.31 ms with programmatic ones and 0.29 ms with the
+// prefetch; CUB's take 1.27 times as long as the last, those of a newer CUB, 3.5, 1.25 times.
+//= 0.34 ms: ms("small_sums/launch=plain")
 //= 0.31 ms: ms("small_sums/launch=programmatic")
-//= 0.28 ms: ms("small_sums/launch=prefetch")
-//= 1.32 times: ratio("small_sums/launch=prefetch")
+//= 0.29 ms: ms("small_sums/launch=prefetch")
+//= 1.27 times: ratio("small_sums/launch=prefetch")
+//= 1.25 times: ratio("small_sums/launch=prefetch", gpu="h200_cccl")
 //
 // ### One number for the host
 //
@@ -855,8 +863,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // all kernels before it, and the next kernel cannot be launched before the host has it: the device idles for a way there
 // and back. So ask rarely, and leave the number on the device if only the next kernel needs it.
 //
-// If the host must have it, let the kernel's last thread write to {term}`pinned memory` that is mapped for the device, and
-// wait for the stream once, for everything. `thrust::reduce` returns its sum, so it waits each time.
+// **Timed**, by the host's clock, from the launch of a sum of 2^20 floats until a variable of the host has it: with
+// `cudaMemcpy` to pageable memory 22.6 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
+// 20.9 us. If the kernel writes to memory that the host can read itself, only the wait is left: 14.9 us for pinned memory
+// that is mapped for the device, and 14.9 us for managed memory. `thrust::reduce`, which returns its sum, takes 36.4 us.
+//= pageable memory 22.6 us: 1000 * ms("single_pass/to=pageable")
+//= stream 20.9 us: 1000 * ms("single_pass/to=pinned")
+//= 14.9 us for pinned: 1000 * ms("single_pass/to=mapped")
+//= and 14.9 us: 1000 * ms("single_pass/to=managed")
+//= sum, takes 36.4 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
 //
 // ## 10. Order
 //
@@ -939,8 +954,9 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
-// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` differ for floats, and are
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0018 apart for floats, and
 // equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
+//= 0.0018: error("integers/of=floats,launches=16")
 //
 // ## 11. Any operator
 //
@@ -1066,7 +1082,13 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// `Checksum` has no peer: the reductions of CUB and Thrust ask for an operator that commutes.
+// **Timed.** The dot product takes 0.48 ms; `thrust::inner_product`, which returns it to the host, takes 1.05 times as
+// long. `fold` with `Largest` takes 0.253 ms, and CUB's `DeviceReduce::Reduce` with such an operator 0.96 times as long.
+// `Checksum` has no peer: the reductions of both libraries ask for an operator that commutes.
+//= product takes 0.48 ms: ms("fold/op=dot_product")
+//= takes 1.05 times: ratio("fold/op=dot_product")
+//= 0.253 ms: ms("fold/op=largest")
+//= operator 0.96 times: ratio("fold/op=largest")
 //
 // ## 12. Where is the maximum?
 //
@@ -1286,15 +1308,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ```
 //
 // **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in global
-// memory take 33 ms, 178 ms and 197 ms, because all atomics meet in L2. One copy in shared memory takes 0.123, 0.085 and
-// 0.067 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is 0.076 ms and 0.075 ms: CUB takes 1.7 times as long for random bytes, 1.1
-// times for equal ones.
-//= 33 ms, 178 ms and 197 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
+// memory take 69 ms, 185 ms and 196 ms, because all atomics meet in L2. One copy in shared memory takes 0.120, 0.083 and
+// 0.066 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is 0.074 ms and
+// 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones.
+//= 69 ms, 185 ms and 196 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
 //=   ms("histogram_global/input=equal"))
-//= 0.123, 0.085 and 0.067 ms: (ms("histogram_shared/copies=1,input=random"),
+//= 0.120, 0.083 and 0.066 ms: (ms("histogram_shared/copies=1,input=random"),
 //=   ms("histogram_shared/copies=1,input=skewed"), ms("histogram_shared/copies=1,input=equal"))
-//= 0.076 ms and 0.075 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
-//= 1.7 times: ratio("histogram_shared/copies=32,input=random")
+//= 0.074 ms and 0.073 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
+//= 1.8 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
 // Most texts show one copy for each *warp* instead of each lane.
@@ -1331,6 +1353,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // counters. What a copy for each warp avoids is that two warps want the same counter one after the other.
 //= 3.1: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
+//
+// **Timed.** 0.122, 0.085 and 0.067 ms for the three inputs, with 16 KiB for each block.
+//= 0.122, 0.085 and 0.067 ms: (ms("histogram_shared/copies=warps,input=random"),
+//=   ms("histogram_shared/copies=warps,input=skewed"), ms("histogram_shared/copies=warps,input=equal"))
+//= 16 KiB: 512 // 32 * 256 * 4 / 1024
 
 // [hide] The launches, the peers, and what the checks expect
 namespace {
