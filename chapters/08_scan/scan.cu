@@ -211,10 +211,10 @@ void blelloch_launches(unsigned* out, const unsigned* in, size_t n, unsigned* tr
 // 32 are used. And both kernels wait for a launch after each step, even at the top of the tree, where a single
 // thread has work to do.
 //
-// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.69 ms.
+// **Timed.** For 2^28 elements the 28 steps take 24 ms, the two sweeps 8.3 ms. CUB takes 0.68 ms.
 //= 24 ms: ms("hillis_steele_launches")
 //= 8.3 ms: ms("blelloch_launches")
-//= 0.69 ms: ms("look_ahead") * ratio("look_ahead")
+//= 0.68 ms: ms("look_ahead") * ratio("look_ahead")
 //
 // **So:** the steps belong into a block, where a barrier costs less than a launch and the data can stay in
 // shared memory.
@@ -345,9 +345,9 @@ __global__ void __launch_bounds__(RUN / 2) blelloch(unsigned* out, const unsigne
 // addition and a few accesses that depend on each other, so each step costs the latency of shared memory and of
 // the barrier, however little work it has.
 //
-// **Timed**, as scans of 1024 elements side by side: 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
+// **Timed**, as scans of 1024 elements side by side: 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and
 // 1.6 ms once it is padded. Fewer additions have gained nothing.
-//= 1.7 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
+//= 1.6 ms for `hillis_steele`, 2.5 ms for `blelloch`, and 1.6 ms: (ms("hillis_steele"), ms("blelloch/pad=0"),
 //=   ms("blelloch/pad=1"))
 //
 // **So:** fewer operations are not less time. Steps that wait and lanes that idle cost as much as additions,
@@ -392,9 +392,13 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
-// **Timed.** 0 ms with one thread for each run, 0 ms with two and 0 ms with 32.
-//= 0 ms with one: ms("in_chunks/processors=1")
-//= 0 ms with two and 0 ms with 32: (ms("in_chunks/processors=2"), ms("in_chunks/processors=32"), 32)
+// **Timed.** For 2^20 elements it is 0.069 ms with one thread for each run, 0.045 ms with two and 0.038 ms with 32. For
+// 2^28 it is 4.4 ms, 4.4 ms and 8.2 ms: there are runs enough for all SMs, and 32 chunks side by side are not coalesced.
+//= 0.069 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
+//=   ms("in_chunks/processors=2", 1048576))
+//= 0.038 ms: ms("in_chunks/processors=32", 1048576)
+//= 4.4 ms, 4.4 ms and 8.2 ms: (ms("in_chunks/processors=1"), ms("in_chunks/processors=2"),
+//=   ms("in_chunks/processors=32"))
 //
 // On a GPU a **thread** scans a few elements in registers, a **warp** the totals of its threads, a **block** those of
 // its warps, the **grid** those of its blocks.
@@ -616,9 +620,9 @@ void three_kernels(unsigned* out, const unsigned* in, size_t n, unsigned* sums, 
 //=   first", "global_store_sectors")) / 50021
 //= two thirds: 8 / 12
 //
-// **Timed.** 1.07 ms and 0.80 ms, that is 0.65 and 0.86 of CUB's rate.
-//= 1.07 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
-//= 0.65 and 0.86: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
+// **Timed.** 1.06 ms and 0.80 ms, that is 0.64 and 0.85 of CUB's rate.
+//= 1.06 ms and 0.80 ms: (ms("three_kernels/scan first"), ms("three_kernels/reduce first"))
+//= 0.64 and 0.85: (ratio("three_kernels/scan first"), ratio("three_kernels/reduce first"))
 //
 // **So:** to get to 8 bytes, a block has to learn the sum of what precedes its tile while it holds the tile in
 // registers. It needs something from other blocks of the same launch.
@@ -738,9 +742,9 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.28 microseconds for each tile of 4096 elements, or 116 GB/s read and written. In tiles of 256
+// **Timed.** 19 ms: 0.28 microseconds for each tile of 4096 elements, or 115 GB/s read and written. In tiles of 256
 // elements, which many texts have, as many microseconds for each would leave 7 GB/s.
-//= 116 GB/s: rate("chained")
+//= 115 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
 //= 0.28 microseconds: ms("chained") / 65536 * 1e3
@@ -835,8 +839,8 @@ __global__ void __launch_bounds__(THREADS)
 // Each element is read once and written once: 8 bytes, plus a word of 8 bytes for each tile of 4096. What
 // remains to be paid is the clearing of the words before each launch.
 //
-// **Timed.** 1.5 ms with one lane and 0.92 ms with a warp, 0.76 of CUB's rate.
-//= 1.5 ms with one lane and 0.92 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
+// **Timed.** 1.5 ms with one lane and 0.90 ms with a warp, 0.76 of CUB's rate.
+//= 1.5 ms with one lane and 0.90 ms: (ms("look_back/width=1"), ms("look_back/width=32"))
 //= 0.76: ratio("look_back/width=32")
 //
 // ### The flag and its value (second reading)
@@ -883,14 +887,14 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
 //
-// **Timed.** 0.54 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.28 times as fast as CUB. For 2^24
-// elements it is 1.22 times as fast, for 2^20 still 1.14 times, although no block then gets more than one
+// **Timed.** 0.53 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.27 times as fast as CUB. For 2^24
+// elements it is 1.23 times as fast, for 2^20 still 1.21 times, although no block then gets more than one
 // tile.
-//= 0.54 ms: ms("look_ahead")
+//= 0.53 ms: ms("look_ahead")
 //= 0.94: rate("look_ahead") / limit("copy")
-//= 1.28 times: ratio("look_ahead")
-//= 1.22 times: ratio("look_ahead", 16777216)
-//= 1.14 times: ratio("look_ahead", 1048576)
+//= 1.27 times: ratio("look_ahead")
+//= 1.23 times: ratio("look_ahead", 16777216)
+//= 1.21 times: ratio("look_ahead", 1048576)
 //
 // ### When all tiles run at once (second reading)
 //
@@ -967,8 +971,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Timed.** 1.3 times as fast as CUB for 2^20 elements.
-//= 1.3 times: ratio("one_wave", 1048576)
+// **Timed.** 1.38 times as fast as CUB for 2^20 elements; 1.27 times as fast as CUB 3.5, which is newer than the toolkit.
+//= 1.38 times: ratio("one_wave", 1048576)
+//= 1.27 times: ratio("one_wave", 1048576, gpu="h200_cccl")
 //
 // ## 8. Many scans in one array
 //
@@ -1080,11 +1085,11 @@ __global__ void __launch_bounds__(THREADS)
 // then a segment begins where a key differs from the one before it, as in CUB's scan by key. (CUB has none by flags,
 // so only the keys have a peer.)
 //
-// **Timed.** `segmented` takes 1.4 ms with segments of two and 1.7 ms with a single one, since every
+// **Timed.** `segmented` takes 1.3 ms with segments of two and 1.6 ms with a single one, since every
 // look-back then goes as far as that of a scan. `segmented_ahead` takes 0.62 ms for both, and CUB's scan by
 // key 1.27 times as long as ours.
-//= 1.4 ms: ms("segmented/flags, every=2")
-//= 1.7 ms: ms("segmented/flags, one")
+//= 1.3 ms: ms("segmented/flags, every=2")
+//= 1.6 ms: ms("segmented/flags, one")
 //= 0.62 ms: ms("segmented_ahead/flags, one")
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
@@ -1170,10 +1175,10 @@ void sparse_times_vector(unsigned* y, const SparseMatrix& a, const unsigned* x,
 // to memory and back. Fusing the multiplication with the scan would save that. (There is no peer: cuSPARSE multiplies
 // floating-point numbers and bytes, not `unsigned`.)
 //
-// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 6.7 ms
-// instead of 6.0: products, heads and sums all pass through memory. Extension 4 saves a part of that.
+// **Timed.** For 2^20 values that is 1.9 times as fast as a thread for each row. For 2^28 it is slower, 7.0 ms
+// instead of 6.2: products, heads and sums all pass through memory. Extension 4 saves a part of that.
 //= 1.9 times: ms("sparse_times_vector/by rows", 1048576) / ms("sparse_times_vector/segmented", 1048576)
-//= 6.7 ms instead of 6.0: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
+//= 7.0 ms instead of 6.2: (ms("sparse_times_vector/segmented"), ms("sparse_times_vector/by rows"))
 //
 // ## 9. Where does my result go?
 //
@@ -1225,8 +1230,8 @@ __global__ void __launch_bounds__(THREADS)
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
 //
-// **Timed.** 0 ms, 0 of the rate of CUB's `DeviceSelect::If`.
-//= 0 ms, 0 of the rate: (ms("compact"), ratio("compact"))
+// **Timed.** 0.81 ms, 0.74 of the rate of CUB's `DeviceSelect::If`.
+//= 0.81 ms, 0.74 of the rate: (ms("compact"), ratio("compact"))
 //
 // ### Repeats
 //
@@ -1283,10 +1288,10 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // In one pass it is `compact` with another test: `repeats_in_one` gets the neighbour of its last element by a shuffle
 // from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.62 ms in one pass and 0.26 ms with roles. CUB takes 3.1
+// **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.26 ms with roles. CUB takes 3.1
 // times as long as the last; if all elements are equal, 1.76 times.
 //= 2.4 ms: ms("repeats_in_steps/density=0")
-//= 0.62 ms: ms("repeats_in_one/density=0")
+//= 0.61 ms: ms("repeats_in_one/density=0")
 //= 0.26 ms: ms("repeats_ahead/density=0")
 //= 3.1 times: ratio("repeats_ahead/density=0")
 //= 1.76 times: ratio("repeats_ahead/density=1")
@@ -1368,9 +1373,9 @@ void permute(unsigned* out, const unsigned* in, const unsigned* index, size_t n,
 //= it is 4 again: count("permute/by=scatter, sectors", "global_store_sectors") / count("permute/by=scatter, sectors",
 //=   "global_store_requests")
 //
-// **Timed.** In order 0 ms, with random sectors 0 ms, at random 0 ms for the gather and 0 ms for the scatter.
-//= In order 0 ms, with random sectors 0 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
-//= 0 ms for the gather and 0 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
+// **Timed.** In order 1.2 ms, with random sectors 1.6 ms, at random 7.4 ms for the gather and 16.9 ms for the scatter.
+//= In order 1.2 ms, with random sectors 1.6 ms: (ms("permute/by=gather, ordered"), ms("permute/by=gather, sectors"))
+//= 7.4 ms for the gather and 16.9 ms for the scatter: (ms("permute/by=gather, random"), ms("permute/by=scatter, random"))
 //
 // A scatter that *adds* is the hard one, since two threads may have the same index: a histogram (chapter 07), the
 // transpose of a sparse matrix times a vector, the gradient of a table. With atomic additions it takes a line.
@@ -1589,13 +1594,13 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
 //=   "global_store_sectors")) / 50021
 //
-// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 0 ms by atomics and 0 ms by sorting; skewed, where
-// index k has a share of about 1/k, 0 ms and 0 ms; with equal ones 0 ms and 0 ms. CUB's sort and reduction by key take
-// 0 times as long as ours with uniform indices.
-//= 0 ms by atomics and 0 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 0 ms and 0 ms; with equal ones 0 ms and 0 ms: (ms("scatter_add/by=atomic, skewed"),
+// **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.5 ms by atomics and 12 ms by sorting; skewed, where
+// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 197 ms and 6.8 ms. CUB's sort and reduction by key
+// take 0.37 times as long as ours with uniform indices; its sort looks back, as extension 3 asks.
+//= 3.5 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
+//= 42 ms and 10 ms; with equal ones 197 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
-//= 0 times: ratio("scatter_add/by=sort, uniform")
+//= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //
 // **So:** atomics where threads seldom meet, a sort where they often do. Two more reasons to sort: an operator that no
 // atomic has, and the order. Atomics add in another order in each run, so that float sums differ. A stable sort
