@@ -1093,7 +1093,7 @@ __global__ void __launch_bounds__(THREADS)
 //= 0.62 ms: ms("segmented_ahead/flags, one")
 //= 1.27 times: ratio("segmented_ahead/keys, every=100")
 //
-// ### A sparse matrix times a vector
+// ### A sparse matrix times a vector (second reading)
 //
 // A sparse matrix is stored by rows, without its zeros (compressed sparse rows, CSR): the values of all rows
 // one after the other, the column of each value, and for each row where it starts. The product with a vector x
