@@ -647,6 +647,23 @@ TEST(InvalidMask, NamesLanesThatNeverCome) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+__global__ void shuffle_in_a_branch(int* out) {
+  int value = static_cast<int>(threadIdx.x);
+  if (threadIdx.x < 16) value = __shfl_sync(0xffffffffu, value, 3);
+  out[threadIdx.x] = __shfl_sync(0xffffffffu, value + 100, 5);
+}
+
+// The first shuffle of one half is made with the second one of the other half, whose one call is over then.
+TEST(InvalidMask, AShuffleServesOneOther) {
+  Buffer<int> out(32);
+  shuffle_in_a_branch<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{"invalid-mask"});
+  std::vector<int> host(32);
+  cudaMemcpy(host.data(), out.data(), 128, cudaMemcpyDeviceToHost);
+  EXPECT_EQ(host[0], 103);
+  EXPECT_EQ(host[16], 5);
+}
+
 TEST(Sample, CountsSomeBlocksAndRunsAll) {
   constexpr int n = 64 * 256;
   Buffer<float> out(n);
