@@ -664,6 +664,64 @@ TEST(InvalidMask, AShuffleServesOneOther) {
   EXPECT_EQ(host[16], 5);
 }
 
+struct Shape {
+  int edge;
+  __host__ __device__ explicit Shape(int edge_of_it) : edge(edge_of_it) {}
+  __host__ __device__ virtual int corners() const { return edge; }
+};
+struct Prism : Shape {
+  using Shape::Shape;
+  __host__ __device__ int corners() const override { return 2 * edge; }
+};
+__global__ void ask_shape(const Shape* shape, int* out) { *out = shape->corners(); }
+__global__ void make_shape(void* place) { new (place) Prism(3); }
+
+// What the kernel says of a shape of three edges, and what is found.
+int corners_of(const void* shape, const Kinds& wanted) {
+  int* out = nullptr;
+  cudaMallocManaged(&out, sizeof(int));
+  *out = 0;
+  ask_shape<<<1, 1>>>(static_cast<const Shape*>(shape), out);
+  cudaDeviceSynchronize();
+  EXPECT_EQ(kinds(), wanted);
+  const int corners = *out;
+  if (!wanted.empty()) return corners;  // all is freed
+  cudaFree(out);
+  return corners;
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheHost) {
+  const Prism prism(3);
+  Buffer<Prism> copied(1);
+  cudaMemcpy(static_cast<void*>(copied.data()), &prism, sizeof(Prism), cudaMemcpyHostToDevice);
+  EXPECT_EQ(corners_of(copied.data(), {"device-access"}), 0);
+  EXPECT_NE(simt::launch(simt::launch_count() - 1).findings.size(), 0u);
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectInManagedMemory) {
+  void* place = nullptr;
+  cudaMallocManaged(&place, sizeof(Prism));
+  new (place) Prism(3);
+  EXPECT_EQ(corners_of(place, {"device-access"}), 0);
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheDevice) {
+  const Prism prism(3);
+  void *place = nullptr, *other = nullptr;
+  cudaMallocManaged(&place, sizeof(Prism));
+  cudaMalloc(&other, sizeof(Prism));
+  new (place) Prism(3);
+  make_shape<<<1, 1>>>(place);  // a kernel makes it anew
+  EXPECT_EQ(corners_of(place, {}), 6);
+  alignas(Prism) unsigned char kept[sizeof(Prism)];  // away and back again
+  cudaMemcpy(kept, place, sizeof(Prism), cudaMemcpyDefault);
+  cudaMemcpy(other, kept, sizeof(Prism), cudaMemcpyHostToDevice);
+  EXPECT_EQ(corners_of(other, {}), 6);
+  cudaMemcpy(place, &prism, sizeof(Prism), cudaMemcpyDefault);
+  cudaMemcpy(other, place, sizeof(Prism), cudaMemcpyDeviceToDevice);
+  EXPECT_EQ(corners_of(other, {"device-access"}), 0);
+}
+
 TEST(Sample, CountsSomeBlocksAndRunsAll) {
   constexpr int n = 64 * 256;
   Buffer<float> out(n);

@@ -426,6 +426,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "trap";
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
       break;
+    case Kind::host_virtual:
+      f.kind = "device-access";
+      f.message = "virtual call" + where +
+                  ": the host has made this object, so it points to the host's virtual functions, "
+                  "which a kernel cannot call. Make the object in a kernel, with `new` or with "
+                  "`new (place) T(...)`.";
+      f.address = 0;
+      break;
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;
