@@ -117,7 +117,7 @@ int Worker::form_group(Warp& warp) {
     }
 
     const StopReason what = warp.stop[first];
-    if (!is_access(what)) group = lanes_for(warp, group, what);
+    if (warp.has_waited && !is_access(what)) group = lanes_for(warp, group, what);
     if (what == StopReason::barrier || what == StopReason::collective) {
       park(warp, group, what);
       if (aborted_) return -1;
@@ -175,6 +175,7 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
 
 // These lanes wait at a barrier or a collective until the others have come.
 void Worker::park(Warp& warp, uint32_t group, StopReason what) {
+  warp.has_waited = true;
   for (const int lane : lanes_of(group)) {
     warp.parked_key[lane] = warp.key[lane];
     warp.live_then[lane] = warp.live;
