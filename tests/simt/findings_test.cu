@@ -530,6 +530,37 @@ TEST_F(Hang, NamesTheMemoryThatTheHostIsToWrite) {
   cudaFreeHost(latch);
 }
 
+__global__ void wait_by_an_atomic(int* flag) {
+  while (atomicAdd(flag, 0) == 0) {
+  }
+}
+__managed__ int told_by_the_host;
+
+TEST_F(Hang, TheHostMayWriteWhatAnAtomicOperationWaitsFor) {
+  told_by_the_host = 0;
+  wait_by_an_atomic<<<1, 32>>>(&told_by_the_host);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("what the host writes after the launch, in told_by_the_host."),
+            std::string::npos)
+      << findings[0].message;
+  // Here it does so in time.
+  int* shared = nullptr;
+  cudaMallocManaged(&shared, sizeof(int));
+  *shared = 0;
+  std::thread host([shared] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    *const_cast<volatile int*>(shared) = 1;
+  });
+  unsetenv("SIMT_STEPS");
+  wait_by_an_atomic<<<1, 32>>>(shared);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  host.join();
+  EXPECT_EQ(kinds(), Kinds{});
+  cudaFree(shared);
+}
+
 // Neither a flag nor a lock: the lanes that go in circles read nothing.
 __global__ void never_counts(int* out) {
   if (threadIdx.x < 16) {
