@@ -113,6 +113,12 @@ class Planted(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(self.wrong_with(name, found), "")
 
+    def test_messages_have_no_name_of_the_simulators_own(self):
+        for name, (_, errors, findings) in self.faulty.items():
+            with self.subTest(name):
+                for text in [errors, *(finding["message"] for finding in findings)]:
+                    self.assertNotRegex(text, r"\bsimt::|\bsimt_\w|\bdetail::|include/simt/|__tsan|common/simt/")
+
     def test_a_hang_that_is_certain_needs_no_budget_of_steps(self):
         hangs = [name for name, kind in self.expected.items() if kind == "hang" and name != "endless_loop"]
         self.assertGreaterEqual(len(hangs), 4)

@@ -117,7 +117,7 @@ __global__ void waits_for_the_host(volatile int* flag) {
   }
 }
 
-// Nothing is traced, so nobody knows where the thread is; but that no block ends is said.
+// Nothing is traced; but that no block ends is said, and the line.
 TEST(Fast, AKernelThatDoesNotEndIsTold) {
   int* flag;
   cudaMallocManaged(&flag, sizeof(int));
@@ -134,8 +134,10 @@ TEST(Fast, AKernelThatDoesNotEndIsTold) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   host.join();
   const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_NE(told.find("simt: waits_for_the_host: for 2 s no block has ended."), std::string::npos)
+  EXPECT_NE(told.find("simt: waits_for_the_host: for 2 s no block has ended; it is at "),
+            std::string::npos)
       << told;
+  EXPECT_NE(told.find("simt/fast_test.cu:"), std::string::npos) << told;
   EXPECT_EQ(told.find("simt:", told.find("simt:") + 1), std::string::npos) << "once: " << told;
   cudaFree(flag);
 }

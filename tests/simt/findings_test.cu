@@ -530,6 +530,37 @@ TEST_F(Hang, NamesTheMemoryThatTheHostIsToWrite) {
   cudaFreeHost(latch);
 }
 
+__global__ void wait_by_an_atomic(int* flag) {
+  while (atomicAdd(flag, 0) == 0) {
+  }
+}
+__managed__ int told_by_the_host;
+
+TEST_F(Hang, TheHostMayWriteWhatAnAtomicOperationWaitsFor) {
+  told_by_the_host = 0;
+  wait_by_an_atomic<<<1, 32>>>(&told_by_the_host);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("what the host writes after the launch, in told_by_the_host."),
+            std::string::npos)
+      << findings[0].message;
+  // Here it does so in time.
+  int* shared = nullptr;
+  cudaMallocManaged(&shared, sizeof(int));
+  *shared = 0;
+  std::thread host([shared] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    *const_cast<volatile int*>(shared) = 1;
+  });
+  unsetenv("SIMT_STEPS");
+  wait_by_an_atomic<<<1, 32>>>(shared);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  host.join();
+  EXPECT_EQ(kinds(), Kinds{});
+  cudaFree(shared);
+}
+
 // Neither a flag nor a lock: the lanes that go in circles read nothing.
 __global__ void never_counts(int* out) {
   if (threadIdx.x < 16) {
@@ -645,6 +676,81 @@ TEST(InvalidMask, NamesLanesThatNeverCome) {
   Buffer<int> out(32);
   half_shuffle<<<1, 32>>>(out.data());
   EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void shuffle_in_a_branch(int* out) {
+  int value = static_cast<int>(threadIdx.x);
+  if (threadIdx.x < 16) value = __shfl_sync(0xffffffffu, value, 3);
+  out[threadIdx.x] = __shfl_sync(0xffffffffu, value + 100, 5);
+}
+
+// The first shuffle of one half is made with the second one of the other half, whose one call is over then.
+TEST(InvalidMask, AShuffleServesOneOther) {
+  Buffer<int> out(32);
+  shuffle_in_a_branch<<<1, 32>>>(out.data());
+  EXPECT_EQ(kinds(), Kinds{"invalid-mask"});
+  std::vector<int> host(32);
+  cudaMemcpy(host.data(), out.data(), 128, cudaMemcpyDeviceToHost);
+  EXPECT_EQ(host[0], 103);
+  EXPECT_EQ(host[16], 5);
+}
+
+struct Shape {
+  int edge;
+  __host__ __device__ explicit Shape(int edge_of_it) : edge(edge_of_it) {}
+  __host__ __device__ virtual int corners() const { return edge; }
+};
+struct Prism : Shape {
+  using Shape::Shape;
+  __host__ __device__ int corners() const override { return 2 * edge; }
+};
+__global__ void ask_shape(const Shape* shape, int* out) { *out = shape->corners(); }
+__global__ void make_shape(void* place) { new (place) Prism(3); }
+
+// What the kernel says of a shape of three edges, and what is found.
+int corners_of(const void* shape, const Kinds& wanted) {
+  int* out = nullptr;
+  cudaMallocManaged(&out, sizeof(int));
+  *out = 0;
+  ask_shape<<<1, 1>>>(static_cast<const Shape*>(shape), out);
+  cudaDeviceSynchronize();
+  EXPECT_EQ(kinds(), wanted);
+  const int corners = *out;
+  if (!wanted.empty()) return corners;  // all is freed
+  cudaFree(out);
+  return corners;
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheHost) {
+  const Prism prism(3);
+  Buffer<Prism> copied(1);
+  cudaMemcpy(static_cast<void*>(copied.data()), &prism, sizeof(Prism), cudaMemcpyHostToDevice);
+  EXPECT_EQ(corners_of(copied.data(), {"device-access"}), 0);
+  EXPECT_NE(simt::launch(simt::launch_count() - 1).findings.size(), 0u);
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectInManagedMemory) {
+  void* place = nullptr;
+  cudaMallocManaged(&place, sizeof(Prism));
+  new (place) Prism(3);
+  EXPECT_EQ(corners_of(place, {"device-access"}), 0);
+}
+
+TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheDevice) {
+  const Prism prism(3);
+  void *place = nullptr, *other = nullptr;
+  cudaMallocManaged(&place, sizeof(Prism));
+  cudaMalloc(&other, sizeof(Prism));
+  new (place) Prism(3);
+  make_shape<<<1, 1>>>(place);  // a kernel makes it anew
+  EXPECT_EQ(corners_of(place, {}), 6);
+  alignas(Prism) unsigned char kept[sizeof(Prism)];  // away and back again
+  cudaMemcpy(kept, place, sizeof(Prism), cudaMemcpyDefault);
+  cudaMemcpy(other, kept, sizeof(Prism), cudaMemcpyHostToDevice);
+  EXPECT_EQ(corners_of(other, {}), 6);
+  cudaMemcpy(place, &prism, sizeof(Prism), cudaMemcpyDefault);
+  cudaMemcpy(other, place, sizeof(Prism), cudaMemcpyDeviceToDevice);
+  EXPECT_EQ(corners_of(other, {"device-access"}), 0);
 }
 
 TEST(Sample, CountsSomeBlocksAndRunsAll) {

@@ -120,7 +120,7 @@ TEST(Conversions, EveryIntegerTypeSaturates) {
 #undef CHECK_TYPE
 }
 
-// In other places, and beside other operators: one kernel each, since of two conversions of one number g++ makes one.
+// In other places, and beside other operators.
 struct Pixel {
   unsigned char r;
   unsigned count : 5;
@@ -204,6 +204,47 @@ TEST(Conversions, WhereverTheyStand) {
   constexpr long long kLowest = std::numeric_limits<long long>::min();
   const long long of_nan[] = {0, -kHighest - 1LL, kLowest, 0, kLowest, 0};
   for (int i = 0; i < 6; ++i) EXPECT_EQ(wide[i], of_nan[i]) << i;
+}
+
+// A CPU has one instruction for an int and for an unsigned char, and one for unsigned, long long and unsigned long long.
+struct Both {
+  int whole;
+  unsigned char byte, inlined;
+  short narrow;
+  long long wide;
+  unsigned long long natural;
+  unsigned count;
+};
+__global__ void to_all(Both* out, const float* in, int n) {
+  const float x = in[0];
+  out->whole = x;
+  out->byte = static_cast<unsigned char>(x);
+  out->narrow = static_cast<short>(x);
+  out->inlined = converted<unsigned char>(x);
+  if (n > 1) out->wide = x;
+  out->count = static_cast<unsigned>(x);
+  for (int i = 1; i < n; ++i) out->natural = static_cast<unsigned long long>(x);
+}
+
+TEST(Conversions, OneNumberToSeveralTypes) {
+  Memory<Both> out(1);
+  Memory<float> in(1);
+  in[0] = -1.5f;
+  to_all<<<1, 1>>>(out.data(), in.data(), 2);
+  EXPECT_EQ(out[0].whole, -1);
+  EXPECT_EQ(out[0].byte, 0);
+  EXPECT_EQ(out[0].inlined, 0);
+  EXPECT_EQ(out[0].narrow, -1);
+  EXPECT_EQ(out[0].wide, -1);
+  EXPECT_EQ(out[0].count, 0u);
+  EXPECT_EQ(out[0].natural, 0u);
+  in[0] = 1e12f;
+  to_all<<<1, 1>>>(out.data(), in.data(), 2);
+  EXPECT_EQ(out[0].whole, std::numeric_limits<int>::max());
+  EXPECT_EQ(out[0].byte, 255);
+  EXPECT_EQ(out[0].wide, 999999995904);
+  EXPECT_EQ(out[0].count, std::numeric_limits<unsigned>::max());
+  EXPECT_EQ(out[0].natural, 999999995904u);
 }
 
 // The host's code is the CPU's, as nvcc has it.

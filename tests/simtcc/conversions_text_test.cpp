@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "conversions.h"
 
@@ -56,8 +57,6 @@ TEST(ConversionsText, TheDumpSaysOfWhichType) {
       "f32_to_u64");
   EXPECT_EQ(called("cvttss2sil\t%xmm0, %eax", "  [f.cu:4:7] _1 = (unsigned charD.14) fD.12;\n"),
             "f32_to_u32");
-  EXPECT_EQ(called("cvttps2dq\t%xmm0, %xmm1", kToInt), "f32x4_to_s32");
-  EXPECT_EQ(called("cvttpd2dq\t%xmm0, %xmm1", kToUnsigned), "f64x2_to_u31");
 }
 
 TEST(ConversionsText, TheTypeMayHaveANameOfTheSource) {
@@ -118,10 +117,103 @@ TEST(ConversionsText, ANumberInMemory) {
       code("cvttss2sil\t%fs:12+_ZZ1kPiE1f@tpoff, %r10d"),
       "\tmovl\t%fs:12+_ZZ1kPiE1f@tpoff, %r10d\n\tleaq\t-144(%rsp), %rsp\n\tmovl\t%r10d, (%rsp)\n" +
           call + "\tmovl\t(%rsp), %r10d\n" + back);
-  const std::string packed = "\tcall\tsimt_f32x4_to_s32@PLT\n";
-  EXPECT_EQ(code("cvttps2dq\t(%rbx), %xmm7"),
-            "\tmovups\t(%rbx), %xmm7\n\tleaq\t-144(%rsp), %rsp\n\tmovups\t%xmm7, (%rsp)\n" +
-                packed + "\tmovups\t(%rsp), %xmm7\n" + back);
+}
+
+const std::string kEightRegisters =
+    "\n\tmovaps\t%xmm8, %xmm9\n\tmovaps\t%xmm10, %xmm11\n\tmovaps\t%xmm12, "
+    "%xmm13\n\tmovaps\t%xmm14, ";
+
+// What becomes of an instruction with `behind` after it.
+std::string becomes(const std::string& line, const std::string& behind,
+                    const std::string& conversions = kToInt) {
+  const std::string dump = dump_of(conversions);
+  const std::string text =
+      with_saturating_conversions(assembly_of("_Z1kPif", line) + behind + "\n", TreeDump(dump), "");
+  return text.substr(text.find('\n', text.find(".loc")) + 1);
+}
+
+TEST(ConversionsText, OnlyWhatIsOutOfRangeIsCalledFor) {
+  const std::string convert = "\tcvttss2sil\t%xmm0, %eax\n",
+                    ask = "\tcmpl\t$1, %eax\n\tjo\t.LSIMTout0\n.LSIMTin0:\n",
+                    begin = "\t.subsection\t1\n.LSIMTout0:\n",
+                    call = "@PLT\n\tmovl\t(%rsp), %eax\n",
+                    end = "\tjmp\t.LSIMTin0\n\t.subsection\t0\n";
+  const std::string code = becomes("cvttss2sil\t%xmm0, %eax", "\taddl\t$1, %eax");
+  EXPECT_TRUE(code.starts_with(convert + ask + begin)) << code;
+  EXPECT_NE(code.find(call), std::string::npos) << code;
+  EXPECT_TRUE(code.ends_with(end + "\taddl\t$1, %eax\n")) << code;
+  const auto question = [&](const std::string& line, const std::string& type) {
+    const std::string text = becomes(line, "\tret", "  [f.cu:4:7] _1 = (" + type + ") fD.12;\n");
+    const std::size_t begin_of_it = text.find('\n') + 1;
+    return text.substr(begin_of_it, text.find("\t.LSIMT") - begin_of_it);
+  };
+  EXPECT_EQ(question("cvttsd2siq\t%xmm9, %r9", "unsigned intD.14"),
+            "\tcmpq\tsimt_unsigned_last(%rip), %r9\n\tja");
+  EXPECT_EQ(question("cvttss2sil\t%xmm9, %r9d", "unsigned charD.14"), "\ttestl\t%r9d, %r9d\n\tjs");
+  EXPECT_EQ(question("cvttss2siq\t%xmm9, %rdx", "long long intD.14"), "\tcmpq\t$1, %rdx\n\tjo");
+  EXPECT_EQ(question("cvttss2siq\t%xmm9, %rdx", "long unsigned intD.14"),
+            "\ttestq\t%rdx, %rdx\n\tjs");
+}
+
+TEST(ConversionsText, FlagsThatAreInUseStay) {
+  const auto keeps_flags = [&](const std::string& behind) {
+    return becomes("cvttss2sil\t%xmm0, %eax", behind).find("\tcmpl\t$1") == std::string::npos;
+  };
+  for (const char* const behind :
+       {"\tsetg\t%al", "\tmovl\t%eax, %ebx\n\tjne\t.L3", "\tadcl\t$0, %ecx",
+        "\taddss\t%xmm1, %xmm2\n\tcmovb\t%eax, %ebx", "\tjmp\t.L4\n\tret\n.L4:\n\tsbbl\t%ecx, %ecx",
+        "\tshrl\t%cl, %edx\n\tja\t.L3", "\tjmp\t*%rcx", "\tjmp\t.L9", "#APP\n\tcmpl\t$2, %eax"})
+    EXPECT_TRUE(keeps_flags(behind)) << behind;
+  for (const char* const behind : {"\tcmpl\t$3, %eax\n\tjg\t.L3", "\tmovl\t%eax, (%rbx)\n\tcall\tf",
+                                   "\tjmp\t.L4\n\tsetg\t%al\n.L4:\n\tret",
+                                   "\tcvtsi2ssl\t%eax, %xmm0\n\tcomiss\t%xmm0, %xmm1\n\tja\t.L3"})
+    EXPECT_FALSE(keeps_flags(behind)) << behind;
+}
+
+// Where the integer goes to the register that says where the number is, the number is read ahead by a register that is not in use.
+TEST(ConversionsText, ANumberWhosePlaceIsLost) {
+  EXPECT_TRUE(becomes("cvttss2sil\t(%rax,%rcx,4), %eax", "\tret")
+                  .starts_with("\tmovss\t(%rax,%rcx,4), %xmm15\n\tcvttss2sil\t%xmm15, %eax\n"));
+  EXPECT_TRUE(
+      becomes("cvttss2sil\t(%rcx), %eax", "\tret").starts_with("\tcvttss2sil\t(%rcx), %eax\n"));
+  const std::string all = becomes("cvttss2sil\t(%rax), %eax", kEightRegisters + "%xmm15\n\tret");
+  EXPECT_TRUE(all.starts_with("\tmovl\t(%rax), %eax\n\tleaq\t-144(%rsp), %rsp\n")) << all;
+}
+
+TEST(ConversionsText, SeveralNumbersAtOnce) {
+  EXPECT_EQ(
+      becomes("cvttps2dq\t(%rbx), %xmm7", ""),
+      "\tmovups\t(%rbx), %xmm15\n\tmovaps\tsimt_int_end(%rip), %xmm14\n\tcmpleps\t%xmm15, %xmm14\n"
+      "\tcvttps2dq\t%xmm15, %xmm7\n\tpxor\t%xmm14, %xmm7\n\tcmpordps\t%xmm15, "
+      "%xmm15\n\tpand\t%xmm15, %xmm7\n\n");
+  const auto of_doubles =
+      becomes("cvttpd2dq\t%xmm0, %xmm1", kEightRegisters + "%xmm1", kToUnsigned);
+  EXPECT_NE(of_doubles.find("\tcall\tsimt_f64x2_to_u31@PLT\n"), std::string::npos) << of_doubles;
+}
+
+// One instruction serves an int and an unsigned char, and only one of them has its place in the code.
+TEST(ConversionsText, WhatMayHaveBeenMerged) {
+  const auto merged = [&](const std::string& conversions, const std::string& line,
+                          const std::string& operations, const std::string& inlined = "") {
+    const std::string dump = dump_of(conversions, inlined);
+    return simtcc::functions_with_merged_conversions(assembly_of("_Z1kPif", line), TreeDump(dump),
+                                                     operations, "");
+  };
+  const std::string to_byte = "  [f.cu:5:7] _2 = (unsigned charD.14) fD.12;\n",
+                    line = "cvttss2sil\t%xmm0, %eax";
+  const std::string
+      both =
+          "  [folder/f.cu:4:7] gimple_assign <fix_trunc_expr, _1, f, NULL, NULL>\n"
+          "  [folder/f.cu:5:7 discrim 2] gimple_assign <fix_trunc_expr, _2, f, NULL, NULL>\n",
+      first = both.substr(0, both.find('\n') + 1) +
+              "  [f.cu:5:7] gimple_assign <nop_expr, _2, f, NULL, NULL>\n";
+  const std::vector<std::string> none, k = {"_Z1kPif"};
+  EXPECT_EQ(merged(kToInt + to_byte, line, both), k);
+  EXPECT_EQ(merged(kToInt, line, both, to_byte), k);
+  EXPECT_EQ(merged(kToInt + to_byte, line, first), none);
+  EXPECT_EQ(merged(kToInt + to_byte, line, ""), none);
+  EXPECT_EQ(merged(kToInt + to_byte, line + "\n\t.loc 1 5 7 is_stmt 1\n\t" + line, both), none);
+  EXPECT_EQ(merged(kToInt + "  [f.cu:5:7] _2 = (short intD.14) fD.12;\n", line, both), none);
 }
 
 }  // namespace

@@ -21,6 +21,19 @@ INCLUDES = [
 # fmt: on
 PRELUDE = "".join(f"#include <{name}>\n" for name in INCLUDES)
 
+MISTAKES = os.path.join(os.path.dirname(SNIPPETS), "mistakes.txt")
+PRELUDE_OF_MISTAKES = """#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+struct S { int a, b, c; };
+__global__ void k(float* p, int n) { p[n] = 1; }
+"""
+OWN_NAMES = re.compile(r"\bsimt::|\bsimt_\w|\bdetail::|include/simt/|prelude\.h")
 HEAD = re.compile(
     r"^//- (?P<alone>alone )?(?P<ours>ours )?(?P<name>[^\n]*?): (?P<what>accepted|refused|warned)"
     r"(?: (?P<line>\d+):(?P<column>\d+) (?P<message>.*))?$"
@@ -103,6 +116,25 @@ class Test:
         write(self.folder, name, source)
         return output_of([self.simtcc, "-c", "-w", "--fast", "-O0", name, "-o", name + ".o"], self.folder)
 
+    def check_words(self, output):
+        """No message speaks of what the reader has not written."""
+        for line in output.split("\n"):
+            if OWN_NAMES.search(line):
+                self.failures.append("a name of the simulator's own: " + line)
+
+    def check_mistakes(self):
+        """g++ tells each of MISTAKES at its line; told as g++ does, some would name what the simulator makes of them."""
+        prelude = PRELUDE_OF_MISTAKES.count("\n")
+        with open(MISTAKES, encoding="utf-8") as file:
+            lines = [line for line in file.read().split("\n") if line and not line.startswith("//")]
+        body = "".join(f"namespace m{number} {{ {line} }}\n" for number, line in enumerate(lines))
+        status, output = self.run_simtcc("mistakes.cu", PRELUDE_OF_MISTAKES + body)
+        self.check_words(output)
+        told = {int(line) for line in re.findall(r"^mistakes\.cu:(\d+):\d+: error: ", output, re.MULTILINE)}
+        for number, line in enumerate(lines, prelude + 1):
+            if status == 0 or number not in told:
+                self.failures.append("nothing is said of: " + line)
+
     def messages(self, snippets):
         """What simtcc says of each, in as few runs as there are stages of it: an early refusal hides later ones."""
         found = {snippet.file: [] for snippet in snippets}
@@ -110,6 +142,7 @@ class Test:
         while left:
             text = PRELUDE + "".join(snippet.in_namespace() for snippet in left)
             status, output = self.run_simtcc("all.cu", text)
+            self.check_words(output)
             told = [match for match in OURS.finditer(output) if match["file"] in found]
             for match in told:
                 found[match["file"]].append(match)
@@ -205,6 +238,7 @@ def main():
             write(folder, snippet.file, snippet.text + "\n")
         test = Test(simtcc, nvcc, folder)
         test.run_ours(snippets)
+        test.check_mistakes()
         if nvcc:
             test.run_theirs(snippets)
     for failure in test.failures:

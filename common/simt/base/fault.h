@@ -38,6 +38,7 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
+    host_virtual,   // functions, of an object that the host has made
     exited_thread,  // before a barrier that others reach
   };
   Kind kind = Kind::none;

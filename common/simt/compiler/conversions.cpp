@@ -10,16 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "assembly.h"
+#include "integer_types.h"
+
 namespace simtcc {
 namespace {
 
 using Text = std::string_view;
-
-struct Integer {
-  bool is_signed;
-  unsigned bits;  // 16 for all that have fewer than 32
-  auto operator<=>(const Integer&) const = default;
-};
 
 // Names of the general registers, 64 and 32 bits wide.
 constexpr std::array<std::pair<Text, Text>, 16> kRegisters = {{{"%rax", "%eax"},
@@ -71,6 +68,68 @@ struct Instruction {
     return is_long() == (type.bits == 64 || (type.bits == 32 && !type.is_signed));
   }
 
+  // What takes the instruction's place, with vector registers that nobody uses; flags are free behind it, or they are kept.
+  std::string saturates(const Integer& type, const std::vector<Text>& spare, bool flags_are_free,
+                        const std::string& name) const {
+    if (is_packed && spare.size() >= 2) return packed(type, spare[0], spare[1]);
+    if (is_packed || !flags_are_free) return calls(type);
+    return in_place(type, spare.empty() ? Text{} : spare[0], name);
+  }
+
+ private:
+  // The CPU's own integer, and out of the way the library's for a number that is out of range. Needs the flags.
+  // \param spare a vector register that nobody uses, or nothing
+  // \param name of labels, which are used once
+  std::string in_place(const Integer& type, Text spare, const std::string& name) const {
+    Instruction one = *this;
+    std::string code;
+    if (in_memory() && needs_its_target()) {  // so the place is not known afterwards
+      if (spare.empty()) return calls(type);
+      code += (is_double ? "\tmovsd\t" : "\tmovss\t") + std::string(from) + ", " +
+              std::string(spare) + "\n";
+      one.from = spare;
+    }
+    const std::string out = ".LSIMTout" + name, back = ".LSIMTin" + name, to_it = std::string(to);
+    const std::string width = is_long() ? "q" : "l";
+    code += (is_double ? "\tcvttsd2si" : "\tcvttss2si") + width + "\t" + std::string(one.from) +
+            ", " + to_it + "\n";
+    if (type.is_signed) {  // 0x80000000 less one overflows, and no other
+      code += "\tcmp" + width + "\t$1, " + to_it + "\n\tjo\t";
+    } else if (type.bits == 32 && is_long()) {
+      code += "\tcmpq\tsimt_unsigned_last(%rip), " + to_it + "\n\tja\t";
+    } else {  // of few bits, or up to 2^63, as hooks/conversions.cpp says
+      code += "\ttest" + width + "\t" + to_it + ", " + to_it + "\n\tjs\t";
+    }
+    code += out + "\n" + back + ":\n\t.subsection\t1\n" + out + ":\n" + one.calls(type);
+    return code + "\tjmp\t" + back + "\n\t.subsection\t0\n";
+  }
+
+  // The functions of the library for several numbers, inline. In minps and its like the operand that comes first stays if one is NaN.
+  std::string packed(const Integer& type, Text a, Text b) const {
+    std::string code;
+    const auto add = [&](const char* name, Text operand, Text with) {
+      code +=
+          std::string("\t") + name + "\t" + std::string(operand) + ", " + std::string(with) + "\n";
+    };
+    add("movups", from, a);
+    if (!type.is_signed) add("xorps", b, b);
+    if (is_double) {
+      if (!type.is_signed) add("maxpd", a, b), std::swap(a, b);
+      add("movaps", "simt_int_last(%rip)", b);
+      add("minpd", a, b);
+      add("cvttpd2dq", b, to);
+      return code;
+    }
+    if (!type.is_signed) add("maxps", b, a);
+    add("movaps", "simt_int_end(%rip)", b);
+    add("cmpleps", a, b);
+    add("cvttps2dq", a, to);
+    add("pxor", b, to);
+    add("cmpordps", a, a);
+    add("pand", a, to);
+    return code;
+  }
+
   // Hands the number over on the stack, behind what the function may keep there (128 bytes), and takes the integer from there.
   std::string calls(const Integer& type) const {
     const std::string width = type.bits == 64 ? "64" : is_packed && !type.is_signed ? "31" : "32";
@@ -97,80 +156,29 @@ struct Instruction {
             "\t(%rsp), " + std::string(gets) + "\n";
     return code + "\tleaq\t144(%rsp), %rsp\n";
   }
-};
 
-bool is_in_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+  bool in_memory() const { return !from.starts_with("%xmm"); }
 
-// Knows the integer types by their names, those of typedefs too.
-class Types {
- public:
-  explicit Types(Text source) : source_(source) {}
-
-  std::optional<Integer> find(Text name) {
-    if (const auto known = known_.find(name); known != known_.end()) return known->second;
-    known_[std::string(name)] = {};  // should it lead to itself
-    return known_[std::string(name)] = read(name);
+  // Is the place in memory told by the register that the integer goes to?
+  bool needs_its_target() const {
+    return std::any_of(kRegisters.begin(), kRegisters.end(), [&](const auto& names) {
+      if (&names != target) return false;
+      const std::size_t at = from.find(names.first);  // not %r8 in %r80, of which there is none
+      return at != Text::npos;
+    });
   }
-
- private:
-  // `unsigned char`, `long long unsigned int`, `uint8_t`
-  std::optional<Integer> read(Text name) {
-    static const std::set<Text> builtin = {"int",      "char",     "short",    "long",    "signed",
-                                           "unsigned", "char16_t", "char32_t", "char8_t", "wchar_t",
-                                           "const",    "volatile", "typename", "std"};
-    Integer type{true, 32};
-    std::vector<Text> others;
-    while (!name.empty()) {
-      std::size_t length = 0;
-      while (length < name.size() && is_in_word(name[length])) ++length;
-      if (length == 0) {
-        if (name[0] != ' ' && name[0] != ':') return {};  // a pointer, a template
-        name.remove_prefix(1);
-        continue;
-      }
-      const Text word = name.substr(0, length);
-      name.remove_prefix(length);
-      if (!builtin.contains(word)) others.push_back(word);
-      if (word == "unsigned" || (word.starts_with("char") && word.ends_with("_t")))
-        type.is_signed = false;
-      if (word == "long") type.bits = 64;
-      if (word == "char" || word == "short" || word == "char8_t" || word == "char16_t")
-        type.bits = 16;
-    }
-    if (others.empty()) return type;
-    return others.size() == 1 ? meant(others[0]) : std::nullopt;
-  }
-
-  // What the source's `typedef unsigned char name;` and `using name = unsigned char;` say, if they agree.
-  std::optional<Integer> meant(Text name) {
-    static const std::set<Text> no_integers = {"float", "double", "bool",
-                                               "void",  "struct", "union"};
-    std::set<std::optional<Integer>> found;
-    if (no_integers.contains(name)) return {};
-    for (std::size_t at = 0; (at = source_.find(name, at)) != Text::npos; at += name.size()) {
-      const Text behind = source_.substr(at + name.size());
-      if (at == 0 || is_in_word(source_[at - 1])) continue;
-      if (behind.starts_with(";") || behind.starts_with(" ;")) {
-        constexpr Text kTypedef = "typedef ";
-        const std::size_t begin = source_.find_last_of(";{}", at) + 1;
-        const Text declared = source_.substr(begin, at - begin);
-        if (const std::size_t key = declared.find(kTypedef); key != Text::npos)
-          found.insert(find(declared.substr(key + kTypedef.size())));
-      } else if (behind.starts_with(" = ") && source_.substr(0, at).ends_with("using ")) {
-        found.insert(find(behind.substr(3, behind.find(';') - 3)));
-      }
-    }
-    return found.size() == 1 ? *found.begin() : std::nullopt;
-  }
-
-  Text source_;
-  std::map<std::string, std::optional<Integer>, std::less<>> known_;
 };
 
 using Place = std::tuple<Text, int, int>;  // file without its folders, line, column
-using Conversions = std::map<Place, std::set<Integer>>;
+
+// Takes a number off the text, and a blank behind it.
+int number(Text& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return value;
+}
 
 Text without_folders(Text path) { return path.substr(path.rfind('/') + 1); }
 
@@ -180,8 +188,15 @@ bool is_device_code(const TreeDump& dump, const DumpedFunction& function) {
   return around && is_device_code(dump, *around);
 }
 
-// What is converted to an integer in the function, and in those that it calls, which may have been inlined.
-Conversions conversions_from(const DumpedFunction& function, const TreeDump& dump, Types& types) {
+// What a function converts to integers.
+struct Conversions {
+  std::map<Place, std::set<Integer>> types;
+  std::set<Place> inlined;  // those of other functions, which may be there several times
+};
+
+// With those of the functions that it calls, which may have been inlined.
+Conversions conversions_from(const DumpedFunction& function, const TreeDump& dump,
+                             IntegerTypes& types) {
   Conversions found;
   std::set<const DumpedFunction*> reached = {&function};
   std::vector<const DumpedFunction*> todo = {&function};
@@ -192,8 +207,9 @@ Conversions conversions_from(const DumpedFunction& function, const TreeDump& dum
     for (const Conversion& one : at->conversions) {
       if (integers.contains(one.operand)) continue;
       const std::optional<Integer> type = types.find(one.type);
-      std::set<Integer>& here =
-          found[{without_folders(one.place.file), one.place.line, one.place.column}];
+      const Place place = {without_folders(one.place.file), one.place.line, one.place.column};
+      std::set<Integer>& here = found.types[place];
+      if (at != &function) found.inlined.insert(place);
       if (!type) continue;
       integers.insert(one.result);
       here.insert(*type);
@@ -206,22 +222,12 @@ Conversions conversions_from(const DumpedFunction& function, const TreeDump& dum
   return found;
 }
 
-// Reads the assembly line by line, and knows which function and which place of the source a line belongs to.
-class AssemblyReader {
+// Knows the place of the source that a line of assembly belongs to.
+class Places {
  public:
-  AssemblyReader(const TreeDump& dump, Text source) : dump_(dump), types_(source) {}
-
-  // What takes the line's place, or nothing if it stays.
-  std::optional<std::string> read(Text line) {
-    constexpr Text kType = "\t.type\t", kFunction = ", @function", kFile = "\t.file ",
-                   kPlace = "\t.loc ";
-    if (line.starts_with(kType) && line.ends_with(kFunction)) {
-      line.remove_prefix(kType.size());
-      const Text symbol = line.substr(0, line.size() - kFunction.size());
-      function_ = dump_.find_symbol(symbol.substr(0, symbol.find('.')));  // f.isra.0
-      if (function_ && !is_device_code(dump_, *function_)) function_ = nullptr;
-      conversions_.reset();
-    } else if (line.starts_with(kFile)) {
+  const Place& of(Text line) {
+    constexpr Text kFile = "\t.file ", kPlace = "\t.loc ";
+    if (line.starts_with(kFile)) {
       line.remove_prefix(kFile.size());
       const std::size_t open = line.rfind('"', line.size() - 2);
       if (open != Text::npos && line.ends_with('"'))
@@ -230,63 +236,152 @@ class AssemblyReader {
       line.remove_prefix(kPlace.size());
       const int file = number(line), row = number(line);
       place_ = {files_[file], row, number(line)};
-    } else if (function_) {
-      const std::optional<Instruction> instruction = Instruction::read(line);
-      const std::optional<Integer> type = instruction ? type_of(*instruction) : std::nullopt;
-      if (type) return instruction->calls(*type);
     }
-    return {};
+    return place_;
   }
 
  private:
-  std::optional<Integer> type_of(const Instruction& instruction) {
-    if (!conversions_) conversions_ = conversions_from(*function_, dump_, types_);
-    std::set<Integer> possible;
-    const auto found = conversions_->find(place_);
-    if (found == conversions_->end()) return {};
-    for (Integer type : found->second) {
-      if (!instruction.makes(type)) continue;
-      type.bits = std::max(32u, type.bits);  // of the narrow ones it is the low bits
-      possible.insert(type);
-    }
-    if (possible.size() == 1) return *possible.begin();
-    // Several types, or one of whose name nothing is known: with 32 bits most are signed.
-    return instruction.is_long() ? std::nullopt : std::optional(Integer{true, 32});
-  }
-
-  static int number(Text& line) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-    if (line.starts_with(' ')) line.remove_prefix(1);
-    return value;
-  }
-
-  const TreeDump& dump_;
-  Types types_;
-  const DumpedFunction* function_ = nullptr;  // of the device, or none
-  std::optional<Conversions> conversions_;
   std::map<int, Text> files_;
   Place place_;
 };
+
+// A function of the device in g++'s assembly.
+struct Code {
+  Text symbol;
+  const std::vector<Text>& lines;
+  Conversions conversions;
+};
+
+// Hands each line to `other`, but those of the device's functions, which `device` gets.
+template <class Device, class Other>
+void read_functions(Text assembly, const TreeDump& dump, Text source, Device device, Other other) {
+  IntegerTypes types(source);
+  std::vector<Text> lines;
+  while (!assembly.empty()) {
+    const Text line = next_line(assembly);
+    other(line);
+    const std::optional<Text> symbol = function_begun(line);
+    if (!symbol) continue;
+    const DumpedFunction* const function =
+        dump.find_symbol(symbol->substr(0, symbol->find('.')));  // f.isra.0
+    if (!function || !is_device_code(dump, *function)) continue;
+    lines.clear();
+    for (Text rest = assembly; !rest.empty();) {
+      const Text one = next_line(rest);
+      if (ends_function(one, *symbol)) break;
+      lines.push_back(one);
+      assembly = rest;
+    }
+    const bool converts = std::any_of(lines.begin(), lines.end(),
+                                      [](Text one) { return Instruction::read(one).has_value(); });
+    device(
+        Code{*symbol, lines, converts ? conversions_from(*function, dump, types) : Conversions{}});
+  }
+}
+
+// The integers that the instruction makes.
+std::optional<Integer> type_of(const Instruction& instruction, const Place& place,
+                               const Conversions& conversions) {
+  std::set<Integer> possible;
+  const auto found = conversions.types.find(place);
+  if (found == conversions.types.end()) return {};
+  for (Integer type : found->second) {
+    if (!instruction.makes(type)) continue;
+    type.bits = std::max(32u, type.bits);  // of the narrow ones it is the low bits
+    possible.insert(type);
+  }
+  if (possible.size() == 1) return *possible.begin();
+  // Several types, or one of whose name nothing is known: with 32 bits most are signed.
+  return instruction.is_long() ? std::nullopt : std::optional(Integer{true, 32});
+}
+
+// Where numbers become integers: `[f.cu:4:7] gimple_assign <fix_trunc_expr, _2, _1, NULL, NULL>`
+std::set<Place> places_of_conversions(Text operations) {
+  std::set<Place> found;
+  while (!operations.empty()) {
+    Text line = next_line(operations);
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    const std::size_t end = line.find("] gimple_assign <fix_trunc_expr,");
+    if (!line.starts_with('[') || end == Text::npos) continue;
+    Text place = line.substr(1, end - 1);
+    place = place.substr(0, place.find(" discrim "));
+    const std::size_t column = place.rfind(':'), row = place.rfind(':', column - 1);
+    if (column == Text::npos || column == 0 || row == Text::npos) continue;
+    Text numbers = place.substr(row + 1, column - row - 1), columns = place.substr(column + 1);
+    found.insert({without_folders(place.substr(0, row)), number(numbers), number(columns)});
+  }
+  return found;
+}
+
+// Can one of the instructions have come to serve two conversions, of different types?
+bool may_have_merged(const Code& code, const std::set<Place>& conversions, Places places) {
+  std::map<Place, std::vector<Instruction>> here;
+  for (const Text line : code.lines) {
+    const Place& place = places.of(line);
+    if (const auto instruction = Instruction::read(line)) here[place].push_back(*instruction);
+  }
+  const auto is_gone = [&](const Place& place) {
+    return code.conversions.inlined.contains(place) || !here.contains(place);
+  };
+  for (const auto& [place, instructions] : here) {
+    for (const Instruction& instruction : instructions) {
+      const std::optional<Integer> type = type_of(instruction, place, code.conversions);
+      if (!type) continue;
+      for (const auto& [other, others] : code.conversions.types) {
+        if (!conversions.contains(other) || (!is_gone(place) && !is_gone(other))) continue;
+        for (Integer of_other : others) {
+          if (!instruction.makes(of_other)) continue;
+          of_other.bits = std::max(32u, of_other.bits);
+          if (of_other != *type) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
 std::string with_saturating_conversions(Text assembly, const TreeDump& dump, Text source) {
   std::string result;
   result.reserve(assembly.size() + assembly.size() / 16);
-  AssemblyReader reader(dump, source);
-  while (!assembly.empty()) {
-    const std::size_t length = assembly.find('\n');
-    const Text line = assembly.substr(0, length);
-    assembly.remove_prefix(length == Text::npos ? assembly.size() : length + 1);
-    if (const auto calls = reader.read(line)) {
-      result += *calls;
-    } else {
-      result.append(line).push_back('\n');
+  Places places;
+  int numbers = 0;
+  const auto keep = [&](Text line) {
+    places.of(line);
+    result.append(line).push_back('\n');
+  };
+  const auto rewrite = [&](const Code& code) {
+    const std::vector<Text> spare = unnamed_vector_registers(code.lines, 2);
+    for (std::size_t i = 0; i < code.lines.size(); ++i) {
+      const auto instruction = Instruction::read(code.lines[i]);
+      const auto type = instruction
+                            ? type_of(*instruction, places.of(code.lines[i]), code.conversions)
+                            : std::nullopt;
+      if (type) {
+        result += instruction->saturates(*type, spare, flags_are_free_behind(code.lines, i),
+                                         std::to_string(numbers++));
+      } else {
+        keep(code.lines[i]);
+      }
     }
-  }
+  };
+  read_functions(assembly, dump, source, rewrite, keep);
   return result;
+}
+
+std::vector<std::string> functions_with_merged_conversions(Text assembly, const TreeDump& dump,
+                                                           Text operations, Text source) {
+  std::vector<std::string> found;
+  const std::set<Place> conversions = places_of_conversions(operations);
+  if (conversions.empty()) return found;
+  Places places;
+  const auto look = [&](const Code& code) {
+    if (may_have_merged(code, conversions, places)) found.emplace_back(code.symbol);
+    for (const Text line : code.lines) places.of(line);
+  };
+  read_functions(assembly, dump, source, look, [&](Text line) { places.of(line); });
+  return found;
 }
 
 }  // namespace simtcc

@@ -1,14 +1,11 @@
 #include "execution_spaces.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <fstream>
-#include <map>
-#include <optional>
 #include <set>
 
 #include "function_names.h"
+#include "function_spaces.h"
 #include "host_library.h"
 #include "tree_dump.h"
 
@@ -17,31 +14,26 @@ namespace {
 
 using Text = std::string_view;
 
-enum class Space {
-  host,
-  device,
-  both,
-  kernel,
-  implied,   // made by the compiler, and where it is needed
-  anywhere,  // of the simulator, or one that nvcc lets kernels call
-};
-
 class Check {
  public:
   Check(const TreeDump& dump, const Names& names, Origins& origins, const std::string& include,
         bool relaxed)
-      : dump_(dump), names_(names), origins_(origins), include_(include), relaxed_(relaxed) {}
+      : dump_(dump),
+        names_(names),
+        origins_(origins),
+        relaxed_(relaxed),
+        spaces_(dump, names, include, relaxed) {}
 
   std::vector<Diagnostic> run() {
     for (const DumpedFunction& function : dump_.functions()) {
       if (function.name.starts_with("__static_init")) check_initialisations(function);
-      if (is_of_library(function)) continue;
+      if (spaces_.is_of_library(function)) continue;
       if (function.signature.find("simt_kernelD.") != Text::npos) {
         check_launched(function, false);
       } else if (function.signature.find("simt_arguments") != Text::npos) {
         check_launched(function, true);
       } else {
-        check(function, space_of(function), function, nullptr);
+        check(function, spaces_.space_of(function), function, nullptr);
       }
     }
     if (!relaxed_) check_constexpr_calls();
@@ -66,7 +58,8 @@ class Check {
       }
       if (!around && call.templated) continue;
       if (!said_.insert({call.file, call.line}).second) continue;
-      const std::string where = around ? called_in(*around, space_of(*around)) : "device code";
+      const std::string where =
+          around ? called_in(*around, spaces_.space_of(*around)) : "device code";
       const bool library = call.name.starts_with("std::");
       const std::string cure = library ? cure_of(call.name) : "write __host__ __device__ before it";
       found_.push_back(
@@ -79,171 +72,6 @@ class Check {
     }
   }
 
-  // ---- where a function runs
-
-  bool in_simulator(Text file) const { return !include_.empty() && file.starts_with(include_); }
-
-  bool is_of_library(const DumpedFunction& function) const {
-    return function.file.empty() || function.file.starts_with("/usr/") ||
-           in_simulator(function.file) || function.name.starts_with("std::") ||
-           function.name.starts_with("__gnu_cxx::") || function.name.starts_with("__static_init") ||
-           function.name.starts_with("_GLOBAL__");
-  }
-
-  Space space_of(const DumpedFunction& function) {
-    const auto [found, is_new] = spaces_.try_emplace(&function, Space::anywhere);
-    if (is_new) found->second = find_space(function);
-    return found->second;
-  }
-
-  Space find_space(const DumpedFunction& function) {
-    const Text marks = function.attributes;
-    const bool device = marks.find("no_instrument_function") != Text::npos;
-    const bool host = marks.find("no_profile_instrument_function") != Text::npos;
-    if (device && marks.find("tainted_args") != Text::npos) return Space::kernel;
-    if (device) return host ? Space::both : Space::device;
-    if (host) return Space::host;
-    const std::vector<std::string> parts = parts_of(function.name);
-    const bool lambda = parts.size() > 1 && parts[parts.size() - 2] == "<lambda>";
-    if (lambda) {
-      const DumpedFunction* const outer = dump_.function_around(function.symbol);
-      const Space space = outer ? space_of(*outer) : Space::host;
-      return space == Space::kernel ? Space::device : space;
-    }
-    if (parts[0] == "std" || parts[0] == "__gnu_cxx")
-      return library_space(parts, is_special_member(parts));
-    if (is_of_cuda(parts)) return Space::anywhere;
-    if (in_simulator(function.file)) {
-      if (parts.size() == 1 && is_host_runtime(parts[0])) return Space::host;
-      return parts.size() == 1 && is_device_builtin(parts[0]) ? Space::device : Space::anywhere;
-    }
-    if (function.file.starts_with("/usr/")) {
-      const bool both =
-          parts.back().starts_with("operator") || is_c_function_for_both(parts.back());
-      return both ? Space::anywhere : Space::host;
-    }
-    if (is_special_member(parts)) return Space::implied;
-    if (parts.back() == "operator==" || parts.back() == "operator<=>") return Space::implied;
-    return is_constexpr_for_all(parts) ? Space::anywhere : Space::host;
-  }
-
-  // The functions of libraries are known with the class they belong to.
-  bool is_constexpr(const std::vector<std::string>& parts) const {
-    if (parts.back() == "hypot") return false;
-    if (parts[0] != "std") {
-      Text name = parts.back();
-      if (name.starts_with("operator\"\"")) name.remove_prefix(8);  // ""_km
-      return names_.constexprs.contains(name) ||
-             (name.starts_with("\"\"") && names_.constexprs.contains(name.substr(2)));
-    }
-    return names_.library_constexprs.contains(parts[parts.size() - 2] + "::" + parts.back());
-  }
-  bool is_constexpr_for_all(const std::vector<std::string>& parts) const {
-    return relaxed_ && is_constexpr(parts);
-  }
-
-  Space library_space(const std::vector<std::string>& parts, bool special) const {
-    const std::string& name = parts.back();
-    if (parts.size() == 2 && is_library_for_both(name)) return Space::anywhere;
-    if (!names_.cuda_std.empty()) {
-      static constexpr std::array<Text, 5> kHelpers = {"get", "tie", "make_tuple", "make_pair",
-                                                       "begin"};
-      if (names_.cuda_std.contains("") || is_one_of(name, kHelpers)) return Space::anywhere;
-      for (const std::string& part : parts) {
-        if (names_.cuda_std.contains(part)) return Space::anywhere;
-      }
-    }
-    if (parts.size() == 2 &&
-        (name.starts_with("operator new") || name.starts_with("operator delete")))
-      return Space::anywhere;
-    if (parts.size() > 2) {
-      const std::string& owner = parts[parts.size() - 2];
-      // (An allocator comes with what allocates.)
-      if (owner == "initializer_list" || owner == "nothrow_t" || owner == "align_val_t" ||
-          owner == "allocator" || owner == "__new_allocator")
-        return Space::anywhere;
-      // aggregates and empty classes, of which the compiler makes all that there is
-      if (special && (owner == "array" || owner.starts_with("integral_constant") ||
-                      owner.ends_with("_tag") || owner == "plus" || owner == "less"))
-        return Space::anywhere;
-    }
-    if (is_constexpr_for_all(parts)) return Space::anywhere;
-    return Space::host;
-  }
-
-  struct Target {
-    const DumpedFunction* body = nullptr;
-    Space space = Space::anywhere;
-    std::string name;  // as a message has it
-    bool library = false;
-  };
-
-  // nvcc has this function of two numbers only.
-  static bool is_hypot_of_three(const Mention& mention) {
-    return mention.name.starts_with("_ZSt5hypot") && mention.name.size() == 13;
-  }
-
-  Target resolve(const Mention& mention) {
-    Target target;
-    target.body = dump_.find(mention);
-    if (target.body) {
-      target.space = space_of(*target.body);
-      target.name = spelled(target.body->name);
-      target.library = target.name.starts_with("std::") || target.body->file.starts_with("/usr/");
-      if (is_hypot_of_three(mention)) target.space = Space::host;
-      return target;
-    }
-    const bool mangled = mention.name.starts_with("_Z");
-    const std::string full = mangled ? demangled(mention.name) : std::string(mention.name);
-    const std::vector<std::string> parts = parts_of(full);
-    const std::string& last = parts.back();
-    target.name = spelled(full);
-    if (parts[0] == "std" || parts[0] == "__gnu_cxx") {
-      target.library = true;
-      target.space =
-          is_hypot_of_three(mention) ? Space::host : library_space(parts, is_special_member(parts));
-    } else if (names_.unmarked.contains(last) &&
-               (names_.kernels.contains(last) || names_.both.contains(last) ||
-                names_.device.contains(last))) {
-      target.space = Space::anywhere;  // one name for two, and only one of them is meant
-    } else if (names_.kernels.contains(last)) {
-      target.space = Space::kernel;
-    } else if (names_.both.contains(last)) {
-      target.space = Space::both;
-    } else if (names_.device.contains(last)) {
-      target.space = Space::device;
-    } else if (parts.size() == 1 && is_host_runtime(last)) {
-      target.space = Space::host;
-    } else if (!mangled && (last.starts_with("operator") || last.starts_with("__ct_") ||
-                            last.starts_with("__dt_") || names_.methods.contains(last))) {
-      // of a class whose functions stand elsewhere
-      const Text owner = dump_.class_of(mention.argument);
-      const bool of_library = is_host_class(owner);
-      target.library = true;
-      target.name = "std::" + std::string(owner.starts_with("basic_") ? owner.substr(6) : owner);
-      target.space = of_library ? Space::host : Space::anywhere;
-      if (mention.argument == 0 && names_.methods.contains(last)) {  // std::chrono::...::now()
-        target.name = last;
-        target.space = Space::host;
-      }
-    } else if (is_c_function_for_both(last) || last.starts_with("cuda") ||
-               names_.simulator.contains(last)) {
-      target.space = Space::anywhere;
-    } else if (!mangled) {
-      target.library = names_.library.contains(last);
-      target.space = Space::host;
-    } else if (is_of_cuda(parts) || last.starts_with("operator") || names_.library.contains(last)) {
-      target.space = Space::anywhere;
-    } else if (is_special_member(parts)) {
-      target.space = Space::implied;
-    } else {
-      target.space = Space::host;
-    }
-    return target;
-  }
-
-  // ---- what is wrong
-
   // \param role where the function runs, which of one that the compiler made depends on who needs it
   // \param blamed the function of the source, and \param at its call
   void check(const DumpedFunction& function, Space role, const DumpedFunction& blamed,
@@ -251,7 +79,7 @@ class Check {
     if (role == Space::implied || role == Space::anywhere) return;
     for (const Mention& mention : function.mentions) {
       const DumpPlace& place = at ? *at : mention.place;
-      if (!at && (place.file.starts_with("/usr/") || in_simulator(place.file))) continue;
+      if (!at && (place.file.starts_with("/usr/") || spaces_.in_simulator(place.file))) continue;
       const bool is_function =
           mention.is_call || dump_.find(mention) ||
           (mention.name.starts_with("_Z") && is_signature(demangled(mention.name)));
@@ -274,7 +102,7 @@ class Check {
 
   void check_function(const Mention& mention, Space role, const DumpedFunction& blamed,
                       const DumpPlace& place) {
-    const Target target = resolve(mention);
+    const Target target = spaces_.resolve(mention);
     const bool on_device = role == Space::device || role == Space::kernel;
     if (target.space == Space::implied && target.body && on_device) {
       if (implied_.insert(target.body).second) check(*target.body, Space::device, blamed, &place);
@@ -323,9 +151,9 @@ class Check {
 
   std::string host_call(const Target& target, const Mention& mention,
                         const DumpedFunction& blamed) {
-    const std::string where = called_in(blamed, space_of(blamed));
+    const std::string where = called_in(blamed, spaces_.space_of(blamed));
     const std::vector<std::string> parts = parts_of(target.name);
-    const bool constant = is_constexpr(parts);
+    const bool constant = spaces_.is_constexpr(parts);
     const std::string verb = mention.is_call ? "called in " : "used in ";
     if (target.library || is_host_runtime(parts.back())) {
       const std::string cure = cure_of(target.name);
@@ -375,7 +203,7 @@ class Check {
       if (!dump_.find(mention) && mention.name.starts_with("_Z") &&
           !is_signature(demangled(mention.name)))
         continue;
-      const Target target = resolve(mention);
+      const Target target = spaces_.resolve(mention);
       const bool of_simulator = parts_of(target.name)[0] == "simt";
       if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)
         continue;
@@ -408,7 +236,7 @@ class Check {
     for (const Mention& mention : function.mentions) {
       if (mention.is_address && !constructed.contains(mention.id)) continue;
       if (mention.is_call || mention.place.file.starts_with("/usr/") ||
-          in_simulator(mention.place.file))
+          spaces_.in_simulator(mention.place.file))
         continue;
       const std::string full =
           mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
@@ -457,12 +285,12 @@ class Check {
       if (parts[0] == "std" || is_stream) {
         say(place,
             "'" + name + "' is host code and cannot be used in " +
-                called_in(blamed, space_of(blamed)) + ": " + cure_of(name),
+                called_in(blamed, spaces_.space_of(blamed)) + ": " + cure_of(name),
             false, parts.back());
       } else {
         say(place,
             "the host's variable '" + name + "' cannot be used in " +
-                called_in(blamed, space_of(blamed)) +
+                called_in(blamed, spaces_.space_of(blamed)) +
                 ": pass its value as an argument, or declare it __device__ or __constant__",
             false, parts.back());
       }
@@ -475,7 +303,7 @@ class Check {
       has_reached_ = true;
       std::vector<const DumpedFunction*> todo;
       for (const DumpedFunction& candidate : dump_.functions()) {
-        const Space space = space_of(candidate);
+        const Space space = spaces_.space_of(candidate);
         if (space == Space::device || space == Space::kernel) todo.push_back(&candidate);
       }
       while (!todo.empty()) {
@@ -484,7 +312,7 @@ class Check {
         for (const Mention& mention : from->mentions) {
           const DumpedFunction* const to = dump_.find(mention);
           if (!to) continue;
-          const Space space = space_of(*to);
+          const Space space = spaces_.space_of(*to);
           if ((space == Space::both || space == Space::implied) && reached_.insert(to).second)
             todo.push_back(to);
         }
@@ -530,9 +358,8 @@ class Check {
   const TreeDump& dump_;
   const Names& names_;
   Origins& origins_;
-  const std::string& include_;
   bool relaxed_;
-  std::map<const DumpedFunction*, Space> spaces_;
+  FunctionSpaces spaces_;
   std::set<const DumpedFunction*> implied_;
   bool has_reached_ = false;
   std::set<const DumpedFunction*> reached_;  // of those for both sides

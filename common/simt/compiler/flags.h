@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace simtcc::flags {
 
@@ -16,9 +17,8 @@ inline constexpr std::array kAlways = {
     "-ftls-model=local-exec",  // __shared__ is thread-local, and a program is one executable
     "-Wno-implicit-fallthrough",
     // What some distributions turn on: it makes the frames of kernels larger, and their code another.
-    "-fno-stack-protector",
-    "-fno-stack-clash-protection",
-    "-fcf-protection=none",
+    "-fno-stack-protector", "-fno-stack-clash-protection", "-fcf-protection=none",
+    "-fno-ipa-ra",  // simtcc uses a register that a function leaves alone
 };
 
 /// Ahead of the reader's flags: what holds unless they say otherwise. The standard is that of nvcc 13. Volatile sums
@@ -78,6 +78,22 @@ inline constexpr std::array kMacros = {"-D__SIMT__", "-U_FORTIFY_SOURCE"};
 
 /// Prints the functions as they were read, for tree_dump.h. The file's name follows.
 inline const std::string kDump = "-fdump-tree-lower-lineno-uid-asmname=";
+
+/// Prints what each statement does with its operands, for conversions.h: only so a number is told from an integer. Likewise.
+inline const std::string kOperations = "-fdump-tree-eh-raw-lineno=";
+
+/// Lets each conversion of a number in these functions keep an instruction of its own (conversions.h): without the passes that
+/// look for values which are there already.
+inline std::vector<std::string> apart(const std::vector<std::string>& functions) {
+  std::string names;
+  for (const std::string& name : functions) names += (names.empty() ? "" : ",") + name;
+  return {"-fdisable-rtl-cse1=" + names,
+          "-fdisable-rtl-cse_local=" + names,
+          "-fdisable-rtl-cse2=" + names,
+          "-fdisable-rtl-postreload=" + names,
+          "-fno-gcse",
+          "-fno-gcse-after-reload"};
+}
 
 /// What g++ says has the form that compiler_messages.h reads. After the reader's flags.
 inline constexpr std::array kMessages = {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",

@@ -9,37 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "assembly.h"
+
 namespace simtcc {
 namespace {
 
 using Line = std::string_view;
 using Blocks = std::set<unsigned>;
-
-bool is_instruction(Line line) {
-  return line.size() > 1 && line[0] == '\t' && line[1] != '.' && line[1] != '#';
-}
-
-std::string_view word(Line line) {  // the first one
-  line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
-  return line.substr(0, line.find_first_of("\t "));
-}
-
-// The label of a line such as ".L5:", or nothing.
-std::string_view label_of(Line line) {
-  return line.starts_with(".L") && line.ends_with(":") ? line.substr(0, line.size() - 1) : Line{};
-}
-
-// Where a jump to a label goes, or nothing.
-std::string_view target_of(Line line) {
-  if (!is_instruction(line) || !word(line).starts_with('j')) return {};
-  const std::size_t at = line.rfind('\t');
-  const Line target = line.substr(at + 1);
-  return target.starts_with(".L") ? target : Line{};
-}
-
-bool is_return(Line line) {
-  return is_instruction(line) && (word(line) == "ret" || word(line) == "ud2");
-}
 
 struct Block {
   std::vector<std::string> lines;
@@ -367,7 +343,7 @@ std::string exits_behind_loops(std::string_view assembly) {
   result.reserve(assembly.size() + assembly.size() / 16);
   unsigned labels = 0;
   std::vector<Line> function;
-  std::string end;  // of the function that is being read; empty outside
+  Line symbol;  // of the function that is being read; empty outside
   const auto flush = [&] {
     function = with_polls_named(with_endless_loops_traced(function));
     const auto moved = Function(function).reordered(labels);
@@ -377,25 +353,19 @@ std::string exits_behind_loops(std::string_view assembly) {
       for (const Line line : function) result.append(line).push_back('\n');
     }
     function.clear();
-    end.clear();
+    symbol = {};
   };
   while (!assembly.empty()) {
-    const std::size_t length = assembly.find('\n');
-    const Line line = assembly.substr(0, length);
-    assembly.remove_prefix(length == Line::npos ? assembly.size() : length + 1);
-    if (!end.empty() && line.starts_with(end)) flush();
-    if (!end.empty()) {
+    const Line line = next_line(assembly);
+    if (!symbol.empty() && ends_function(line, symbol)) flush();
+    if (!symbol.empty()) {
       function.push_back(line);
       continue;
     }
     result.append(line).push_back('\n');
-    constexpr Line kType = "\t.type\t", kFunction = ", @function";
-    if (line.starts_with(kType) && line.ends_with(kFunction)) {
-      end = "\t.size\t";
-      end.append(line.substr(kType.size(), line.size() - kType.size() - kFunction.size())) += ',';
-    }
+    symbol = function_begun(line).value_or(Line{});
   }
-  if (!end.empty()) flush();
+  if (!symbol.empty()) flush();
   return result;
 }
 

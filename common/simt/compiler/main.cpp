@@ -10,6 +10,7 @@
 #include <iterator>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -171,7 +172,9 @@ class Driver {
     if (result.names_wide_type && !options_.fast) append(command, flags::kWide);
     const std::string dump = temporary(i, ".functions");
     append(command, flags::kMessages);
-    append(command, Command{flags::kDump + dump, "-x", "c++-cpp-output"});
+    const std::string operations = temporary(i, ".operations");
+    append(command, Command{flags::kDump + dump, flags::kOperations + operations});
+    append(command, Command{"-x", "c++-cpp-output"});
     const std::string assembly = temporary(i, ".s");
     append(command, Command{"-S", rewritten, "-o", assembly});
     if (options_.dry_run) {
@@ -185,27 +188,35 @@ class Driver {
     std::string functions_text = read_file(dump);
     TreeDump functions(functions_text);
     if (const int status = refuse(functions, code, result, origins)) return status;
+    std::set<std::string> to_inline;
     if (!options_.fast) {
-      const StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
+      StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
-      if (!calls.to_inline.empty()) {
-        // The same text but for attributes, of which g++ has said all that there is to say.
-        result = rewrite(source, input.path, include_.string(), true, calls.to_inline);
-        if (!write_file(rewritten, result.text)) return 1;
-        command.push_back("-w");
-        // (If it cannot inline another function of such a name, what there is stays.)
-        const bool compiled = run_process(command, temporary(i, ".errors")) == 0;
-        if (!compiled && !write_file(assembly, code)) return 1;
-        if (compiled) {
-          code = read_file(assembly);
-          functions_text = read_file(dump);
-          functions = TreeDump(functions_text);
-        }
+      to_inline = std::move(calls.to_inline);
+    }
+    const std::vector<std::string> merged =
+        functions_with_merged_conversions(code, functions, read_file(operations), result.text);
+    if (!merged.empty()) append(command, flags::apart(merged));
+    if (!to_inline.empty()) {
+      // The same text but for attributes, of which g++ has said all that there is to say.
+      result = rewrite(source, input.path, include_.string(), true, to_inline);
+      if (!write_file(rewritten, result.text)) return 1;
+    }
+    if (!to_inline.empty() || !merged.empty()) {
+      command.push_back("-w");
+      // (If it cannot inline another function of such a name, what there is stays.)
+      const bool compiled = run_process(command, temporary(i, ".errors")) == 0;
+      if (!compiled && !write_file(assembly, code)) return 1;
+      if (compiled) {
+        code = read_file(assembly);
+        functions_text = read_file(dump);
+        functions = TreeDump(functions_text);
       }
     }
 #ifdef __x86_64__
+    if (!options_.fast) code = exits_behind_loops(code);
     code = with_saturating_conversions(code, functions, result.text);
-    if (!write_file(assembly, options_.fast ? code : exits_behind_loops(code))) return 1;
+    if (!write_file(assembly, code)) return 1;
 #endif
     return step({options_.compiler, "-c", assembly, "-o", object});
   }

@@ -40,6 +40,11 @@ uint64_t state_of(std::span<Warp* const> warps) {
   return hash;
 }
 
+// Pinned memory and the like, which the host may write while the kernel runs.
+bool host_may_write(uint64_t address) {
+  return is_managed(address) || (!memory::in_device_arena(address) && memory::find(address));
+}
+
 }  // namespace
 
 // `steps`: so many did not help; 0: it is certain that none will.
@@ -48,8 +53,10 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   const int lane = std::countr_zero(lanes);
   Fault fault = fault_at(Fault::Kind::hang, warp, lane);
   fault.pc = key_pc(key);
-  const bool reads = warp.stop[lane] == StopReason::load;
-  fault.address = reads && memory::in_shared_arena(warp.address[lane]) ? warp.address[lane] : 0;
+  const uint64_t address = warp.address[lane];
+  const bool reads = warp.stop[lane] == StopReason::load ||
+                     reinterpret_cast<uint64_t>(warp.update[lane].address) == address;
+  fault.address = reads && host_may_write(address) ? address : 0;
   fault.limit = steps;
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = "condition";
@@ -59,14 +66,11 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
 
 void HangWatch::note_access(const Warp& warp, uint32_t lanes) {
   const int first = std::countr_zero(lanes);
-  loaded |= warp.stop[first] != StopReason::store;
-  if (warp.stop[first] == StopReason::load) {
-    const uint64_t address = warp.address[first];
-    // Pinned memory and the like, which the host may write.
-    if (is_managed(address) || (!memory::in_device_arena(address) && memory::find(address)))
-      changed = true;
-    return;
+  if (warp.stop[first] != StopReason::store) {
+    loaded = true;
+    if (host_may_write(warp.address[first])) changed = true;
   }
+  if (warp.stop[first] == StopReason::load) return;
   settle_stores();
   if (changed) return;
   for (const int lane : lanes_of(lanes)) {

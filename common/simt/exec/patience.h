@@ -31,7 +31,7 @@ class Patience {
   // `give_up` to all workers once it has said so to one.
   Verdict look(uint64_t clock, uint64_t times);
 
-  static constexpr uint64_t kTell = 2, kGiveUp = 8;  // seconds
+  static constexpr uint64_t kTell = 2, kGiveUp = 6;  // seconds
   uint64_t look_at = 0;
 
  private:

@@ -79,6 +79,17 @@ uint32_t lanes_at(const Warp& warp, uint64_t key) {
   return group;
 }
 
+bool is_access(StopReason what) {
+  return what == StopReason::load || what == StopReason::store || what == StopReason::atomic;
+}
+
+// Those of the group that stand there for this reason: some may go on from a call to which others have only just come.
+uint32_t lanes_for(const Warp& warp, uint32_t group, StopReason what) {
+  static_assert(sizeof(StopReason) == 1);
+  return group &
+         lanes_with(reinterpret_cast<const uint8_t*>(warp.stop), static_cast<uint8_t>(what));
+}
+
 }  // namespace
 
 // The lanes that make the next warp instruction together, the first of them returned; -1 if no lane
@@ -92,7 +103,7 @@ int Worker::form_group(Warp& warp) {
       if (warp.at_collective && resolve_collectives(warp)) continue;
       return -1;
     }
-    const uint32_t group = lanes_at(warp, key);
+    uint32_t group = lanes_at(warp, key);
     const int first = std::countr_zero(group);
     if (warp.progress.last_first) [[unlikely]] {
       // All who can run stand together: what they waited for is over, and there is an order to keep again.
@@ -106,6 +117,7 @@ int Worker::form_group(Warp& warp) {
     }
 
     const StopReason what = warp.stop[first];
+    if (warp.has_waited && !is_access(what)) group = lanes_for(warp, group, what);
     if (what == StopReason::barrier || what == StopReason::collective) {
       park(warp, group, what);
       if (aborted_) return -1;
@@ -163,6 +175,7 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
 
 // These lanes wait at a barrier or a collective until the others have come.
 void Worker::park(Warp& warp, uint32_t group, StopReason what) {
+  warp.has_waited = true;
   for (const int lane : lanes_of(group)) {
     warp.parked_key[lane] = warp.key[lane];
     warp.live_then[lane] = warp.live;

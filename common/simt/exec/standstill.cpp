@@ -93,6 +93,19 @@ void on_sample(int, siginfo_t*, void* context) {
   thread->same = known ? thread->same + 1 : 0;
 }
 
+// Of all places the first one in the reader's code, 0 if there is none.
+uint64_t first_place(const Thread& thread) {
+  uint64_t found = 0;
+  int line = 0;
+  for (unsigned i = 0; i < thread.count && i < thread.pcs.size(); ++i) {
+    const symbols::Location& at = symbols::locate(thread.pcs[i] + 1);
+    if (at.line <= 0 || symbols::is_library_file(at.file) || (line && at.line >= line)) continue;
+    found = thread.pcs[i] + 1;
+    line = at.line;
+  }
+  return found;
+}
+
 void interrupt() {
   const std::lock_guard lock(mutex);
   for (const Thread* thread : threads()) {
@@ -146,22 +159,21 @@ bool look() {
   return any;
 }
 
+std::string place() {
+  const std::lock_guard lock(mutex);
+  for (const Thread* thread : threads()) {
+    const uint64_t at = thread->worker ? first_place(*thread) : 0;
+    if (at) return symbols::locate(at).text();
+  }
+  return {};
+}
+
 void end_blocks() {
   {
     const std::lock_guard lock(mutex);
     for (Thread* thread : threads()) {
       if (!thread->worker) continue;
-      // Of all places the first one in the reader's code.
-      uint64_t found = 0;
-      int line = 0;
-      for (unsigned i = 0; i < thread->count && i < thread->pcs.size(); ++i) {
-        const symbols::Location& at = symbols::locate(thread->pcs[i] + 1);
-        if (at.line <= 0 || symbols::is_library_file(at.file) || (line && at.line >= line))
-          continue;
-        found = thread->pcs[i] + 1;
-        line = at.line;
-      }
-      thread->worker->standstill_pc_ = found;
+      thread->worker->standstill_pc_ = first_place(*thread);
       thread->is_to_end = true;
     }
   }

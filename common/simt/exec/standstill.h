@@ -5,6 +5,8 @@
 // could change what it waits for; where all of them stand still, none will.
 #pragma once
 
+#include <string>
+
 namespace simt::engine {
 
 class Worker;
@@ -18,6 +20,8 @@ void leave();
 // Looks at all of them for some tenths of a second; called again and again as long as no block ends. True if they stand
 // still.
 bool look();
+// The first line of the reader's code at which one was seen, such as "saxpy.cu:12"; nothing where none was.
+std::string place();
 // No longer: a block has ended.
 void forget();
 // Ends the blocks that run, each with a finding.

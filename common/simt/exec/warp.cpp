@@ -23,7 +23,7 @@ void Warp::reset(unsigned number, unsigned lanes) {
   group = pending = at_barrier = at_collective = 0;
   waking = entering = updating = outside_kernel = constructing = 0;
   together = ahead = 0;
-  runs_ahead = has_pieces = false;
+  runs_ahead = has_pieces = has_waited = false;
   queue.length = 0;
   group_key = 0;
   std::fill_n(key, kLanes, kNotWaiting);

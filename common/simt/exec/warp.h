@@ -212,6 +212,7 @@ struct Warp {
   uint32_t constructing = 0;    // lanes in the constructor of a shared variable: see is_guard()
   // One place may load, store, and in different sizes: Hooks::access_pieces().
   bool has_pieces = false;
+  bool has_waited = false;  // some lanes have been at a barrier or a collective
 
   Trail trail;
   LoadQueue queue;

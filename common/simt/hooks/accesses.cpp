@@ -3,6 +3,7 @@
 #include "check/host_copies.h"
 #include "check/polls.h"
 #include "check/unsynchronized.h"
+#include "check/virtual_objects.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -116,6 +117,7 @@ void __tsan_write_range(void* p, unsigned long size) {
 }
 // An object with virtual functions comes into being: its pointer to them is written.
 void __tsan_vptr_update(void** p, void*) {
+  simt::virtual_objects::note_made(reinterpret_cast<uint64_t>(p), !simt::engine::running);
   Hooks::access(p, sizeof(void*), StopReason::store, false, SIMT_PC);
 }
 void __tsan_vptr_read(void** p) {

@@ -1,7 +1,7 @@
 // Conversions of floating-point numbers to integers as PTX has them: to the nearest integer that there is. NaN becomes 0
 // if it is a float's and the integer has 32 bits, else the integer that only its highest bit makes.
 //
-// simtcc calls them in place of the CPU's instructions (compiler/conversions.h), in the midst of a function's registers
+// simtcc calls them where the CPU's instruction will not do (compiler/conversions.h), in the midst of a function's registers
 // and flags: they change none, and have no branch that changes one. The number lies on the stack, and the integer takes its
 // place. (A load of 16 bytes would wait for a store of 4 just before, so one number and four have a function each.)
 //
@@ -11,14 +11,18 @@
 asm(R"(
   .section .rodata
   .p2align 4
-.Lint_end:
+  .globl simt_int_end, simt_int_last, simt_unsigned_last   # for code that simtcc puts in
+  .hidden simt_int_end, simt_int_last, simt_unsigned_last
+simt_int_end:
   .long 0x4f000000, 0x4f000000, 0x4f000000, 0x4f000000  # 2^31 as float
-.Lint_last:
+simt_int_last:
   .quad 0x41dfffffffc00000, 0x41dfffffffc00000          # 2^31 - 1 as double
 .Lunsigned_last:
   .quad 0x41efffffffe00000                              # 2^32 - 1
 .Llong_end:
   .quad 0x43e0000000000000                              # 2^63
+simt_unsigned_last:
+  .quad 0xffffffff
 
   .macro conversion name
   .text
@@ -45,7 +49,7 @@ asm(R"(
 
   .macro floats_to_int            # xmm0
   cvttps2dq %xmm0, %xmm1          # 0x80000000 if it is out of range or NaN
-  movaps .Lint_end(%rip), %xmm2
+  movaps simt_int_end(%rip), %xmm2
   cmpleps %xmm0, %xmm2
   pxor %xmm2, %xmm1               # 0x7fffffff from 2^31 on
   cmpordps %xmm0, %xmm0
@@ -53,7 +57,7 @@ asm(R"(
   movups %xmm1, 72(%rsp)
   .endm
   .macro doubles_to_int           # xmm0
-  movaps .Lint_last(%rip), %xmm1
+  movaps simt_int_last(%rip), %xmm1
   minpd %xmm0, %xmm1              # NaN stays
   cvttpd2dq %xmm1, %xmm1
   movups %xmm1, 72(%rsp)

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "exec/patience.h"
 #include "exec/standstill.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kEvery(250);
 constexpr double kTell = Patience::kTell;  // seconds of each thread that runs blocks
-constexpr double kGiveUp = 6;
+constexpr double kGiveUp = Patience::kGiveUp;
 
 struct Running {
   std::mutex mutex;
@@ -38,6 +39,17 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+void tell() {
+  const std::string place = standstill::place();
+  const std::lock_guard lock(running().mutex);
+  if (running().kernel.empty()) return;  // it has ended meanwhile
+  std::fprintf(
+      stderr,
+      "simt: %s: for %.0f s no block has ended; it is at %s. A run without --fast tells whether "
+      "that ends.\n",
+      running().kernel.c_str(), kTell, place.empty() ? "no line that is known" : place.c_str());
+}
+
 void watch() {
   uint64_t seen = 0;
   double since = 0;
@@ -57,17 +69,11 @@ void watch() {
       }
       waited = (time - since) / running().workers;
       times = running().times;
-      if (!told && waited > kTell) {
-        told = true;
-        if (Patience::begins_to_tell()) {
-          std::fprintf(stderr,
-                       "simt: %s: for %.0f s no block has ended. Without --fast a run says where "
-                       "it is.\n",
-                       running().kernel.c_str(), kTell);
-        }
-      }
     }
-    if (told && standstill::look() && waited > kGiveUp * times) standstill::end_blocks();
+    if (waited <= kTell) continue;
+    const bool stands_still = standstill::look();
+    if (!std::exchange(told, true) && Patience::begins_to_tell()) tell();
+    if (stands_still && waited > kGiveUp * times) standstill::end_blocks();
   }
 }
 

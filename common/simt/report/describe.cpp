@@ -359,10 +359,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       break;
     case Kind::hang: {
       const memory::Allocation* const found = fault.address ? memory::find(fault.address) : nullptr;
+      const symbols::Variable* const variable =
+          fault.address && !found ? symbols::find_variable(fault.address) : nullptr;
       const std::string cause =
-          found
+          found || variable
               ? "it waits for what the host writes after the launch, " +
-                    into(*found, fault.address) +
+                    (found ? into(*found, fault.address) : "in " + variable->name) +
                     ". Here a launch returns when its kernel has ended; on a GPU the host goes on "
                     "at once. "
               : "a loop whose condition stays true. ";
@@ -379,8 +381,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             " does not end: thread " + text(fault.thread) +
             (at.line ? " is still at " + at.text() : " is in a loop") +
             ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
-            "that waits for what a thread would do which waits for this one, or whose "
-            "turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
+            "that waits for the host, to which a launch returns only when its kernel has ended, or "
+            "for a thread that waits for this one, or "
+            "whose turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
             "beyond 2^24, allows more time.)";
       } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
@@ -425,6 +428,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::assertion:
       f.kind = "trap";
       f.message = "the assertion `" + std::string(fault.text) + "` failed" + where + ".";
+      break;
+    case Kind::host_virtual:
+      f.kind = "device-access";
+      f.message = "virtual call" + where +
+                  ": the host has made this object, so it points to the host's virtual functions, "
+                  "which a kernel cannot call. Make the object in a kernel, with `new` or with "
+                  "`new (place) T(...)`.";
+      f.address = 0;
       break;
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "check/host_copies.h"
 #include "check/unsynchronized.h"
+#include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -113,6 +114,7 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
   auto* source = static_cast<const char*>(from);
   for (size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
+    simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
   }
   mark_rows_written(to, to_pitch, width, height);
   if (!is_device(to)) {
