@@ -126,7 +126,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "  k<<<1,\n"
         "      1>>>(p);\n"
         "}\n"
-        "cudaTextureObject_t texture;\n"
+        "cudaSurfaceObject_t surface;\n"
         "int main() {\n"
         "  cuInit(0);\n"
         "  curandGenerateUniform(0, nullptr, 1);\n"
@@ -137,7 +137,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "a.cu:5:3: error: simt: inline PTX (asm) is not simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
       "simulated\n"
-      "a.cu:12:1: error: simt: textures (cudaTextureObject_t) are not simulated\n"
+      "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
       "a.cu:15:3: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
       "not simulated");

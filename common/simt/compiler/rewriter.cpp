@@ -288,6 +288,16 @@ class Rewriter : private Rule {
     if (t.in_system_header) return;
     if (is_asm(t.text) && unit_.scopes.back().side == Side::device) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
+    // texture<float, 2> image; of a program that has no such template itself
+    if (t.text == "texture" && is(i + 1, "<") && !in_function() && i == unit_.head &&
+        is_identifier(i + 2) && !unit_.has_texture_template) {
+      return report_unsupported(
+          t,
+          "texture references (texture<...>) ended with CUDA 12: make a cudaTextureObject_t "
+          "with cudaCreateTextureObject(); they are");
+    }
+    if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
+      unit_.has_texture_template = true;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "lab/json_writer.h"
+#include "memory/textures.h"
 #include "report/log.h"
 
 namespace simt::device {
@@ -165,6 +166,11 @@ void write_trace() {
   json.end_array();
   write_kernels(json, s.records);
   write(json, s.host_findings);
+  if (textures::were_read) {
+    json.begin_array("notes");
+    json.value("", "Reads of textures (tex1Dfetch, tex2D, ...) are carried out but not counted.");
+    json.end_array();
+  }
   json.end_object();
   std::ofstream out(path);
   out << json.text() << "\n";
