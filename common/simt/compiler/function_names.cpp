@@ -104,7 +104,8 @@ bool is_signature(Text name) {
 }
 
 bool is_of_cuda(const std::vector<std::string>& parts) {
-  return parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups";
+  return parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
+         parts[0] == "thrust" || parts[0] == "cub";
 }
 
 }  // namespace simtcc

@@ -253,6 +253,9 @@ class Rewriter : private Rule {
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
+    // thrust::tuple and its like are the standard library's
+    if (t.text == "thrust" && !t.in_system_header && is(i + 1, "::") && is_identifier(i + 2))
+      unit_.names.cuda_std.insert(list_[i + 2].text);
     if (!t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       bool marked = false;
       for (std::size_t j = unit_.head; j < i; ++j)

@@ -58,7 +58,7 @@ inline const Unsupported kUnsupported[] = {
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_library(std::string_view header) {
   constexpr std::pair<std::string_view, std::string_view> kLibraries[] = {
-      {"thrust/", "the library Thrust"},    {"cub/", "the library CUB"},
+      {"thrust/", "this part of the library Thrust"},    {"cub/", "the library CUB"},
       {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
       {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
       {"cudnn", "the library cuDNN"},       {"cutensor", "the library cuTENSOR"},

@@ -1,12 +1,14 @@
 // Reads of textures by kernels. They are carried out at once, and neither counted nor held against stores.
 #include <simt/textures.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
 #include "base/host_memory.h"
 #include "hooks/hooks.h"
 #include "memory/textures.h"
+#include "report/log.h"
 
 namespace simt {
 namespace {
@@ -72,7 +74,14 @@ const Texture& checked(cudaTextureObject_t object, const detail::TextureCall& ca
   if (text) engine::Hooks::trap(text, pc, engine::Fault::Kind::trap, address);
   // What a launch reads through a texture is not among what makes it the repetition of another.
   engine::Hooks::show_effect();
-  textures::were_read.store(true, std::memory_order_relaxed);
+  static std::atomic<bool> noted{false};
+  if (!noted.load(std::memory_order_relaxed)) [[unlikely]] {
+    const HostMemory bookkeeping;
+    if (!noted.exchange(true)) {
+      device::note_uncounted(
+          "Reads of textures (tex1Dfetch, tex2D, ...) are carried out but not counted.");
+    }
+  }
   return *texture;
 }
 

@@ -105,8 +105,6 @@ Channels texel(const Texture& texture, const int64_t (&index)[3]) {
 
 }  // namespace
 
-std::atomic<bool> were_read{false};
-
 uint64_t texel_bytes(const cudaChannelFormatDesc& format) {
   int channels = 0;
   while (channels < 4 && bits_of(format, channels) != 0) ++channels;

@@ -63,7 +63,4 @@ Channels fetch(const Texture& texture, int64_t x);
 // At the coordinates, one for each dimension: filtered, and treated at the edges, as the texture says.
 Channels read(const Texture& texture, const float (&coordinates)[3]);
 
-// Has any kernel read a texture?
-extern std::atomic<bool> were_read;
-
 }  // namespace simt::textures

@@ -15,7 +15,6 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "lab/json_writer.h"
-#include "memory/textures.h"
 #include "report/log.h"
 
 namespace simt::device {
@@ -166,9 +165,9 @@ void write_trace() {
   json.end_array();
   write_kernels(json, s.records);
   write(json, s.host_findings);
-  if (textures::were_read) {
+  if (!s.notes.empty()) {
     json.begin_array("notes");
-    json.value("", "Reads of textures (tex1Dfetch, tex2D, ...) are carried out but not counted.");
+    for (const std::string& note : s.notes) json.value("", note);
     json.end_array();
   }
   json.end_object();
