@@ -58,14 +58,22 @@ inline const Unsupported kUnsupported[] = {
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_library(std::string_view header) {
   constexpr std::pair<std::string_view, std::string_view> kLibraries[] = {
-      {"thrust/", "this part of the library Thrust"},    {"cub/", "the library CUB"},
-      {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
-      {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
-      {"cudnn", "the library cuDNN"},       {"cutensor", "the library cuTENSOR"},
-      {"npp", "the library NPP"},           {"nvjpeg", "the library nvJPEG"},
-      {"nccl", "the library NCCL"},         {"nvshmem", "the library NVSHMEM"},
-      {"cutlass/", "the library CUTLASS"},  {"cute/", "the library CuTe"},
-      {"cupti", "the library CUPTI"},       {"nvml", "the management library"},
+      {"thrust/", "this part of the library Thrust"},
+      {"cub/", "this part of the library CUB"},
+      {"cublas", "the library cuBLAS"},
+      {"cufft", "the library cuFFT"},
+      {"cusolver", "the library cuSOLVER"},
+      {"cusparse", "the library cuSPARSE"},
+      {"cudnn", "the library cuDNN"},
+      {"cutensor", "the library cuTENSOR"},
+      {"npp", "the library NPP"},
+      {"nvjpeg", "the library nvJPEG"},
+      {"nccl", "the library NCCL"},
+      {"nvshmem", "the library NVSHMEM"},
+      {"cutlass/", "the library CUTLASS"},
+      {"cute/", "the library CuTe"},
+      {"cupti", "the library CUPTI"},
+      {"nvml", "the management library"},
       {"nvJitLink", "linking at run time"},
   };
   for (const auto& [beginning, library] : kLibraries) {
