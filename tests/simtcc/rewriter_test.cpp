@@ -755,13 +755,15 @@ TEST(NotSimulated, SurfacesAndTheirLike) {
       complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
       "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated");
   expect_unchanged("struct texture {}; int __allocate, cudaIp;");
-  for (const char* name : {"cublasSgemm", "cublasHgemmStridedBatched", "cublasGemmEx",
-                           "cublasIsamax", "cublasDaxpy", "cublasLtMatmul"}) {
+  for (const char* name : {"cublasZgemm", "cublasHgemmStridedBatched", "cublasDotEx",
+                           "cublasIcamax", "cublasDtrsm", "cublasLtMatmul"}) {
     EXPECT_EQ(complaint(std::string("void f() { ") + name + "(h); }"),
               std::string("test.cu:1: error: simt: routines of the library cuBLAS (") + name +
                   ") are not simulated");
   }
   expect_unchanged("void f() { cublasCreate(&h); cublasCheck(cublasSetStream(h, s)); }");
+  expect_unchanged(
+      "void f() { cublasSgemm(h); cublasDaxpy(h); cublasGemmEx(h); cublasIsamax(h); }");
   expect_unchanged("void f() { image.tex2D(1); texture(2); my_tex2D(3); int surface; }\n");
 }
 

@@ -102,9 +102,9 @@ constexpr std::array<std::string_view, 8> kNoSuchOutput = {
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
 constexpr std::array<std::string_view, 9> kRuntimeLibraries = {
-    "cudart", "cudart_static", "nvToolsExt", "cudadevrt",
-    "cuda",   "cublas",        "cublasLt",   "cublas_static",  // their routines are refused by name
-    "curand"};  // that of kernels is all in its header
+    "cudart", "cudart_static", "nvToolsExt",    "cudadevrt", "cuda",
+    "cublas", "cublasLt",      "cublas_static",  // the routines that are not there are refused by name
+    "curand"};                                   // that of kernels is all in its header
 // Those that nothing stands for.
 constexpr std::array<std::string_view, 9> kVendorLibraries = {
     "cufft", "cusparse", "cusolver", "cudnn", "nvrtc", "nccl", "nvjpeg", "npps", "cupti"};

@@ -91,8 +91,34 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       if (is_beginning ? identifier.starts_with(name) : identifier == name) return feature;
     }
   }
-  // cublasSgemm, cublasDaxpy, cublasGemmEx, cublasIsamax, cublasLtMatmul, ...
+  // cublasStrsm, cublasZgemm, cublasLtMatmul, ...
   if (identifier.starts_with("cublas")) {
+    constexpr std::string_view kCarriedOut[] = {"axpy",
+                                                "dot",
+                                                "scal",
+                                                "copy",
+                                                "swap",
+                                                "nrm2",
+                                                "asum",
+                                                "gemv",
+                                                "ger",
+                                                "gemm",
+                                                "gemmStridedBatched",
+                                                "gemmBatched",
+                                                "geam"};
+    constexpr std::string_view kOthers[] = {"cublasIsamax",
+                                            "cublasIdamax",
+                                            "cublasIsamin",
+                                            "cublasIdamin",
+                                            "cublasHgemm",
+                                            "cublasGemmEx",
+                                            "cublasGemmStridedBatchedEx"};
+    const auto among = [](const auto& list, std::string_view name) {
+      return std::find(std::begin(list), std::end(list), name) != std::end(list);
+    };
+    const bool is_real = identifier.starts_with("cublasS") || identifier.starts_with("cublasD");
+    if (among(kOthers, identifier) || (is_real && among(kCarriedOut, identifier.substr(7))))
+      return std::nullopt;
     constexpr std::string_view kRoutines[] = {
         "gemm", "gemv", "axpy", "dot",  "nrm2", "asum",  "scal",  "copy",  "swap",  "rot",
         "geam", "ger",  "symm", "symv", "syrk", "trmm",  "trsm",  "trmv",  "trsv",  "dgmm",
@@ -103,7 +129,8 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
         std::any_of(std::begin(kRoutines), std::end(kRoutines),
                     [&](std::string_view name) { return rest.substr(1).starts_with(name); });
     if (is_routine || rest.starts_with("Gemm") || rest.starts_with("LtMat") ||
-        rest.starts_with("Is") || rest.starts_with("Id") || rest.ends_with("Ex")) {
+        rest.starts_with("Is") || rest.starts_with("Id") || rest.starts_with("Ic") ||
+        rest.starts_with("Iz") || rest.ends_with("Ex")) {
       return "routines of the library cuBLAS";
     }
   }
