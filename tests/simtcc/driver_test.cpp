@@ -129,7 +129,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "cudaSurfaceObject_t surface;\n"
         "int main() {\n"
         "  cuInit(0);\n"
-        "  curandGenerateUniform(0, nullptr, 1);\n"
+        "  curandGenerateLongLong(0, nullptr, 1);\n"
         "}\n");
   expect_line(
       "-c a.cu", 1,
@@ -139,8 +139,9 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "simulated\n"
       "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
-      "a.cu:15:3: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
-      "not simulated");
+      "a.cu:15:3: error: simt: quasi-random generators of the library cuRAND "
+      "(curandGenerateLongLong) "
+      "are not simulated");
   EXPECT_FALSE(exists("a.o"));
 }
 

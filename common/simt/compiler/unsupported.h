@@ -49,8 +49,9 @@ inline const Unsupported kUnsupported[] = {
     {"mbarrier primitives (cuda::barrier is simulated)", {"__mbarrier_*"}},
     {"functions of the driver", {"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion"}},
     {"libraries of kernels loaded at run time", {"cudaLibrary*"}},
-    {"generators of the library cuRAND",
-     {"curandCreateGenerator*", "curandGenerate*", "curandGenerator_t*"}},
+    {"quasi-random generators of the library cuRAND",
+     {"curandSetQuasiRandom*", "curandGetDirectionVectors*", "curandGenerateLongLong",
+      "curandCreatePoissonDistribution"}},
     {"warp functions without a mask",
      {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"}},
 };

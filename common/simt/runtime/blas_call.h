@@ -7,17 +7,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "base/program.h"
 #include "base/text.h"
-#include "check/host_accesses.h"
 #include "memory/allocations.h"
-#include "report/describe.h"
 #include "report/errors.h"
 #include "report/log.h"
-#include "runtime/memory_calls.h"
+#include "runtime/operands.h"
 #include "runtime/streams.h"
 
 namespace simt::blas {
@@ -26,7 +21,7 @@ namespace simt::blas {
 class Call {
  public:
   Call(cublasHandle_t handle, const char* name, uint64_t caller)
-      : handle_(handle), name_(name), caller_(caller) {
+      : handle_(handle), operands_(name, caller) {
     if (!handle) status_ = CUBLAS_STATUS_NOT_INITIALIZED;
     if (device::sticky_error()) status_ = CUBLAS_STATUS_EXECUTION_FAILED;
   }
@@ -35,7 +30,7 @@ class Call {
   void require(bool right, const std::string& what) {
     if (right || status_ != CUBLAS_STATUS_SUCCESS) return;
     status_ = CUBLAS_STATUS_INVALID_VALUE;
-    report("api-error", Severity::warning, what, {});
+    operands_.report("api-error", Severity::warning, what, {});
   }
 
   // `count` elements, `apart` from each other.
@@ -69,7 +64,7 @@ class Call {
     if (status_ != CUBLAS_STATUS_SUCCESS) return status_;
     device::note_uncounted("What cuBLAS computes is carried out on the host and not counted.");
     const cudaError_t error = graphs::enqueue(handle_->stream, cudaGraphNodeTypeHost,
-                                              [work, written = std::move(written_)] {
+                                              [work, written = operands_.written()] {
                                                 work();
                                                 for (const auto& [begin, size] : written)
                                                   memory::mark_written(begin, size);
@@ -81,45 +76,12 @@ class Call {
  private:
   void reach(const char* what, const void* pointer, uint64_t size, bool written) {
     if (status_ != CUBLAS_STATUS_SUCCESS) return;
-    const auto address = reinterpret_cast<uint64_t>(pointer);
-    const memory::Allocation* const found = runtime::live_at(pointer);
-    if (found && size <= found->end() - address) {
-      if (written) written_.push_back({address, size});
-      return;
-    }
-    if (!found && runtime::is_variable(pointer)) return;
-    status_ = CUBLAS_STATUS_EXECUTION_FAILED;
-    if (found) {
-      report("out-of-bounds", Severity::error,
-             std::string(what) + " has " + std::to_string(size) + " bytes and reaches " +
-                 plural(size - (found->end() - address), "byte") + " past the end of " +
-                 memory::describe(*found),
-             memory::describe(*found));
-      return;
-    }
-    const device::Place place = device::place_of(address);
-    const memory::Allocation* const freed = memory::find(address);
-    report(freed                       ? "use-after-free"
-           : memory::in_arena(address) ? "out-of-bounds"
-                                       : "device-access",
-           Severity::error, std::string(what) + " begins at " + place.text, place.allocation);
-  }
-
-  void report(const char* kind, Severity severity, const std::string& what,
-              std::string allocation) {
-    const uint64_t pc = engine::traced_program ? engine::program_call(caller_) : caller_;
-    const symbols::Location& at = symbols::locate(pc);
-    Finding f = device::finding_at(at, kind, severity);
-    f.message = std::string(name_) + " at " + at.text() + ": " + what + ".";
-    f.allocation = std::move(allocation);
-    device::report(std::move(f));
+    if (!operands_.reach(what, pointer, size, written)) status_ = CUBLAS_STATUS_EXECUTION_FAILED;
   }
 
   cublasHandle_t handle_;
-  const char* name_;
-  uint64_t caller_;
+  runtime::Operands operands_;
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
-  std::vector<std::pair<uint64_t, uint64_t>> written_;
 };
 
 // Where the element (i, j) of a matrix lies, or of what it is transposed.
