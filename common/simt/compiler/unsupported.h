@@ -74,7 +74,6 @@ inline std::optional<std::string_view> unsupported_library(std::string_view head
       {"cutlass/", "the library CUTLASS"},
       {"cute/", "the library CuTe"},
       {"cupti", "the library CUPTI"},
-      {"nvml", "the management library"},
       {"nvJitLink", "linking at run time"},
   };
   for (const auto& [beginning, library] : kLibraries) {
