@@ -17,7 +17,7 @@ struct Planted {
 };
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
-    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads;
+    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kTextures, kLibraries;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

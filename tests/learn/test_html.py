@@ -87,6 +87,11 @@ class Page(test_trace.Made):
         self.assertIn('<article class="warning"><h3><span class="yellow">leak</span> ', warnings)
         self.assertNotIn('id="findings"', self.page([self.launch()], [leak]))
 
+    def test_a_note_says_what_the_counts_leave_out(self):
+        recorded = test_trace.fake.trace_of([self.launch()], [])
+        recorded["notes"] = ["Reads of <textures> are not counted."]
+        self.assertIn("<p>Reads of &lt;textures&gt; are not counted.</p>", page.render(recorded, "column.cu", self.cu))
+
     def test_it_says_what_the_terminal_says(self):
         read = self.read([self.launch(findings=[self.finding()])])
         for words in (

@@ -385,6 +385,13 @@ class Rendering(Made):
         text = self.render([self.launch(findings=[self.finding()]), self.launch(1)], launch=1)
         self.assertNotIn("finding", text)
 
+    def test_a_note_says_what_the_counts_leave_out(self):
+        recorded = fake.trace_of([self.launch()], [])
+        self.assertNotIn("not counted", report.render(recorded, Palette(False), main=self.cu))
+        recorded["notes"] = ["Reads of textures are not counted."]
+        text = report.render(recorded, Palette(False), main=self.cu)
+        self.assertIn("\nReads of textures are not counted.\n", text)
+
     def test_what_surrounds_a_finding(self):
         text = self.render([self.launch(findings=[self.finding()])])
         order = [text.index(words) for words in ("block (3,0,0)", "write of 4 bytes", "allocation: 32 floats")]

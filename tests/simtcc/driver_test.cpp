@@ -126,10 +126,10 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "  k<<<1,\n"
         "      1>>>(p);\n"
         "}\n"
-        "cudaTextureObject_t texture;\n"
+        "cudaSurfaceObject_t surface;\n"
         "int main() {\n"
         "  cuInit(0);\n"
-        "  curandGenerateUniform(0, nullptr, 1);\n"
+        "  curandGenerateLongLong(0, nullptr, 1);\n"
         "}\n");
   expect_line(
       "-c a.cu", 1,
@@ -137,10 +137,11 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "a.cu:5:3: error: simt: inline PTX (asm) is not simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
       "simulated\n"
-      "a.cu:12:1: error: simt: textures (cudaTextureObject_t) are not simulated\n"
+      "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
-      "a.cu:15:3: error: simt: generators of the library cuRAND (curandGenerateUniform) are "
-      "not simulated");
+      "a.cu:15:3: error: simt: quasi-random generators of the library cuRAND "
+      "(curandGenerateLongLong) "
+      "are not simulated");
   EXPECT_FALSE(exists("a.o"));
 }
 
@@ -157,6 +158,31 @@ TEST_F(DriverTest, HeadersOfTheDriverAndOfCurandMayBeIncluded) {
         "static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUdevice) == 4);\n"
         "int main() { cuMemorize<<<1, 1>>>(nullptr); }\n");
   expect_silent("-c a.cu");
+}
+
+// There is a device to ask for its name, and no sensor.
+TEST_F(DriverTest, NvmlKnowsTheDeviceAndMeasuresNothing) {
+  write("a.cu",
+        "#include <cstdio>\n"
+        "#include <nvml.h>\n"
+        "int main() {\n"
+        "  unsigned count = 0, milliwatts = 0;\n"
+        "  nvmlDevice_t device;\n"
+        "  char name[NVML_DEVICE_NAME_BUFFER_SIZE], few[2];\n"
+        "  nvmlInit();\n"
+        "  nvmlDeviceGetCount(&count);\n"
+        "  if (nvmlDeviceGetHandleByIndex(1, &device) != NVML_ERROR_INVALID_ARGUMENT) return 1;\n"
+        "  nvmlDeviceGetHandleByIndex(0, &device);\n"
+        "  if (nvmlDeviceGetName(device, few, 2) != NVML_ERROR_INSUFFICIENT_SIZE) return 2;\n"
+        "  if (nvmlDeviceGetName(device, name, sizeof(name)) != NVML_SUCCESS) return 3;\n"
+        "  const nvmlReturn_t power = nvmlDeviceGetPowerUsage(device, &milliwatts);\n"
+        "  std::printf(\"%u device, power: %s\\n\", count, nvmlErrorString(power));\n"
+        "  return nvmlShutdown();\n"
+        "}\n");
+  expect_silent("a.cu -lnvidia-ml -o a");
+  const Outcome outcome = shell("./a");
+  EXPECT_EQ(outcome.output, "1 device, power: Not Supported\n");
+  EXPECT_EQ(outcome.status, 0);
 }
 
 TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
@@ -188,9 +214,10 @@ TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
 
 TEST_F(DriverTest, LibrariesAreNamedWhereTheirHeadersAreMissing) {
   write("a.cu", "#include \"a.h\"\nint main() {}\n");
-  write("a.h", "\n#include <thrust/remove.h>\n");
+  write("a.h", "\n#include <thrust/shuffle.h>\n");
   expect_line("-c a.cu", 1,
-              "a.h:2: error: simt: the library Thrust (thrust/remove.h) is not simulated");
+              "a.h:2: error: simt: this part of the library Thrust (thrust/shuffle.h) is not "
+              "simulated");
   write("b.cu", "#include <no_such_header.h>\n");
   const Outcome outcome = simtcc("-c b.cu");
   EXPECT_EQ(outcome.status, 1);

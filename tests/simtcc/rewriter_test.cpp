@@ -735,35 +735,41 @@ TEST(NotSimulated, EveryNameOfTheTable) {
   }
 }
 
-TEST(NotSimulated, Textures) {
-  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaTextureObject_t t) {}\n"),
-            "dir/a.cu:7: error: simt: textures (cudaTextureObject_t) are not simulated");
-  EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n tex2D<float>(t, 1, 2); }\n"),
-            "test.cu:2: error: simt: textures (tex2D) are not simulated");
+TEST(NotSimulated, SurfacesAndTheirLike) {
+  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaSurfaceObject_t t) {}\n"),
+            "dir/a.cu:7: error: simt: surfaces (cudaSurfaceObject_t) are not simulated");
+  EXPECT_EQ(
+      complaint("__global__ void k(int t) { float v =\n tex2DLayered<float>(t, 1, 2, 0); }\n"),
+      "test.cu:2: error: simt: layered, cubic and gathering textures (tex2DLayered) are not "
+      "simulated");
   EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
             "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated");
   EXPECT_EQ(
       complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
       "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
   EXPECT_EQ(complaint("texture<float, 2, cudaReadModeElementType> image;"),
-            "test.cu:1: error: simt: textures (cudaReadModeElementType) are not simulated");
+            "test.cu:1: error: simt: texture references (texture<...>) ended with CUDA 12: make a "
+            "cudaTextureObject_t with cudaCreateTextureObject(); they are not simulated");
+  expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
   EXPECT_EQ(
       complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
       "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated");
   expect_unchanged("struct texture {}; int __allocate, cudaIp;");
-  for (const char* name : {"cublasSgemm", "cublasHgemmStridedBatched", "cublasGemmEx",
-                           "cublasIsamax", "cublasDaxpy", "cublasLtMatmul"}) {
+  for (const char* name : {"cublasZgemm", "cublasHgemmStridedBatched", "cublasDotEx",
+                           "cublasIcamax", "cublasDtrsm", "cublasLtMatmul"}) {
     EXPECT_EQ(complaint(std::string("void f() { ") + name + "(h); }"),
               std::string("test.cu:1: error: simt: routines of the library cuBLAS (") + name +
                   ") are not simulated");
   }
   expect_unchanged("void f() { cublasCreate(&h); cublasCheck(cublasSetStream(h, s)); }");
+  expect_unchanged(
+      "void f() { cublasSgemm(h); cublasDaxpy(h); cublasGemmEx(h); cublasIsamax(h); }");
   expect_unchanged("void f() { image.tex2D(1); texture(2); my_tex2D(3); int surface; }\n");
 }
 
 TEST(NotSimulated, SystemHeadersMaySayAnything) {
   expect_unchanged(
-      "# 1 \"/usr/include/x.h\" 1 3\ntypedef int cudaTextureObject_t;\n# 2 \"test.cu\" 2\nint "
+      "# 1 \"/usr/include/x.h\" 1 3\ntypedef int cudaSurfaceObject_t;\n# 2 \"test.cu\" 2\nint "
       "i;\n");
 }
 
@@ -826,16 +832,19 @@ TEST(NotSimulated, HeadersAreReportedWhereTheyAreIncluded) {
 }
 
 TEST(NotSimulated, OneMessageForALine) {
-  EXPECT_EQ(rewrite("void f() { tex2D(a); tex2D(b);\n tex2D(c); }", "a.cu").diagnostics.size(), 2u);
+  EXPECT_EQ(rewrite("void f() { surf2Dread(a); surf2Dread(b);\n surf2Dread(c); }", "a.cu")
+                .diagnostics.size(),
+            2u);
 }
 
 // ---- places
 
 TEST(Places, FollowLineMarkers) {
   const Rewritten result = rewrite(
-      "# 1 \"a.cu\"\n\n# 1 \"inc/b.h\" 1\nint i;\nvoid g() { tex2D(x); }\n# 3 \"a.cu\" 2\nvoid "
-      "h()\n{ tex2D(y); }\n"
-      "#line 100 \"c.y\"\nvoid i() { tex2D(z); }\n",
+      "# 1 \"a.cu\"\n\n# 1 \"inc/b.h\" 1\nint i;\nvoid g() { surf2Dread(x); }\n# 3 \"a.cu\" "
+      "2\nvoid "
+      "h()\n{ surf2Dread(y); }\n"
+      "#line 100 \"c.y\"\nvoid i() { surf2Dread(z); }\n",
       "a.cu");
   ASSERT_EQ(result.diagnostics.size(), 3u);
   EXPECT_EQ(result.diagnostics[0].text().substr(0, 10), "inc/b.h:2:");
@@ -844,8 +853,8 @@ TEST(Places, FollowLineMarkers) {
 }
 
 TEST(Places, SurviveMultilineTokens) {
-  EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { tex2D(x); }"),
-            "test.cu:4: error: simt: textures (tex2D) are not simulated");
+  EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { surf2Dread(x); }"),
+            "test.cu:4: error: simt: surfaces (surf2Dread) are not simulated");
 }
 
 TEST(WideTypes, AreSeenInTheReadersCode) {

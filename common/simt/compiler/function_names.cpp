@@ -94,6 +94,8 @@ bool is_special_member(const std::vector<std::string>& parts) {
 
 bool is_device_builtin(Text name) {
   if (name.starts_with("atomic")) return name.size() > 6 && std::isupper(name[6]);
+  if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D"))
+    return true;
   return name.starts_with("__") && !name.starts_with("__builtin") && !is_for_both(name);
 }
 
@@ -102,7 +104,8 @@ bool is_signature(Text name) {
 }
 
 bool is_of_cuda(const std::vector<std::string>& parts) {
-  return parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups";
+  return parts[0] == "simt" || parts[0] == "cuda" || parts[0] == "cooperative_groups" ||
+         parts[0] == "thrust" || parts[0] == "cub";
 }
 
 }  // namespace simtcc

@@ -101,10 +101,10 @@ constexpr std::array<std::string_view, 8> kNoSuchOutput = {
     "-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-optix-ir", "--optix-ir"};
 
 // Libraries of the CUDA toolkit that libsimt.a stands for.
-constexpr std::array<std::string_view, 9> kRuntimeLibraries = {
-    "cudart", "cudart_static", "nvToolsExt", "cudadevrt",
-    "cuda",   "cublas",        "cublasLt",   "cublas_static",  // their routines are refused by name
-    "curand"};  // that of kernels is all in its header
+constexpr std::array<std::string_view, 10> kRuntimeLibraries = {
+    "cudart", "cudart_static", "nvToolsExt",    "cudadevrt", "cuda",
+    "cublas", "cublasLt",      "cublas_static",  // the routines that are not there are refused by name
+    "curand", "nvidia-ml"};
 // Those that nothing stands for.
 constexpr std::array<std::string_view, 9> kVendorLibraries = {
     "cufft", "cusparse", "cusolver", "cudnn", "nvrtc", "nccl", "nvjpeg", "npps", "cupti"};

@@ -253,6 +253,9 @@ class Rewriter : private Rule {
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
+    // thrust::tuple and its like are the standard library's
+    if (t.text == "thrust" && !t.in_system_header && is(i + 1, "::") && is_identifier(i + 2))
+      unit_.names.cuda_std.insert(list_[i + 2].text);
     if (!t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       bool marked = false;
       for (std::size_t j = unit_.head; j < i; ++j)
@@ -288,6 +291,16 @@ class Rewriter : private Rule {
     if (t.in_system_header) return;
     if (is_asm(t.text) && unit_.scopes.back().side == Side::device) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
+    // texture<float, 2> image; of a program that has no such template itself
+    if (t.text == "texture" && is(i + 1, "<") && !in_function() && i == unit_.head &&
+        is_identifier(i + 2) && !unit_.has_texture_template) {
+      return report_unsupported(
+          t,
+          "texture references (texture<...>) ended with CUDA 12: make a cudaTextureObject_t "
+          "with cudaCreateTextureObject(); they are");
+    }
+    if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
+      unit_.has_texture_template = true;
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }

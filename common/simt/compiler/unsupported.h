@@ -18,18 +18,18 @@ struct Unsupported {
 };
 /// The first that has a name counts.
 inline const Unsupported kUnsupported[] = {
-    {"textures",
-     {"cudaTextureObject_t", "cudaCreateTextureObject", "__nv_tex_surf_handler", "cudaResourceDesc",
-      "cudaTextureDesc*", "cudaTextureType*", "cudaReadMode*", "tex1D*", "tex2D*", "tex3D*",
-      "texCubemap*"}},
+    {"texture references, which ended with CUDA 12: make a cudaTextureObject_t; they",
+     {"cudaTextureType*", "cudaBindTexture*", "cudaUnbindTexture", "cudaGetTextureReference",
+      "textureReference"}},
+    {"layered, cubic and gathering textures",
+     {"tex1DLayered*", "tex2DLayered*", "texCubemap*", "tex2Dgather*", "tex1DGrad*", "tex2DGrad*",
+      "tex3DGrad*"}},
+    {"views of texture resources", {"cudaResourceViewDesc", "cudaResViewFormat*"}},
     {"surfaces",
      {"cudaSurfaceObject_t", "cudaCreateSurfaceObject", "surf1D*", "surf2D*", "surf3D*",
       "surfCubemap*"}},
-    {"CUDA arrays",
-     {"cudaMallocArray", "cudaMalloc3DArray", "cudaArray_t", "cudaArray", "cudaArrayGet*",
-      "cudaMallocMipmapped*", "cudaMipmapped*", "cudaChannelFormatDesc", "cudaCreateChannelDesc",
-      "cudaFreeArray", "cudaMemcpyToArray", "cudaMemcpyFromArray", "cudaMemcpy2DToArray",
-      "cudaMemcpy2DToArrayAsync", "cudaMemcpy2DFromArray", "cudaMemcpy2DFromArrayAsync"}},
+    {"mipmaps",
+     {"cudaMallocMipmapped*", "cudaMipmapped*", "cudaFreeMipmapped*", "cudaGetMipmapped*"}},
     {"conditional nodes of graphs",
      {"cudaGraphConditionalHandle", "cudaGraphConditionalHandleCreate"}},
     {"graph nodes of any type (name the type)", {"cudaGraphAddNode"}},
@@ -49,8 +49,9 @@ inline const Unsupported kUnsupported[] = {
     {"mbarrier primitives (cuda::barrier is simulated)", {"__mbarrier_*"}},
     {"functions of the driver", {"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion"}},
     {"libraries of kernels loaded at run time", {"cudaLibrary*"}},
-    {"generators of the library cuRAND",
-     {"curandCreateGenerator*", "curandGenerate*", "curandGenerator_t*"}},
+    {"quasi-random generators of the library cuRAND",
+     {"curandSetQuasiRandom*", "curandGetDirectionVectors*", "curandGenerateLongLong",
+      "curandCreatePoissonDistribution"}},
     {"warp functions without a mask",
      {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"}},
 };
@@ -58,14 +59,21 @@ inline const Unsupported kUnsupported[] = {
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
 inline std::optional<std::string_view> unsupported_library(std::string_view header) {
   constexpr std::pair<std::string_view, std::string_view> kLibraries[] = {
-      {"thrust/", "the library Thrust"},    {"cub/", "the library CUB"},
-      {"cublas", "the library cuBLAS"},     {"cufft", "the library cuFFT"},
-      {"cusolver", "the library cuSOLVER"}, {"cusparse", "the library cuSPARSE"},
-      {"cudnn", "the library cuDNN"},       {"cutensor", "the library cuTENSOR"},
-      {"npp", "the library NPP"},           {"nvjpeg", "the library nvJPEG"},
-      {"nccl", "the library NCCL"},         {"nvshmem", "the library NVSHMEM"},
-      {"cutlass/", "the library CUTLASS"},  {"cute/", "the library CuTe"},
-      {"cupti", "the library CUPTI"},       {"nvml", "the management library"},
+      {"thrust/", "this part of the library Thrust"},
+      {"cub/", "this part of the library CUB"},
+      {"cublas", "the library cuBLAS"},
+      {"cufft", "the library cuFFT"},
+      {"cusolver", "the library cuSOLVER"},
+      {"cusparse", "the library cuSPARSE"},
+      {"cudnn", "the library cuDNN"},
+      {"cutensor", "the library cuTENSOR"},
+      {"npp", "the library NPP"},
+      {"nvjpeg", "the library nvJPEG"},
+      {"nccl", "the library NCCL"},
+      {"nvshmem", "the library NVSHMEM"},
+      {"cutlass/", "the library CUTLASS"},
+      {"cute/", "the library CuTe"},
+      {"cupti", "the library CUPTI"},
       {"nvJitLink", "linking at run time"},
   };
   for (const auto& [beginning, library] : kLibraries) {
@@ -83,8 +91,34 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       if (is_beginning ? identifier.starts_with(name) : identifier == name) return feature;
     }
   }
-  // cublasSgemm, cublasDaxpy, cublasGemmEx, cublasIsamax, cublasLtMatmul, ...
+  // cublasStrsm, cublasZgemm, cublasLtMatmul, ...
   if (identifier.starts_with("cublas")) {
+    constexpr std::string_view kCarriedOut[] = {"axpy",
+                                                "dot",
+                                                "scal",
+                                                "copy",
+                                                "swap",
+                                                "nrm2",
+                                                "asum",
+                                                "gemv",
+                                                "ger",
+                                                "gemm",
+                                                "gemmStridedBatched",
+                                                "gemmBatched",
+                                                "geam"};
+    constexpr std::string_view kOthers[] = {"cublasIsamax",
+                                            "cublasIdamax",
+                                            "cublasIsamin",
+                                            "cublasIdamin",
+                                            "cublasHgemm",
+                                            "cublasGemmEx",
+                                            "cublasGemmStridedBatchedEx"};
+    const auto among = [](const auto& list, std::string_view name) {
+      return std::find(std::begin(list), std::end(list), name) != std::end(list);
+    };
+    const bool is_real = identifier.starts_with("cublasS") || identifier.starts_with("cublasD");
+    if (among(kOthers, identifier) || (is_real && among(kCarriedOut, identifier.substr(7))))
+      return std::nullopt;
     constexpr std::string_view kRoutines[] = {
         "gemm", "gemv", "axpy", "dot",  "nrm2", "asum",  "scal",  "copy",  "swap",  "rot",
         "geam", "ger",  "symm", "symv", "syrk", "trmm",  "trsm",  "trmv",  "trsv",  "dgmm",
@@ -95,7 +129,8 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
         std::any_of(std::begin(kRoutines), std::end(kRoutines),
                     [&](std::string_view name) { return rest.substr(1).starts_with(name); });
     if (is_routine || rest.starts_with("Gemm") || rest.starts_with("LtMat") ||
-        rest.starts_with("Is") || rest.starts_with("Id") || rest.ends_with("Ex")) {
+        rest.starts_with("Is") || rest.starts_with("Id") || rest.starts_with("Ic") ||
+        rest.starts_with("Iz") || rest.ends_with("Ex")) {
       return "routines of the library cuBLAS";
     }
   }

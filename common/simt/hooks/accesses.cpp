@@ -1,6 +1,7 @@
 // Loads and stores: the sanitizer's ABI, by which compiled code announces them.
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
+#include "check/library_accesses.h"
 #include "check/polls.h"
 #include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
@@ -11,6 +12,11 @@ namespace simt::engine {
 void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, bool is_volatile,
                            const void* pc) {
   const bool loads = what == StopReason::load;
+  if (in_library) {
+    if (memory::in_device_arena(address))
+      library_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+    return;
+  }
   if (memory::in_device_arena(address)) [[unlikely]] {
     host_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {

@@ -4,6 +4,7 @@
 
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
+#include "check/library_accesses.h"
 #include "check/unsynchronized.h"
 #include "hooks/hooks.h"
 
@@ -66,6 +67,11 @@ void Hooks::look_at_host_copy(const void* to, const void* from, uint64_t size, c
 
 void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, const void* pc) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (in_library) {
+    if (size && memory::in_device_arena(address))
+      library_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
+    return;
+  }
   if (size && memory::in_device_arena(address)) {
     host_access(address, 0, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
   } else if (what == StopReason::store && host_copies::extent) {

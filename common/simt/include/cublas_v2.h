@@ -1,7 +1,5 @@
 /// \file
-/// What programs do with cuBLAS besides calling it: a handle, its stream and its modes. Many kernels come with
-/// a header that sets these up and never computes with the library. What computes is not simulated; simtcc
-/// refuses it by its name.
+/// cuBLAS: a handle, its stream and its modes, and the routines of simt/cublas_routines.h. simtcc refuses the others by name.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -86,6 +84,11 @@ inline cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerM
   handle->pointers = mode;
   return CUBLAS_STATUS_SUCCESS;
 }
+inline cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t* mode) {
+  if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+  *mode = handle->pointers;
+  return CUBLAS_STATUS_SUCCESS;
+}
 inline cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void*, std::size_t) {
   return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
@@ -101,6 +104,10 @@ inline const char* cublasGetStatusName(cublasStatus_t status) {
       return "CUBLAS_STATUS_NOT_INITIALIZED";
     case CUBLAS_STATUS_INVALID_VALUE:
       return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+      return "CUBLAS_STATUS_NOT_SUPPORTED";
     default:
       return "CUBLAS_STATUS_INTERNAL_ERROR";
   }
@@ -113,7 +120,13 @@ inline const char* cublasGetStatusString(cublasStatus_t status) {
       return "the library was not initialized";
     case CUBLAS_STATUS_INVALID_VALUE:
       return "an unsupported value or parameter was passed to the function";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+      return "the function failed to launch on the GPU";
+    case CUBLAS_STATUS_NOT_SUPPORTED:
+      return "the functionality requested is not supported";
     default:
       return "an internal operation failed";
   }
 }
+
+#include <simt/cublas_routines.h>

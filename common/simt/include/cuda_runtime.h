@@ -17,4 +17,5 @@
 #include <simt/ptx.h>
 #include <simt/shifts.h>
 #include <simt/simd.h>
+#include <simt/textures.h>
 #include <vector_functions.h>

@@ -9,6 +9,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include <driver_types.h>
+#include <simt/texture_api.h>
 
 // Errors
 cudaError_t cudaGetLastError();

@@ -1,6 +1,6 @@
 /// \file
-/// The results of the library cuRAND, which many programs include for its kernels' side alone, curand_kernel.h. The
-/// generators of the host are not simulated; simtcc refuses them by name (curandCreateGenerator).
+/// cuRAND's generators of the host. The numbers are as random as the library's, and others: each generator is Philox4x32-10 here,
+/// whatever its type. Quasi-random ones are not there. (Those of kernels, with cuRAND's own sequences, are in curand_kernel.h.)
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,3 +21,58 @@ enum curandStatus {
   CURAND_STATUS_INTERNAL_ERROR = 999,
 };
 using curandStatus_t = curandStatus;
+
+enum curandRngType {
+  CURAND_RNG_TEST = 0,
+  CURAND_RNG_PSEUDO_DEFAULT = 100,
+  CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121,
+  CURAND_RNG_PSEUDO_MTGP32 = 141,
+  CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+  CURAND_RNG_QUASI_DEFAULT = 200,
+  CURAND_RNG_QUASI_SOBOL32 = 201,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 = 202,
+  CURAND_RNG_QUASI_SOBOL64 = 203,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204,
+};
+using curandRngType_t = curandRngType;
+enum curandOrdering {
+  CURAND_ORDERING_PSEUDO_BEST = 100,
+  CURAND_ORDERING_PSEUDO_DEFAULT = 101,
+  CURAND_ORDERING_PSEUDO_SEEDED = 102,
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
+  CURAND_ORDERING_QUASI_DEFAULT = 201,
+};
+using curandOrdering_t = curandOrdering;
+using curandGenerator_t = struct curandGenerator_st*;
+
+/// One that writes to device memory, and one that writes to the host's.
+curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type);
+curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type);
+curandStatus_t curandDestroyGenerator(curandGenerator_t generator);
+curandStatus_t curandGetVersion(int* version);
+curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream);
+curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                  unsigned long long seed);
+curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset);
+curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
+curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
+
+/// `n` words of 32 bits.
+curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* out, size_t n);
+/// Numbers in (0, 1].
+curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* out, size_t n);
+curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* out, size_t n);
+/// `n` has to be even: these numbers come in pairs.
+curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, size_t n, float mean,
+                                    float stddev);
+curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* out, size_t n,
+                                          double mean, double stddev);
+curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* out, size_t n,
+                                       float mean, float stddev);
+curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out, size_t n,
+                                             double mean, double stddev);
+curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* out, size_t n,
+                                     double lambda);

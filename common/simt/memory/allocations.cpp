@@ -69,7 +69,8 @@ uint64_t reserve() {
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
 Arena& arena_of(Kind kind) {
-  return kind == Kind::device || kind == Kind::heap ? state().device : state().shared;
+  const bool is_shared = kind == Kind::pinned || kind == Kind::managed;
+  return is_shared ? state().shared : state().device;
 }
 
 // The allocation that begins there, freed or not; nullptr if none does. Under the mutex.
@@ -295,14 +296,16 @@ std::vector<Allocation> live() {
 }
 
 const char* call_of(Kind kind) {
-  static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged",
-                                           "malloc or new in a kernel", "cudaHostRegister"};
+  static constexpr const char* kCalls[] = {"cudaMalloc",        "cudaMallocHost",
+                                           "cudaMallocManaged", "malloc or new in a kernel",
+                                           "cudaHostRegister",  "cudaMallocArray"};
   return kCalls[static_cast<size_t>(kind)];
 }
 
 const char* freeing_call_of(Kind kind) {
-  static constexpr const char* kCalls[] = {"cudaFree", "cudaFreeHost", "cudaFree",
-                                           "free or delete there", "cudaHostUnregister"};
+  static constexpr const char* kCalls[] = {"cudaFree",           "cudaFreeHost",
+                                           "cudaFree",           "free or delete there",
+                                           "cudaHostUnregister", "cudaFreeArray"};
   return kCalls[static_cast<size_t>(kind)];
 }
 

@@ -14,11 +14,6 @@
 namespace simt::device {
 namespace {
 
-// Where an address lies that a kernel may not touch, seen from the allocations, and what usually causes that.
-struct Place {
-  std::string text, allocation, cause;
-};
-
 bool is_host_memory(uint64_t address) {
   if (address < 4096 || memory::in_arena(address)) return false;
   unsigned char resident;
@@ -31,6 +26,8 @@ std::string into(const memory::Allocation& allocation, uint64_t address) {
   return (offset ? plural(offset, "byte") + " into " : "at the start of ") +
          memory::describe(allocation);
 }
+
+}  // namespace
 
 Place place_of(uint64_t address) {
   static constexpr uint64_t kFar = uint64_t{1} << 31;
@@ -83,6 +80,8 @@ Place place_of(uint64_t address) {
   }
   return {"device memory that nothing has allocated", {}, kWrapped};
 }
+
+namespace {
 
 // "tile in shared memory, byte 64". Addresses in shared memory say nothing to the reader.
 std::string shared_place(const engine::Fault& fault) {

@@ -65,6 +65,12 @@ void report(Finding finding) {
   }
 }
 
+void note_uncounted(const std::string& sentence) {
+  Log& s = log();
+  const std::lock_guard lock(s.mutex);
+  s.notes.insert(sentence);
+}
+
 size_t pending_errors() {
   const std::vector<Finding>& pending = log().pending;
   return static_cast<size_t>(std::count_if(pending.begin(), pending.end(), [](const Finding& f) {

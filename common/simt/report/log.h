@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,8 +34,9 @@ struct Log {
   // Kind, kernel and place of what was found in kernels -> the launch in which it was told. What comes again in
   // later launches is on record, and told no more.
   std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
-  size_t asserted = 0;  // those of them that are failed assertions
-  bool prints = true;   // findings, to stderr
+  size_t asserted = 0;          // those of them that are failed assertions
+  bool prints = true;           // findings, to stderr
+  std::set<std::string> notes;  // what the counts leave out, for the trace
 };
 Log& log();
 
@@ -48,6 +50,9 @@ Finding finding_at(const symbols::Location& at, std::string kind,
 // Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
 void report(Finding finding);
 size_t pending_errors();
+
+// The trace says so once, in this sentence.
+void note_uncounted(const std::string& sentence);
 
 // Gives the launch its number and its sum, keeps it, and reports its faults. Returns the error that stays with the device, if
 // one of them ends the kernel.

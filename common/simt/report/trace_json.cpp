@@ -165,6 +165,11 @@ void write_trace() {
   json.end_array();
   write_kernels(json, s.records);
   write(json, s.host_findings);
+  if (!s.notes.empty()) {
+    json.begin_array("notes");
+    for (const std::string& note : s.notes) json.value("", note);
+    json.end_array();
+  }
   json.end_object();
   std::ofstream out(path);
   out << json.text() << "\n";

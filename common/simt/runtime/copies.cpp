@@ -13,6 +13,7 @@
 #include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
+#include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -21,6 +22,7 @@
 using simt::device::explain;
 using simt::device::result;
 using simt::graphs::enqueue;
+using simt::runtime::copy_rows;
 using simt::runtime::is_variable;
 
 namespace {
@@ -31,6 +33,8 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const std::string what = "the " + std::string(end);
   if (!pointer) return what + " is a null pointer";
+  if (simt::textures::is_array(pointer))
+    return what + " is a CUDA array, which takes cudaMemcpy2DToArray and its like";
   std::string place;
   uint64_t holds_until = 0;
   if (simt::memory::in_arena(address)) {
@@ -89,8 +93,10 @@ void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   }
 }
 
-cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                      size_t height, cudaMemcpyKind kind) {
+}  // namespace
+
+cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                     size_t width, size_t height, cudaMemcpyKind kind) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (width == 0 || height == 0) return result(cudaSuccess);
   if (const size_t pitch = std::min(to_pitch, from_pitch); pitch < width)
@@ -124,6 +130,8 @@ cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
   }
   return result(cudaSuccess);
 }
+
+namespace {
 
 cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_t height) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
@@ -203,18 +211,67 @@ cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t wid
 
 // ---- Three dimensions: slices of rows
 
+namespace {
+
+// One side of such a copy: where it begins, and how far apart its rows and slices are.
+struct Side {
+  char* start;
+  size_t pitch;
+  size_t slice;
+};
+Side side_of(const cudaArray* array, const cudaPitchedPtr& memory, const cudaPos& position) {
+  if (!array) {
+    const size_t slice = memory.ysize * memory.pitch;
+    return {static_cast<char*>(memory.ptr) + position.z * slice + position.y * memory.pitch +
+                position.x,
+            memory.pitch, slice};
+  }
+  const size_t slice = array->rows() * array->pitch();
+  return {reinterpret_cast<char*>(array->base) + position.z * slice + position.y * array->pitch() +
+              position.x * array->texel_bytes,
+          array->pitch(), slice};
+}
+
+// Empty if the box lies in the array.
+std::string wrong_box(const char* end, const cudaArray* array, const cudaPos& from,
+                      const cudaExtent& size) {
+  if (!array) return {};
+  const std::string what = "the " + std::string(end);
+  if (!simt::textures::is_array(array)) return what + " is no CUDA array, or one that was freed";
+  const size_t extent[] = {array->width, array->rows(), array->slices()};
+  const size_t begin[] = {from.x, from.y, from.z};
+  const size_t length[] = {size.width, size.height, size.depth};
+  for (int d = 0; d < 3; ++d) {
+    if (begin[d] > extent[d] || length[d] > extent[d] - begin[d]) {
+      return what + " goes from " + std::to_string(begin[d]) + " to " +
+             std::to_string(begin[d] + length[d]) + " of an array's " + std::to_string(extent[d]) +
+             " in " + "xyz"[d];
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   if (!p) return result(cudaErrorInvalidValue);
   simt::unsynchronized::settle();
-  if (p->srcArray || p->dstArray) return result(cudaErrorNotSupported);
-  const auto start = [](const cudaPitchedPtr& memory, const cudaPos& position, size_t slice) {
-    return static_cast<char*>(memory.ptr) +
-           ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
-  };
+  std::string wrong = wrong_box("source", p->srcArray, p->srcPos, p->extent);
+  if (wrong.empty()) wrong = wrong_box("target", p->dstArray, p->dstPos, p->extent);
+  if (!wrong.empty()) {
+    explain(std::move(wrong));
+    return result(cudaErrorInvalidValue);
+  }
+  // With an array the width counts elements, else bytes.
+  size_t width = p->extent.width;
+  if (const cudaArray* const array = p->dstArray ? p->dstArray : p->srcArray)
+    width *= array->texel_bytes;
+  const Side from = side_of(p->srcArray, p->srcPtr, p->srcPos);
+  const Side to = side_of(p->dstArray, p->dstPtr, p->dstPos);
   for (size_t slice = 0; slice < p->extent.depth; ++slice) {
-    if (const cudaError_t error = copy_rows(start(p->dstPtr, p->dstPos, slice), p->dstPtr.pitch,
-                                            start(p->srcPtr, p->srcPos, slice), p->srcPtr.pitch,
-                                            p->extent.width, p->extent.height, p->kind)) {
+    if (const cudaError_t error =
+            copy_rows(to.start + slice * to.slice, to.pitch, from.start + slice * from.slice,
+                      from.pitch, width, p->extent.height, p->kind)) {
       return error;
     }
   }

@@ -17,6 +17,10 @@ namespace simt::runtime {
 cudaError_t allocate(void** pointer, memory::Kind kind, size_t size, uint64_t caller);
 cudaError_t release(void* pointer, memory::Kind kind, uint64_t caller);
 
+// Copies `height` rows of `width` bytes, whose beginnings are a pitch apart.
+cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                      size_t height, cudaMemcpyKind kind);
+
 // What holds this address, and has not been freed; else nullptr.
 inline const memory::Allocation* live_at(const void* pointer) {
   const memory::Allocation* found = memory::find(reinterpret_cast<uint64_t>(pointer));

@@ -1,5 +1,5 @@
 // Jumping ahead in sequences of random numbers, for curand_kernel.h.
-#include <vector_types.h>
+#include "runtime/random.h"
 
 #include <array>
 #include <cstdint>

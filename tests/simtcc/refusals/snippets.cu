@@ -171,6 +171,8 @@ void f() { __syncthreads(); }
 __host__ __device__ void f() { __syncthreads(); }
 //- atomic on the host: refused 1:18 'atomicAdd' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 void f(int* p) { atomicAdd(p, 1); }
+//- texture read on the host: refused 1:47 'tex2D' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+float f(cudaTextureObject_t texture) { return tex2D<float>(texture, 1, 2); }
 //- fast mathematics on the host: refused 1:27 '__expf' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 float f(float x) { return __expf(x); }
 //- shuffle on the host: refused 1:27 '__shfl_sync' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function

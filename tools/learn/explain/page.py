@@ -44,6 +44,7 @@ def render(recorded, label, main="", launch=None, failed=False):
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch)
     page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed)
+    page.notes = recorded.get("notes", [])
     return page.whole(label)
 
 
@@ -52,6 +53,7 @@ class _Page:
         self.kernels = kernels
         self.failed = failed
         self.findings = findings
+        self.notes = []  # what the counts leave out
         self.main = main
         self.maps = {}  # id of a source row -> its maps and its advice
         self.out = []
@@ -65,6 +67,8 @@ class _Page:
         self.add("<p>What the simulator counted, line by line, by the rules of the hardware.</p></header>")
         self.add("<main>")
         self._summary()
+        for note in self.notes:
+            self.add(f"<p>{plain(note)}</p>")
         self._findings()
         for index, kernel in enumerate(self.kernels):
             self._kernel(index, kernel)

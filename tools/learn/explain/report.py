@@ -388,5 +388,8 @@ def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()
     for kernel in kernels:
         renderer.kernel(kernel)
     renderer.explain_columns()
+    for note in trace.get("notes", []):
+        renderer.line(note)
+        renderer.line()
     renderer.findings(findings)
     return "\n".join(renderer.out).rstrip("\n") + "\n"

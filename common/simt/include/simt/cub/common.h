@@ -1,0 +1,94 @@
+/// \file
+/// CUB for the simulator: operators, pairs, iterators, and what the device-wide functions have in common.
+#pragma once
+
+#include <simt/thrust/iterators.h>
+
+#include <cstdint>
+#include <limits>
+
+#define CUB_VERSION 300100
+
+namespace cub {
+
+template <class K, class V>
+struct KeyValuePair {
+  using Key = K;
+  using Value = V;
+  K key;
+  V value;
+  friend constexpr bool operator==(const KeyValuePair& a, const KeyValuePair& b) {
+    return a.key == b.key && a.value == b.value;
+  }
+  friend constexpr bool operator!=(const KeyValuePair& a, const KeyValuePair& b) {
+    return !(a == b);
+  }
+};
+
+using Sum = thrust::plus<>;
+using Difference = thrust::minus<>;
+using Division = thrust::divides<>;
+using Max = thrust::maximum<>;
+using Min = thrust::minimum<>;
+using Equality = thrust::equal_to<>;
+using Inequality = thrust::not_equal_to<>;
+/// The pair with the larger value; of equal ones that with the smaller key.
+struct ArgMax {
+  template <class K, class V>
+  constexpr KeyValuePair<K, V> operator()(const KeyValuePair<K, V>& a,
+                                          const KeyValuePair<K, V>& b) const {
+    return b.value > a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <class K, class V>
+  constexpr KeyValuePair<K, V> operator()(const KeyValuePair<K, V>& a,
+                                          const KeyValuePair<K, V>& b) const {
+    return b.value < a.value || (b.value == a.value && b.key < a.key) ? b : a;
+  }
+};
+
+template <class T, class... Ignored>
+using CountingInputIterator = thrust::counting_iterator<T>;
+template <class T, class... Ignored>
+using ConstantInputIterator = thrust::constant_iterator<T>;
+template <class T, class F, class I, class... Ignored>
+using TransformInputIterator = thrust::transform_iterator<F, I>;
+
+/// Two buffers, one of which holds the data.
+template <class T>
+struct DoubleBuffer {
+  T* d_buffers[2] = {nullptr, nullptr};
+  int selector = 0;
+  DoubleBuffer() = default;
+  DoubleBuffer(T* current, T* alternate) : d_buffers{current, alternate} {}
+  T* Current() { return d_buffers[selector]; }
+  T* Alternate() { return d_buffers[selector ^ 1]; }
+};
+
+template <class N, class M>
+constexpr N DivideAndRoundUp(N a, M b) {
+  return static_cast<N>((a + b - 1) / b);
+}
+
+namespace detail {
+
+using thrust::detail::raw;
+using thrust::detail::ValueOf;
+
+/// A function of the whole device: tells what temporary memory it takes, or does its work.
+template <class Work>
+cudaError_t run(void* temporary, std::size_t& bytes, Work work) {
+  constexpr std::size_t kBytes = 256;
+  if (!temporary) {
+    bytes = kBytes;
+    return cudaSuccess;
+  }
+  if (bytes < kBytes) return cudaErrorInvalidValue;
+  const simt::detail::LibraryScope scope("CUB");
+  if (scope.error() == cudaSuccess) work();
+  return scope.error();
+}
+
+}  // namespace detail
+}  // namespace cub

@@ -1,0 +1,7 @@
+/// \file
+/// A part of Thrust, for the simulator: results, no counts.
+#pragma once
+
+#include <simt/thrust/reduce.h>
+#include <simt/thrust/transform.h>
+#include <simt/thrust/vector.h>

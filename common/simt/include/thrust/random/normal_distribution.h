@@ -1,0 +1,5 @@
+/// \file
+/// A part of Thrust, for the simulator: results, no counts.
+#pragma once
+
+#include <simt/thrust/random.h>

@@ -1,0 +1,48 @@
+// What the headers of CUDA's libraries call: see simt/library.h.
+#include <simt/library.h>
+
+#include <string>
+
+#include "base/program.h"
+#include "check/host_accesses.h"
+#include "check/library_accesses.h"
+#include "check/unsynchronized.h"
+#include "hooks/hooks.h"
+#include "report/errors.h"
+#include "report/log.h"
+#include "runtime/memory_calls.h"
+
+using simt::engine::in_library;
+
+namespace simt::detail {
+
+cudaError_t enter_library(const char* library) {
+  if (engine::running) return cudaSuccess;
+  if (const cudaError_t error = device::sticky_error()) return error;
+  if (in_library++ == 0) {
+    unsynchronized::settle();
+    device::note_uncounted("What " + std::string(library) +
+                           " computes is carried out on the host and not counted.");
+  }
+  return cudaSuccess;
+}
+
+void leave_library() {
+  if (engine::running || in_library == 0) return;
+  if (--in_library == 0) engine::end_of_library();
+}
+
+void* library_allocate(size_t size, bool initialized) {
+  void* memory = nullptr;
+  const uint64_t caller = engine::traced_program ? engine::program_call(SIMT_CALLER) : SIMT_CALLER;
+  if (runtime::allocate(&memory, memory::Kind::device, size, caller) != cudaSuccess) return nullptr;
+  if (initialized) memory::mark_written(reinterpret_cast<uint64_t>(memory), size);
+  return memory;
+}
+
+void library_free(void* pointer) {
+  const uint64_t caller = engine::traced_program ? engine::program_call(SIMT_CALLER) : SIMT_CALLER;
+  runtime::release(pointer, memory::Kind::device, caller);
+}
+
+}  // namespace simt::detail

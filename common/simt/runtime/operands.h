@@ -1,0 +1,69 @@
+// What a library's function is given: is it memory of the device, and long enough?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "check/host_accesses.h"
+#include "memory/allocations.h"
+#include "report/describe.h"
+#include "report/log.h"
+#include "runtime/memory_calls.h"
+
+namespace simt::runtime {
+
+class Operands {
+ public:
+  // `caller`: where the program called the function `name`.
+  Operands(const char* name, uint64_t caller) : name_(name), caller_(caller) {}
+
+  // `size` bytes of device memory, which the function writes or not. False, after a finding, if that is not what they are.
+  bool reach(const char* what, const void* pointer, uint64_t size, bool written) {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    const memory::Allocation* const found = live_at(pointer);
+    if (found && size <= found->end() - address) {
+      if (written) written_.push_back({address, size});
+      return true;
+    }
+    if (!found && is_variable(pointer)) return true;
+    if (found) {
+      report("out-of-bounds", Severity::error,
+             std::string(what) + " has " + std::to_string(size) + " bytes and reaches " +
+                 plural(size - (found->end() - address), "byte") + " past the end of " +
+                 memory::describe(*found),
+             memory::describe(*found));
+      return false;
+    }
+    const device::Place place = device::place_of(address);
+    report(memory::find(address)       ? "use-after-free"
+           : memory::in_arena(address) ? "out-of-bounds"
+                                       : "device-access",
+           Severity::error, std::string(what) + " begins at " + place.text, place.allocation);
+    return false;
+  }
+
+  // A finding about the call.
+  void report(const char* kind, Severity severity, const std::string& what,
+              std::string allocation) {
+    const uint64_t pc = engine::traced_program ? engine::program_call(caller_) : caller_;
+    const symbols::Location& at = symbols::locate(pc);
+    Finding f = device::finding_at(at, kind, severity);
+    f.message = std::string(name_) + " at " + at.text() + ": " + what + ".";
+    f.allocation = std::move(allocation);
+    device::report(std::move(f));
+  }
+
+  // Those that the function writes: address and size.
+  const std::vector<std::pair<uint64_t, uint64_t>>& written() const { return written_; }
+
+ private:
+  const char* name_;
+  uint64_t caller_;
+  std::vector<std::pair<uint64_t, uint64_t>> written_;
+};
+
+}  // namespace simt::runtime
