@@ -1583,6 +1583,10 @@ struct Small {
                        const double apart = same_bits(all).max_error;
                        std::sort(all.begin(), all.end());
                        const auto end = std::unique(all.begin(), all.end());
+                       if (end - all.begin() == 1) {
+                         std::printf("  %u launches, all sums have the same bits\n", LAUNCHES);
+                         return;
+                       }
                        std::printf(
                            "  %u launches, %td different sums, up to %g away from the first\n",
                            LAUNCHES, end - all.begin(), apart);

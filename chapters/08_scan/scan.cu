@@ -385,15 +385,19 @@ __global__ void __launch_bounds__(P) in_chunks(unsigned* out, const unsigned* in
   for (size_t i = first; i < end; ++i) out[i] += before;
 }
 
-// A load request is a step. For 1024 elements one processor takes 1024 steps, and two take as many: 512 to scan, and
-// 512 in which the second adds and the first is idle. 32 take 64, that is 16 times as few, for about twice the
-// additions. In general it is 2n/P steps, and log P to scan the totals (P here, where each adds up what precedes it):
-// for P far below n hardly a processor idles.
+// A load request is a step. For 1024 elements one processor takes 1024 steps. Two take as many: 512 to scan, and 512 in
+// which the second adds and the first is idle. 32 processors take 32 steps to scan and 32 to add, 16 times as few, for
+// about twice the additions. In general it is 2n/P steps, and some to scan the P totals: for P far below n hardly a
+// processor idles.
 //= 16 times as few: count("in_chunks/processors=1", "global_load_requests") / count("in_chunks/processors=32",
 //=   "global_load_requests")
 //
-// **Timed.** For 2^20 elements it is 0.069 ms with one thread for each run, 0.045 ms with two and 0.038 ms with 32. For
-// 2^28 it is 4.4 ms, 4.4 ms and 8.2 ms: there are runs enough for all SMs, and 32 chunks side by side are not coalesced.
+// **Timed.** For 2^20 elements it is 0.069 ms with one thread for each run, 0.045 ms with two and 0.038 ms with 32: a
+// gain, but not of 16 times, since a request of 32 lanes that walk through 32 chunks touches 31.4 sectors, and one of a
+// single lane touches 1. For 2^28 there are runs enough for all SMs, and fewer steps gain nothing. Only the scattered
+// requests are left: 4.4 ms, 4.4 ms and 8.2 ms.
+//= 31.4 sectors: count("in_chunks/processors=32", "global_load_sectors") / count("in_chunks/processors=32",
+//=   "global_load_requests")
 //= 0.069 ms with one thread for each run, 0.045 ms: (ms("in_chunks/processors=1", 1048576),
 //=   ms("in_chunks/processors=2", 1048576))
 //= 0.038 ms: ms("in_chunks/processors=32", 1048576)
@@ -1114,8 +1118,7 @@ __global__ void multiply_rows(unsigned* y, const unsigned* starts, const unsigne
   y[r] = sum;
 }
 
-// The rows of the matrix here have up to 7 values, but one in 64 has 512: skewed, as graphs of the web and of
-// roads are.
+// The rows of the matrix here have up to 7 values, but one in 64 has 512: skewed, as graphs of the web are.
 //
 //? lanes: In the loads of `multiply_rows`, how many of the 32 lanes are active on average?
 //? answer: count("sparse_times_vector/by rows", "global_load_active_lanes") / count("sparse_times_vector/by
@@ -1389,7 +1392,11 @@ __global__ void add_atomically(unsigned* sums, const unsigned* index, const unsi
   if (i < n) atomicAdd(&sums[index[i]], values[i]);
 }
 
-// Where indices repeat often, these additions queue at the same address.
+// Where indices repeat often, these additions queue at the same address. Sectors do not show this queue: with uniform
+// indices a request touches 31.9 of them, and where all 32 lanes name one address they take turns, each of which counts
+// as one.
+//= 31.9: count("scatter_add/by=atomic, uniform", "global_atomic_sectors") / count("scatter_add/by=atomic, uniform",
+//=   "global_atomic_requests")
 //
 // ### A sort made of scans (second reading)
 //
@@ -1584,12 +1591,14 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
   scatter_ends<<<blocks, 256>>>(sums, sorted.keys, sorted.values, n);
 }
 
-// 102 bytes. Each of the two passes reads keys, then keys and values, and writes both: 20. The counts come on top, and
-// the sectors in which the places of a digit begin and end: a tile has only 16 pairs of each. Marks, scan and ends are
-// the rest. If all indices are equal, it is 78.
+// 102 bytes. Each of the two passes reads keys, then keys and values, and writes both: 20, 40 in all. Marks take 5, the
+// segmented scan 9, the ends 8. The rest are counts, and the sectors in which the places of a digit begin and end: a
+// tile has only 16 pairs of each. If all indices are equal, it is 78. (Your own run may show more: blocks that wait for
+// others load again and again. This page has the counts of one block after the other.)
 //= 102 bytes: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort,
 //=   uniform", "global_store_sectors")) / 50021
-//= 20: 4 + 8 + 8
+//= 20, 40 in all: (4 + 8 + 8, 2 * 20)
+//= 5, the segmented scan 9, the ends 8: (4 + 1, 4 + 1 + 4, 4 + 4)
 //= 16 pairs: 4096 / 256
 //= it is 78: 32 * (count("scatter_add/by=sort, equal", "global_load_sectors") + count("scatter_add/by=sort, equal",
 //=   "global_store_sectors")) / 50021

@@ -274,7 +274,7 @@ class Rendering(Made):
 
     def test_launches_of_one_kernel_are_summed(self):
         text = self.render([self.launch(0), self.launch(1, "copy<64>"), self.launch(2, scale=3)])
-        self.assertIn("Kernel copy<32>\n  grid 1, block 32; 2 launches, summed (first: 0)", text)
+        self.assertIn("Kernel copy<32>\n  grid 1, block 32; 2 launches, summed: 0, 2 (one alone: --launch 0)", text)
         self.assertIn("Kernel copy<64>\n  grid 1, block 32; launch 1", text)
         self.assertEqual(self.row(text, 8)[0][0], "8")
         self.assertLess(text.index("copy<32>"), text.index("copy<64>"))

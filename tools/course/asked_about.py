@@ -29,7 +29,7 @@ def pieces(main: Path, one: Asked) -> dict[str, list[str]]:
                 found[place] = functions(place[0])[place[1]]
         if found:
             return _texts(_with_called(found))
-    lines = [line for line in one.code if not line.startswith("///")]
+    lines = [line for line in one.code if not re.match(r"///|#include|using |namespace \w+ =", line)]
     while lines and not lines[0].strip():
         lines.pop(0)
     return {"": lines} if lines else {}

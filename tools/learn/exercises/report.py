@@ -125,7 +125,7 @@ def failures(result, source, shown, paint):
         lines.append(f"    ... and {len(told) - FEW} findings more")
     failed = [failure.get("case") for failure in result.failures if failure.get("case")]
     if failed and failed[0] in cases and cases.index(failed[0]) > 0:
-        lines += ["", "  Right so far: {}.".format(", ".join(cases[: cases.index(failed[0])]))]
+        lines += ["", "  Right so far: {}.".format("; ".join(cases[: cases.index(failed[0])]))]
     return lines
 
 

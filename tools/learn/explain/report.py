@@ -80,7 +80,12 @@ COLUMNS = [
         "sectors of 32 bytes that a load request touches; 32 neighbouring floats lie in 4",
     ),
     Column("sect/store", lambda t: t.part("store").requests, _sectors("store"), "the same for stores"),
-    Column("sect/atom", lambda t: t.part("atomic").requests, _sectors("atomic"), "the same for atomics"),
+    Column(
+        "sect/atom",
+        lambda t: t.part("atomic").requests,
+        _sectors("atomic"),
+        "the same for atomics; lanes with one address take turns, and each turn counts as a sector",
+    ),
     Column(
         "wave/ideal",
         lambda t: t.wavefronts,

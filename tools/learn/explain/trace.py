@@ -16,6 +16,8 @@ KINDS = ("load", "store", "atomic")
 REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in KINDS]
 HOTTEST = 5  # lines of the summary
 
+FEW = 8  # launches whose numbers are shown
+
 
 def load(path):
     """The trace in a file, or LearnError: a program that died early may have left half of one."""
@@ -251,7 +253,9 @@ class Kernel:
         sample = f"; a sample: {thousands(counted)} of {thousands(blocks)} blocks" if counted < blocks else ""
         if len(self.launches) == 1:
             return "launch {}".format(self.launches[0]["index"]) + sample
-        return "{} launches, summed (first: {})".format(len(self.launches), self.launches[0]["index"]) + sample
+        numbers = [launch["index"] for launch in self.launches]
+        shown = ", ".join(map(str, numbers[:FEW])) + (", ..." if len(numbers) > FEW else "")
+        return f"{len(numbers)} launches, summed: {shown} (one alone: --launch {numbers[0]}){sample}"
 
     def alike(self, other):
         """Whether another instance of the same template is told the same: shapes, lines and counts, and no finding."""
