@@ -57,11 +57,11 @@ COUNTED = {"global_load_requests": 8, "global_load_sectors": 20}
 SIMULATED = report(
     "simulator",
     [
-        row("plain", None, 9, counts=COUNTED),
-        row("wide", "w=2", 9, counts=dict(COUNTED, global_load_sectors=40)),
-        row("wide", "w=4", 9, counts=dict(COUNTED, global_load_sectors=80)),
-        row("wide", "w=8", 9, counts=dict(COUNTED, global_load_sectors=160)),
-        row("later", None, 9, counts=COUNTED),
+        row("plain", None, 9, counts=COUNTED, launches={"first": 0, "end": 1}),
+        row("wide", "w=2", 9, counts=dict(COUNTED, global_load_sectors=40), launches={"first": 1, "end": 2}),
+        row("wide", "w=4", 9, counts=dict(COUNTED, global_load_sectors=80), launches={"first": 2, "end": 3}),
+        row("wide", "w=8", 9, counts=dict(COUNTED, global_load_sectors=160), launches={"first": 3, "end": 4}),
+        row("later", None, 9, counts=COUNTED, launches={"first": 4, "end": 5}),
         row("tma", None, 9) | {"status": "SKIP"},
     ],
 )

@@ -290,17 +290,18 @@ class Rendering(Made):
         others[2]["findings"] = [self.finding("shared-race")]
         text = self.render(launches + others)
         self.assertEqual(len(re.findall("^Kernel ", text, re.MULTILINE)), 4)
-        # A chapter's program says which variant each launch is of.
+        # A chapter's program says which launches a variant has made.
         recorded = fake.trace_of(launches)
-        rows = [{"variant": f"n={n}, wide", "counts": launches[0]["counts"]} for n in range(3)]
+        rows = [{"variant": f"n={n}, wide", "launches": {"first": n, "end": n + 1}} for n in range(3)]
         trace.name_variants(recorded, [{"status": "SKIP"}, *rows])
         text = report.render(recorded, Palette(False), main=self.cu)
         self.assertIn("\n  n=0, wide; 2 more with the same counts: n=1, wide; n=2, wide\n", text)
         self.assertIn("\n  n=0, wide\n", report.render(recorded, Palette(False), main=self.cu, launch=0))
-        for unclear in (rows[:2], [*rows[:2], {"variant": "n=3", "counts": {"global_load_requests": 7}}]):
-            recorded = fake.trace_of([self.launch(index, name) for index, name in enumerate(names)])
-            trace.name_variants(recorded, unclear)
-            self.assertIn("copy<32>; 2 more", report.render(recorded, Palette(False), main=self.cu))
+        # One variant of several launches, and a launch that no variant has made.
+        recorded = fake.trace_of([self.launch(index, "copy<32>") for index in range(3)])
+        trace.name_variants(recorded, [{"variant": "n=7", "launches": {"first": 0, "end": 2}}])
+        self.assertIn("\n  n=7\n", report.render(recorded, Palette(False), main=self.cu, launch=1))
+        self.assertNotIn("n=7", report.render(recorded, Palette(False), main=self.cu, launch=2))
 
     def test_one_launch(self):
         text = self.render([self.launch(0), self.launch(1, scale=3)], launch=1)

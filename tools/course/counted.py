@@ -61,7 +61,11 @@ class Counted:
         is given for another number of `blocks`, that number is all that is compared of the launch. Demonstrations
         are left out: no GPU runs them."""
         mine: dict[str, list[dict]] = {}
-        shown = [range(row["launches"]["first"], row["launches"]["end"]) for row in simulated.rows if "launches" in row]
+        shown = [
+            range(row["launches"]["first"], row["launches"]["end"])
+            for row in simulated.rows
+            if "launches" in row and "counts" not in row
+        ]
         for index, launch in enumerate(simulated.trace.get("launches", [])):
             if any(index in launches for launches in shown):
                 continue

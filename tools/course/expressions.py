@@ -279,15 +279,12 @@ class Numbers:
 
     def _kernel_counts(self, run: dict, rung: str, variant: str | None, kernel: str) -> dict:
         """The counts of one kernel of a rung that launches several."""
-        launches = [launch["counts"] for launch in run["launches"] if launch["kernel"] == kernel]
-        variants = [row.get("variant") or None for row in run["rows"] if row["rung"] == rung]
-        if not launches:
-            raise ExpressionError(f"the simulator's run launches no kernel {kernel}")
-        if len(launches) % len(variants):
-            raise ExpressionError(f"{len(launches)} launches of {kernel} do not fit {len(variants)} variants of {rung}")
-        share = len(launches) // len(variants)
-        first = variants.index(variant) * share
-        mine = launches[first : first + share]
+        row = self._one_row(run["rows"], rung, variant, None, "the simulator's run")
+        made = row.get("launches", {"first": 0, "end": 0})
+        launches = run["launches"][made["first"] : made["end"]]
+        mine = [launch["counts"] for launch in launches if launch["kernel"] == kernel]
+        if not mine:
+            raise ExpressionError(f"{rung} launches no kernel {kernel} on the simulator")
         return {name: sum(counts[name] for counts in mine) for name in mine[0]}
 
 

@@ -204,6 +204,7 @@ void Chapter::run_rung(const Rung& rung, Row& row) {
       std::chrono::steady_clock::now() - start;
   if (measuring_ && config_.backend.traces && launch_count() > first) {
     row.counts = counts_since(first);
+    row.launches = {first, launch_count()};
   }
   if (!verify(rung, "", row)) return;
 

@@ -360,17 +360,12 @@ def told_once(kernels):
 
 
 def name_variants(trace, rows):
-    """Notes at each launch the variant of a rung that made it, where that is certain: the program reports a row for each
-    launch, with the counts of that launch."""
-    launches = trace["launches"]
-    rows = [row for row in rows if row.get("counts")]
-    alike = (
-        all(row["counts"].get(name, value) == value for name, value in launch.get("counts", {}).items())
-        for launch, row in zip(launches, rows)
-    )
-    if len(launches) == len(rows) and all(alike):
-        for launch, row in zip(launches, rows):
-            launch["variant"] = row.get("variant", "")
+    """Notes at each launch the variant of the rung that made it, as the rows say."""
+    for row in rows:
+        made = row.get("launches") or {"first": 0, "end": 0}
+        for launch in trace["launches"]:
+            if made["first"] <= launch["index"] < made["end"]:
+                launch["variant"] = row.get("variant", "")
 
 
 # ---- the source beside the counts -----------------------------------------------------------------

@@ -51,7 +51,7 @@ struct Row {
       ratio_to_peer;  ///< the peer's median over the rung's: above 1 the rung wins
   std::optional<double> fraction_of_limit;  ///< rate over the machine's limit
   Counts counts;                            ///< of one launch, on the simulator
-  /// Of a demonstration, which only the simulator runs: its launches in the trace, as first and end.
+  /// On the simulator: its launches in the trace, as first and end.
   std::optional<std::pair<std::size_t, std::size_t>> launches;
 
   /// Rung and variant, as the table shows them.
