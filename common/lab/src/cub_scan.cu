@@ -1,9 +1,6 @@
 /// \file
-/// Bodies of lab/cub.h: scans, and what is selected by them.
-#include <thrust/execution_policy.h>
-#include <thrust/gather.h>
+/// Bodies of lab/cub.h: scans, what is selected by them, and a scatter that adds.
 #include <thrust/iterator/counting_iterator.h>
-#include <thrust/scatter.h>
 
 #include <algorithm>
 #include <bit>
@@ -95,18 +92,6 @@ CubLaunch cub_scatter_add(unsigned* sums, unsigned size, const unsigned* index,
     reduce(stream);
     place<<<(most + 255) / 256, 256, 0, stream>>>(sums, of_runs->data(), totals->data(),
                                                   runs->data());
-  };
-}
-
-CubLaunch thrust_gather(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n) {
-  return [=](cudaStream_t stream) {
-    thrust::gather(thrust::cuda::par_nosync.on(stream), index, index + n, in, out);
-  };
-}
-
-CubLaunch thrust_scatter(unsigned* out, const unsigned* in, const unsigned* index, std::size_t n) {
-  return [=](cudaStream_t stream) {
-    thrust::scatter(thrust::cuda::par_nosync.on(stream), in, in + n, index, out);
   };
 }
 

@@ -1,7 +1,7 @@
 /// \file
-/// CUB, the library of the CUDA Toolkit for scans, reductions and their like, as the peer of chapters. Where a build has
-/// no CUB (the simulator never has), each of these returns an empty function, and the chapter says
-/// `chapter.skip_peer(name, lab::why_no_cub)`.
+/// CUB, the library of the CUDA Toolkit for scans, reductions and their like, and Thrust, which stands on it, as the peers
+/// of chapters. Where a build has no CUB (the simulator never has), each of these returns an empty function, and the
+/// chapter says `chapter.skip_peer(name, lab::why_no_cub)`.
 #pragma once
 
 #include <cuda_runtime.h>
