@@ -79,6 +79,11 @@ static void around_a_kernel() {
   d.clear();
   d.shrink_to_fit();
   CHECK(d.empty() && d.capacity() == 0);
+  thrust::device_vector<float> grown(2, 1.0f);
+  grown.resize(9);
+  CHECK(grown.size() == 9 && grown[1] == 1 && grown[8] == 0);
+  grown.pop_back();
+  CHECK(grown.size() == 8 && grown.back() == 0);
 }
 
 // Memory of cudaMalloc, by a pointer that says so, or by a policy.
