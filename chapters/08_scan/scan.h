@@ -68,7 +68,7 @@ class Scans {
   using Scatter =
       std::function<void(unsigned* sums, const unsigned* index, const unsigned* values)>;
 
-  static constexpr unsigned SUMS = 65536;  ///< that `add_scatter` asks for
+  static constexpr unsigned SUMS = 65536;  ///< results of a rung of `add_scatter`
 
   Scans(lab::Chapter& chapter, std::size_t n)
       : n(n),
