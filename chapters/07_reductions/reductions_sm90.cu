@@ -18,7 +18,7 @@ using std::size_t;
 
 namespace {
 
-constexpr unsigned ALL = 0xffffffff, THREADS = 1024, LOADS = 2;
+constexpr unsigned ALL = 0xffffffff, THREADS = 256, LOADS = 8;
 constexpr unsigned TILE = THREADS * LOADS;  // float4 that a block takes at a time
 
 using Word = unsigned long long;  // a float, and above it the flag that it is there
@@ -39,36 +39,37 @@ __device__ float block_sum(float value) {
   value = warp_sum(value);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
   __syncthreads();
-  return threadIdx.x < 32 ? warp_sum(sums[threadIdx.x]) : 0;
+  if (threadIdx.x >= 32) return 0;
+  return warp_sum(threadIdx.x < THREADS / 32 ? sums[threadIdx.x] : 0);
 }
 
 }  // namespace
 
+/// When a launch waits for the one in front of it.
+enum class Wait {
+  first,         ///< before anything else
+  before_words,  ///< once each block has its sum
+  at_the_end,    ///< before the sum is stored: its words must be its own
+};
+
 /// *out = the sum of n floats, as `single_pass`; made to run behind another launch of itself.
 ///
-/// @tparam PREFETCH  L2 is asked for the first tile before the launch in front has ended
-/// @param words      one for each block, 0 before the launch and after it
+/// @tparam WAIT   when it waits for the launch in front
+/// @param words  one for each block, 0 before the launch and after it
 ///
 /// Launch: blocks of THREADS, no more than run at a time.
 /// Requires: in is aligned to 16 bytes, and not written by the launch in front.
-template <bool PREFETCH>
+template <Wait WAIT>
 __global__ void __launch_bounds__(THREADS)
     small_sums(float* out, Word* words, const float* in, size_t n) {
   const float4* const in4 = reinterpret_cast<const float4*>(in);
-  const size_t whole = n / 4, first = size_t{blockIdx.x} * TILE + threadIdx.x;
-  if (PREFETCH && threadIdx.x % 8 == 0) {  // 8 float4 are a cache line
-#pragma unroll
-    for (unsigned u = 0; u < LOADS; ++u) {
-      if (first + u * THREADS < whole) {
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(in4 + first + u * THREADS));
-      }
-    }
-  }
+  const size_t whole = n / 4;
   cudaTriggerProgrammaticLaunchCompletion();  // the next launch may begin
-  cudaGridDependencySynchronize();            // the launch in front has ended
+  if constexpr (WAIT == Wait::first) cudaGridDependencySynchronize();
 
   float sums[LOADS] = {};
-  for (size_t i = first; i < whole; i += size_t{gridDim.x} * TILE) {
+  for (size_t i = size_t{blockIdx.x} * TILE + threadIdx.x; i < whole;
+       i += size_t{gridDim.x} * TILE) {
 #pragma unroll
     for (unsigned u = 0; u < LOADS; ++u) {
       if (i + u * THREADS >= whole) continue;
@@ -77,8 +78,11 @@ __global__ void __launch_bounds__(THREADS)
     }
   }
   if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[0] += in[4 * whole + threadIdx.x];
-  const float sum = block_sum(sums[0] + sums[1]);
+#pragma unroll
+  for (unsigned u = 1; u < LOADS; ++u) sums[0] += sums[u];
+  const float sum = block_sum(sums[0]);
 
+  if constexpr (WAIT == Wait::before_words) cudaGridDependencySynchronize();
   const unsigned last = gridDim.x - 1;
   if (blockIdx.x != last) {
     if (threadIdx.x == 0) {
@@ -98,7 +102,9 @@ __global__ void __launch_bounds__(THREADS)
   }
   __syncthreads();  // the first block_sum has been read
   total = block_sum(total);
-  if (threadIdx.x == 0) *out = total;
+  if (threadIdx.x != 0) return;
+  if constexpr (WAIT == Wait::at_the_end) cudaGridDependencySynchronize();
+  *out = total;
 }
 
 // [hide] The graphs of launches, and CUB's
@@ -140,7 +146,7 @@ struct SmallSums {
         arrays(total / n),
         in(total, "small arrays"),
         out(COUNT, "small sums"),
-        words(4096, "words") {
+        words(COUNT * sms, "words") {
     const std::vector<float> values = lab::random_floats(total, chapter.seed());
     in.upload(values);
     words.zero();
@@ -158,6 +164,7 @@ struct SmallSums {
   }
 
   const size_t total, n, arrays;
+  const size_t sms = static_cast<size_t>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
   lab::DeviceBuffer<float> in, out;
   lab::DeviceBuffer<Word> words;
   std::vector<double> want;
@@ -165,23 +172,23 @@ struct SmallSums {
 
 /// A graph of all sums.
 /// @param programmatic  each launch may begin before the one in front has ended
-template <bool PREFETCH>
+template <Wait WAIT>
 std::shared_ptr<Graph> graph_of(SmallSums& sums, bool programmatic) {
-  const auto sms = static_cast<size_t>(lab::device_attribute(cudaDevAttrMultiProcessorCount));
+  const size_t blocks = std::clamp<size_t>(lab::ceil_div(sums.n, size_t{4} * TILE), 1, sums.sms);
   return std::make_shared<Graph>([&](cudaStream_t stream) {
     for (size_t i = 0; i < COUNT; ++i) {
       cudaLaunchAttribute attribute{};
       attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attribute.val.programmaticStreamSerializationAllowed = 1;
       cudaLaunchConfig_t config{};
-      config.gridDim = static_cast<unsigned>(
-          std::clamp<size_t>(lab::ceil_div(sums.n, size_t{4} * TILE), 1, sms));
+      config.gridDim = static_cast<unsigned>(blocks);
       config.blockDim = THREADS;
       config.stream = stream;
       config.attrs = &attribute;
       config.numAttrs = programmatic ? 1 : 0;
-      CUDA_CHECK(cudaLaunchKernelEx(&config, small_sums<PREFETCH>, sums.out.data() + i,
-                                    sums.words.data(), sums.array(i), sums.n));
+      Word* const words = sums.words.data() + (WAIT == Wait::at_the_end ? i * blocks : 0);
+      CUDA_CHECK(cudaLaunchKernelEx(&config, small_sums<WAIT>, sums.out.data() + i, words,
+                                    sums.array(i), sums.n));
     }
   });
 }
@@ -199,9 +206,10 @@ const lab::Rungs here([](lab::Chapter& chapter) {
                  .variant = "launch=" + variant,
                  .outputs = {&sums->out}});
   };
-  add("plain", graph_of<false>(*sums, false));
-  add("programmatic", graph_of<false>(*sums, true));
-  add("prefetch", graph_of<true>(*sums, true));
+  add("plain", graph_of<Wait::first>(*sums, false));
+  add("programmatic", graph_of<Wait::first>(*sums, true));
+  add("late", graph_of<Wait::before_words>(*sums, true));
+  add("own_words", graph_of<Wait::at_the_end>(*sums, true));
 
   const auto cub_out = std::make_shared<lab::DeviceBuffer<float>>(COUNT, "CUB's small sums");
   // They own CUB's temporary memory, which the graph uses each time that it is launched.
