@@ -153,9 +153,9 @@ __global__ void interleaved_modulo(float* out, const float* in, size_t n) {
 // ```{drawing} lanes
 // ```
 //
-// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 243 ms, and CUB 0.24 ms: 11 times less.
+// **Timed.** It takes 2.6 ms. The loop on one core of the host takes 286 ms, and CUB 0.24 ms: 11 times less.
 //= 2.6 ms: ms("interleaved_modulo")
-//= 243 ms: ms("on_cpu")
+//= 286 ms: ms("on_cpu")
 //= 0.24 ms: ms("interleaved_modulo") * ratio("interleaved_modulo")
 //= 11 times: 1 / ratio("interleaved_modulo")
 //
@@ -477,8 +477,8 @@ SumKernel unrolled_for(unsigned block) {
 // the GPU: 2048 threads for each SM. A second launch with one block adds up what that leaves. However large the array
 // is, these are two launches.
 //
-// **Timed.** Unrolled, with blocks of 256, it takes 0.45 ms; `grid_stride` takes 0.42 ms.
-//= 0.45 ms: ms("unrolled/block=256")
+// **Timed.** Unrolled, with blocks of 256, it takes 0.46 ms; `grid_stride` takes 0.42 ms.
+//= 0.46 ms: ms("unrolled/block=256")
 //= 0.42 ms: ms("grid_stride")
 
 /// out[b] = the sum of all elements that block b meets on its way through the array.
@@ -582,9 +582,9 @@ __global__ void group_sums(float* out, const float* in, size_t n) {
 // The counts are those of `shuffled`. For this loop the tree hardly matters any more: it is executed once per block, and
 // a block has thousands of elements.
 //
-// **Timed.** 0.42 ms, as before, and 0.58 of the peer's rate; 0.42 ms with cooperative groups.
+// **Timed.** 0.42 ms, as before, and 0.56 of the peer's rate; 0.42 ms with cooperative groups.
 //= 0.42 ms: ms("shuffled")
-//= 0.58: ratio("shuffled")
+//= 0.56: ratio("shuffled")
 //= 0.42 ms with: ms("shuffled/by=groups")
 //
 // ## 8. Bytes in flight
@@ -666,10 +666,10 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // all, and the compiler keeps four loads in flight. `__launch_bounds__(512, 4)` demands exactly that: four blocks of
 // 512.
 //
-// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.242 ms, and 4.4
+// **Timed.** One load of 16 bytes at a time brings 0.97 of the peer's rate, four bring all of it: 0.237 ms, and 4.5
 // TB/s. That is more than a copy gets, since the memory never switches between reading and writing.
 //= 0.97: ratio("vectors/loads=1")
-//= 0.242 ms, and 4.4 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
+//= 0.237 ms, and 4.5 TB/s: (ms("vectors/loads=4"), rate("vectors/loads=4") / 1e3)
 //
 // ## 9. One kernel
 //
@@ -755,9 +755,9 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (threadIdx.x == 0) *out = total;
 }
 
-// With a hundred barriers more, the sum takes 0.37 ms instead of 0.24 ms, so that one takes 1.3 us. Each block reports to a
+// With a hundred barriers more, the sum takes 0.36 ms instead of 0.24 ms, so that one takes 1.3 us. Each block reports to a
 // counter in L2 and reads it again and again until all others have come.
-//= 0.37 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
+//= 0.36 ms instead of 0.24 ms: (ms("single_pass/by=grid_sync,barriers=101"), ms("single_pass/by=grid_sync"))
 //= 1.3 us: 10 * (ms("single_pass/by=grid_sync,barriers=101") - ms("single_pass/by=grid_sync"))
 //
 // ### Value and flag in one word
@@ -833,11 +833,11 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // The requests that the table counts for `single_pass` include those of the last block while it waits, so they differ
 // a little from run to run.
 //
-// **Timed.** 0.239 ms, 1.01 times as fast as CUB, which launches two kernels. With tickets it takes 0.240 ms, with a
-// barrier for the grid 0.240 ms.
-//= 0.239 ms, 1.01 times: (ms("single_pass"), ratio("single_pass"))
-//= tickets it takes 0.240 ms: ms("single_pass/by=ticket")
-//= grid 0.240 ms: ms("single_pass/by=grid_sync")
+// **Timed.** 0.234 ms, 1.01 times as fast as CUB, which launches two kernels. With tickets it takes 0.235 ms, with a
+// barrier for the grid 0.236 ms.
+//= 0.234 ms, 1.01 times: (ms("single_pass"), ratio("single_pass"))
+//= tickets it takes 0.235 ms: ms("single_pass/by=ticket")
+//= grid 0.236 ms: ms("single_pass/by=grid_sync")
 //
 // ### Small sums
 //
@@ -850,15 +850,15 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // words; if each has words of its own, only before it stores the result. Its hundred launches are recorded in a CUDA
 // graph, so that the host does not set the pace.
 //
-// **Timed.** A hundred sums take 0.34 ms with plain launches, 0.31 ms with programmatic ones that wait at the start,
-// 0.16 ms if they wait before the words and 0.11 ms with words of their own; CUB's, which do not overlap, take
-// 3.30 times as long as the last, those of a newer CUB, 3.5, 3.30 times.
-//= 0.34 ms: ms("small_sums/launch=plain")
-//= 0.31 ms: ms("small_sums/launch=programmatic")
-//= 0.16 ms: ms("small_sums/launch=late")
+// **Timed.** A hundred sums take 0.38 ms with plain launches, 0.35 ms with programmatic ones that wait at the start,
+// 0.17 ms if they wait before the words and 0.11 ms with words of their own; CUB's, which do not overlap, take
+// 3.46 times as long as the last, those of a newer CUB, 3.5, 3.41 times.
+//= 0.38 ms: ms("small_sums/launch=plain")
+//= 0.35 ms: ms("small_sums/launch=programmatic")
+//= 0.17 ms: ms("small_sums/launch=late")
 //= 0.11 ms: ms("small_sums/launch=own_words")
-//= 3.30 times as long: ratio("small_sums/launch=own_words")
-//= 3.5, 3.30 times: ratio("small_sums/launch=own_words", gpu="h200_cccl")
+//= 3.46 times as long: ratio("small_sums/launch=own_words")
+//= 3.41 times: ratio("small_sums/launch=own_words", gpu="h200_cccl")
 //
 // ### One number for the host
 //
@@ -867,14 +867,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // and back. So ask rarely, and leave the number on the device if only the next kernel needs it.
 //
 // **Timed**, by the host's clock, from the launch of a sum of 2^20 floats until a variable of the host has it: with
-// `cudaMemcpy` to pageable memory 22.6 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
-// 20.9 us. If the kernel writes to memory that the host can read itself, only the wait is left: 14.9 us for pinned memory
-// that is mapped for the device, and 14.9 us for managed memory. `thrust::reduce`, which returns its sum, takes 36.4 us.
-//= pageable memory 22.6 us: 1000 * ms("single_pass/to=pageable")
-//= stream 20.9 us: 1000 * ms("single_pass/to=pinned")
-//= 14.9 us for pinned: 1000 * ms("single_pass/to=mapped")
-//= and 14.9 us: 1000 * ms("single_pass/to=managed")
-//= sum, takes 36.4 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
+// `cudaMemcpy` to pageable memory 24.8 us, with `cudaMemcpyAsync` to {term}`pinned memory` and a wait for the stream
+// 20.6 us. If the kernel writes to memory that the host can read itself, only the wait is left: 13.3 us for pinned memory
+// that is mapped for the device, and 14.1 us for managed memory. `thrust::reduce`, which returns its sum, takes 30.1 us.
+//= pageable memory 24.8 us: 1000 * ms("single_pass/to=pageable")
+//= stream 20.6 us: 1000 * ms("single_pass/to=pinned")
+//= 13.3 us for pinned: 1000 * ms("single_pass/to=mapped")
+//= and 14.1 us: 1000 * ms("single_pass/to=managed")
+//= sum, takes 30.1 us: 1000 * ms("single_pass/to=mapped") * ratio("single_pass/to=mapped")
 //
 // ## 10. Order
 //
@@ -957,9 +957,9 @@ __global__ void atomic_sum(T* out, const T* in, size_t n, unsigned first) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
-// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0018 apart for floats, and
+// The sums of `ticketed` have the same bits in all launches. Those of `atomic_sum` are up to 0.0012 apart for floats, and
 // equal for ints. The test that the first has to pass, the second has to fail: a test that always passes proves nothing.
-//= 0.0018: error("integers/of=floats,launches=16")
+//= 0.0012: error("integers/of=floats,launches=16")
 //
 // ## 11. Any operator
 //
@@ -1085,12 +1085,12 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
   if (last_block_adds<THREADS>(sum, blockIdx.x, partial, tickets) && threadIdx.x == 0) *out = sum;
 }
 
-// **Timed.** The dot product takes 0.48 ms; `thrust::inner_product`, which returns it to the host, takes 1.05 times as
-// long. `fold` with `Largest` takes 0.253 ms, and CUB's `DeviceReduce::Reduce` with such an operator 0.96 times as long.
+// **Timed.** The dot product takes 0.47 ms; `thrust::inner_product`, which returns it to the host, takes 1.04 times as
+// long. `fold` with `Largest` takes 0.247 ms, and CUB's `DeviceReduce::Reduce` with such an operator 0.96 times as long.
 // `Checksum` has no peer: the reductions of both libraries ask for an operator that commutes.
-//= product takes 0.48 ms: ms("fold/op=dot_product")
-//= takes 1.05 times: ratio("fold/op=dot_product")
-//= 0.253 ms: ms("fold/op=largest")
+//= product takes 0.47 ms: ms("fold/op=dot_product")
+//= takes 1.04 times: ratio("fold/op=dot_product")
+//= 0.247 ms: ms("fold/op=largest")
 //= operator 0.96 times: ratio("fold/op=largest")
 //
 // ## 12. Where is the maximum?
@@ -1311,14 +1311,14 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 // ```
 //
 // **Timed.** Three inputs: random bytes, skewed ones of which seven in eight are equal, and equal ones. Counters in global
-// memory take 69 ms, 185 ms and 196 ms, because all atomics meet in L2. One copy in shared memory takes 0.120, 0.083 and
-// 0.066 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is 0.074 ms and
+// memory take 69 ms, 185 ms and 197 ms, because all atomics meet in L2. One copy in shared memory takes 0.120, 0.084 and
+// 0.065 ms: equal bytes, the worst case before, are the best one now. With 32 copies in shared memory it is 0.073 ms and
 // 0.073 ms: CUB takes 1.8 times as long for random bytes, 1.1 times for equal ones.
-//= 69 ms, 185 ms and 196 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
+//= 69 ms, 185 ms and 197 ms: (ms("histogram_global/input=random"), ms("histogram_global/input=skewed"),
 //=   ms("histogram_global/input=equal"))
-//= 0.120, 0.083 and 0.066 ms: (ms("histogram_shared/copies=1,input=random"),
+//= 0.120, 0.084 and 0.065 ms: (ms("histogram_shared/copies=1,input=random"),
 //=   ms("histogram_shared/copies=1,input=skewed"), ms("histogram_shared/copies=1,input=equal"))
-//= 0.074 ms and 0.073 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
+//= 0.073 ms and 0.073 ms: (ms("histogram_shared/copies=32,input=random"), ms("histogram_shared/copies=32,input=equal"))
 //= 1.8 times: ratio("histogram_shared/copies=32,input=random")
 //= 1.1 times: ratio("histogram_shared/copies=32,input=equal")
 //
@@ -1357,8 +1357,8 @@ __global__ void __launch_bounds__(THREADS, FULL / THREADS)
 //= 3.1: count("histogram_shared/copies=warps,input=random", "shared_atomic_wavefronts") /
 //=   count("histogram_shared/copies=warps,input=random", "shared_atomic_requests")
 //
-// **Timed.** 0.122, 0.085 and 0.067 ms for the three inputs, with 16 KiB for each block.
-//= 0.122, 0.085 and 0.067 ms: (ms("histogram_shared/copies=warps,input=random"),
+// **Timed.** 0.122, 0.085 and 0.066 ms for the three inputs, with 16 KiB for each block.
+//= 0.122, 0.085 and 0.066 ms: (ms("histogram_shared/copies=warps,input=random"),
 //=   ms("histogram_shared/copies=warps,input=skewed"), ms("histogram_shared/copies=warps,input=equal"))
 //= 16 KiB: 512 // 32 * 256 * 4 / 1024
 
