@@ -1003,7 +1003,7 @@ struct Piece {
 };
 
 /// Two neighbouring pieces as one.
-__device__ Piece join(Piece left, Piece right) {
+__device__ __forceinline__ Piece join(Piece left, Piece right) {
   return {right.head ? right.sum : left.sum + right.sum, left.head || right.head};
 }
 
