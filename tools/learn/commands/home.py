@@ -1,6 +1,6 @@
 """./learn alone: where the reader is and what comes next."""
 
-from learn import chapters, paths, progress, ui
+from learn import chapters, progress, ui
 from learn.cli import help_text
 from learn.commands.list_ import gpu_state, simulator_state
 from learn.commands.run import in_words, last_run
