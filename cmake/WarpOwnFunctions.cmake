@@ -9,10 +9,13 @@
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(warp_own_functions_script ${CMAKE_CURRENT_LIST_FILE})
 
-  # warp_own_functions(TARGET): does so with a STATIC library, each time that it is built.
+  # warp_own_functions(TARGET [OBJECTS...]): does so with a STATIC library, each time that it is built. OBJECTS are the
+  # OBJECT libraries in it.
   function(warp_own_functions target)
     # Where a program has the same inline variable, its definition counts; two unique ones would be one too many.
-    target_compile_options(${target} PRIVATE -fno-gnu-unique)
+    foreach(part ${target} ${ARGN})
+      target_compile_options(${part} PRIVATE -fno-gnu-unique)
+    endforeach()
     add_custom_command(TARGET ${target} POST_BUILD
       COMMAND ${CMAKE_COMMAND} -DLIBRARY=$<TARGET_FILE:${target}> -DLINKER=${CMAKE_LINKER} -DNM=${CMAKE_NM}
               -DOBJCOPY=${CMAKE_OBJCOPY} -DAR=${CMAKE_AR} -P ${warp_own_functions_script}

@@ -4,7 +4,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/WarpOwnFunctions.cmake)
 # warp_simt_executable(TARGET SOURCES... [FAST] [OPTIONS opt...] [INCLUDES dir...] [DEFINITIONS def...] [LIBRARIES lib...])
 #
 # An executable whose .cu sources are compiled by simtcc: instrumented, so that the run counts and
-# checks, or with FAST a plain compilation of the same sources. OPTIONS are simtcc's own.
+# checks, or with FAST a plain compilation of the same sources. OPTIONS are simtcc's own, and for a whole folder
+# those of the variable WARP_SIMT_OPTIONS.
 function(warp_simt_executable target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "FAST" "" "OPTIONS;INCLUDES;DEFINITIONS;LIBRARIES")
   warp_simt_objects(objects)
@@ -27,7 +28,7 @@ endfunction()
 
 # warp_simt_objects(VARIABLE): the objects of the `target` of the calling function, from its arguments.
 function(warp_simt_objects variable)
-  set(options -std=c++20 -Wall -Wextra ${ARG_OPTIONS})
+  set(options -std=c++20 -Wall -Wextra ${WARP_SIMT_OPTIONS} ${ARG_OPTIONS})
   if(ARG_FAST)
     list(APPEND options --fast)
   endif()

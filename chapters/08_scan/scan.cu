@@ -1003,7 +1003,7 @@ struct Piece {
 };
 
 /// Two neighbouring pieces as one.
-__device__ Piece join(Piece left, Piece right) {
+__device__ __forceinline__ Piece join(Piece left, Piece right) {
   return {right.head ? right.sum : left.sum + right.sum, left.head || right.head};
 }
 
@@ -1548,8 +1548,9 @@ void sort_pairs(Sorted& to, const unsigned* keys, const unsigned* values, size_t
 // this chapter's scans, in two passes of 8 bits. A segmented scan with a head where the index changes adds up each
 // run. The last element of a run has its sum, and no other run has that index: it is scattered without atomics.
 //
-//? sort_bytes: `add_atomically` reads 8 bytes for each pair. How many bytes does the sum by sorting read and write for
-//?   each, by sectors, with uniform indices? (A pass counts the digits of the keys, then moves the pairs.)
+//? sort_bytes: `add_atomically` reads 8 bytes for each pair. How many bytes does the sum by sorting with `sort_pairs`
+//?   read and write for each, by sectors, with uniform indices? (A pass counts the digits of the keys, then moves the
+//?   pairs.)
 //? answer: 32 * (count("scatter_add/by=sort, uniform", "global_load_sectors") + count("scatter_add/by=sort, uniform",
 //?   "global_store_sectors")) / 50021
 //? unit: bytes per pair

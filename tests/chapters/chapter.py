@@ -19,7 +19,8 @@ from course.counted import load_counted  # noqa: E402
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 CUOBJDUMP = shutil.which("cuobjdump") or shutil.which("/usr/local/cuda/bin/cuobjdump")
 BINARY_DIR = pathlib.Path(os.environ.get("WARP_BINARY_DIR", ROOT / "build" / "simulator"))
-LAB_OPTIONS = ["-std=c++20", f"-I{ROOT}/common/lab/include"]  # of simtcc, for a source that includes lab
+# Of simtcc, for a source that includes lab, and without what only a debugger needs.
+LAB_OPTIONS = ["-std=c++20", "-fno-var-tracking", f"-I{ROOT}/common/lab/include"]
 
 
 def nvcc_is_the_one_of_the_text():

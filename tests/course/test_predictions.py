@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import small
 
@@ -96,6 +97,10 @@ __global__ void other() {}
 //? choices: nothing | harm
 //? answer: "nothing"
 
+//? against: Does `plain` ask more often than `other`?
+//? choices: yes | no
+//? answer: "yes" if count("plain", "global_load_requests") > 1 else "no"
+
 //? beside: What happens next?
 //? choices: nothing | harm
 //? answer: "nothing"
@@ -124,6 +129,12 @@ class CodeOf(small.Course):
         self.assertEqual(pieces["wide"], self.wide.split("\n"))
         self.assertEqual(pieces["helper"], ["__device__ float helper(int n) { return n * WIDTH; }"])
         self.assertEqual(pieces["WIDTH"], ["constexpr int WIDTH = 4;  // floats"])
+
+    def test_and_those_that_the_question_names_where_that_is_not_long(self):
+        self.assertEqual(sorted(self.pieces["against"]), ["other", "plain"])
+        with unittest.mock.patch.object(asked_about, "TOGETHER", 1):
+            asked = {one.name: one for one in predictions.collect(self.main)}
+            self.assertEqual(sorted(asked_about.pieces(self.main, asked["against"])), ["plain"])
 
     def test_else_those_that_the_question_names_else_the_code_beside_it(self):
         self.assertEqual(self.pieces["named"], {"other": ["__global__ void other() {}"]})

@@ -445,6 +445,19 @@ class List(fake.Checkout):
         self.learn("run", "02", code=0)
         self.assertIn("last run on the simulator: 1 PASS, 1 SKIP", self.learn("list", code=0).stdout)
 
+    def test_a_run_of_some_rungs_does_not_hide_that_of_all(self):
+        fail = {"FAKE_CHAPTER": "fail"}
+        part = ("run", "02", "--rung", "naive")
+        self.learn(*part, code=1, env=fail)
+        self.assertIn("last run on the simulator: 1 FAIL, 1 SKIP", self.learn("list", code=0).stdout)
+        self.learn("run", "02", code=0)
+        self.learn(*part, code=1, env=fail)
+        self.learn("run", "02", "--", "--help", code=1, env=fail)
+        self.assertIn("last run on the simulator: 1 PASS, 1 SKIP", self.learn("list", code=0).stdout)
+        self.assertIn("1 PASS, 1 SKIP on the simulator", self.learn(code=0).stdout)
+        self.learn("run", "02", code=1, env=fail)
+        self.assertIn("last run on the simulator: 1 FAIL, 1 SKIP", self.learn("list", code=0).stdout)
+
     def test_a_machine_that_lacks_something(self):
         self.not_installed("cmake")
         self.assertIn("after ./learn setup (missing: CMake 3.25 or newer)", self.learn("list", code=0).stdout)

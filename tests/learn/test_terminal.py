@@ -158,7 +158,7 @@ class TwoAtATime(fake.Checkout):
         while not os.path.exists(started) and time.monotonic() < deadline:
             time.sleep(0.02)
         second = self.start("run", "02")
-        self.assertIn(f"Waiting for another ./learn (process {first.pid})", second.stderr.readline())
+        self.assertIn(f"Waiting for ./learn run 01 (process {first.pid})", second.stderr.readline())
         self.assertIsNone(second.poll())
         self.assertEqual(len(self.calls("--build")), 1)  # the second has not begun to build
         with open(started + ".go", "w"):

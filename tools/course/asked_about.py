@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from course import source
@@ -11,28 +12,39 @@ from course.functions import Function, find_function, mask
 from course.header import read_text
 from course.predictions import Asked
 
-TOGETHER = 60  # lines up to which the functions that a kernel calls stand before it
+TOGETHER = 60  # lines up to which functions that a kernel calls, or the question names, are shown with it
 NO_FUNCTIONS = ("main", "if", "for", "while", "switch", "constexpr", "operator")
 SHELL = 12  # lines of a function that leaves its work to others: they are shown in any case
 _REF = re.compile(r"(?:(\d\d):)?(\w+)(?:[</].*)?", re.DOTALL)
 
 
 def pieces(main: Path, one: Asked) -> dict[str, list[str]]:
-    """{name: lines}: the functions that the answer names, else those that the question names, with what they call; else
-    the code beside the question, whose name is ""."""
-    for names in (re.findall(r'"([^"]*)"', one.prediction.answer), _in_backquotes(one)):
-        found: dict[tuple[Path, str], Function] = {}
-        for name in names:
-            ref = _REF.fullmatch(name)
-            place = _where(main, one.file, *ref.groups()) if ref else None
-            if place:
-                found[place] = functions(place[0])[place[1]]
-        if found:
-            return _texts(_with_called(found))
+    """{name: lines}: the functions that the answer names and, where that is not long, those that the question names, with
+    what they call; else the code beside the question, whose name is ""."""
+    answered = _named(main, one, re.findall(r'"([^"]*)"', one.prediction.answer))
+    found = answered | _named(main, one, _in_backquotes(one))
+    if answered and _length(found.values()) > TOGETHER:
+        found = answered
+    if found:
+        return _texts(_with_called(found))
     lines = [line for line in one.code if not re.match(r"///|#include|using |namespace \w+ =", line)]
     while lines and not lines[0].strip():
         lines.pop(0)
     return {"": lines} if lines else {}
+
+
+def _named(main: Path, one: Asked, names: list[str]) -> dict[tuple[Path, str], Function]:
+    found = {}
+    for name in names:
+        ref = _REF.fullmatch(name)
+        place = _where(main, one.file, *ref.groups()) if ref else None
+        if place:
+            found[place] = functions(place[0])[place[1]]
+    return found
+
+
+def _length(chosen: Iterable[Function]) -> int:
+    return sum(function.last - function.first + 1 for function in chosen)
 
 
 def _in_backquotes(one: Asked) -> list[str]:
@@ -78,12 +90,11 @@ def _with_called(named: dict[tuple[Path, str], Function]) -> dict[tuple[Path, st
     while todo:
         place = todo.pop(0)
         function = functions(place[0])[place[1]]
-        length = function.last - function.first + 1
         words = set(re.findall(r"\w+", mask("\n".join(_lines(place, function)))))
         called = {(place[0], name): f for name, f in functions(place[0]).items() if name in words}
         called = {at: f for at, f in called.items() if at not in chosen and _on_device(at, f)}
-        total = sum(f.last - f.first + 1 for f in [*chosen.values(), *called.values()])
-        if length <= SHELL or total <= TOGETHER:
+        total = _length([*chosen.values(), *called.values()])
+        if _length([function]) <= SHELL or total <= TOGETHER:
             chosen.update(called)
             todo += called
     return dict(sorted(chosen.items(), key=lambda entry: (str(entry[0][0]), entry[1].first)))

@@ -15,6 +15,8 @@ MAKE_PROGRESS = re.compile(r"\[\s*(\d+)%\]")
 def lock(name):
     """Holds build/.NAME.lock; waits, and says for whom, while another learn holds it."""
     import fcntl
+    import shlex
+    import sys
     import time
 
     steps.make_folder(paths.BUILD)
@@ -28,8 +30,9 @@ def lock(name):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.seek(0)
-            holder = file.read().strip() or "?"
-            with ui.Progress(f"Waiting for another ./learn (process {holder})") as progress:
+            process, _, command = file.readline().strip().partition(" ")
+            what = f"./learn {command}" if command else "another ./learn"
+            with ui.Progress(f"Waiting for {what} (process {process or '?'})") as progress:
                 while True:
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,7 +42,8 @@ def lock(name):
                         progress.update()
         file.seek(0)
         file.truncate()
-        file.write(f"{os.getpid()}\n")
+        command = " ".join(shlex.quote(word) for word in sys.argv[1:])
+        file.write(f"{os.getpid()} {command}\n")
         file.flush()
         yield
 

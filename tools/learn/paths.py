@@ -16,9 +16,10 @@ def build_folder(backend):
     return os.path.join(BUILD, backend)
 
 
-def last_results(backend, chapter):
-    """The results file that ./learn run writes for a chapter, whether asked for one or not."""
-    return os.path.join(BUILD, "results", backend, chapter + ".json")
+def last_results(backend, chapter, part=False):
+    """The results file that ./learn run writes for a chapter, whether asked for one or not; of a run of some rungs
+    only, another one."""
+    return os.path.join(BUILD, "results", backend, chapter + (".part.json" if part else ".json"))
 
 
 def shown(path):

@@ -1,9 +1,9 @@
 """./learn alone: where the reader is and what comes next."""
 
-from learn import chapters, paths, progress, ui
+from learn import chapters, progress, ui
 from learn.cli import help_text
 from learn.commands.list_ import gpu_state, simulator_state
-from learn.commands.run import in_words, statuses
+from learn.commands.run import in_words, last_run
 from learn.exercises import catalogue, record, updates, workspace
 from learn.machine import Machine
 
@@ -47,7 +47,7 @@ def last_runs(chapter):
     return [
         "{} on the {}".format(in_words(counts), "GPU" if backend == "gpu" else backend)
         for backend in ("gpu", "simulator")
-        for counts in [statuses(paths.last_results(backend, chapter.key))]
+        for counts in [last_run(backend, chapter)]
         if counts is not None
     ]
 

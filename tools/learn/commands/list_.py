@@ -1,7 +1,7 @@
 """./learn list: the chapters and exercises, what this machine can run, and what is done."""
 
 from learn import chapters, needs, paths, progress, ui
-from learn.commands.run import in_words, statuses
+from learn.commands.run import in_words, last_run
 from learn.errors import LearnError
 from learn.exercises import catalogue, record, report
 from learn.machine import Machine
@@ -33,7 +33,7 @@ def main(arguments):
             )
         )
         for backend in ("gpu", "simulator"):
-            counts = statuses(paths.last_results(backend, chapter.key))
+            counts = last_run(backend, chapter)
             if counts is not None:
                 ui.say("    last run on the {}: {}".format("GPU" if backend == "gpu" else backend, in_words(counts)))
         predicted = progress.predictions_in_words(kept, chapter.key)

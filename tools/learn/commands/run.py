@@ -36,7 +36,8 @@ def main(arguments):
 
     machine = Machine()
     backend = arguments.backend or ("simulator" if arguments.fast else machine.default_backend())
-    results = results_files(arguments.json, wanted, backend)
+    part = bool(arguments.rung or arguments.cases or arguments.rest)
+    results = results_files(arguments.json, wanted, backend, part)
     if backend == "gpu":
         check_gpu(machine)
     elif not arguments.backend and not arguments.fast and machine.gpus():
@@ -82,11 +83,11 @@ def check_gpu(machine):
         )
 
 
-def results_files(asked, wanted, backend):
+def results_files(asked, wanted, backend, part=False):
     """Where each chapter's results go: {key: file}. A bad --json is told before anything is built."""
     files = {}
     for chapter in wanted:
-        files[chapter.key] = paths.last_results(backend, chapter.key)
+        files[chapter.key] = paths.last_results(backend, chapter.key, part)
     if asked is None:
         steps.make_folder(os.path.dirname(paths.last_results(backend, "any")))
         return files
@@ -128,6 +129,12 @@ def statuses(file):
     for row in rows:
         counts[row["status"]] = counts.get(row["status"], 0) + 1
     return counts
+
+
+def last_run(backend, chapter):
+    """The statuses of the last run of a whole ladder; where there was none, of the last part; else None."""
+    whole = statuses(paths.last_results(backend, chapter.key))
+    return whole if whole is not None else statuses(paths.last_results(backend, chapter.key, part=True))
 
 
 def in_words(counts):

@@ -48,8 +48,8 @@ __device__ inline void store4(float* to, int there, bool aligned, float4 four) {
 ///
 /// Its form, like that of `aligned16`, is one for which nvcc 13.0 leaves the loops of large kernels their registers:
 /// what stands behind a loop changes the allocation inside.
-__device__ inline void update4(float* c, int there, bool aligned, float alpha, float4 sum,
-                               float beta) {
+__device__ __forceinline__ void update4(float* c, int there, bool aligned, float alpha, float4 sum,
+                                        float beta) {
   sum = make_float4(alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w);
   if (aligned && there >= 4) {
     float4* const to = reinterpret_cast<float4*>(c);
