@@ -242,6 +242,26 @@ __host__ __global__ void k(int* p) {}
 __device__ __global__ void k(int* p) {}
 //- constexpr kernel: refused 1:12 the kernel 'k' cannot be constexpr: take that word away
 __global__ constexpr void k(int* p) {}
+//- kernel without exceptions: refused 1:27 the kernel 'k' cannot be noexcept: device code knows no exceptions, take that word away
+__global__ void k(int* p) noexcept {}
+//- device function without exceptions: accepted
+__device__ int d(int x) noexcept { return x; }
+__global__ void k(int* p) { *p = d(1); }
+//- device variable in a class: refused 1:30 a member of a class cannot be __device__: declare the variable outside of the class
+struct S { static __device__ int count; };
+//- constant in a class: refused 1:32 a member of a class cannot be __constant__: declare the variable outside of the class
+struct S { static __constant__ float taps[3]; };
+//- variables of the device beside a class: accepted
+struct S { static __device__ int of(int x) { return x; } __device__ operator int() const { return 1; } static constexpr int n = 3; };
+__device__ int hits; __constant__ float weights[3];
+__global__ void k(int* p) { *p = S::of(hits) + S() + S::n + static_cast<int>(weights[0]); }
+//- shared array beside the kernel: accepted
+__shared__ int tile_of_all[32];
+__global__ void k(int* p) { tile_of_all[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x] = tile_of_all[31 - threadIdx.x]; }
+//- alignment in nvcc's own words: accepted
+struct __builtin_align__(16) S { int a[4]; };
+static_assert(alignof(S) == 16, "");
+__global__ void k(S* p) { p->a[0] = 1; }
 //- kernel of C: accepted
 extern "C" __global__ void of_c(int* p) { *p = 1; }
 //- kernel with launch bounds: accepted
