@@ -253,6 +253,9 @@ class Rewriter : private Rule {
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
+    if (!t.in_system_header && t.text.starts_with("cudaMemcpy") &&
+        t.text.find("Symbol") != t.text.npos)
+      unit_.names.copies_symbols = true;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");

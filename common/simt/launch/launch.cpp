@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "check/unsynchronized.h"
+#include "launch/arguments.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
 #include "launch/life_sign.h"
@@ -55,6 +56,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
+  unsynchronized::note_work();
+  if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
   device::Record record;
