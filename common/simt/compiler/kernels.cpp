@@ -47,10 +47,6 @@ class Kernels : private Rule {
                                     "', and hand results over through memory");
       }
     }
-    if (is(close + 1, "noexcept") || is(close + 1, "throw")) {
-      return report(list_[close + 1], kernel + " cannot be " + std::string(list_[close + 1].text) +
-                                          ": device code knows no exceptions, take that word away");
-    }
     if (is_auto && !is_void && !is(close + 1, "->"))
       return report(list_[i], kernel + " returns void: write void in place of auto");
     for (const auto& [from, to] : parts(parameters + 1, close)) {

@@ -242,11 +242,6 @@ __host__ __global__ void k(int* p) {}
 __device__ __global__ void k(int* p) {}
 //- constexpr kernel: refused 1:12 the kernel 'k' cannot be constexpr: take that word away
 __global__ constexpr void k(int* p) {}
-//- kernel without exceptions: refused 1:27 the kernel 'k' cannot be noexcept: device code knows no exceptions, take that word away
-__global__ void k(int* p) noexcept {}
-//- device function without exceptions: accepted
-__device__ int d(int x) noexcept { return x; }
-__global__ void k(int* p) { *p = d(1); }
 //- device variable in a class: refused 1:30 a member of a class cannot be __device__: declare the variable outside of the class
 struct S { static __device__ int count; };
 //- constant in a class: refused 1:32 a member of a class cannot be __constant__: declare the variable outside of the class
@@ -651,3 +646,14 @@ __global__ void k() { std::cout << S{}; }
 //- launch with two brackets: refused 2:15 a launch is written with three brackets: add<<<blocks, threads>>>(...)
 __global__ void add(int* p) { *p = 1; }
 void f() { add<<1, 32>>(nullptr); }
+//- rarer enumerators of the runtime: accepted
+static_assert(cudaGraphDebugDotFlagsVerbose == 1 && cudaGraphDebugDotFlagsHandles == 1 << 10, "");
+static_assert(cudaGraphNodeTypeConditional == 13 && cudaGraphNodeTypeExtSemaphoreWait == 9, "");
+static_assert(cudaGraphExecUpdateErrorFunctionChanged == 4 && cudaGraphExecUpdateErrorAttributesChanged == 8, "");
+static_assert(cudaGraphInstantiateSuccess == 0 && cudaGraphInstantiateConditionalHandleUnused == 5, "");
+static_assert(cudaFuncAttributeClusterDimMustBeSet == 10 && cudaFuncAttributeNonPortableClusterSizeAllowed == 14, "");
+static_assert(cudaFuncAttributeClusterSchedulingPolicyPreference == 15, "");
+static_assert(cudaMemLocationTypeNone == 0 && cudaMemAllocationTypeManaged == 2 && cudaMemHandleTypeFabric == 8, "");
+static_assert(cudaMemRangeAttributePreferredLocationType == 5 && cudaMemRangeAttributeLastPrefetchLocationId == 8, "");
+static_assert(cudaLaunchAttributeMemSyncDomain == 10 && cudaLaunchAttributeNvlinkUtilCentricScheduling == 16, "");
+static_assert(cudaLaunchAttributePreferredClusterDimension == 11 && cudaDevP2PAttrOnlyPartialNativeAtomicSupported == 5, "");
