@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "check/host_accesses.h"
 #include "memory/allocations.h"
+#include "report/kernel_text.h"
 #include "report/log.h"
 
 namespace simt::unsynchronized {
@@ -52,6 +53,7 @@ void note_work() { wait_count |= 1; }
 uint64_t waits() { return wait_count; }
 
 void settle() {
+  device::text_is_shown();
   if (uint64_t count = wait_count; count % 2 == 1)
     wait_count.compare_exchange_strong(count, count + 1);
   if (!extent) return;

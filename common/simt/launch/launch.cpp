@@ -25,6 +25,7 @@
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/kernel_text.h"
 #include "report/log.h"
 
 // What each block of traced code calls first.
@@ -171,6 +172,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
+  device::note_text_of(kernel);
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
