@@ -31,6 +31,9 @@ void fail_in_kernel() {
   cudaDeviceSynchronize();
 }
 
+__global__ void say() { printf("said\n"); }
+__global__ void keep_quiet() {}
+
 struct Owner {
   int* memory = nullptr;
   ~Owner() { cudaFree(memory); }
@@ -145,6 +148,18 @@ int run(std::string_view how) {
   } else if (how == "crashes_after_error") {
     fail_in_kernel();
     return *static_cast<volatile int*>(nothing);
+  } else if (how == "crashes_after_copy") {
+    int there = 0;
+    cudaMemcpy(nothing, &there, sizeof(there), cudaMemcpyHostToHost);
+    return *static_cast<volatile int*>(nothing);
+  } else if (how == "prints") {
+    say<<<1, 1>>>();
+  } else if (how == "prints_and_waits") {
+    say<<<1, 1>>>();
+    cudaDeviceSynchronize();
+  } else if (how == "prints_and_launches") {
+    say<<<1, 1>>>();
+    keep_quiet<<<1, 1>>>();
   } else if (how == "aborts") {
     std::abort();
   } else if (how == "takes_launch_and_fails") {

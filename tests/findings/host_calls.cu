@@ -1,5 +1,6 @@
 // Faults on the host's side: copies, frees, launches.
 #include <cstdio>
+#include <cstdlib>
 
 #include "planted.h"
 
@@ -194,6 +195,90 @@ void copy_read_early(bool fixed) {
   if (last) std::printf("%d\n", last);
 }
 
+// A variable of the device, by its name and without cudaMemcpyToSymbol().
+void copy_to_stand_in(bool fixed) {
+  const float values[5] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  void* there = nullptr;
+  if (fixed) cudaGetSymbolAddress(&there, taps);
+  void* const to = fixed ? there : static_cast<void*>(const_cast<float*>(taps));
+  cudaMemcpy(to, values, sizeof(values), cudaMemcpyHostToDevice);  // fault: copy_to_stand_in
+  use_taps<<<1, 5>>>(out.data());
+}
+
+float host_taps[5] = {1, 2, 3, 2, 1};
+
+void copy_to_symbol_of_the_host(bool fixed) {
+  const float values[5] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  if (fixed) cudaMemcpyToSymbol(taps, values, sizeof(values));
+  if (!fixed) cudaMemcpyToSymbol(host_taps, values, 20);  // fault: copy_to_symbol_of_the_host
+  use_taps<<<1, 5>>>(out.data());
+}
+
+__device__ float sums[32];
+__device__ float* sums_on_device = sums;
+
+__global__ void add_one(float* data) { data[threadIdx.x] += 1.0f; }
+
+// The address comes from the device.
+void stand_in_as_argument(bool fixed) {
+  float* there = nullptr;
+  if (fixed) cudaMemcpyFromSymbol(&there, sums_on_device, sizeof(there));
+  if (!fixed) there = sums;
+  add_one<<<1, 32>>>(there);  // fault: stand_in_as_argument
+}
+
+using Function = float (*)(float);
+__device__ float square(float x) { return x * x; }
+__device__ Function square_on_device = square;
+
+__global__ void call(Function function, float* data) { data[threadIdx.x] = function(3.0f); }
+
+void function_of_the_host_as_argument(bool fixed) {
+  OnDevice<float> data(32);
+  Function function = square;
+  if (fixed) cudaMemcpyFromSymbol(&function, square_on_device, sizeof(function));
+  call<<<1, 32>>>(function, data.data());  // fault: function_of_the_host_as_argument
+}
+
+void copy_over_the_frame(bool fixed) {
+  OnDevice<float> device(kN, 1.0f);
+  std::vector<float> host(kN);
+  void* to = fixed ? static_cast<void*>(host.data()) : &host;
+  cudaMemcpy(to, device.data(), kBytes, cudaMemcpyDeviceToHost);  // fault: copy_over_the_frame
+  if (fixed && host[kN - 1] != 1.0f) std::puts("wrong");
+}
+
+void time_too_early(bool fixed) {
+  OnDevice<float> data(kN);
+  cudaEvent_t begin = nullptr, end = nullptr;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  cudaEventRecord(begin);
+  add_one<<<1, 32>>>(data.data());
+  cudaEventRecord(end);
+  if (fixed) cudaEventSynchronize(end);
+  float ms = 0;
+  cudaEventElapsedTime(&ms, begin, end);  // fault: time_too_early
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+}
+
+void freed_by_free(bool fixed) {
+  float* device = nullptr;
+  cudaMalloc(&device, kBytes);
+  if (!fixed) std::free(device);  // fault: freed_by_free
+  cudaFree(device);
+}
+
+void freed_by_delete(bool fixed) {
+  float* pinned = nullptr;
+  cudaMallocHost(&pinned, kBytes);
+  if (!fixed) delete[] pinned;  // fault: freed_by_delete
+  cudaFreeHost(pinned);
+}
+
 }  // namespace
 
 const std::vector<Planted> kHostCalls = {
@@ -218,4 +303,12 @@ const std::vector<Planted> kHostCalls = {
     {"mapped_read_early", "host-access", mapped_read_early, false},
     {"managed_read_early", "host-access", managed_read_early, false},
     {"copy_read_early", "host-access", copy_read_early, false},
+    {"copy_to_stand_in", "api-error", copy_to_stand_in, false},
+    {"copy_to_symbol_of_the_host", "api-error", copy_to_symbol_of_the_host, false},
+    {"stand_in_as_argument", "device-access", stand_in_as_argument, false},
+    {"function_of_the_host_as_argument", "device-access", function_of_the_host_as_argument, false},
+    {"copy_over_the_frame", "api-error", copy_over_the_frame, false},
+    {"time_too_early", "api-error", time_too_early, false},
+    {"freed_by_free", "api-error", freed_by_free, false},
+    {"freed_by_delete", "api-error", freed_by_delete, false},
 };

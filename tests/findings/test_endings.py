@@ -38,6 +38,10 @@ ENDINGS = {
     "aborts_after_error": (-6, ["out-of-bounds error"], "1 finding"),
     "throws_after_error": (-6, ["out-of-bounds error"], "1 finding"),
     "crashes_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
+    "crashes_after_copy": (FOUND, ["api-error error"], "1 finding"),
+    "prints": (0, ["api-error warning"], "1 warning"),
+    "prints_and_waits": (0, [], ""),
+    "prints_and_launches": (0, [], ""),
     "aborts": (-6, None, ""),
     "takes_launch_and_fails": (FOUND, ["api-error error"], "1 finding"),
 }

@@ -17,7 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = os.environ["WARP_PLANTED"]
 FOUND = 86  # the exit code of a program with errors
 WARNINGS = {"uninitialized-global", "api-error", "division-by-zero"}  # with SIMT_LEAKS a leak is an error
-LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared"}  # an error that nobody looks at fails the run
+# What nobody looks at fails the run, and what would end the program.
+LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared", "freed_by_free", "freed_by_delete"}
 # A warning, of a kind that may be an error.
 MILD = {"mapped_read_early", "managed_read_early", "copy_read_early", "leave_before_barrier"}
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own

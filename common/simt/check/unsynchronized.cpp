@@ -1,6 +1,7 @@
 #include "check/unsynchronized.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "check/host_accesses.h"
 #include "memory/allocations.h"
+#include "report/kernel_text.h"
 #include "report/log.h"
 
 namespace simt::unsynchronized {
@@ -34,6 +36,8 @@ State& state() { return lasting<State>(); }
 
 thread_local unsigned in_order = 0;
 
+std::atomic<uint64_t> wait_count = 0;  // odd: somebody has to wait
+
 }  // namespace
 
 void note(uint64_t first, uint64_t end, const std::string& by) {
@@ -45,7 +49,13 @@ void note(uint64_t first, uint64_t end, const std::string& by) {
   begin = low;
 }
 
+void note_work() { wait_count |= 1; }
+uint64_t waits() { return wait_count; }
+
 void settle() {
+  device::text_is_shown();
+  if (uint64_t count = wait_count; count % 2 == 1)
+    wait_count.compare_exchange_strong(count, count + 1);
   if (!extent) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);

@@ -16,6 +16,10 @@ extern uint64_t begin, extent;
 void note(uint64_t first, uint64_t end, const std::string& by);
 // The host has waited.
 void settle();
+// A kernel was launched, or an asynchronous copy begun.
+void note_work();
+// How often the host has waited, counted so that work nobody has waited for yet is there if the number is odd.
+uint64_t waits();
 // The host reads some byte in [begin, begin + extent).
 void read(uint64_t address, unsigned size, uint64_t pc);
 

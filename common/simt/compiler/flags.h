@@ -22,8 +22,10 @@ inline constexpr std::array kAlways = {
 };
 
 /// Ahead of the reader's flags: what holds unless they say otherwise. The standard is that of nvcc 13. Volatile sums
-/// (`volatile int* s; s[i] += s[i + 1];`) are how the lanes of a warp used to add, and `register` was a hint.
-inline constexpr std::array kDefaults = {"-std=gnu++17", "-Wno-volatile", "-Wno-register"};
+/// (`volatile int* s; s[i] += s[i + 1];`) are how the lanes of a warp used to add, and `register` was a hint. Of a printf() whose
+/// arguments do not fit its text, and of a variable that is read before it has a value, nvcc warns unasked.
+inline constexpr std::array kDefaults = {"-std=gnu++17", "-Wno-volatile", "-Wno-register",
+                                         "-Wformat", "-Wuninitialized"};
 
 /// Tracing: calls to our __tsan_* at accesses and to __sanitizer_cov_trace_pc at basic blocks. (What
 /// -fsanitize=bounds adds comes after both, and so changes neither.) The

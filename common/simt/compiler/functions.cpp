@@ -27,6 +27,7 @@ class Functions : private Rule {
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
+      if (!kernel) check_member(i);
       return replace_token(i, kernel ? std::string(kKernelMark) : "");
     }
     // (The qualifier itself is a macro of a system header.)
@@ -64,6 +65,19 @@ class Functions : private Rule {
     replace_token(i, mark);
   }
 
+  // A variable of a class cannot be one of the device.
+  void check_member(std::size_t i) {
+    if (unit_.scopes.back().kind != Scope::Kind::type) return;
+    std::size_t end = declaration_start(i);
+    for (; end < list_.size() && !is(end, ";") && !is(end, "=") && !is(end, "{"); ++end) {
+      if (is(end, "(") || is(end, "operator")) return;
+    }
+    // (The qualifier itself is a macro of a system header.)
+    if (end == list_.size() || list_[end].in_system_header) return;
+    report(list_[i], "a member of a class cannot be " + std::string(list_[i].text) +
+                         ": declare the variable outside of the class");
+  }
+
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
     bool managed = false;
@@ -95,7 +109,7 @@ class Functions : private Rule {
     if (head >= end || list_[head].in_system_header) return;
     for (std::size_t i = head; i < end; ++i) {
       if (is(i, "__device__") || is(i, "__constant__") || is(i, "__managed__") ||
-          is(i, "__global__") || is(i, "using") || is(i, "typedef"))
+          is(i, "__shared__") || is(i, "__global__") || is(i, "using") || is(i, "typedef"))
         return;
       if (is(i, "=")) break;
     }
@@ -192,6 +206,7 @@ class Functions : private Rule {
 
 void mark_function(Unit& unit, std::size_t i) { Functions(unit).mark_function(i); }
 void note_variables(Unit& unit, std::size_t i) { Functions(unit).note_variables(i); }
+void check_member(Unit& unit, std::size_t i) { Functions(unit).check_member(i); }
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end) {
   Functions(unit).note_host_variables(head, end);
 }

@@ -163,6 +163,7 @@ class Driver {
     Rewritten result;
     if (!options_.dry_run) {
       result = rewrite(source, input.path, include_.string(), !options_.fast);
+      result.text += names_for_library(result.names);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }
     if (options_.print_rewritten) return 0;
@@ -200,6 +201,7 @@ class Driver {
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
       result = rewrite(source, input.path, include_.string(), true, to_inline);
+      result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }
     if (!to_inline.empty() || !merged.empty()) {

@@ -244,12 +244,18 @@ class Rewriter : private Rule {
       if (unit_.handled.contains(i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(unit_, i + 1);
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
-      if (t.text != "__host__") note_variables(unit_, i + 1);
+      if (t.text != "__host__") {
+        note_variables(unit_, i + 1);
+        check_member(unit_, i);
+      }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
+    if (!t.in_system_header && t.text.starts_with("cudaMemcpy") &&
+        t.text.find("Symbol") != t.text.npos)
+      unit_.names.copies_symbols = true;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");

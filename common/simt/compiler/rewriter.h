@@ -82,6 +82,7 @@ struct Names {
   Set methods;         ///< functions of their classes
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
+  bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like
   bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };
 
@@ -98,6 +99,10 @@ struct Rewritten {
 /// to be inlined (see struct_calls.h). Pure: reads and writes nothing else.
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {},
                   bool traced = false, const std::set<std::string>& to_inline = {});
+
+/// A declaration to stand behind the text: names for the library, as check/device_variables.cpp reads them. Empty where it needs
+/// none.
+std::string names_for_library(const Names& names);
 
 /// The name of every lambda, in `to_inline`.
 inline constexpr std::string_view kLambda = "<lambda>";

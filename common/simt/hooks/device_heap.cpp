@@ -10,6 +10,7 @@
 
 #include "base/host_memory.h"
 #include "hooks/hooks.h"
+#include "hooks/host_free.h"
 #include "memory/allocations.h"
 
 namespace simt::heap {
@@ -40,7 +41,10 @@ void* allocate_or_throw(size_t size, const void* caller) {
 }
 
 void release(void* pointer, const void* caller) {
-  if (!on_device()) return std::free(pointer);
+  if (!on_device()) {
+    if (engine::may_free_on_host(pointer, caller)) std::free(pointer);
+    return;
+  }
   if (!pointer) return;
   engine::Hooks::catch_up(caller);  // what was loaded from there has been checked first
   const auto base = reinterpret_cast<uint64_t>(pointer);

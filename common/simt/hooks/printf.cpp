@@ -6,6 +6,7 @@
 
 #include "base/host_memory.h"
 #include "hooks/hooks.h"
+#include "report/kernel_text.h"
 
 namespace simt::engine {
 
@@ -20,6 +21,7 @@ extern "C" {
 
 int vprintf(const char* format, va_list arguments) {
   simt::engine::Hooks::show_effect();
+  if (simt::engine::running) simt::device::kernel_printed.store(true, std::memory_order_relaxed);
   if (!simt::engine::Hooks::loads_ahead()) return std::vfprintf(stdout, format, arguments);
   char* text = nullptr;
   const int length = vasprintf(&text, format, arguments);

@@ -419,9 +419,10 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
   // Programs pass (void**)&typed_pointer: an assignment here, inlined, would break the rules of aliasing.
-  const void* address = &symbol;
+  void* address = nullptr;
+  const cudaError_t error = cudaGetSymbolAddress(&address, static_cast<const void*>(&symbol));
   __builtin_memcpy(pointer, &address, sizeof(address));
-  return cudaSuccess;
+  return error;
 }
 template <class R, class... P>
 cudaError_t cudaFuncSetAttribute(R (*function)(P...), cudaFuncAttribute attribute, int value) {

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "check/unsynchronized.h"
+#include "launch/arguments.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
 #include "launch/life_sign.h"
@@ -24,6 +25,7 @@
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/kernel_text.h"
 #include "report/log.h"
 
 // What each block of traced code calls first.
@@ -55,6 +57,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
+  unsynchronized::note_work();
+  if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
   device::Record record;
@@ -168,6 +172,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
+  device::note_text_of(kernel);
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/kernel_text.h"
 #include "report/leaks.h"
 #include "report/log.h"
 #include "report/trace_json.h"
@@ -30,6 +31,7 @@ bool tell_all(int status) {
   for (Finding& finding : take_api_errors(status)) report(std::move(finding));
   // What ends early frees nothing, and has worse to tell.
   const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
+  if (ended_well) report_unshown_text();
   if (settings::leaks_are_errors() || ended_well) report_leaks();
   write_trace();
   const size_t errors = pending_errors();
@@ -77,6 +79,10 @@ void at_abort(int signal_number) {
 }  // namespace
 
 void end_after_crash() {
+  if (getpid() != process) return;
+  if (!has_news()) {  // a call that failed may be why
+    for (Finding& finding : take_api_errors(128)) report(std::move(finding));
+  }
   if (!has_news()) return;
   std::fprintf(stderr,
                "simt: the host has followed a pointer to nowhere, after what was found before\n");

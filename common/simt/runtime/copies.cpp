@@ -9,7 +9,9 @@
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/device_variables.h"
 #include "check/host_copies.h"
+#include "check/host_frames.h"
 #include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
@@ -44,11 +46,18 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
     if (found->freed) return what + " lies in " + place;
     holds_until = found->end();
   } else if (const simt::symbols::Variable* variable = simt::symbols::find_variable(address)) {
+    const std::string name =
+        simt::device_variables::ByName::is_open() ? "" : simt::device_variables::stand_in(address);
+    if (!name.empty()) {
+      return what + " is what host code has by the name of '" + name +
+             "', a variable of the device, and that is not its address there: call "
+             "cudaMemcpyToSymbol() or cudaMemcpyFromSymbol(), or ask cudaGetSymbolAddress() for it";
+    }
     place =
         "the " + std::to_string(variable->end - variable->begin) + " bytes of " + variable->name;
     holds_until = variable->end;
   } else {
-    return {};  // the host's
+    return simt::host_frames::wrong_with(end, address, size);
   }
   if (size <= holds_until - address) return {};
   return what + " reaches " + simt::plural(size - (holds_until - address), "byte") +
@@ -123,6 +132,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
   }
   mark_rows_written(to, to_pitch, width, height);
+  if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
   if (!is_device(to)) {
     for (size_t row = 0; row < height; ++row) {
       simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
@@ -163,6 +173,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
   return enqueue(stream, cudaGraphNodeTypeMemcpy, [=] {
     const cudaError_t error = copy_rows(to, size, from, size, size, 1, kind);
     const auto address = reinterpret_cast<uint64_t>(to);
+    simt::unsynchronized::note_work();
     if (error != cudaSuccess || !is_device(from)) return error;
     if (simt::memory::in_shared_arena(address)) {
       simt::unsynchronized::note(address, address + size, "cudaMemcpyAsync");
@@ -304,11 +315,21 @@ static cudaError_t no_symbol(const char* call) {
           " takes: not its address, and not its name in quotes");
   return result(cudaErrorInvalidSymbol);
 }
+static bool is_of_host(const void* symbol) {
+  const std::string name = simt::device_variables::of_host(reinterpret_cast<uint64_t>(symbol));
+  if (name.empty()) return false;
+  explain(
+      "'" + name +
+      "' is a variable of the host: one of the device is declared with __constant__ or __device__");
+  return true;
+}
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
   simt::unsynchronized::settle();
   if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
   if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
+  if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
+  const simt::device_variables::ByName by_name;
   return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
                    1, cudaMemcpyDefault);
 }
@@ -321,6 +342,8 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
       reinterpret_cast<uint64_t>(symbol);  // of a constant, it may lie before the variables
   if (address < program.first || address >= program.data_end)
     return no_symbol("cudaMemcpyFromSymbol");
+  if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
+  const simt::device_variables::ByName by_name;
   return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
                    cudaMemcpyDefault);
 }
@@ -335,6 +358,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size,
                  [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
+  simt::device_variables::note_known(reinterpret_cast<uint64_t>(symbol));
   *pointer = const_cast<void*>(symbol);
   return result(cudaSuccess);
 }

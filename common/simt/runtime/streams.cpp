@@ -4,9 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
 
+#include "base/symbols.h"
 #include "check/unsynchronized.h"
+#include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/log.h"
 
 using simt::device::result;
 using simt::graphs::enqueue;
@@ -139,6 +146,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   }
   event->when = std::chrono::steady_clock::now();
   event->recorded = true;
+  event->waits = simt::unsynchronized::waits();
   return result(cudaSuccess);
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -150,10 +158,26 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+// Nobody has waited since the event was recorded, behind work.
+static void tell_of_early_time() {
+  const simt::symbols::Location& at = simt::symbols::locate(simt::device::program_caller());
+  static auto& told = *new std::set<std::pair<std::string, int>>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!told.insert({at.file, at.line}).second) return;
+  simt::Finding f = simt::device::finding_at(at, "api-error", simt::Severity::warning);
+  f.message =
+      "cudaEventElapsedTime at " + at.text() +
+      ": nobody has waited for the event that ends the time, nor for the work before it. On a GPU "
+      "that work may still be going on, and the call returns cudaErrorNotReady: call "
+      "cudaEventSynchronize() first.";
+  simt::device::report(std::move(f));
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
+  if (end->waits % 2 == 1 && end->waits == simt::unsynchronized::waits()) tell_of_early_time();
   simt::unsynchronized::settle();
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
   return result(cudaSuccess);

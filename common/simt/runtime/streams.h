@@ -66,6 +66,7 @@ struct CUstream_st {
 struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
+  uint64_t waits = 0;                            // see unsynchronized::waits()
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;
 };

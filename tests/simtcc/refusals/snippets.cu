@@ -242,6 +242,21 @@ __host__ __global__ void k(int* p) {}
 __device__ __global__ void k(int* p) {}
 //- constexpr kernel: refused 1:12 the kernel 'k' cannot be constexpr: take that word away
 __global__ constexpr void k(int* p) {}
+//- device variable in a class: refused 1:30 a member of a class cannot be __device__: declare the variable outside of the class
+struct S { static __device__ int count; };
+//- constant in a class: refused 1:32 a member of a class cannot be __constant__: declare the variable outside of the class
+struct S { static __constant__ float taps[3]; };
+//- variables of the device beside a class: accepted
+struct S { static __device__ int of(int x) { return x; } __device__ operator int() const { return 1; } static constexpr int n = 3; };
+__device__ int hits; __constant__ float weights[3];
+__global__ void k(int* p) { *p = S::of(hits) + S() + S::n + static_cast<int>(weights[0]); }
+//- shared array beside the kernel: accepted
+__shared__ int tile_of_all[32];
+__global__ void k(int* p) { tile_of_all[threadIdx.x] = 1; __syncthreads(); p[threadIdx.x] = tile_of_all[31 - threadIdx.x]; }
+//- alignment in nvcc's own words: accepted
+struct __builtin_align__(16) S { int a[4]; };
+static_assert(alignof(S) == 16, "");
+__global__ void k(S* p) { p->a[0] = 1; }
 //- kernel of C: accepted
 extern "C" __global__ void of_c(int* p) { *p = 1; }
 //- kernel with launch bounds: accepted
@@ -631,3 +646,14 @@ __global__ void k() { std::cout << S{}; }
 //- launch with two brackets: refused 2:15 a launch is written with three brackets: add<<<blocks, threads>>>(...)
 __global__ void add(int* p) { *p = 1; }
 void f() { add<<1, 32>>(nullptr); }
+//- rarer enumerators of the runtime: accepted
+static_assert(cudaGraphDebugDotFlagsVerbose == 1 && cudaGraphDebugDotFlagsHandles == 1 << 10, "");
+static_assert(cudaGraphNodeTypeConditional == 13 && cudaGraphNodeTypeExtSemaphoreWait == 9, "");
+static_assert(cudaGraphExecUpdateErrorFunctionChanged == 4 && cudaGraphExecUpdateErrorAttributesChanged == 8, "");
+static_assert(cudaGraphInstantiateSuccess == 0 && cudaGraphInstantiateConditionalHandleUnused == 5, "");
+static_assert(cudaFuncAttributeClusterDimMustBeSet == 10 && cudaFuncAttributeNonPortableClusterSizeAllowed == 14, "");
+static_assert(cudaFuncAttributeClusterSchedulingPolicyPreference == 15, "");
+static_assert(cudaMemLocationTypeNone == 0 && cudaMemAllocationTypeManaged == 2 && cudaMemHandleTypeFabric == 8, "");
+static_assert(cudaMemRangeAttributePreferredLocationType == 5 && cudaMemRangeAttributeLastPrefetchLocationId == 8, "");
+static_assert(cudaLaunchAttributeMemSyncDomain == 10 && cudaLaunchAttributeNvlinkUtilCentricScheduling == 16, "");
+static_assert(cudaLaunchAttributePreferredClusterDimension == 11 && cudaDevP2PAttrOnlyPartialNativeAtomicSupported == 5, "");

@@ -12,10 +12,15 @@
 #define __managed__ __attribute__((section("simt_managed")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __inline_hint__
+#define __nv_pure__ __attribute__((pure))
+#define __no_return__ __attribute__((noreturn))
+#define __device_builtin__
+#define __cudart_builtin__
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif

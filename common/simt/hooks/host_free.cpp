@@ -1,0 +1,49 @@
+// free() on the host: of memory that cudaMalloc() or its like made it would end the process, without a word of why.
+#include "hooks/host_free.h"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "base/symbols.h"
+#include "check/host_accesses.h"
+#include "hooks/hooks.h"
+#include "memory/allocations.h"
+#include "report/log.h"
+
+namespace simt::engine {
+namespace {
+
+void tell(uint64_t address, uint64_t pc) {
+  const symbols::Location& at = symbols::locate(program_call(pc));
+  Finding f = device::finding_at(at, "api-error");
+  f.address = address;
+  const memory::Allocation* found = memory::find(address);
+  f.message = "free() or delete at " + at.text() + " of " +
+              (found ? memory::describe(*found) + ": to free it takes " +
+                           memory::freeing_call_of(found->kind)
+                     : "an address of the device that no allocation holds") +
+              ". On a GPU's host the C library ends the program here.";
+  device::report(std::move(f));
+}
+
+}  // namespace
+
+bool may_free_on_host(const void* pointer, const void* pc) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (!memory::in_arena(address)) return true;
+  tell(address, reinterpret_cast<uint64_t>(pc));
+  return false;
+}
+
+}  // namespace simt::engine
+
+// In place of the C library's, or of what is loaded before it.
+extern "C" void free(void* pointer) noexcept {
+  using Free = void (*)(void*);
+  static const Free next = reinterpret_cast<Free>(dlsym(RTLD_NEXT, "free"));
+  if (simt::engine::may_free_on_host(pointer, SIMT_PC)) next(pointer);
+}
