@@ -40,6 +40,7 @@ class Ptx : private Rule {
     unescape();
     try {
       const ptx::Translation translation = ptx::translate(text_, slots_, is_volatile);
+      unit_.has_inline_ptx = true;
       if (translation.wide) unit_.accesses_wide = true;
       replace_token(i, "::simt::ptx::run");
       remove_tokens(i + 1, open);

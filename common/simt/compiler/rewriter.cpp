@@ -36,8 +36,11 @@ class Rewriter : private Rule {
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
     for (const std::size_t atomic : unit_.atomics) mark_same_address(unit_, atomic);
-    Rewritten result{
-        apply(), std::move(unit_.diagnostics), names_wide_type() || unit_.accesses_wide, {}, {}};
+    Rewritten result;
+    result.text = apply();
+    result.diagnostics = std::move(unit_.diagnostics);
+    result.has_inline_ptx = unit_.has_inline_ptx;
+    result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);
     result.names = std::move(unit_.names);
     return result;

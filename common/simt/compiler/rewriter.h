@@ -89,6 +89,7 @@ struct Names {
 struct Rewritten {
   std::string text;
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
+  bool has_inline_ptx = false;          ///< Then the text needs simt/ptx.h.
   bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   Names names;
