@@ -710,7 +710,7 @@ TEST(Ptx, CodeStandsInPlaceOfTheTextAndOperandsStay) {
       "{ ::simt::ptx::run ([]([[maybe_unused]] auto& o0, [[maybe_unused]] auto o1) "
       "__attribute__((always_inline)) { asm volatile(\"\" ::: \"memory\"); "
       "::simt::ptx::add<::simt::ptx::s32>(o0, o0, o1); asm volatile(\"\" ::: \"memory\"); } , "
-      "::simt::ptx::in_out<'r'>((a[i])) , ::simt::ptx::constant<(N + 1)>() ); }");
+      "::simt::ptx::in_out<'r'>((a[i])) , ::simt::ptx::Constant<(::simt::ptx::s64)(N + 1)>() ); }");
 }
 
 TEST(Ptx, OtherRulesReachTheOperands) {

@@ -215,7 +215,7 @@ class Ptx : private Rule {
       const std::size_t end = skip_group(operand.open);
       remove_tokens(at + 1, operand.open);
       if (operand.letter == 'n') {
-        replace_token(at, ", ::simt::ptx::constant<");
+        replace_token(at, ", ::simt::ptx::Constant<(::simt::ptx::s64)");
         insert_after(end - 1, ">()");
       } else {
         static constexpr std::string_view kFunctions[] = {"input", "output", "in_out"};

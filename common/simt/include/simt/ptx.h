@@ -53,6 +53,16 @@ constexpr void check_type() {
                 "of 16 bits, r of 32, l of 64 or a pointer, f is a float, d a double");
 }
 
+/// The same bits; of what check_type() complains of nothing more is said.
+template <class To, class From>
+SIMT_INLINE To same_bits(const From& value) {
+  if constexpr (sizeof(To) == sizeof(From)) {
+    return __builtin_bit_cast(To, value);
+  } else {
+    return To{};
+  }
+}
+
 template <class T>
 struct Input {
   T bits;
@@ -64,14 +74,14 @@ struct Output {
   T& variable;
   Bits bits;
   SIMT_INLINE Bits& value() { return bits; }
-  SIMT_INLINE void store() const { variable = __builtin_bit_cast(std::remove_volatile_t<T>, bits); }
+  SIMT_INLINE void store() const { variable = same_bits<std::remove_volatile_t<T>>(bits); }
 };
 
 template <char constraint, class T>
 SIMT_INLINE auto input(T value) {
   check_type<constraint, T>();
   using Bits = typename Constraint<constraint>::Bits;
-  return Input<Bits>{__builtin_bit_cast(Bits, value)};
+  return Input<Bits>{same_bits<Bits>(value)};
 }
 template <char constraint, class T>
 SIMT_INLINE auto output(T& variable) {
@@ -83,12 +93,8 @@ template <char constraint, class T>
 SIMT_INLINE auto in_out(T& variable) {
   check_type<constraint, std::remove_volatile_t<T>>();
   using Bits = typename Constraint<constraint>::Bits;
-  return Output<T, Bits>{
-      variable, __builtin_bit_cast(Bits, static_cast<std::remove_volatile_t<T>>(variable))};
-}
-template <auto value>
-SIMT_INLINE auto constant() {
-  return Constant<static_cast<s64>(value)>{};
+  const std::remove_volatile_t<T> value = variable;
+  return Output<T, Bits>{variable, same_bits<Bits>(value)};
 }
 
 template <class Code, class... Operands>
