@@ -882,7 +882,7 @@ void warps_or_loads(float* out, const float* in, unsigned n, unsigned blocks) {
 // `"r"` is a 32-bit register, `"l"` a 64-bit one, `"f"` a float. `volatile` forbids dropping or moving it among other
 // volatile ones; `"memory"` says that it changes memory. It is still PTX: `ptxas` allocates its registers and schedules
 // it like any other instruction. Where there is an intrinsic, prefer that: `__ldg`, `__ldcs`, `__stcs`, `cuda::ptx`.
-// The simulator runs the intrinsics and refuses most inline PTX with a line that names it.
+// The simulator runs these lines, too; of PTX that it lacks it says so when the program is compiled.
 //
 // ## 10. How fast is the clock? (second reading)
 //

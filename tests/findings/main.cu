@@ -9,9 +9,9 @@ namespace {
 
 std::vector<Planted> all() {
   std::vector<Planted> programs;
-  for (const auto* group :
-       {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized, &kBetweenBlocks,
-        &kHostCalls, &kNoProgress, &kThreads, &kBetweenThreads, &kTextures, &kLibraries}) {
+  for (const auto* group : {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized,
+                            &kBetweenBlocks, &kHostCalls, &kNoProgress, &kThreads, &kBetweenThreads,
+                            &kTextures, &kLibraries, &kInlinePtx}) {
     programs.insert(programs.end(), group->begin(), group->end());
   }
   return programs;

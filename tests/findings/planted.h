@@ -17,7 +17,8 @@ struct Planted {
 };
 
 extern const std::vector<Planted> kGlobalMemory, kSharedMemory, kRaces, kBarriers, kUninitialized,
-    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kTextures, kLibraries;
+    kBetweenBlocks, kHostCalls, kNoProgress, kThreads, kBetweenThreads, kTextures, kLibraries,
+    kInlinePtx;
 
 /// Device memory that holds a copy of `values`.
 template <class T>

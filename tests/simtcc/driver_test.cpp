@@ -134,7 +134,9 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
   expect_line(
       "-c a.cu", 1,
       "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
-      "a.cu:5:3: error: simt: inline PTX (asm) is not simulated\n"
+      "a.cu:5:3: error: simt: inline PTX: 'mov.u32' names %pm0, which is no register declared "
+      "here and no "
+      "special register that is simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
       "simulated\n"
       "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated\n"

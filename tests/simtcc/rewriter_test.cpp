@@ -692,30 +692,62 @@ TEST(LibraryFunctions, AreOthersInKernels) {
       "0; }");
 }
 
-// ---- inline PTX that is known
+// ---- inline PTX (ptx_test.cpp has the instructions)
 
-TEST(Ptx, SpecialRegistersAndBarriers) {
-  const auto in_kernel = [](const std::string& statement) {
-    std::string text = rewritten("__device__ void f() { " + statement + " }");
-    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-    return text.substr(text.find('{'));
+std::string in_device_code(const std::string& statement) {
+  std::string text = squeezed(rewritten("__device__ void f() { " + statement + " }"));
+  return text.substr(text.find('{'));
+}
+
+TEST(Ptx, CodeStandsInPlaceOfTheTextAndOperandsStay) {
+  EXPECT_EQ(in_device_code("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x));"),
+            "{ ::simt::ptx::run([]([[maybe_unused]] auto& o0) __attribute__((always_inline)) { "
+            "::simt::ptx::mov<::simt::ptx::u32>(o0, ::simt::ptx::laneid()); } , "
+            "::simt::ptx::output<'r'>((x))); }");
+  EXPECT_EQ(
+      in_device_code(
+          "asm volatile(\"add.s32 %0, %0, %1;\" : \"+r\"(a[i]) : \"n\"(N + 1) : \"memory\");"),
+      "{ ::simt::ptx::run ([]([[maybe_unused]] auto& o0, [[maybe_unused]] auto o1) "
+      "__attribute__((always_inline)) { asm volatile(\"\" ::: \"memory\"); "
+      "::simt::ptx::add<::simt::ptx::s32>(o0, o0, o1); asm volatile(\"\" ::: \"memory\"); } , "
+      "::simt::ptx::in_out<'r'>((a[i])) , ::simt::ptx::Constant<(::simt::ptx::s64)(N + 1)>() ); }");
+}
+
+TEST(Ptx, OtherRulesReachTheOperands) {
+  EXPECT_NE(in_device_code("asm(\"mov.b32 %0, %1;\" : \"=r\"(x) : \"r\"(a << n));")
+                .find("input<'r'>((a << ::simt::shift << n))"),
+            std::string::npos);
+}
+
+TEST(Ptx, InstructionsKeepTheirLines) {
+  const std::string text = rewritten(
+      "__device__ void f() {\n asm(\"{\"\n\"trap;\"\nR\"(\n\n bar.sync 0; }\n)\"\n);\n}\n");
+  std::vector<std::string> lines(1);
+  for (const char c : text) c == '\n' ? lines.emplace_back() : (lines.back() += c, lines.back());
+  ASSERT_EQ(lines.size(), 10u);
+  EXPECT_NE(lines[2].find("::__trap();"), std::string::npos) << text;
+  EXPECT_NE(lines[5].find("::simt::ptx::barrier<0ll>();"), std::string::npos) << text;
+}
+
+TEST(Ptx, OperandsThatCudaDoesNotHave) {
+  const auto said = [](const std::string& statement) {
+    return complaint("__device__ void f() { " + statement + " }");
   };
-  EXPECT_EQ(in_kernel("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x));"),
-            "{(x)=::simt::ptx::laneid();}");
-  EXPECT_EQ(in_kernel("asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(a.t) :: \"memory\");"),
-            "{(a.t)=::simt::ptx::globaltimer();}");
-  EXPECT_EQ(in_kernel("asm volatile(\"{\\n\\tmov.u32 \\t%0, %%ctaid.x;\\n}\" : \"=r\"(x));"),
-            "{(x)=::simt::ptx::ctaid_x();}");
-  EXPECT_EQ(in_kernel("asm volatile(\"membar.gl;\" ::: \"memory\");"), "{__threadfence();}");
-  EXPECT_EQ(in_kernel("asm(\"bar.sync 0;\");"), "{__syncthreads();}");
-  for (const char* unknown :
-       {"asm(\"mov.u32 %0, %pm0;\" : \"=r\"(x));",
-        "asm(\"mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(y));",
-        "asm(\"mov.u32 %0, %laneid; add.u32 %0, %0, 1;\" : \"=r\"(x));", "asm(\"bar.sync 1;\");"}) {
-    EXPECT_EQ(complaint("__device__ void f() { " + std::string(unknown) + " }"),
-              "test.cu:1: error: simt: inline PTX (asm) is not simulated")
-        << unknown;
-  }
+  EXPECT_EQ(said("asm(\"trap;\" : \"=q\"(x));"),
+            "test.cu:1: error: simt: inline PTX: the constraint \"=q\" is none of h, r, l, f, d");
+  EXPECT_EQ(said("asm(\"trap;\" :: \"0\"(x));"),
+            "test.cu:1: error: simt: inline PTX: the constraint \"0\" is none of h, r, l, f, d, n");
+  EXPECT_EQ(
+      said("asm(\"trap;\" : \"r\"(x));"),
+      "test.cu:1: error: simt: inline PTX: the constraint of an output begins with = or +: \"r\"");
+  EXPECT_EQ(said("asm(\"trap;\" ::: \"cc\");"),
+            "test.cu:1: error: simt: inline PTX: the clobber \"cc\" is not \"memory\"");
+  EXPECT_EQ(
+      said("asm(\"trap;\" : [out] \"=r\"(x));"),
+      "test.cu:1: error: simt: inline PTX: an asm has texts, outputs, inputs and clobbers; '[' is "
+      "none of these");
+  EXPECT_EQ(said("asm goto(\"trap;\" :::: out);"),
+            "test.cu:1: error: simt: inline PTX: asm goto is not CUDA's");
 }
 
 // ---- what is not simulated
@@ -806,12 +838,17 @@ TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
 }
 
 TEST(NotSimulated, PtxInDeviceCode) {
-  const std::string expected = "test.cu:1: error: simt: inline PTX (asm) is not simulated";
   EXPECT_EQ(complaint("__global__ void k() { asm volatile(\"mov.u32 %0, %%pm1;\" : \"=r\"(x)); }"),
-            expected);
+            "test.cu:1: error: simt: inline PTX: 'mov.u32' names %pm1, which is no register "
+            "declared here "
+            "and no special register that is simulated");
+  const std::string expected =
+      "test.cu:1: error: simt: inline PTX: 'bar.sync' is simulated with barrier 0 only";
   EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 7;\"); }"), expected);
   EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 7;)\"); }"),
             expected);
+  EXPECT_EQ(complaint("__host__ __device__ int f() { asm(\"ret;\"); }"),
+            "test.cu:1: error: simt: inline PTX: ret is not simulated");
 }
 
 TEST(NotSimulated, OtherAsmStays) {

@@ -108,7 +108,9 @@ class Driver {
     return command;
   }
 
-  void add_preprocessing(Command& command, const Input& input, const std::string& object) const {
+  // \param headers of the simulator's own that the source needs on top
+  void add_preprocessing(Command& command, const Input& input, const std::string& object,
+                         const Command& headers = {}) const {
     append(command, flags::kMacros);
     if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
     append(command, options_.preprocess);
@@ -116,7 +118,9 @@ class Driver {
     // Ahead of the system's folders, where a CUDA Toolkit may have put headers that only nvcc can read.
     append(command, Command{"-isystem", (include_ / "simt" / "not_simulated").string()});
     if (input.kind == InputKind::cuda) {
-      append(command, Command{"-include", "simt/prelude.h", "-include", "simt/keep_qualifiers.h"});
+      append(command, Command{"-include", "simt/prelude.h"});
+      for (const std::string& header : headers) append(command, Command{"-include", header});
+      append(command, Command{"-include", "simt/keep_qualifiers.h"});
     }
     if (!options_.dependencies) return;
     command.push_back(options_.user_dependencies_only ? "-MMD" : "-MD");
@@ -153,16 +157,26 @@ class Driver {
     }
 
     const std::string preprocessed = temporary(i, ".ii");
-    add_preprocessing(command, input, object);
-    append(command, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
-    if (const int status = preprocess(command, temporary(i, ".errors"))) return status;
+    const auto read_source = [&](const Command& headers) {
+      Command preprocessing = command;
+      add_preprocessing(preprocessing, input, object, headers);
+      append(preprocessing, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
+      return preprocess(preprocessing, temporary(i, ".errors"));
+    };
+    if (const int status = read_source({})) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
-    const std::string source =
+    std::string source =
         options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
       result = rewrite(source, input.path, include_.string(), !options_.fast);
+      // Few programs have any, and the others need not wait for its headers.
+      if (result.has_inline_ptx && result.diagnostics.empty()) {
+        if (const int status = read_source({"simt/ptx.h"})) return status;
+        source = without_digraphs(read_file(preprocessed));
+        result = rewrite(source, input.path, include_.string(), !options_.fast);
+      }
       result.text += names_for_library(result.names);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }

@@ -1,116 +1,240 @@
-#include <algorithm>
 #include <cctype>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "ptx_translator.h"
 #include "rules.h"
 #include "unit.h"
 
 namespace simtcc {
 namespace {
 
+// An asm statement becomes a call: of a lambda, in place of the literals, and of the operands, which stay where they are, for
+// other rules to change.
+//
+//   asm volatile("add.u32 %0, %1, 1;" : "=r"(x) : "r"(y));
+//   ::simt::ptx::run([](auto& o0, auto o1) { ... }, ::simt::ptx::output<'r'>((x)), ::simt::ptx::input<'r'>((y)));
 class Ptx : private Rule {
  public:
   using Rule::Rule;
 
   void visit_asm(std::size_t i) {
     std::size_t open = i + 1;
-    while (is_identifier(open)) ++open;  // volatile, inline, goto
-    if (!is(open, "(")) return;
-    if (rewrite_ptx(i, open)) return;
+    bool is_volatile = false;
+    for (; is_identifier(open); ++open) {
+      is_volatile |= is(open, "volatile") || is(open, "__volatile__") || is(open, "__volatile");
+      if (is(open, "goto")) return report(list_[open], "inline PTX: asm goto is not CUDA's");
+    }
+    if (!is(open, "(") || partner_[open] == kNone) return;
+    close_ = partner_[open];
+    std::size_t at = open + 1;
+    for (; at < close_ && list_[at].kind == TokenKind::string; ++at) decode(at);
+    if (at == open + 1)
+      return report(list_[i], "inline PTX: the text of an asm is a string literal");
+    last_ = at - 1;
     // An empty text is a barrier to the compiler, not an instruction.
-    for (std::size_t j = open + 1; j < list_.size() && list_[j].kind == TokenKind::string; ++j) {
-      const std::string_view text = list_[j].text;
-      const std::size_t quote = text.find('"');
-      const std::string_view body = text.substr(quote + 1, text.rfind('"') - quote - 1);
-      if (body.find_first_not_of(" ()") != std::string_view::npos) {
-        report_unsupported(list_[i], "inline PTX (asm) is");
-        return;
-      }
+    if (text_.find_first_not_of(" \t\n;") == std::string::npos) return;
+    if (!read_operands(at)) return;
+    unescape();
+    try {
+      const ptx::Translation translation = ptx::translate(text_, slots_, is_volatile);
+      unit_.has_inline_ptx = true;
+      if (translation.wide) unit_.accesses_wide = true;
+      replace_token(i, "::simt::ptx::run");
+      remove_tokens(i + 1, open);
+      write_code(translation, open + 1);
+      write_operands(at);
+    } catch (const ptx::Error& error) {
+      const Place place = error.offset < places_.size() ? places_[error.offset] : Place{last_, 0};
+      Token token = list_[place.token];
+      token.line += place.line;
+      report(token, "inline PTX: " + error.message);
     }
   }
 
  private:
-  // Reading a special register, `mov.u32 %0, %laneid;`, and instructions that are one of the functions of
-  // simt/ptx.h. `i` is the asm, `open` its parenthesis.
-  bool rewrite_ptx(std::size_t i, std::size_t open) {
-    std::string text;
-    std::size_t at = open + 1;
-    for (; at < list_.size() && list_[at].kind == TokenKind::string; ++at) {
-      const std::string_view literal = list_[at].text;
-      const std::size_t quote = literal.find('"');
-      text += literal.substr(quote + 1, literal.rfind('"') - quote - 1);
-    }
-    // one blank between words, none at the ends
-    std::string words;
-    for (std::size_t k = 0; k < text.size(); ++k) {
-      const bool escape = text[k] == '\\' && k + 1 < text.size();
-      if (escape) ++k;
-      const char c = text[k];
-      const bool blank =
-          escape ? c == 'n' || c == 't' : std::isspace(static_cast<unsigned char>(c));
-      if (blank || c == ',' || c == '{' || c == '}') {
-        if (!words.empty() && words.back() != ' ') words += ' ';
-      } else if (c != ';') {
-        words += c;
+  struct Place {
+    std::size_t token;
+    int line;  // within a raw literal
+  };
+  struct Operand {
+    std::size_t constraint;  // its first token
+    char letter;
+    enum class Use { input, output, both } use;
+    std::size_t open;  // the parenthesis
+  };
+
+  void put(char c, Place place) {
+    text_ += c;
+    places_.push_back(place);
+  }
+
+  // Adds what a literal stands for.
+  void decode(std::size_t token) {
+    const std::string_view literal = list_[token].text;
+    std::size_t begin = literal.find('"') + 1;
+    std::size_t end = literal.rfind('"');
+    Place place{token, 0};
+    if (literal.substr(0, begin).find('R') != std::string_view::npos) {
+      const std::size_t delimiter = literal.find('(') - begin;
+      begin += delimiter + 1;
+      end -= delimiter + 1;
+      for (std::size_t k = begin; k < end; ++k) {
+        put(literal[k], place);
+        if (literal[k] == '\n') ++place.line;
       }
+      return;
     }
-    while (!words.empty() && words.back() == ' ') words.pop_back();
+    for (std::size_t k = begin; k < end; ++k) {
+      if (literal[k] != '\\' || k + 1 == end) {
+        put(literal[k], place);
+        continue;
+      }
+      const char c = literal[++k];
+      put(c == 'n' || c == 'r' ? '\n' : c == 't' ? '\t' : c, place);
+    }
+  }
 
-    static const std::map<std::string_view, std::string_view> instructions = {
-        {"membar.cta", "__threadfence_block()"},
-        {"membar.gl", "__threadfence()"},
-        {"membar.sys", "__threadfence_system()"},
-        {"bar.sync 0", "__syncthreads()"},
-        {"bar.sync 0x0", "__syncthreads()"},
-        {"barrier.sync 0", "__syncthreads()"},
-        {"trap", "__trap()"},
-    };
-    const std::size_t end = skip_group(open);
-    if (const auto found = instructions.find(words); found != instructions.end()) {
-      replace_asm(i, end, std::string(found->second));
-      return true;
+  // In a text with operands %% is a percent sign, and %= a number of its own for each asm.
+  void unescape() {
+    std::string text;
+    std::vector<Place> places;
+    for (std::size_t k = 0; k < text_.size(); ++k) {
+      const char next = text_[k] == '%' && k + 1 < text_.size() ? text_[k + 1] : '\0';
+      if (next == '%' || next == '=') ++k;
+      text += next == '=' ? '0' : text_[k];
+      places.push_back(places_[k]);
     }
+    text_ = std::move(text);
+    places_ = std::move(places);
+  }
 
-    const std::size_t first = words.find(' ');
-    const std::size_t second = first == std::string::npos ? first : words.find(' ', first + 1);
-    if (second == std::string::npos) return false;
-    const std::string name = words.substr(0, first),
-                      target = words.substr(first + 1, second - first - 1);
-    std::string_view source = std::string_view(words).substr(second + 1);
-    if (!name.starts_with("mov.") || target != "%0" || !source.starts_with("%")) return false;
-    source.remove_prefix(source.starts_with("%%") ? 2 : 1);
-    static const std::set<std::string_view> registers = {
-        "laneid",           "warpid",         "nwarpid",     "smid",        "nsmid",
-        "gridid",           "clock",          "clock_hi",    "clock64",     "globaltimer",
-        "globaltimer_lo",   "globaltimer_hi", "lanemask_eq", "lanemask_lt", "lanemask_le",
-        "lanemask_gt",      "lanemask_ge",    "tid.x",       "tid.y",       "tid.z",
-        "ntid.x",           "ntid.y",         "ntid.z",      "ctaid.x",     "ctaid.y",
-        "ctaid.z",          "nctaid.x",       "nctaid.y",    "nctaid.z",    "total_smem_size",
-        "dynamic_smem_size"};
-    // : "=r"(x) and nothing else but clobbers
-    if (!registers.contains(source) || !is(at, ":") || at + 2 >= list_.size() ||
-        list_[at + 1].kind != TokenKind::string || !is(at + 2, "(")) {
-      return false;
+  // : outputs : inputs : clobbers
+  bool read_operands(std::size_t at) {
+    int part = 0;
+    while (at < close_) {
+      if (is(at, ":")) ++part;
+      if (is(at, "::")) part += 2;
+      if (is(at, ":") || is(at, "::") || is(at, ",")) {
+        ++at;
+        continue;
+      }
+      if (list_[at].kind != TokenKind::string || part == 0 || part > 3)
+        return refuse(at, "an asm has texts, outputs, inputs and clobbers; '" +
+                              std::string(list_[at].text) + "' is none of these");
+      const std::size_t first = at;
+      std::string constraint;  // "=" "r" is one
+      for (; at < close_ && list_[at].kind == TokenKind::string; ++at)
+        constraint += list_[at].text.substr(1, list_[at].text.size() - 2);
+      if (part == 3) {
+        if (constraint != "memory")
+          return refuse(first, "the clobber \"" + constraint + "\" is not \"memory\"");
+        clobbers_memory_ = true;
+        continue;
+      }
+      if (!is(at, "(")) return refuse(first, "an operand is missing");
+      if (!read_operand(first, constraint, part == 1)) return false;
+      operands_.back().open = at;
+      at = skip_group(at);
     }
-    const std::size_t after = skip_group(at + 2);
-    for (std::size_t k = after; k + 1 < end; ++k) {
-      if (!is(k, ":") && !is(k, "::") && !is(k, ",") && list_[k].kind != TokenKind::string)
-        return false;
-    }
-    std::string function(source);
-    std::replace(function.begin(), function.end(), '.', '_');
-    replace_asm(i, end, flat(at + 2, after) + " = ::simt::ptx::" + function + "()");
     return true;
   }
 
-  // In place of the tokens [begin, end) of an asm, whose line breaks stay.
-  void replace_asm(std::size_t begin, std::size_t end, std::string text) {
-    replace_token(begin, std::move(text));
-    remove_tokens(begin + 1, end);
+  bool read_operand(std::size_t at, std::string_view constraint, bool is_output) {
+    std::string_view letters = constraint;
+    Operand operand{at, '\0', Operand::Use::input, kNone};
+    if (is_output) {
+      if (!letters.starts_with('=') && !letters.starts_with('+'))
+        return refuse(at, "the constraint of an output begins with = or +: \"" +
+                              std::string(constraint) + "\"");
+      operand.use = letters[0] == '=' ? Operand::Use::output : Operand::Use::both;
+      letters.remove_prefix(1);
+      if (letters.starts_with('&')) letters.remove_prefix(1);
+    }
+    static constexpr std::pair<char, ptx::Type> kTypes[] = {
+        {'h', {'b', 16}}, {'r', {'b', 32}}, {'l', {'b', 64}}, {'f', {'f', 32}}, {'d', {'f', 64}}};
+    for (const auto& [letter, type] : kTypes) {
+      if (letters != std::string_view(&letter, 1)) continue;
+      operand.letter = letter;
+      slots_.push_back({type, false});
+    }
+    if (!is_output && letters == "n") {
+      operand.letter = 'n';
+      slots_.push_back({{'s', 64}, true});
+    }
+    if (!operand.letter)
+      return refuse(at, "the constraint \"" + std::string(constraint) +
+                            "\" is none of h, r, l, f, d" + (is_output ? "" : ", n"));
+    operands_.push_back(operand);
+    return true;
   }
+
+  bool refuse(std::size_t at, std::string message) {
+    report(list_[at], "inline PTX: " + std::move(message));
+    return false;
+  }
+
+  // In place of the literals: each instruction on its own line.
+  void write_code(const ptx::Translation& translation, std::size_t first) {
+    std::vector<std::string> code(last_ + 1 - first);
+    std::vector<int> lines(code.size());
+    std::string head = "[](";
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      head += std::string(k ? ", " : "") + "[[maybe_unused]] auto" +
+              (operands_[k].use == Operand::Use::input ? " o" : "& o") + std::to_string(k);
+    }
+    static const std::string kOrder = "asm volatile(\"\" ::: \"memory\"); ";
+    code.front() = head + ") __attribute__((always_inline)) { " + translation.declarations +
+                   (clobbers_memory_ ? kOrder : "");
+    for (const ptx::Piece& piece : translation.pieces) {
+      const Place place = places_[piece.offset];
+      std::string& text = code[place.token - first];
+      int& line = lines[place.token - first];
+      for (; line < place.line; ++line) text += '\n';
+      text += piece.code + " ";
+    }
+    for (std::size_t k = 0; k < code.size(); ++k) {
+      int breaks = 0;
+      for (const char c : list_[first + k].text) breaks += c == '\n';
+      for (; lines[k] < breaks; ++lines[k]) code[k] += '\n';
+    }
+    code.back() += (clobbers_memory_ ? kOrder : "") + "}";
+    for (std::size_t k = 0; k < code.size(); ++k) replace_token(first + k, std::move(code[k]));
+  }
+
+  void write_operands(std::size_t at) {
+    std::size_t next = 0;
+    while (at < close_) {
+      if (next == operands_.size() || at != operands_[next].constraint) {
+        replace_token(at++, "");  // a colon, a comma, a clobber
+        continue;
+      }
+      const Operand& operand = operands_[next++];
+      const std::size_t end = skip_group(operand.open);
+      remove_tokens(at + 1, operand.open);
+      if (operand.letter == 'n') {
+        replace_token(at, ", ::simt::ptx::Constant<(::simt::ptx::s64)");
+        insert_after(end - 1, ">()");
+      } else {
+        static constexpr std::string_view kFunctions[] = {"input", "output", "in_out"};
+        replace_token(
+            at, ", ::simt::ptx::" + std::string(kFunctions[static_cast<int>(operand.use)]) + "<'" +
+                    operand.letter + "'>(");
+        insert_after(end - 1, ")");
+      }
+      at = end;
+    }
+  }
+
+  std::string text_;
+  std::vector<Place> places_;  // of each character of the text
+  std::size_t last_ = 0;       // literal of the text
+  std::size_t close_ = 0;
+  std::vector<Operand> operands_;
+  std::vector<ptx::Slot> slots_;
+  bool clobbers_memory_ = false;
 };
 
 }  // namespace

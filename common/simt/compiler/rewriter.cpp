@@ -36,7 +36,11 @@ class Rewriter : private Rule {
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
     for (const std::size_t atomic : unit_.atomics) mark_same_address(unit_, atomic);
-    Rewritten result{apply(), std::move(unit_.diagnostics), names_wide_type(), {}, {}};
+    Rewritten result;
+    result.text = apply();
+    result.diagnostics = std::move(unit_.diagnostics);
+    result.has_inline_ptx = unit_.has_inline_ptx;
+    result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);
     result.names = std::move(unit_.names);
     return result;
@@ -295,7 +299,7 @@ class Rewriter : private Rule {
     if (t.in_system_header && t.text.starts_with("__builtin_")) return;
     if (rewrite_library_function(unit_, i)) return;
     if (t.in_system_header) return;
-    if (is_asm(t.text) && unit_.scopes.back().side == Side::device) return rewrite_asm(unit_, i);
+    if (is_asm(t.text) && in_device_code(i)) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     // texture<float, 2> image; of a program that has no such template itself
     if (t.text == "texture" && is(i + 1, "<") && !in_function() && i == unit_.head &&

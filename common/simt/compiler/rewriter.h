@@ -11,10 +11,11 @@
 /// | `extern __shared__ T s[];`       | `T (&s)[] = ::simt::detail::DynamicShared();` |
 /// | the same at namespace scope      | that declaration, at the top of each function that uses it |
 /// | `a << b` in device code          | `a << ::simt::shift << b`, which shifts as PTX does |
+/// | `asm("add.u32 ..." : ...)` there | a call with the instructions as C++ in a lambda, see ptx.cpp |
 /// | `__global__`, `__device__`, ...  | attributes of g++, or nothing |
 /// | `#pragma unroll` and its like    | an empty line |
 ///
-/// What the simulator cannot run (PTX, textures, launches from the device, ...) becomes a diagnostic.
+/// What the simulator cannot run (surfaces, tensor cores, launches from the device, ...) becomes a diagnostic.
 #pragma once
 
 #include <cstddef>
@@ -89,6 +90,7 @@ struct Names {
 struct Rewritten {
   std::string text;
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
+  bool has_inline_ptx = false;          ///< Then the text needs simt/ptx.h.
   bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   Names names;

@@ -82,7 +82,7 @@ void guard_local_arrays(Unit& unit, std::size_t i);
 
 // ---- ptx.cpp
 
-/// `asm` in device code.
+/// `asm` in device code: its inline PTX becomes C++.
 void rewrite_asm(Unit& unit, std::size_t i);
 
 }  // namespace simtcc

@@ -9,9 +9,8 @@ namespace simtcc {
 namespace {
 
 // Where the text is copied by another rule, or where the value has to be known to the compiler anyway.
-constexpr std::array<std::string_view, 10> kElsewhere = {
-    "__shared__", "asm",      "__asm__",       "__asm", "constexpr",
-    "case",       "template", "static_assert", "enum",  "using"};
+constexpr std::array<std::string_view, 7> kElsewhere = {
+    "__shared__", "constexpr", "case", "template", "static_assert", "enum", "using"};
 
 class Shifts : private Rule {
  public:

@@ -14,7 +14,6 @@
 #include <simt/intrinsics.h>
 #include <simt/launch.h>
 #include <simt/math.h>
-#include <simt/ptx.h>
 #include <simt/shifts.h>
 #include <simt/simd.h>
 #include <simt/textures.h>

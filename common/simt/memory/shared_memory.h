@@ -36,6 +36,19 @@ class SharedMemory {
     return is_dynamic(address) ? reinterpret_cast<uint64_t>(dynamic) : tls_base;
   }
 
+  // Addresses of 32 bits, as PTX has them: the static arrays come first, and what lies up to kWindowGap / 2 behind them still
+  // counts as theirs. The lowest bits are those of the memory's own address.
+  uint64_t to_window(uint64_t address) const {
+    return is_dynamic(address) ? dynamic_window() + (address - reinterpret_cast<uint64_t>(dynamic))
+                               : address - window_zero();
+  }
+  uint64_t from_window(uint32_t address) const {
+    const auto place = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(address)));
+    if (static_cast<int64_t>(place) < static_cast<int64_t>(dynamic_window() - kWindowGap / 2))
+      return window_zero() + place;
+    return reinterpret_cast<uint64_t>(dynamic) + (place - dynamic_window());
+  }
+
   // Words of both have one numbering, the static ones first.
   size_t words() const { return tls_size / 4 + kMaxDynamicShared / 4 + 2; }
   size_t word_of(uint64_t address) const { return (address - word_zero(address)) / 4; }
@@ -64,6 +77,14 @@ class SharedMemory {
   const std::vector<symbols::SharedVariable>& variables;
 
  private:
+  static constexpr uint64_t kWindowUnit =
+      1024;  // what the buffer of the dynamic arrays is aligned to
+  static constexpr uint64_t kWindowGap = 128 * 1024;
+  uint64_t window_zero() const { return tls_base / kWindowUnit * kWindowUnit; }
+  uint64_t dynamic_window() const {
+    return (tls_size / kWindowUnit + 2) * kWindowUnit + kWindowGap;
+  }
+
   mutable const symbols::SharedVariable* hit_last_ = nullptr;
 };
 

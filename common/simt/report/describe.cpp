@@ -210,12 +210,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
-        f.message =
-            "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
-            shared_place(fault) +
-            ", is read before the copy has arrived. Usual cause: no wait for it "
-            "(__pipeline_wait_prior(), wait()), or one that leaves too many copies under way. Each "
-            "thread waits for its own copies, and then all need a __syncthreads().";
+        f.message = "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
+                    shared_place(fault) +
+                    ", is read before the copy has arrived. Usual cause: no wait for it "
+                    "(__pipeline_wait_prior(), cp.async.wait_group, wait()), or one that leaves "
+                    "too many copies under way. Each "
+                    "thread waits for its own copies, and then all need a __syncthreads().";
         f.address = 0;
         break;
       }

@@ -657,3 +657,41 @@ static_assert(cudaMemLocationTypeNone == 0 && cudaMemAllocationTypeManaged == 2 
 static_assert(cudaMemRangeAttributePreferredLocationType == 5 && cudaMemRangeAttributeLastPrefetchLocationId == 8, "");
 static_assert(cudaLaunchAttributeMemSyncDomain == 10 && cudaLaunchAttributeNvlinkUtilCentricScheduling == 16, "");
 static_assert(cudaLaunchAttributePreferredClusterDimension == 11 && cudaDevP2PAttrOnlyPartialNativeAtomicSupported == 5, "");
+//- asm operand of another type: refused 1:79 inline PTX: the type of an operand of asm does not match its constraint: h is an integer of 16 bits, r of 32, l of 64 or a pointer, f is a float, d a double
+__global__ void k(float* p, unsigned* o) { asm("mov.b32 %0, %1;" : "=r"(*o) : "r"(*p)); }
+//- asm operand of another size: refused 1:76 inline PTX: the type of an operand of asm does not match its constraint: h is an integer of 16 bits, r of 32, l of 64 or a pointer, f is a float, d a double
+__global__ void k(double d, float* p) { asm("mov.b32 %0, %1;" : "=f"(*p) : "f"(d)); }
+//- asm constant that is none: refused 1:82 'n' is not a constant expression
+__global__ void k(unsigned* o, int n) { asm("mov.u32 %0, %1;" : "=r"(*o) : "n"(n)); }
+//- asm constraint of g++: refused 1:69 inline PTX: the constraint "0" is none of h, r, l, f, d, n
+__global__ void k(unsigned* o) { asm("mov.u32 %0, %1;" : "=r"(*o) : "0"(*o)); }
+//- asm clobber of g++: refused 1:69 inline PTX: the clobber "r1" is not "memory"
+__global__ void k(unsigned* o) { asm("mov.u32 %0, 1;" : "=r"(*o) :: "r1"); }
+//- alone PTX that has no such instruction: refused 1:38 inline PTX: 'foo' is no instruction of PTX
+__global__ void k(unsigned* o) { asm("foo.u32 %0, %0;" : "+r"(*o)); }
+//- alone PTX with an operand too many: refused 1:38 inline PTX: 'mul.lo.u32' takes 3 operands, not 4
+__global__ void k(unsigned* o) { asm("mul.lo.u32 %0, %0, %0, %0;" : "+r"(*o)); }
+//- alone PTX without a rounding modifier: refused 1:35 inline PTX: 'fma.f32' needs a rounding modifier: .rn, .rz, .rm, .rp
+__global__ void k(float* p) { asm("fma.f32 %0, %0, %0, %0;" : "+f"(*p)); }
+//- alone PTX with a register of another type: refused 1:48 inline PTX: 'add.u32' cannot take its operands: operand 2 is of type .f32
+__global__ void k(float* p, unsigned* o) { asm("add.u32 %0, %1, 1;" : "=r"(*o) : "f"(*p)); }
+//- alone PTX without a semicolon: refused 1:38 inline PTX: a ';' is missing at the end
+__global__ void k(unsigned* o) { asm("add.u32 %0, %0, 1" : "+r"(*o)); }
+//- alone PTX with modifiers that do not go together: refused 1:50 inline PTX: 'ld.volatile.global.ca.u32' cannot have .volatile and .ca
+__global__ void k(unsigned* o) { unsigned x; asm("ld.volatile.global.ca.u32 %0, [%1];" : "=r"(x) : "l"(o)); *o = x + 1; }
+//- alone PTX with an undeclared register: refused 1:38 inline PTX: 'add.u32' names 't', which is no register declared here
+__global__ void k(unsigned* o) { asm("add.u32 %0, %0, t;" : "+r"(*o)); }
+//- alone cp.async.cg of 8 bytes: refused 1:56 inline PTX: cp.async.ca copies 4, 8 or 16 bytes, cp.async.cg 16
+__global__ void k(unsigned s, float* p) { asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" :: "r"(s), "l"(p), "n"(8)); }
+//- ours PTX that is not simulated: refused 2:47 inline PTX: ldmatrix.sync.aligned.m8n8.x1.shared.b16 is not simulated
+// Tensor cores are not simulated.
+__global__ void k(unsigned* o) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(o[0]) : "r"(o[1])); }
+//- ours carry from one asm to the next: refused 2:112 inline PTX: 'addc.u32' takes the carry of another asm statement, which nothing keeps: put both into one
+// Nothing promises that the carry is still there.
+__global__ void k(unsigned* o) { asm volatile("add.cc.u32 %0, %0, %1;" : "+r"(o[0]) : "r"(o[1])); asm volatile("addc.u32 %0, 0, 0;" : "=r"(o[2])); }
+//- PTX by macro in a template: accepted
+#define LOAD(to, from) asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(to) : "l"(from))
+template <int N> __device__ float sum(const float* p) { float s = 0, x; for (int i = 0; i < N; ++i) { LOAD(x, p + i); s += x; } return s; }
+__global__ void k(float* p) { *p = sum<4>(p + 1); }
+//- asm on the host: accepted
+void f() { asm volatile("nop"); }

@@ -192,11 +192,15 @@ SIMT_INLINE unsigned __isLocal(const void* p) {
   return simt::detail::memory_of(p) == simt::detail::MemoryKind::local;
 }
 SIMT_INLINE size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
-SIMT_INLINE size_t __cvta_generic_to_shared(const void* p) { return reinterpret_cast<size_t>(p); }
+SIMT_INLINE size_t __cvta_generic_to_shared(const void* p) {
+  return simt::detail::to_shared_window(p);
+}
 SIMT_INLINE size_t __cvta_generic_to_constant(const void* p) { return reinterpret_cast<size_t>(p); }
 SIMT_INLINE size_t __cvta_generic_to_local(const void* p) { return reinterpret_cast<size_t>(p); }
 SIMT_INLINE void* __cvta_global_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
-SIMT_INLINE void* __cvta_shared_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+SIMT_INLINE void* __cvta_shared_to_generic(size_t p) {
+  return simt::detail::from_shared_window(static_cast<uint32_t>(p));
+}
 SIMT_INLINE void* __cvta_constant_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
 SIMT_INLINE void* __cvta_local_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
 SIMT_INLINE void __prof_trigger(int) {}

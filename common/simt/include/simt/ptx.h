@@ -1,54 +1,106 @@
 /// \file
-/// The special registers of PTX that simtcc lets inline assembly read, as functions of their names.
+/// What simtcc makes of inline PTX: a call of run() with the instructions as a lambda.
+///
+/// A register is an unsigned integer of its width, in which an instruction reads and writes values of its own type.
 #pragma once
 
-#include <device_launch_parameters.h>
-#include <simt/intrinsics.h>
+#include <simt/ptx_arithmetic.h>
+#include <simt/ptx_bits.h>
+#include <simt/ptx_memory.h>
+#include <simt/ptx_registers.h>
+#include <simt/ptx_warp.h>
+
+#include <type_traits>
 
 namespace simt::ptx {
 
-SIMT_INLINE unsigned tid_x() { return threadIdx.x; }
-SIMT_INLINE unsigned tid_y() { return threadIdx.y; }
-SIMT_INLINE unsigned tid_z() { return threadIdx.z; }
-SIMT_INLINE unsigned ntid_x() { return blockDim.x; }
-SIMT_INLINE unsigned ntid_y() { return blockDim.y; }
-SIMT_INLINE unsigned ntid_z() { return blockDim.z; }
-SIMT_INLINE unsigned ctaid_x() { return blockIdx.x; }
-SIMT_INLINE unsigned ctaid_y() { return blockIdx.y; }
-SIMT_INLINE unsigned ctaid_z() { return blockIdx.z; }
-SIMT_INLINE unsigned nctaid_x() { return gridDim.x; }
-SIMT_INLINE unsigned nctaid_y() { return gridDim.y; }
-SIMT_INLINE unsigned nctaid_z() { return gridDim.z; }
+/// What a constraint stands for: the bits of a register, and which types of C++ go with it.
+template <char constraint>
+struct Constraint;
+template <>
+struct Constraint<'h'> {
+  using Bits = u16;
+  static constexpr bool is_float = false;
+};
+template <>
+struct Constraint<'r'> {
+  using Bits = u32;
+  static constexpr bool is_float = false;
+};
+template <>
+struct Constraint<'l'> {
+  using Bits = u64;
+  static constexpr bool is_float = false;
+};
+template <>
+struct Constraint<'f'> {
+  using Bits = u32;
+  static constexpr bool is_float = true;
+};
+template <>
+struct Constraint<'d'> {
+  using Bits = u64;
+  static constexpr bool is_float = true;
+};
 
-SIMT_INLINE unsigned thread() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+template <char constraint, class T>
+constexpr void check_type() {
+  static_assert(sizeof(T) == sizeof(typename Constraint<constraint>::Bits) &&
+                    (std::is_floating_point_v<T> == Constraint<constraint>::is_float) &&
+                    (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>),
+                "simt: inline PTX: the type of an operand of asm does not match its constraint: h "
+                "is an integer "
+                "of 16 bits, r of 32, l of 64 or a pointer, f is a float, d a double");
 }
-SIMT_INLINE unsigned laneid() { return thread() % 32; }
-SIMT_INLINE unsigned warpid() { return thread() / 32; }
-SIMT_INLINE unsigned nwarpid() { return 64; }
-/// The multiprocessors take turns.
-SIMT_INLINE unsigned nsmid() { return 8; }
-SIMT_INLINE unsigned smid() {
-  return ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) % nsmid();
+
+/// The same bits; of what check_type() complains of nothing more is said.
+template <class To, class From>
+SIMT_INLINE To same_bits(const From& value) {
+  if constexpr (sizeof(To) == sizeof(From)) {
+    return __builtin_bit_cast(To, value);
+  } else {
+    return To{};
+  }
 }
-SIMT_INLINE unsigned long long gridid() { return 1; }
 
-SIMT_INLINE unsigned lanemask_eq() { return 1u << laneid(); }
-SIMT_INLINE unsigned lanemask_lt() { return lanemask_eq() - 1; }
-SIMT_INLINE unsigned lanemask_le() { return lanemask_lt() | lanemask_eq(); }
-SIMT_INLINE unsigned lanemask_gt() { return ~lanemask_le(); }
-SIMT_INLINE unsigned lanemask_ge() { return ~lanemask_lt(); }
+template <class T>
+struct Input {
+  T bits;
+  SIMT_INLINE T value() const { return bits; }
+  SIMT_INLINE void store() const {}
+};
+template <class T, class Bits>
+struct Output {
+  T& variable;
+  Bits bits;
+  SIMT_INLINE Bits& value() { return bits; }
+  SIMT_INLINE void store() const { variable = same_bits<std::remove_volatile_t<T>>(bits); }
+};
 
-SIMT_INLINE unsigned long long clock64() {
-  return static_cast<unsigned long long>(simt::detail::clock());
+template <char constraint, class T>
+SIMT_INLINE auto input(T value) {
+  check_type<constraint, T>();
+  using Bits = typename Constraint<constraint>::Bits;
+  return Input<Bits>{same_bits<Bits>(value)};
 }
-SIMT_INLINE unsigned clock() { return static_cast<unsigned>(clock64()); }
-SIMT_INLINE unsigned clock_hi() { return static_cast<unsigned>(clock64() >> 32); }
-SIMT_INLINE unsigned long long globaltimer() { return clock64(); }
-SIMT_INLINE unsigned globaltimer_lo() { return clock(); }
-SIMT_INLINE unsigned globaltimer_hi() { return clock_hi(); }
+template <char constraint, class T>
+SIMT_INLINE auto output(T& variable) {
+  check_type<constraint, std::remove_volatile_t<T>>();
+  using Bits = typename Constraint<constraint>::Bits;
+  return Output<T, Bits>{variable, 0};
+}
+template <char constraint, class T>
+SIMT_INLINE auto in_out(T& variable) {
+  check_type<constraint, std::remove_volatile_t<T>>();
+  using Bits = typename Constraint<constraint>::Bits;
+  const std::remove_volatile_t<T> value = variable;
+  return Output<T, Bits>{variable, same_bits<Bits>(value)};
+}
 
-SIMT_INLINE unsigned dynamic_smem_size() { return simt::detail::dynamic_shared_size(); }
-SIMT_INLINE unsigned total_smem_size() { return simt::detail::dynamic_shared_size(); }
+template <class Code, class... Operands>
+SIMT_INLINE void run(Code code, Operands... operands) {
+  code(operands.value()...);
+  (operands.store(), ...);
+}
 
 }  // namespace simt::ptx

@@ -52,6 +52,14 @@ unsigned dynamic_shared_size();
 enum class MemoryKind { other, global, shared, constant, local };
 MemoryKind memory_of(const void* address);
 
+/// An address of shared memory in 32 bits, as PTX has it, and back.
+[[gnu::pure]] uint64_t to_shared_window(const void* address);
+[[gnu::pure]] void* from_shared_window(uint32_t address);
+/// Ends the kernel if the address is one of shared or local memory.
+void check_global(const void* address);
+/// Ends the kernel if a barrier for this many threads is none for the whole block.
+void check_barrier(unsigned threads);
+
 // Barriers of the block. `reduction`: what __syncthreads_count, _and and _or return.
 enum class BarrierReduction { none, count, all, any };
 int barrier(BarrierReduction reduction, int predicate);

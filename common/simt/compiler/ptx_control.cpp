@@ -1,0 +1,157 @@
+// Warps, barriers, fences, branches.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "ptx_instruction.h"
+
+namespace simtcc::ptx {
+namespace {
+
+void need_sync(Instruction& in) {
+  if (!in.take("sync")) in.fail("needs .sync, as all warp instructions since sm_70");
+}
+
+// d|p, or d alone.
+std::pair<std::string, std::string> with_predicate(const Instruction& in, Type type) {
+  const Operand& target = in.operand(0);
+  if (target.kind != Operand::Kind::pair) return {in.target(target, type), "::simt::ptx::Sink{}"};
+  return {in.target(target.parts[0], type), in.target(target.parts[1], kPredicate)};
+}
+
+std::string shfl(Instruction& in) {
+  need_sync(in);
+  const std::string_view mode = in.need_one({"up", "down", "bfly", "idx"}, "one of");
+  in.type("b32");
+  in.end(5);
+  const auto [target, predicate] = with_predicate(in, kB32);
+  return call("shfl_" + std::string(mode), {},
+              {target, predicate, in.in(1, kB32), in.in(2, kB32), in.in(3, kB32), in.in(4, kB32)});
+}
+
+std::string vote(Instruction& in) {
+  need_sync(in);
+  const std::string_view mode = in.need_one({"all", "any", "uni", "ballot"}, "one of");
+  const Type type = in.type(mode == "ballot" ? "b32" : "pred");
+  in.end(3);
+  return call("vote_" + std::string(mode), {},
+              {in.out(0, type), in.in(1, kPredicate), in.in(2, kB32)});
+}
+
+std::string match(Instruction& in) {
+  const std::string_view mode = in.need_one({"any", "all"}, "one of");
+  need_sync(in);
+  const Type type = in.type("b32 b64");
+  in.end(3);
+  if (mode == "any")
+    return call("match_any", {cpp(type)}, {in.out(0, kB32), in.in(1, type), in.in(2, kB32)});
+  const auto [target, predicate] = with_predicate(in, kB32);
+  return call("match_all", {cpp(type)}, {target, predicate, in.in(1, type), in.in(2, kB32)});
+}
+
+std::string redux(Instruction& in) {
+  need_sync(in);
+  const std::string_view operation =
+      in.need_one({"add", "min", "max", "and", "or", "xor"}, "an operation");
+  if (in.has("f32") || in.has("abs")) in.fail_unsupported();
+  const bool is_bits = operation == "and" || operation == "or" || operation == "xor";
+  const Type type = in.type(is_bits ? "b32" : "u32 s32");
+  in.end(3);
+  return call("redux_" + std::string(operation), {cpp(type)},
+              {in.out(0, type), in.in(1, type), in.in(2, kB32)});
+}
+
+std::string activemask(Instruction& in) {
+  in.type("b32");
+  in.end(1);
+  return call("mov", {cpp(kU32)}, {in.out(0, kB32), "::__activemask()"});
+}
+
+// Barrier 0, of the whole block. A number of threads is asked to be the block's.
+std::string bar(Instruction& in) {
+  if (in.has("cluster") || in.has("arrive")) in.fail_unsupported();
+  if (in.name() == "bar" && in.take("warp")) {
+    need_sync(in);
+    in.end(1);
+    return call("sync_warp", {}, {in.in(0, kB32)});
+  }
+  in.take("cta");
+  const bool reduces = in.take("red");
+  const std::string_view reduction = reduces ? in.need_one({"popc", "and", "or"}, "one of") : "";
+  if (!reduces) in.need_one({"sync"}, "one of");
+  in.take("aligned");
+  if (reduces) in.type(reduction == "popc" ? "u32" : "pred");
+  const std::size_t first = reduces ? 1 : 0;
+  in.end(reduces ? 3 : 1, reduces ? 4 : 2);
+  const bool has_threads = in.operands() == (reduces ? 4 : 2);
+  if (!in.is_constant(first) ||
+      (in.operand(first).kind == Operand::Kind::integer && in.operand(first).value))
+    in.fail("is simulated with barrier 0 only");
+  const std::string number = in.constant(first);
+  const std::string threads = has_threads ? in.in(first + 1, kU32) : std::string();
+  if (!reduces) return call("barrier", {number}, {threads});
+  return call("barrier_" + std::string(reduction), {number},
+              {in.out(0, reduction == "popc" ? kU32 : kPredicate),
+               in.in(in.operands() - 1, kPredicate), threads});
+}
+
+std::string fence_of(std::string_view scope) {
+  if (scope == "cta") return "::__threadfence_block();";
+  return scope == "sys" ? "::__threadfence_system();" : "::__threadfence();";
+}
+
+std::string membar(Instruction& in) {
+  if (in.has("proxy")) in.fail_unsupported();
+  const std::string_view level = in.need_one({"cta", "gl", "sys"}, "a level");
+  in.end(0);
+  return fence_of(level);
+}
+
+std::string fence(Instruction& in) {
+  if (in.has("proxy") || in.has("mbarrier_init") || in.has("acquire") || in.has("release"))
+    in.fail_unsupported();
+  in.take_one({"sc", "acq_rel"});
+  const std::string_view scope = in.need_one({"cta", "cluster", "gpu", "sys"}, "a scope");
+  in.end(0);
+  return fence_of(scope);
+}
+
+std::string nanosleep(Instruction& in) {
+  in.type("u32");
+  in.end(1);
+  return "::__nanosleep(::simt::ptx::get<::simt::ptx::u32>(" + in.in(0, kU32) + "));";
+}
+
+std::string trap(Instruction& in) {
+  in.end(0);
+  return in.name() == "trap" ? "::__trap();" : "::__brkpt();";
+}
+
+std::string bra(Instruction& in) {
+  in.take("uni");
+  in.end(1);
+  return "goto " + in.label(0) + ";";
+}
+
+}  // namespace
+
+std::string translate_control(Instruction& instruction) {
+  using Function = std::string (*)(Instruction&);
+  static const std::map<std::string_view, Function> functions = {{"shfl", shfl},
+                                                                 {"vote", vote},
+                                                                 {"match", match},
+                                                                 {"redux", redux},
+                                                                 {"activemask", activemask},
+                                                                 {"bar", bar},
+                                                                 {"barrier", bar},
+                                                                 {"membar", membar},
+                                                                 {"fence", fence},
+                                                                 {"nanosleep", nanosleep},
+                                                                 {"trap", trap},
+                                                                 {"brkpt", trap},
+                                                                 {"bra", bra}};
+  const auto found = functions.find(instruction.name());
+  return found == functions.end() ? std::string() : found->second(instruction);
+}
+
+}  // namespace simtcc::ptx

@@ -1,0 +1,223 @@
+#include "ptx_translator.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace simtcc::ptx {
+namespace {
+
+// Instructions of PTX that are not simulated. (Of others it is said that there are no such.)
+constexpr std::string_view kNotSimulated[] = {"alloca",
+                                              "applypriority",
+                                              "bmsk",
+                                              "brx",
+                                              "call",
+                                              "cnot",
+                                              "discard",
+                                              "dp2a",
+                                              "elect",
+                                              "exit",
+                                              "fns",
+                                              "getctarank",
+                                              "griddepcontrol",
+                                              "istypep",
+                                              "ldmatrix",
+                                              "ldu",
+                                              "mapa",
+                                              "mbarrier",
+                                              "mma",
+                                              "movmatrix",
+                                              "multimem",
+                                              "pmevent",
+                                              "red.async",
+                                              "ret",
+                                              "set",
+                                              "setmaxnreg",
+                                              "slct",
+                                              "st.async",
+                                              "stackrestore",
+                                              "stacksave",
+                                              "stmatrix",
+                                              "suld",
+                                              "suq",
+                                              "sured",
+                                              "sust",
+                                              "szext",
+                                              "tcgen05",
+                                              "tensormap",
+                                              "testp",
+                                              "tex",
+                                              "tld4",
+                                              "txq",
+                                              "vabsdiff",
+                                              "vabsdiff2",
+                                              "vabsdiff4",
+                                              "vadd",
+                                              "vadd2",
+                                              "vadd4",
+                                              "vavrg2",
+                                              "vavrg4",
+                                              "vmad",
+                                              "vmax",
+                                              "vmax2",
+                                              "vmax4",
+                                              "vmin",
+                                              "vmin2",
+                                              "vmin4",
+                                              "vset",
+                                              "vset2",
+                                              "vset4",
+                                              "vshl",
+                                              "vshr",
+                                              "vsub",
+                                              "vsub2",
+                                              "vsub4",
+                                              "wgmma",
+                                              "wmma",
+                                              "clusterlaunchcontrol"};
+
+class Translator {
+ public:
+  Translator(const std::vector<Slot>& slots, bool is_volatile) : is_volatile_(is_volatile) {
+    names_.slots = slots;
+  }
+
+  Translation run(const std::vector<Statement>& statements) {
+    find_labels(statements);
+    std::size_t blocks = 0;
+    enter(blocks++);
+    for (const Statement& statement : statements) {
+      switch (statement.kind) {
+        case Statement::Kind::open:
+          enter(blocks++);
+          break;
+        case Statement::Kind::close:
+          names_.registers.pop_back();
+          names_.labels.pop_back();
+          break;
+        case Statement::Kind::label:
+          add(statement, names_.labels.back().at(statement.name) + ": __attribute__((unused));");
+          break;
+        case Statement::Kind::declaration:
+          declare(statement);
+          break;
+        case Statement::Kind::instruction:
+          instruction(statement);
+      }
+    }
+    if (carries_) result_.declarations += "[[maybe_unused]] bool cc = false; ";
+    return std::move(result_);
+  }
+
+ private:
+  void enter(std::size_t block) {
+    names_.registers.emplace_back();
+    names_.labels.push_back(labels_[block]);
+  }
+
+  // A branch may go forward: all labels are known ahead.
+  void find_labels(const std::vector<Statement>& statements) {
+    std::vector<std::size_t> open{0};
+    labels_.emplace_back();
+    unsigned count = 0;
+    for (const Statement& statement : statements) {
+      if (statement.kind == Statement::Kind::open) {
+        open.push_back(labels_.size());
+        labels_.emplace_back();
+      } else if (statement.kind == Statement::Kind::close) {
+        open.pop_back();
+      } else if (statement.kind == Statement::Kind::label) {
+        auto& labels = labels_[open.back()];
+        if (!labels.emplace(statement.name, "l" + std::to_string(count++)).second)
+          throw Error{statement.offset,
+                      "the label '" + std::string(statement.name) + "' is there twice"};
+      }
+    }
+  }
+
+  void declare(const Statement& statement) {
+    for (std::size_t i = 0; i < statement.names.size(); ++i) {
+      if (!statement.counts[i]) declare(statement, statement.names[i]);
+      for (unsigned k = 0; k < statement.counts[i]; ++k)
+        declare(statement,
+                *made_.insert(std::string(statement.names[i]) + std::to_string(k)).first);
+    }
+  }
+
+  void declare(const Statement& statement, std::string_view name) {
+    const std::string variable = "r" + std::to_string(registers_++);
+    if (!names_.registers.back().emplace(name, Register{statement.type, variable}).second)
+      throw Error{statement.offset, "the register '" + std::string(name) + "' is declared twice"};
+    const Type bits = statement.type.kind == 'p' ? statement.type : Type{'b', statement.type.bits};
+    result_.declarations += "[[maybe_unused]] " + cpp(bits) + " " + variable + " = 0; ";
+  }
+
+  void instruction(const Statement& statement) {
+    std::string code;
+    for (const auto translate :
+         {translate_arithmetic, translate_bits, translate_memory, translate_control}) {
+      Instruction instruction(statement, names_, is_volatile_);
+      code = translate(instruction);
+      if (code.empty()) continue;
+      const std::string guard = instruction.guard();
+      if (!guard.empty()) code = "if (" + guard + ") { " + code + " }";
+      break;
+    }
+    if (code.empty()) refuse(statement);
+    check_carry(statement);
+    result_.wide |= accesses_wide(statement);
+    add(statement, std::move(code));
+  }
+
+  [[noreturn]] static void refuse(const Statement& statement) {
+    if (std::find(std::begin(kNotSimulated), std::end(kNotSimulated), statement.name) !=
+        std::end(kNotSimulated))
+      throw Error{statement.offset, std::string(statement.opcode) + " is not simulated"};
+    throw Error{statement.offset, "'" + std::string(statement.name) + "' is no instruction of PTX"};
+  }
+
+  static bool accesses_wide(const Statement& statement) {
+    const auto has = [&](std::string_view modifier) {
+      return std::find(statement.modifiers.begin(), statement.modifiers.end(), modifier) !=
+             statement.modifiers.end();
+    };
+    return (statement.name == "ld" || statement.name == "st") && (has("v2") || has("v4"));
+  }
+
+  // Nothing keeps the carry from one asm statement to the next: the compiler may put instructions between them.
+  void check_carry(const Statement& statement) {
+    const bool takes =
+        statement.name == "addc" || statement.name == "subc" || statement.name == "madc";
+    const bool gives = std::find(statement.modifiers.begin(), statement.modifiers.end(), "cc") !=
+                       statement.modifiers.end();
+    if (takes && !carries_)
+      throw Error{statement.offset,
+                  "'" + std::string(statement.opcode) +
+                      "' takes the carry of another asm statement, which nothing keeps: "
+                      "put both into one"};
+    carries_ |= gives;
+  }
+
+  void add(const Statement& statement, std::string code) {
+    result_.pieces.push_back({statement.offset, std::move(code)});
+  }
+
+  Names names_;
+  Translation result_;
+  std::vector<std::map<std::string_view, std::string>> labels_;  // of each block
+  std::set<std::string> made_;                                   // names of r<4>
+  unsigned registers_ = 0;
+  bool carries_ = false;
+  const bool is_volatile_;
+};
+
+}  // namespace
+
+Translation translate(std::string_view text, const std::vector<Slot>& slots, bool is_volatile) {
+  return Translator(slots, is_volatile).run(parse(text));
+}
+
+}  // namespace simtcc::ptx

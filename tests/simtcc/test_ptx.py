@@ -1,0 +1,47 @@
+"""test_ptx.py SAMPLE [NVCC]: inline PTX counts as the C++ that says the same, and is PTX by nvcc's judgement.
+
+SAMPLE is the program of samples/inline_ptx.cu. Without NVCC nothing is compiled.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLE, NVCC = None, None
+
+
+class InlinePtx(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_counts_are_those_of_cpp(self):
+        trace = self.folder / "trace.json"
+        subprocess.run([SAMPLE], check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SIMT_JSON": str(trace)})
+        ptx, cpp = json.loads(trace.read_text(encoding="utf-8"))["launches"]
+        self.assertIn("tiles_ptx", ptx["kernel"])
+        self.assertIn("tiles_cuda", cpp["kernel"])
+        self.assertGreater(ptx["counts"]["global_load_requests"], 0)
+        self.assertEqual(ptx["counts"], cpp["counts"])
+
+    def test_nvcc_compiles_what_the_tests_call_ptx(self):
+        if not NVCC or not os.path.exists(NVCC):
+            self.skipTest("no nvcc")
+        sources = [HERE / "ptx_values.cu", HERE / "ptx_threads.cu", HERE.parent / "samples" / "inline_ptx.cu"]
+        for source in sources:
+            with self.subTest(source=source.name):
+                command = [NVCC, "-std=c++20", "-arch=sm_90", "-w", "-c", source, "-o", self.folder / "object.o"]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    SAMPLE = sys.argv[1]
+    NVCC = sys.argv[2] if len(sys.argv) > 2 else None
+    unittest.main(argv=sys.argv[:1])
