@@ -13,21 +13,29 @@ constexpr uint64_t kKernelEntry = 128;
 
 }  // namespace
 
-void Worker::fiber_entry() { running->lane_main(); }
-
-// What a fiber does: it runs one lane.
-void Worker::lane_main() {
-  if (!is_loop_) {
-    grid_->entry(grid_->closure);
-  } else if (run_threads()) {
-    leave_to_main();
+// What a fiber does: it runs one lane, or several that do not wait, one after another. As many calls as returns, so that the
+// CPU predicts those of the main stack.
+void Worker::fiber_entry() {
+  Worker* const worker = running;
+  const Grid& grid = *worker->grid_;
+  if (!worker->is_loop_) {
+    do {
+      grid.entry(grid.closure);
+      if (running) worker->exit_lane();
+      running = worker;
+    } while (worker->lane_ >= 0);
+  } else if (!worker->run_threads()) {
+    worker->exit_lane();
   }
-  exit_lane();
+  worker->lane_ = -1;
+  Context unused;
+  switch_context(unused, worker->main_, 0);
 }
 
 // The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
 // than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
-// fiber is free for the next; perhaps at once, for the lane that is to start now.
+// fiber is free for the next. Only where that is a lane that is to start now, or nobody after lanes that have all run so, this
+// returns, and fiber_entry() goes on; until then `running` is nullptr, and the hooks do nothing.
 void Worker::exit_lane(uint64_t pc) {
   Warp& warp = *warp_;
   const int lane = lane_;
@@ -36,15 +44,33 @@ void Worker::exit_lane(uint64_t pc) {
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
   warp.live &= ~(1u << lane);
-  pool_->give_back(*warp.fiber[lane]);
+  Fiber* const fiber = warp.fiber[lane];
   warp.context[lane] = nullptr;
+  warp.has_stray |= !pc || cursor_ != warp.queue.length || warp.trail.length[lane];
+  if (!warp.live && warp.is_passed()) {
+    ++clock_;
+    warp.group = 0;
+    warp.was_passed = true;
+    pool_->give_back(*fiber);
+    lane_ = -1;
+    running = nullptr;
+    return;
+  }
   const int next = next_lane(warp, lane);
   if (next < 0) {
+    pool_->give_back(*fiber);
     lane_ = -1;
     return leave_context(main_, 0);
   }
+  if (warp.context[next]) {
+    pool_->give_back(*fiber);
+  } else {
+    warp.fiber[next] = fiber;
+    warp.context[next] = fiber->first;
+    if (pc) running = nullptr;
+  }
   const uint64_t result = prepare(warp, next);
-  return leave_context(warp.context[next], result);
+  if (running) leave_context(warp.context[next], result);
 }
 
 // Where the running lane was before it came to the block of the code with which the kernel ends.
