@@ -29,6 +29,7 @@
 #include "token.h"
 #include "tree_dump.h"
 #include "unsupported.h"
+#include "whole_structs.h"
 
 namespace simtcc {
 namespace {
@@ -189,20 +190,23 @@ class Driver {
     TreeDump functions(functions_text);
     if (const int status = refuse(functions, code, result, origins)) return status;
     std::set<std::string> to_inline;
+    std::vector<std::string> whole;
     if (!options_.fast) {
       StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       to_inline = std::move(calls.to_inline);
+      whole = functions_with_objects(functions, result.aligned_classes);
     }
     const std::vector<std::string> merged =
         functions_with_merged_conversions(code, functions, read_file(operations), result.text);
     if (!merged.empty()) append(command, flags::apart(merged));
+    if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
       result = rewrite(source, input.path, include_.string(), true, to_inline);
       if (!write_file(rewritten, result.text)) return 1;
     }
-    if (!to_inline.empty() || !merged.empty()) {
+    if (!to_inline.empty() || !merged.empty() || !whole.empty()) {
       command.push_back("-w");
       // (If it cannot inline another function of such a name, what there is stays.)
       const bool compiled = run_process(command, temporary(i, ".errors")) == 0;

@@ -36,9 +36,10 @@ class Rewriter : private Rule {
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
     for (const std::size_t atomic : unit_.atomics) mark_same_address(unit_, atomic);
-    Rewritten result{apply(), std::move(unit_.diagnostics), names_wide_type(), {}, {}};
+    Rewritten result{apply(), std::move(unit_.diagnostics), names_wide_type(), {}, {}, {}};
     result.edits = std::move(unit_.edits);
     result.names = std::move(unit_.names);
+    result.aligned_classes = std::move(unit_.aligned_classes);
     return result;
   }
 
@@ -137,6 +138,7 @@ class Rewriter : private Rule {
 
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(unit_.head, i);
+    if (kind == Scope::Kind::type && !list_[i].in_system_header) note_aligned_class(unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
@@ -149,6 +151,23 @@ class Rewriter : private Rule {
          unit_.scopes.back().templated || is(unit_.head, "template")});
     unit_.parentheses = 0;
     unit_.head = i + 1;
+  }
+
+  // struct alignas(16) Name {}, struct {} __align__(16) Name and so on.
+  void note_aligned_class(std::size_t head, std::size_t open) {
+    bool is_aligned = false;
+    std::string_view name = scope_name(head, open);
+    const auto look = [&](std::size_t from, std::size_t end) {
+      for (std::size_t i = from; i < end; ++i)
+        is_aligned |= is(i, "alignas") || is(i, "aligned") || is(i, "__aligned__");
+    };
+    look(head, open);
+    if (partner_[open] == kNone) return;
+    std::size_t end = partner_[open] + 1;
+    while (end < list_.size() && !is(end, ";") && !is(end, "{")) ++end;
+    look(partner_[open] + 1, end);
+    if (name.empty() && list_[end - 1].is_identifier()) name = list_[end - 1].text;
+    if (is_aligned && !name.empty()) unit_.aligned_classes.emplace(name);
   }
 
   void close_scope(std::size_t i) {

@@ -90,6 +90,7 @@ struct Rewritten {
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
   bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
+  std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.
   Names names;
 };
 

@@ -65,6 +65,7 @@ struct Unit {
   std::multimap<std::string_view, std::size_t>
       shared_names;                         ///< where each `__shared__` variable stands
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
+  std::set<std::string> aligned_classes;    ///< of the program
   std::vector<std::size_t> atomics;         ///< calls that mark_same_address() looks at in the end
   bool has_texture_template = false;        ///< the program has a class of that name
   bool traced = false;                      ///< not --fast
