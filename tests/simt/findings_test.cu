@@ -753,6 +753,26 @@ TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheDevice) {
   EXPECT_EQ(corners_of(other, {"device-access"}), 0);
 }
 
+__global__ void corners_by_value(Prism prism, int* out) { *out = prism.corners(); }
+__global__ void corners_of_edge(int edge, int* out) {
+  const Prism prism(edge);
+  *out = prism.corners();
+}
+
+TEST(DeviceAccess, AnObjectWithVirtualFunctionsByValue) {
+  Buffer<int> out(1);
+  corners_by_value<<<1, 1>>>(Prism(3), out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "device-access");
+  EXPECT_EQ(findings[0].severity, simt::Severity::warning);
+  EXPECT_EQ(findings[0].message.find("the kernel corners_by_value at "), 0u) << findings[0].message;
+  EXPECT_NE(findings[0].message.find("findings_test.cu:"), std::string::npos);
+  corners_of_edge<<<1, 1>>>(3, out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
 TEST(Sample, CountsSomeBlocksAndRunsAll) {
   constexpr int n = 64 * 256;
   Buffer<float> out(n);
