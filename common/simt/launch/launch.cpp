@@ -175,6 +175,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   } else {
     memory::note_stored_anywhere();
   }
+  record.launch.reads_textures = footprint.reads_textures();
   for (const SharedWrite& write : footprint.shared_writes())
     unsynchronized::note(write.first, write.end, kernel);
   if (config.has_virtual) {
