@@ -163,7 +163,7 @@ class Driver {
         options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string(), !options_.fast);
+      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }
     if (options_.print_rewritten) return 0;
@@ -203,7 +203,7 @@ class Driver {
     if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_.string(), true, to_inline);
+      result = rewrite(source, input.path, include_.string(), true, to_inline, is_cxx20());
       if (!write_file(rewritten, result.text)) return 1;
     }
     if (!to_inline.empty() || !merged.empty() || !whole.empty()) {
@@ -223,6 +223,14 @@ class Driver {
     if (!write_file(assembly, code)) return 1;
 #endif
     return step({options_.compiler, "-c", assembly, "-o", object});
+  }
+
+  bool is_cxx20() const {
+    bool is = false;
+    for (const std::string& flag : options_.common) {
+      if (flag.starts_with("-std=")) is = flag.find("++2") != std::string::npos;
+    }
+    return is;
   }
 
   // g++ speaks of a text that the reader has not written.

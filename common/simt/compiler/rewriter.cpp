@@ -153,6 +153,20 @@ class Rewriter : private Rule {
     unit_.head = i + 1;
   }
 
+  // float4(1, 2, 3, 4): the members of a class without constructors stand in parentheses since C++20. Here it has one.
+  void check_vector_in_parentheses(std::size_t i) {
+    static const std::set<std::string_view> elements = {"char",  "uchar",  "short",    "ushort",
+                                                        "int",   "uint",   "long",     "ulong",
+                                                        "float", "double", "longlong", "ulonglong"};
+    const std::string name(list_[i].text);
+    const bool is_vector = (name.back() == '2' || name.back() == '4') &&
+                           elements.contains(list_[i].text.substr(0, name.size() - 1));
+    if (!is_vector || partner_[i + 1] == kNone || (i > 0 && is(i - 1, "<"))) return;
+    if (parts(i + 2, partner_[i + 1]).size() < 2) return;
+    report(list_[i], name + " has no constructor before C++20: write make_" + name + "(...) or " +
+                         name + "{...}");
+  }
+
   // struct alignas(16) Name {}, struct {} __align__(16) Name and so on.
   void note_aligned_class(std::size_t head, std::size_t open) {
     bool is_aligned = false;
@@ -320,6 +334,7 @@ class Rewriter : private Rule {
     }
     if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
       unit_.has_texture_template = true;
+    if (!unit_.cxx20 && in_function() && is(i + 1, "(")) check_vector_in_parentheses(i);
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
@@ -335,10 +350,11 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  bool traced, const std::set<std::string>& to_inline) {
+                  bool traced, const std::set<std::string>& to_inline, bool cxx20) {
   Unit unit(source, file, simulator);
   unit.traced = traced;
   unit.to_inline = to_inline;
+  unit.cxx20 = cxx20;
   return Rewriter(unit).run();
 }
 

@@ -96,9 +96,10 @@ struct Rewritten {
 
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says
 /// otherwise. `simulator` is the folder of the simulator's headers, `traced` says that accesses will be, `to_inline` what has
-/// to be inlined (see struct_calls.h). Pure: reads and writes nothing else.
+/// to be inlined (see struct_calls.h), `cxx20` whether it is C++20 or later. Pure: reads and writes nothing else.
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {},
-                  bool traced = false, const std::set<std::string>& to_inline = {});
+                  bool traced = false, const std::set<std::string>& to_inline = {},
+                  bool cxx20 = true);
 
 /// The name of every lambda, in `to_inline`.
 inline constexpr std::string_view kLambda = "<lambda>";

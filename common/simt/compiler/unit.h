@@ -70,6 +70,7 @@ struct Unit {
   bool has_texture_template = false;        ///< the program has a class of that name
   bool traced = false;                      ///< not --fast
   std::set<std::string> to_inline;          ///< names of functions; see rewrite()
+  bool cxx20 = true;                        ///< or later
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
 };
 
