@@ -32,10 +32,33 @@ void Worker::fiber_entry() {
   switch_context(unused, worker->main_, 0);
 }
 
+// The running lane has exited, and has not stopped before. Where the next is a lane that is to start now, or there is nobody
+// after lanes that have all run so, fiber_entry() goes on: true. Until then `running` is nullptr, and the hooks do nothing.
+bool Worker::passes_on(Warp& warp, int lane, uint64_t pc) {
+  warp.has_stray |= !pc || cursor_ != warp.queue.length || warp.trail.length[lane];
+  if (!pc) return false;
+  Fiber* const fiber = warp.fiber[lane];
+  if (warp.pending) {
+    const int next = next_lane(warp, lane);
+    warp.fiber[next] = fiber;
+    warp.context[next] = fiber->first;
+    prepare(warp, next);
+  } else {
+    if (warp.live || !warp.is_passed()) return false;
+    ++clock_;
+    warp.group = 0;
+    warp.was_passed = true;
+    pool_->give_back(*fiber);
+    lane_ = -1;
+  }
+  warp.context[lane] = nullptr;
+  running = nullptr;
+  return true;
+}
+
 // The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
 // than all of this, since it predicts a return from the last call, and other lanes have made calls since. Its
-// fiber is free for the next. Only where that is a lane that is to start now, or nobody after lanes that have all run so, this
-// returns, and fiber_entry() goes on; until then `running` is nullptr, and the hooks do nothing.
+// fiber is free for the next; perhaps at once, for the lane that is to start now.
 void Worker::exit_lane(uint64_t pc) {
   Warp& warp = *warp_;
   const int lane = lane_;
@@ -44,33 +67,16 @@ void Worker::exit_lane(uint64_t pc) {
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
   warp.live &= ~(1u << lane);
-  Fiber* const fiber = warp.fiber[lane];
+  if (warp.group_key == kStart && passes_on(warp, lane, pc)) return;
+  pool_->give_back(*warp.fiber[lane]);
   warp.context[lane] = nullptr;
-  warp.has_stray |= !pc || cursor_ != warp.queue.length || warp.trail.length[lane];
-  if (!warp.live && warp.is_passed()) {
-    ++clock_;
-    warp.group = 0;
-    warp.was_passed = true;
-    pool_->give_back(*fiber);
-    lane_ = -1;
-    running = nullptr;
-    return;
-  }
   const int next = next_lane(warp, lane);
   if (next < 0) {
-    pool_->give_back(*fiber);
     lane_ = -1;
     return leave_context(main_, 0);
   }
-  if (warp.context[next]) {
-    pool_->give_back(*fiber);
-  } else {
-    warp.fiber[next] = fiber;
-    warp.context[next] = fiber->first;
-    if (pc) running = nullptr;
-  }
   const uint64_t result = prepare(warp, next);
-  if (running) leave_context(warp.context[next], result);
+  return leave_context(warp.context[next], result);
 }
 
 // Where the running lane was before it came to the block of the code with which the kernel ends.

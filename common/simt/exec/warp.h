@@ -238,10 +238,10 @@ struct Warp {
   // A block begins, in which the warp has this number and so many lanes.
   void reset(unsigned number, unsigned lanes);
 
-  // All lanes have exited. Has none stopped before, loaded or gone another way than the first?
+  // Of lanes that have all exited without a stop: has none loaded, or gone another way than the first?
   bool is_passed() const {
-    return group_key == kStart && runs_ahead && !has_stray && !queue.loads(queue.length) &&
-           !checks.has_wrong_index && deferred.empty();
+    return runs_ahead && !has_stray && !queue.loads(queue.length) && !checks.has_wrong_index &&
+           deferred.empty();
   }
 
  private:
