@@ -266,6 +266,16 @@ class Rendering(Made):
         self.assertNotIn("since the last run", self.render([self.launch()], before=ended))
         self.assertNotIn("since the last run", self.render(ended["launches"], before=before))
 
+    def test_reads_of_textures_are_not_judged(self):
+        launch = dict(self.launch(), lines=[line(self.cu, 8, **COALESCED)], counts=COALESCED, reads_textures=True)
+        text = self.render([launch])
+        self.assertIn("reads of textures: neither counted nor checked for races", text)
+        self.assertNotIn("Nothing to improve", text)
+        text = self.render([dict(launch, lines=[], counts={})])
+        self.assertIn("reads of textures: neither counted nor checked for races", text)
+        self.assertIn("no other access to global or shared memory", text)
+        self.assertNotIn("textures", self.render([dict(launch, reads_textures=False)]))
+
     def test_advice_on_a_terminal_is_wrapped(self):
         text = self.render([self.launch()], width=70)
         advice = text[text.index("What to do about it") :].splitlines()

@@ -753,6 +753,49 @@ TEST(DeviceAccess, AVirtualCallOnAnObjectOfTheDevice) {
   EXPECT_EQ(corners_of(other, {"device-access"}), 0);
 }
 
+__global__ void corners_by_value(Prism prism, int* out) { *out = prism.corners(); }
+__global__ void corners_of_edge(int edge, int* out) {
+  const Prism prism(edge);
+  *out = prism.corners();
+}
+
+TEST(DeviceAccess, AnObjectWithVirtualFunctionsByValue) {
+  Buffer<int> out(1);
+  corners_by_value<<<1, 1>>>(Prism(3), out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "device-access");
+  EXPECT_EQ(findings[0].severity, simt::Severity::warning);
+  EXPECT_EQ(findings[0].message.find("the kernel corners_by_value at "), 0u) << findings[0].message;
+  EXPECT_NE(findings[0].message.find("findings_test.cu:"), std::string::npos);
+  corners_of_edge<<<1, 1>>>(3, out.data());
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+__global__ void read_texture(cudaTextureObject_t texture, float* out) {
+  out[threadIdx.x] = texture ? tex1Dfetch<float>(texture, static_cast<int>(threadIdx.x)) : 0.0f;
+}
+
+TEST(Texture, ReadsAreNotedForEachLaunch) {
+  Buffer<float> in(32), out(32);
+  cudaMemset(in.data(), 0, 32 * sizeof(float));
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = in.data();
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = 32 * sizeof(float);
+  const cudaTextureDesc description{};
+  cudaTextureObject_t texture = 0;
+  ASSERT_EQ(cudaCreateTextureObject(&texture, &resource, &description, nullptr), cudaSuccess);
+  for (const bool reads : {false, true, false}) {
+    read_texture<<<1, 32>>>(reads ? texture : 0, out.data());
+    EXPECT_EQ(simt::launch(simt::launch_count() - 1).reads_textures, reads);
+  }
+  cudaDestroyTextureObject(texture);
+  simt::take_findings();
+}
+
 TEST(Sample, CountsSomeBlocksAndRunsAll) {
   constexpr int n = 64 * 256;
   Buffer<float> out(n);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace {
@@ -69,6 +70,43 @@ __global__ void flat_tile(const int* in, int* out) {
   char some[20];
   memcpy(some, reinterpret_cast<const char*>(in + t) + t % 4, x % 2 ? 20 : 18);
   out[t] = x + some[t % 18] + in[x & (kWords - 1)];
+}
+
+// Most blocks have nothing to do, and cost little: the others find no trace of them.
+__device__ __attribute__((noinline)) int twice(int x) { return x * 2; }
+
+__global__ void seldom(const int* in, int* out) {
+  __shared__ int tile[128];
+  const int t = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(blockIdx.x * blockDim.x) + t;
+  const unsigned what = blockIdx.x * 7 % 16;
+  if (what < 9) return;
+  // Lanes that part, and touch no memory. (Without the empty instructions the compiler would leave nothing of that.)
+  if (what == 9) {
+    if (t % 3 == 0) asm volatile("" : : "r"(t));
+    return;
+  }
+  if (what == 10) {
+    const int x = twice(t);
+    asm volatile("" : : "r"(x));
+    return;
+  }
+  if (what == 11) {
+    for (int x = t; x % 8 != 7; ++x) asm volatile("" : : "r"(x));
+    return;
+  }
+  if (what == 12 && t % 2 == 0) return;
+  if (what == 13) {
+    tile[t] = in[thread & (kWords - 1)];
+    __syncthreads();
+    out[thread] = tile[blockDim.x - 1 - threadIdx.x];
+    return;
+  }
+  if (what == 14) {
+    atomicAdd(&out[blockIdx.x * blockDim.x], 1);
+    return;
+  }
+  out[thread] += in[t];
 }
 
 struct Result {
@@ -152,6 +190,44 @@ TEST(RunAhead, AStoreThatGoesFirstIsSeen) {
   const auto findings = simt::take_findings();
   EXPECT_FALSE(findings.empty());
   for (const simt::Finding& finding : findings) EXPECT_EQ(finding.kind, "global-race");
+}
+
+TEST(RunAhead, BlocksThatReturnAtOnceLeaveNoTrace) {
+  for (const unsigned threads : {1u, 7u, 32u, 100u}) {
+    SCOPED_TRACE(threads);
+    const unsigned blocks = 300;
+    const auto launch = [&](const int* in, int* out) { seldom<<<blocks, threads>>>(in, out); };
+    const int words = static_cast<int>(blocks * threads);
+    const Result passed = run(true, words, launch);
+    expect_same(passed, run(false, words, launch));
+    EXPECT_EQ(passed.launch.counts.divergent_branches > 0, threads > 1);
+    EXPECT_TRUE(simt::take_findings().empty());
+  }
+}
+
+// The first block that does something and the last do the same, with thousands between them that return at once.
+__global__ void both_ends(int* out, bool part) {
+  __shared__ int tile[32];
+  if (blockIdx.x > 0 && blockIdx.x + 1 < gridDim.x) return;
+  if (part && threadIdx.x == 0) return;
+  if (blockIdx.x == 0) tile[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x] + static_cast<int>(blockIdx.x);
+}
+
+TEST(RunAhead, FindingsReachOverBlocksThatReturnAtOnce) {
+  for (const bool part : {false, true}) {
+    std::vector<std::string> kinds[2];
+    for (const bool ahead : {false, true}) {
+      const auto launch = [&](const int*, int* out) { both_ends<<<3000, 32>>>(out, part); };
+      run(ahead, 32, launch);
+      for (const simt::Finding& finding : simt::take_findings())
+        kinds[ahead].push_back(finding.kind);
+      cudaGetLastError();
+    }
+    EXPECT_EQ(kinds[0], kinds[1]);
+    EXPECT_EQ(kinds[1].size(), part ? 3u : 2u) << "a race, garbage, and threads that have exited";
+  }
 }
 
 // A lane ends with its kernel, not with the first function that returns. (A kernel that is not instrumented calls two

@@ -38,8 +38,9 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
-    host_virtual,   // functions, of an object that the host has made
-    exited_thread,  // before a barrier that others reach
+    host_virtual,       // functions, of an object that the host has made
+    exited_thread,      // before a barrier that others reach
+    virtual_parameter,  // an object with virtual functions, of the host's
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -72,7 +73,7 @@ inline bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
-         kind != Fault::Kind::exited_thread;
+         kind != Fault::Kind::exited_thread && kind != Fault::Kind::virtual_parameter;
 }
 
 }  // namespace simt::engine

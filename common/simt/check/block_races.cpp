@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/lane_simd.h"
 
@@ -17,7 +18,7 @@ void BlockRaceCheck::begin_block(uint64_t linear) {
   epoch_ = 0;
   has_touched_ = false;
   last_joined_ = 0;
-  std::fill(std::begin(seen_), std::end(seen_), SeenAtomic{});
+  if (std::exchange(next_seen_, 0)) std::fill(std::begin(seen_), std::end(seen_), SeenAtomic{});
 }
 
 void BlockRaceCheck::fence() {

@@ -61,6 +61,8 @@ class DeviceCode : private Rule {
       report(t, "device code cannot throw: write an error code to memory, or call __trap()");
     } else if (t.text == "try") {
       report(t, "device code has no exceptions: take the try block away");
+    } else if (t.text == "thread_local") {
+      report(t, "device code has no thread_local variables: a local variable is each thread's own");
     } else if (t.text == "typeid" || t.text == "dynamic_cast") {
       report(t,
              "device code has no type information at run time: write a virtual function or a tag "

@@ -112,6 +112,10 @@ class Check {
           "known only at run time: assign it in the first thread, or make it no static");
     } else if (on_device && mention.name == "__cxa_throw") {
       say(place, "device code cannot throw: write an error code to memory, or call __trap()");
+    } else if (on_device && mention.name == "__builtin_alloca_with_align") {
+      say(place,
+          "an array of device code has a length that is known when it is compiled: make the length "
+          "a constant, or the array dynamic shared memory");
     } else if (on_device && target.space == Space::host) {
       const std::vector<std::string> parts = parts_of(target.name);
       say(place, host_call(target, mention, blamed), false,

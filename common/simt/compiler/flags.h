@@ -84,11 +84,22 @@ inline const std::string kDump = "-fdump-tree-lower-lineno-uid-asmname=";
 /// Prints what each statement does with its operands, for conversions.h: only so a number is told from an integer. Likewise.
 inline const std::string kOperations = "-fdump-tree-eh-raw-lineno=";
 
+inline std::string with_commas(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// Keeps the local structs of these functions whole (whole_structs.h).
+inline std::vector<std::string> whole(const std::vector<std::string>& functions) {
+  const std::string names = with_commas(functions);
+  return {"-fdisable-tree-esra=" + names, "-fdisable-tree-sra=" + names};
+}
+
 /// Lets each conversion of a number in these functions keep an instruction of its own (conversions.h): without the passes that
 /// look for values which are there already.
 inline std::vector<std::string> apart(const std::vector<std::string>& functions) {
-  std::string names;
-  for (const std::string& name : functions) names += (names.empty() ? "" : ",") + name;
+  const std::string names = with_commas(functions);
   return {"-fdisable-rtl-cse1=" + names,
           "-fdisable-rtl-cse_local=" + names,
           "-fdisable-rtl-cse2=" + names,

@@ -47,6 +47,8 @@ class Kernels : private Rule {
                                     "', and hand results over through memory");
       }
     }
+    if (is(close + 1, "noexcept"))
+      return report(list_[close + 1], kernel + " cannot be noexcept: take that word away");
     if (is_auto && !is_void && !is(close + 1, "->"))
       return report(list_[i], kernel + " returns void: write void in place of auto");
     for (const auto& [from, to] : parts(parameters + 1, close)) {

@@ -29,6 +29,7 @@
 #include "token.h"
 #include "tree_dump.h"
 #include "unsupported.h"
+#include "whole_structs.h"
 
 namespace simtcc {
 namespace {
@@ -170,12 +171,12 @@ class Driver {
         options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string(), !options_.fast);
+      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
         if (const int status = read_source({"simt/ptx.h"})) return status;
         source = without_digraphs(read_file(preprocessed));
-        result = rewrite(source, input.path, include_.string(), !options_.fast);
+        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
       }
       result.text += names_for_library(result.names);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
@@ -204,21 +205,24 @@ class Driver {
     TreeDump functions(functions_text);
     if (const int status = refuse(functions, code, result, origins)) return status;
     std::set<std::string> to_inline;
+    std::vector<std::string> whole;
     if (!options_.fast) {
       StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       to_inline = std::move(calls.to_inline);
+      whole = functions_with_objects(functions, result.aligned_classes);
     }
     const std::vector<std::string> merged =
         functions_with_merged_conversions(code, functions, read_file(operations), result.text);
     if (!merged.empty()) append(command, flags::apart(merged));
+    if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_.string(), true, to_inline);
+      result = rewrite(source, input.path, include_.string(), true, to_inline, is_cxx20());
       result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }
-    if (!to_inline.empty() || !merged.empty()) {
+    if (!to_inline.empty() || !merged.empty() || !whole.empty()) {
       command.push_back("-w");
       // (If it cannot inline another function of such a name, what there is stays.)
       const bool compiled = run_process(command, temporary(i, ".errors")) == 0;
@@ -235,6 +239,14 @@ class Driver {
     if (!write_file(assembly, code)) return 1;
 #endif
     return step({options_.compiler, "-c", assembly, "-o", object});
+  }
+
+  bool is_cxx20() const {
+    bool is = false;
+    for (const std::string& flag : options_.common) {
+      if (flag.starts_with("-std=")) is = flag.find("++2") != std::string::npos;
+    }
+    return is;
   }
 
   // g++ speaks of a text that the reader has not written.

@@ -43,6 +43,7 @@ class Rewriter : private Rule {
     result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);
     result.names = std::move(unit_.names);
+    result.aligned_classes = std::move(unit_.aligned_classes);
     return result;
   }
 
@@ -141,6 +142,7 @@ class Rewriter : private Rule {
 
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(unit_.head, i);
+    if (kind == Scope::Kind::type && !list_[i].in_system_header) note_aligned_class(unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
@@ -153,6 +155,37 @@ class Rewriter : private Rule {
          unit_.scopes.back().templated || is(unit_.head, "template")});
     unit_.parentheses = 0;
     unit_.head = i + 1;
+  }
+
+  // float4(1, 2, 3, 4): the members of a class without constructors stand in parentheses since C++20. Here it has one.
+  void check_vector_in_parentheses(std::size_t i) {
+    static const std::set<std::string_view> elements = {"char",  "uchar",  "short",    "ushort",
+                                                        "int",   "uint",   "long",     "ulong",
+                                                        "float", "double", "longlong", "ulonglong"};
+    const std::string name(list_[i].text);
+    const bool is_vector = (name.back() == '2' || name.back() == '4') &&
+                           elements.contains(list_[i].text.substr(0, name.size() - 1));
+    if (!is_vector || partner_[i + 1] == kNone || (i > 0 && is(i - 1, "<"))) return;
+    if (parts(i + 2, partner_[i + 1]).size() < 2) return;
+    report(list_[i], name + " has no constructor before C++20: write make_" + name + "(...) or " +
+                         name + "{...}");
+  }
+
+  // struct alignas(16) Name {}, struct {} __align__(16) Name and so on.
+  void note_aligned_class(std::size_t head, std::size_t open) {
+    bool is_aligned = false;
+    std::string_view name = scope_name(head, open);
+    const auto look = [&](std::size_t from, std::size_t end) {
+      for (std::size_t i = from; i < end; ++i)
+        is_aligned |= is(i, "alignas") || is(i, "aligned") || is(i, "__aligned__");
+    };
+    look(head, open);
+    if (partner_[open] == kNone) return;
+    std::size_t end = partner_[open] + 1;
+    while (end < list_.size() && !is(end, ";") && !is(end, "{")) ++end;
+    look(partner_[open] + 1, end);
+    if (name.empty() && list_[end - 1].is_identifier()) name = list_[end - 1].text;
+    if (is_aligned && !name.empty()) unit_.aligned_classes.emplace(name);
   }
 
   void close_scope(std::size_t i) {
@@ -311,6 +344,7 @@ class Rewriter : private Rule {
     }
     if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
       unit_.has_texture_template = true;
+    if (!unit_.cxx20 && in_function() && is(i + 1, "(")) check_vector_in_parentheses(i);
     if (const auto feature = unsupported_feature(t.text)) {
       report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
     }
@@ -326,10 +360,11 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  bool traced, const std::set<std::string>& to_inline) {
+                  bool traced, const std::set<std::string>& to_inline, bool cxx20) {
   Unit unit(source, file, simulator);
   unit.traced = traced;
   unit.to_inline = to_inline;
+  unit.cxx20 = cxx20;
   return Rewriter(unit).run();
 }
 

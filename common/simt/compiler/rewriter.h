@@ -93,14 +93,16 @@ struct Rewritten {
   bool has_inline_ptx = false;          ///< Then the text needs simt/ptx.h.
   bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
+  std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.
   Names names;
 };
 
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says
 /// otherwise. `simulator` is the folder of the simulator's headers, `traced` says that accesses will be, `to_inline` what has
-/// to be inlined (see struct_calls.h). Pure: reads and writes nothing else.
+/// to be inlined (see struct_calls.h), `cxx20` whether it is C++20 or later. Pure: reads and writes nothing else.
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {},
-                  bool traced = false, const std::set<std::string>& to_inline = {});
+                  bool traced = false, const std::set<std::string>& to_inline = {},
+                  bool cxx20 = true);
 
 /// A declaration to stand behind the text: names for the library, as check/device_variables.cpp reads them. Empty where it needs
 /// none.

@@ -24,10 +24,6 @@ bool is_recursive(const TreeDump& dump, const DumpedFunction& function) {
   return false;
 }
 
-bool runs_on_device(const DumpedFunction& function) {
-  return function.attributes.find("no_instrument_function") != std::string_view::npos;
-}
-
 bool is_lambda(const std::vector<std::string>& parts) {
   return parts.size() > 1 && parts[parts.size() - 2] == kLambda;
 }

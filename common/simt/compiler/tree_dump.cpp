@@ -170,7 +170,15 @@ void TreeDump::read_line(Text line, bool in_body) {
   Text type;
   if (const std::size_t key = line.find("struct "); key != Text::npos) {
     type = line.substr(key + 7);
-    type = type.substr(0, std::min(type.find("D."), type.find(' ')));
+    const std::size_t number = type.find("D.");
+    if (in_body && number != Text::npos) {
+      const std::size_t name = type.find(' ', number);
+      const bool is_object =
+          name + 1 < type.size() && type[name + 1] != '*' && type[name + 1] != '&';
+      if (is_object)
+        functions_.back().objects.insert(type.substr(0, std::min(number, type.find('<'))));
+    }
+    type = type.substr(0, std::min(number, type.find(' ')));
   }
   const bool is_static = line.starts_with("static ");
   for (std::size_t at = 0; (at = line.find("D.", at)) != Text::npos;) {

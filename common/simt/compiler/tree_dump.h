@@ -50,8 +50,14 @@ struct DumpedFunction {
   std::string_view file;  ///< of its first statement
   int first_line = 0;     ///< likewise
   std::vector<Mention> mentions;
+  std::set<std::string_view>
+      objects;  ///< the classes of local variables, without scopes and template arguments
   std::vector<Conversion> conversions;  ///< those of a number to a type with a name, in order
 };
+
+inline bool runs_on_device(const DumpedFunction& function) {
+  return function.attributes.find("no_instrument_function") != std::string_view::npos;
+}
 
 /// The functions of one dump. Everything points into the text, which has to outlive this.
 class TreeDump {

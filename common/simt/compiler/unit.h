@@ -65,12 +65,14 @@ struct Unit {
   std::multimap<std::string_view, std::size_t>
       shared_names;                         ///< where each `__shared__` variable stands
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
+  std::set<std::string> aligned_classes;    ///< of the program
   std::vector<std::size_t> atomics;         ///< calls that mark_same_address() looks at in the end
   bool has_texture_template = false;        ///< the program has a class of that name
   bool has_inline_ptx = false;
   bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes
   bool traced = false;                           ///< not --fast
   std::set<std::string> to_inline;               ///< names of functions; see rewrite()
+  bool cxx20 = true;                             ///< or later
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
 };
 

@@ -3,46 +3,62 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "exec/switching.h"
 #include "exec/worker.h"
 
 namespace simt::engine {
 
-void Worker::begin_block(const Grid& grid, uint3 block_index) {
+void Worker::begin_launch(const Grid& grid) {
   grid_ = &grid;
   pool_ = &pools_[has_large_stacks];
-  aborted_ = false;
-  grid_wait_ = false;
-  simt_block_index = block_index;
+  is_clean_ = false;
   simt_block_extent = grid.block;
   simt_grid_extent = grid.grid;
-  monitor.begin_block(
-      {block_index, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
+  thread_count_ = grid.block.x * grid.block.y * grid.block.z;
+  knows_threads_ &=
+      grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
+  extent_ = grid.block;
+  monitor.begin_launch({{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
+}
+
+// A grid may have two thousand million blocks: what is the same for all is set once, and each number is stored as it is
+// loaded later, since the CPU waits where a wide load meets narrow stores.
+void Worker::begin_block(uint64_t number) {
+  const Grid& grid = *grid_;
+  uint64_t x = number, y = 0, z = 0;
+  if (number >= grid.grid.x) {
+    const uint64_t row = number / grid.grid.x;
+    x = number % grid.grid.x, y = row % grid.grid.y, z = row / grid.grid.y;
+  }
+  aborted_ = false;
+  grid_wait_ = false;
+  simt_block_index.x = static_cast<unsigned>(x);
+  simt_block_index.y = static_cast<unsigned>(y);
+  simt_block_index.z = static_cast<unsigned>(z);
+  traced_ = grid.traced && (grid.stride == 1 || number % grid.stride == 0);
+  monitor.begin_block(simt_block_index.x, simt_block_index.y, simt_block_index.z,
+                      std::exchange(is_clean_, false));
   async.begin_block();
   warp_count_ = 0;
   entry_pc_ = 0;
-  traced_ = grid.traced && monitor.block.linear() % grid.stride == 0;
   hang_watch_.begin(clock_);
   patience_.begin(clock_);
 }
 
 void Worker::begin_warps() {
-  const Grid& grid = *grid_;
-  const unsigned threads = grid.block.x * grid.block.y * grid.block.z;
-  warp_count_ = (threads + kLanes - 1) / kLanes;
-  const bool knows_threads =
-      grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
-  extent_ = grid.block;
+  warp_count_ = (thread_count_ + kLanes - 1) / kLanes;
   while (warps_.size() < warp_count_) warps_.push_back(new Warp);
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
-    const unsigned lanes = std::min(threads - w * kLanes, unsigned{kLanes});
+    const unsigned lanes = std::min(thread_count_ - w * kLanes, unsigned{kLanes});
     warp.reset(w, lanes);
-    for (unsigned i = 0; i < lanes && !knows_threads; ++i) {
+    for (unsigned i = 0; i < lanes && !knows_threads_; ++i) {
       warp.thread[i] = monitor.block.thread(w * kLanes + i);
     }
   }
+  knows_threads_ = true;
 }
 
 // After a fault: the lanes are dropped where they stand.
@@ -62,8 +78,8 @@ void Worker::abandon_block() {
   }
 }
 
-bool Worker::run_block(const Grid& grid, uint3 block_index) {
-  begin_block(grid, block_index);
+bool Worker::run_block(uint64_t number) {
+  begin_block(number);
   const bool ended = run_warps();
   if (!ended) abandon_block();
   return ended;
@@ -82,6 +98,7 @@ bool Worker::run_warps() {
     bool ran = false;
     uint32_t live = 0;
     bool all_at_barrier = true;
+    bool are_passed = traced_;
     for (unsigned w = 0; w < warp_count_; ++w) {
       Warp& warp = *warps_[w];
       if (warp.live & ~(warp.at_barrier | warp.at_collective)) {
@@ -90,9 +107,13 @@ bool Worker::run_warps() {
         if (aborted_) return false;
       }
       live |= warp.live;
+      are_passed &= warp.was_passed;
       all_at_barrier &= warp.at_barrier == warp.live;
     }
-    if (!live) return true;
+    if (!live) {
+      is_clean_ = are_passed;
+      return true;
+    }
     if (all_at_barrier) {
       if (!open_barrier()) return false;
     } else if (!ran) {

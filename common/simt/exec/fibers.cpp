@@ -13,16 +13,47 @@ constexpr uint64_t kKernelEntry = 128;
 
 }  // namespace
 
-void Worker::fiber_entry() { running->lane_main(); }
-
-// What a fiber does: it runs one lane.
-void Worker::lane_main() {
-  if (!is_loop_) {
-    grid_->entry(grid_->closure);
-  } else if (run_threads()) {
-    leave_to_main();
+// What a fiber does: it runs one lane, or several that do not wait, one after another. As many calls as returns, so that the
+// CPU predicts those of the main stack.
+void Worker::fiber_entry() {
+  Worker* const worker = running;
+  const Grid& grid = *worker->grid_;
+  if (!worker->is_loop_) {
+    do {
+      grid.entry(grid.closure);
+      if (running) worker->exit_lane();
+      running = worker;
+    } while (worker->lane_ >= 0);
+  } else if (!worker->run_threads()) {
+    worker->exit_lane();
   }
-  exit_lane();
+  worker->lane_ = -1;
+  Context unused;
+  switch_context(unused, worker->main_, 0);
+}
+
+// The running lane has exited, and has not stopped before. Where the next is a lane that is to start now, or there is nobody
+// after lanes that have all run so, fiber_entry() goes on: true. Until then `running` is nullptr, and the hooks do nothing.
+bool Worker::passes_on(Warp& warp, int lane, uint64_t pc) {
+  warp.has_stray |= !pc || cursor_ != warp.queue.length || warp.trail.length[lane];
+  if (!pc) return false;
+  Fiber* const fiber = warp.fiber[lane];
+  if (warp.pending) {
+    const int next = next_lane(warp, lane);
+    warp.fiber[next] = fiber;
+    warp.context[next] = fiber->first;
+    prepare(warp, next);
+  } else {
+    if (warp.live || !warp.is_passed()) return false;
+    ++clock_;
+    warp.group = 0;
+    warp.was_passed = true;
+    pool_->give_back(*fiber);
+    lane_ = -1;
+  }
+  warp.context[lane] = nullptr;
+  running = nullptr;
+  return true;
 }
 
 // The running lane has exited. It leaves its frames behind as they are: to return from them would cost the CPU more
@@ -36,6 +67,7 @@ void Worker::exit_lane(uint64_t pc) {
     warp.checks.captured[lane] = value_at(warp.address[lane], warp.size[lane]);
   warp.key[lane] = kNotWaiting;
   warp.live &= ~(1u << lane);
+  if (warp.group_key == kStart && passes_on(warp, lane, pc)) return;
   pool_->give_back(*warp.fiber[lane]);
   warp.context[lane] = nullptr;
   const int next = next_lane(warp, lane);

@@ -11,6 +11,7 @@ Patience::Verdict Patience::look(uint64_t clock, uint64_t times) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   const uint64_t now =
       static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec) + 1;
+  is_watched_ = true;
   const uint64_t moves = moves_.load(std::memory_order_relaxed);
   if (is_over_) return Verdict::give_up;
   if (!since_ || moves != seen_) {

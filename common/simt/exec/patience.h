@@ -13,11 +13,10 @@ class Patience {
   enum class Verdict : uint8_t { go_on, tell, give_up };
 
   // The launch begins, or has come to something new.
-  static void move() { moves_.fetch_add(1, std::memory_order_relaxed); }
-  static void begin_launch() {
-    told_ = is_over_ = false;
-    move();
+  static void move() {
+    if (is_watched_.load(std::memory_order_relaxed)) moves_.fetch_add(1, std::memory_order_relaxed);
   }
+  static void begin_launch() { told_ = is_over_ = is_watched_ = false; }
 
   // True once a launch: who comes first says that it is still at work.
   static bool begins_to_tell() { return !told_.exchange(true); }
@@ -38,7 +37,8 @@ class Patience {
   static constexpr uint64_t kEvery = uint64_t{1} << 16;
   static inline std::atomic<uint64_t> moves_{0};
   static inline std::atomic<bool> told_{false}, is_over_{false};
-  uint64_t seen_ = 0, since_ = 0;  // nanoseconds
+  static inline std::atomic<bool> is_watched_{false};  // some worker has looked at this launch
+  uint64_t seen_ = 0, since_ = 0;                      // nanoseconds
 };
 
 }  // namespace simt::engine

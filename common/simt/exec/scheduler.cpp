@@ -95,8 +95,15 @@ uint32_t lanes_for(const Warp& warp, uint32_t group, StopReason what) {
 // The lanes that make the next warp instruction together, the first of them returned; -1 if no lane
 // can run. A group that stands at an access has been counted.
 int Worker::form_group(Warp& warp) {
-  warp.group = 0;
   ++clock_;
+  if (!warp.has_begun) {
+    warp.has_begun = true;
+    ++warp.progress.steps;
+    warp.group = warp.live;
+    warp.group_key = kStart;
+    return 0;
+  }
+  warp.group = 0;
   for (;;) {
     const uint64_t key = next_key(warp);
     if (key == kNotWaiting) {

@@ -60,6 +60,7 @@ void Worker::leave_loop() {
   for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
   warp_->fiber[lane_] = loop_fiber_;
   warp_->context[lane_] = loop_fiber_->first;  // there is one
+  warp_->has_begun = true;
   warp_->group = warp_->live;
   warp_->pending = warp_->live & (warp_->live - 1);
 }

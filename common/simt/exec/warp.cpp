@@ -1,6 +1,7 @@
 #include "exec/warp.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace simt::engine {
 
@@ -9,12 +10,24 @@ void Calls::reset() {
   std::fill_n(path, kLanes, 0);
 }
 
-void Trail::reset(const uint64_t* key) {
-  std::copy_n(key, kLanes, position);
+void Trail::reset() {
   std::fill_n(length, kLanes, 0);
   std::fill_n(hash, kLanes, 0);
   std::fill_n(queue_begin, kLanes, 0);
   std::fill_n(queue_end, kLanes, 0);
+}
+
+// Where the lanes stand.
+void Warp::reset_arrays(unsigned lanes) {
+  if (!std::exchange(was_passed, false)) {
+    std::fill_n(key, kLanes, kNotWaiting);
+    std::fill_n(stop, kLanes, StopReason::resume);
+    std::fill_n(path, kLanes, 0);
+    trail.reset();
+    calls.reset();
+  }
+  std::fill_n(key, lanes, kStart);
+  std::fill_n(trail.position, lanes, kStart);
 }
 
 void Warp::reset(unsigned number, unsigned lanes) {
@@ -23,15 +36,10 @@ void Warp::reset(unsigned number, unsigned lanes) {
   group = pending = at_barrier = at_collective = 0;
   waking = entering = updating = outside_kernel = constructing = 0;
   together = ahead = 0;
-  runs_ahead = has_pieces = has_waited = false;
+  runs_ahead = has_pieces = has_waited = has_begun = has_stray = false;
   queue.length = 0;
   group_key = 0;
-  std::fill_n(key, kLanes, kNotWaiting);
-  std::fill_n(key, lanes, make_key(0, 1));
-  std::fill_n(stop, kLanes, StopReason::resume);
-  std::fill_n(path, kLanes, 0);
-  trail.reset(key);
-  calls.reset();
+  reset_arrays(lanes);
   copies.reset();
   atomics.reset();
   progress.reset();

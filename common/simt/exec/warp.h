@@ -24,9 +24,11 @@ static_assert(static_cast<int>(StopReason::load) == static_cast<int>(Access::loa
 // A lane's key: what orders the waiting lanes. The smallest goes first: the deepest call, then the lowest program counter.
 inline constexpr uint64_t kNotWaiting = ~uint64_t{0};
 inline constexpr unsigned kMostDepth = 0xfffe;
-inline uint64_t make_key(unsigned depth, uint64_t pc) {
+inline constexpr uint64_t make_key(unsigned depth, uint64_t pc) {
   return static_cast<uint64_t>(kMostDepth - depth) << 48 | pc;
 }
+// Of a lane that has not run yet.
+inline constexpr uint64_t kStart = make_key(0, 1);
 inline uint64_t key_pc(uint64_t key) { return key & 0xffff'ffff'ffff; }
 
 // When the compiler lets one lane do an atomic operation for all that name its address.
@@ -129,7 +131,7 @@ struct Trail {
   uint32_t hash[kLanes];
   uint8_t length[kLanes];
 
-  void reset(const uint64_t* key);
+  void reset();
 };
 
 // Asynchronous copies.
@@ -213,6 +215,11 @@ struct Warp {
   // One place may load, store, and in different sizes: Hooks::access_pieces().
   bool has_pieces = false;
   bool has_waited = false;  // some lanes have been at a barrier or a collective
+  bool has_begun = false;   // its lanes have been let run
+  // The block before was passed: each lane came straight to the end of the kernel, the way of the first. Then the arrays are
+  // as they were when it began, but for the keys.
+  bool was_passed = false;
+  bool has_stray = false;  // of the lanes that have exited, one went another way
 
   Trail trail;
   LoadQueue queue;
@@ -230,6 +237,15 @@ struct Warp {
   Warp() { checks.thread = thread; }
   // A block begins, in which the warp has this number and so many lanes.
   void reset(unsigned number, unsigned lanes);
+
+  // Of lanes that have all exited without a stop: has none loaded, or gone another way than the first?
+  bool is_passed() const {
+    return runs_ahead && !has_stray && !queue.loads(queue.length) && !checks.has_wrong_index &&
+           deferred.empty();
+  }
+
+ private:
+  void reset_arrays(unsigned lanes);
 };
 
 }  // namespace simt::engine

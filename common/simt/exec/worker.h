@@ -66,8 +66,10 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Runs a block to its end, or until a fault stops it; false if it did.
-  bool run_block(const Grid& grid, uint3 block_index);
+  // On the OS thread that runs it. The grid stays until the next launch.
+  void begin_launch(const Grid& grid);
+  // Runs the block with this linear number to its end, or until a fault stops it; false if it did.
+  bool run_block(uint64_t number);
 
   Monitor monitor;
   AsyncState async;
@@ -115,9 +117,9 @@ class Worker {
   uint64_t wake(Warp& warp, int lane);
   void switch_to(Warp& warp, int lane);
   void leave_to_main();
-  void lane_main();
-  // Returns to nobody. `pc` is where the kernel says that it is left, 0 if it does not.
+  // `pc` is where the kernel says that it is left; without it this returns to nobody.
   void exit_lane(uint64_t pc = 0);
+  bool passes_on(Warp& warp, int lane, uint64_t pc);
   uint64_t last_before_exit() const;
   static void fiber_entry();
   void note_entry(int lane, uint64_t pc);
@@ -138,7 +140,7 @@ class Worker {
   bool resolve_collectives(Warp& warp);
 
   // block.cpp
-  void begin_block(const Grid& grid, uint3 block_index);
+  void begin_block(uint64_t number);
   void begin_warps();
   bool run_warps();
   void abandon_block();
@@ -175,16 +177,19 @@ class Worker {
   int lane_ = -1;         // running now; -1: none, the OS thread's own stack
   Context main_ = nullptr;
   bool aborted_ = false;
+  bool is_clean_ = false;  // the block before has been passed: see Warp::was_passed
   bool gets_on_ = false;   // a warp came to new addresses, since that was looked at
   bool traced_ = false;    // this block
   uint64_t entry_pc_ = 0;  // what the kernel's own call is known by; 0: not known yet
   uint64_t clock_ = 0;
 
   std::vector<Warp*> warps_;  // made once, used by block after block
-  uint3 extent_{};            // of the block whose threads they know
-  unsigned warp_count_ = 0;   // of this block
-  bool grid_wait_ = false;    // the barrier where the lanes gather is the grid's
-  FiberPool pools_[2];        // of small stacks and of large ones
+  uint3 extent_{};            // of the block
+  unsigned thread_count_ = 0;
+  bool knows_threads_ = false;  // the warps know the indices of their threads
+  unsigned warp_count_ = 0;     // of this block
+  bool grid_wait_ = false;      // the barrier where the lanes gather is the grid's
+  FiberPool pools_[2];          // of small stacks and of large ones
   FiberPool* pool_ = pools_;
   void* signal_stack_ = nullptr;
   const std::vector<symbols::Guard>& guards_;

@@ -73,7 +73,7 @@ const Texture& checked(cudaTextureObject_t object, const detail::TextureCall& ca
   }
   if (text) engine::Hooks::trap(text, pc, engine::Fault::Kind::trap, address);
   // What a launch reads through a texture is not among what makes it the repetition of another.
-  engine::Hooks::show_effect();
+  engine::Hooks::note_texture();
   static std::atomic<bool> noted{false};
   if (!noted.load(std::memory_order_relaxed)) [[unlikely]] {
     const HostMemory bookkeeping;

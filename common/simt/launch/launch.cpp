@@ -180,8 +180,15 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   } else {
     memory::note_stored_anywhere();
   }
+  record.launch.reads_textures = footprint.reads_textures();
   for (const SharedWrite& write : footprint.shared_writes())
     unsynchronized::note(write.first, write.end, kernel);
+  if (config.has_virtual) {
+    Fault fault;
+    fault.kind = Fault::Kind::virtual_parameter;
+    fault.pc = grid.kernel ? grid.kernel + 1 : kernel_pc;  // inside, as that of an access
+    faults.push_back(fault);
+  }
   drop_needless(faults, tested_atomics, config.grid);
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);

@@ -97,15 +97,12 @@ void Pool::take_blocks(Worker& worker) {
 }
 
 void Pool::run_blocks(Worker& worker) {
-  const dim3 extent = grid_->grid;
+  worker.begin_launch(*grid_);
   for (;;) {
     const uint64_t block = next_block_.fetch_add(1, std::memory_order_relaxed);
     if (block >= block_count_) return;
-    const uint3 index{static_cast<unsigned>(block % extent.x),
-                      static_cast<unsigned>(block / extent.x % extent.y),
-                      static_cast<unsigned>(block / extent.x / extent.y)};
     if (grid_->barrier) grid_->barrier->begin(block);
-    const bool ended = worker.run_block(*grid_, index);
+    const bool ended = worker.run_block(block);
     if (grid_->barrier) grid_->barrier->leave(block, !ended);
     grid_->hang_vote->move();
     if (ended) Patience::move();

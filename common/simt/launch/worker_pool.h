@@ -50,9 +50,9 @@ class Pool {
   std::deque<std::unique_ptr<Worker>> workers_;  // [0] stays empty
   std::deque<std::pair<std::thread::id, std::unique_ptr<Worker>>> callers_;
   const Grid* grid_ = nullptr;
-  std::atomic<uint64_t> next_block_{0};
   uint64_t block_count_ = 0;
-  uint64_t generation_ = 0;
+  alignas(64) std::atomic<uint64_t> next_block_{0};  // what all write, apart from what they read
+  alignas(64) uint64_t generation_ = 0;
   size_t helpers_wanted_ = 0;
   size_t working_ = 0;
 };

@@ -17,6 +17,7 @@ void Footprint::note_shared_write(uint64_t base, uint64_t first, uint64_t end) {
 
 void Footprint::add(const Footprint& other) {
   shown_ |= other.shown_;
+  reads_textures_ |= other.reads_textures_;
   for (const Touched& t : other.touched_) {
     if (t.read) note(t.base, false);
     if (t.written) note(t.base, true);

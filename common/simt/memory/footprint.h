@@ -34,6 +34,8 @@ class Footprint {
   void note_shared_write(uint64_t base, uint64_t first, uint64_t end);
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory
   bool shown() const { return shown_; }
+  void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
+  bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
   const std::vector<SharedWrite>& shared_writes() const { return shared_writes_; }
   void add(const Footprint& other);
@@ -43,6 +45,7 @@ class Footprint {
   std::vector<Touched> touched_;
   std::vector<SharedWrite> shared_writes_;
   bool shown_ = false;
+  bool reads_textures_ = false;
 };
 
 }  // namespace simt::engine

@@ -10,8 +10,11 @@
 
 namespace simt::engine {
 
-void Monitor::begin_block(const BlockContext& context) {
-  block = context;
+void Monitor::begin_launch(const BlockContext& context) { block = context; }
+
+void Monitor::begin_block(unsigned x, unsigned y, unsigned z, bool is_clean) {
+  block.index.x = x, block.index.y = y, block.index.z = z;
+  if (is_clean) return global_checker.begin_block();
   shared_checker.begin_block();
   thread_checker.races.begin_block();
   thread_order_.begin_block();

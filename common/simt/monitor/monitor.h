@@ -27,7 +27,9 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  void begin_block(const BlockContext& context);
+  void begin_launch(const BlockContext& context);
+  // `is_clean`: nothing has been observed since the block before began, in the same launch.
+  void begin_block(unsigned x, unsigned y, unsigned z, bool is_clean);
   // All threads of the block have met at a barrier, or some at one of their own: what comes is ordered behind.
   void next_interval();
 

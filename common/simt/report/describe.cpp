@@ -436,6 +436,15 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   "`new (place) T(...)`.";
       f.address = 0;
       break;
+    case Kind::virtual_parameter:
+      f.kind = "device-access";
+      f.severity = Severity::warning;
+      f.message = "the kernel " + kernel + " at " + at.text() +
+                  " takes an object with virtual functions by value: the host has made it, so it "
+                  "points to the host's virtual functions, which a kernel cannot call, and CUDA "
+                  "allows no such parameter. Hand over its members, or make the object in the "
+                  "kernel.";
+      break;
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;

@@ -101,6 +101,7 @@ void write(JsonWriter& json, const Record& record) {
   write(json, "grid", launch.grid);
   write(json, "block", launch.block);
   json.value("traced_blocks", launch.traced_blocks);
+  if (launch.reads_textures) json.value("reads_textures", true);
   write(json, launch.counts);
   json.begin_array("lines");
   for (const LineCounts& line : launch.lines) {

@@ -695,3 +695,42 @@ template <int N> __device__ float sum(const float* p) { float s = 0, x; for (int
 __global__ void k(float* p) { *p = sum<4>(p + 1); }
 //- asm on the host: accepted
 void f() { asm volatile("nop"); }
+//- shuffle of numbers: accepted
+enum E { A };
+__global__ void k(int* p, float* f, char* c, bool* b) {
+  *p = __shfl_sync(~0u, A, 0); *f = __shfl_up_sync(~0u, *f, 1); *c = __shfl_down_sync(~0u, *c, 1); *b = __shfl_xor_sync(~0u, *b, 1);
+}
+//- shuffle of a pointer: refused 1:49 no matching function for call to '__shfl_sync(unsigned int, int*&, int)'
+__global__ void k(int* p) { int* q = __shfl_sync(~0u, p, 0); *q = 1; }
+//- shuffle of a struct: refused 1:53 no matching function for call to '__shfl_down_sync(unsigned int, float2&, int)'
+__global__ void k(float2* p) { *p = __shfl_down_sync(~0u, *p, 1); }
+//- match of numbers: accepted
+__global__ void k(unsigned* p, float f, long long i) { *p = __match_any_sync(~0u, f) + __match_any_sync(~0u, i); }
+//- match of a pointer: refused 1:55 no matching function for call to '__match_any_sync(unsigned int, unsigned int*&)'
+__global__ void k(unsigned* p) { *p = __match_any_sync(~0u, p); }
+//- load through the cache of numbers and vectors: accepted
+__global__ void k(const float4* p, const char2* c, const double* d, float* o) { *o = __ldg(p).x + __ldg(c).y + __ldcs(d); __stcg(o, *o); }
+//- load through the cache of a struct: refused 2:52 no matching function for call to '__ldg(const S*&)'
+struct S { int a, b; };
+__global__ void k(const S* p, int* o) { S s = __ldg(p); *o = s.a; }
+//- load through the cache of a float3: refused 1:42 no matching function for call to '__ldg(float3*&)'
+__global__ void k(float3* p) { *p = __ldg(p); }
+//- load through the cache of a bool: refused 1:40 no matching function for call to '__ldg(bool*&)'
+__global__ void k(bool* p) { *p = __ldg(p); }
+//- load through the cache of a pointer: refused 1:48 no matching function for call to '__ldg(int* const*&)'
+__global__ void k(int* const* p) { **p = *__ldg(p); }
+//- store through the cache of a struct: refused 2:33 no matching function for call to '__stcs(S*&, S&)'
+struct S { int a; };
+__global__ void k(S* p) { __stcs(p, *p); }
+//- vector in parentheses: refused 1:37 float4 has no constructor before C++20: write make_float4(...) or float4{...}
+__global__ void k(float4* p) { *p = float4(1, 2, 3, 4); }
+//- vector in braces, or copied: accepted
+__global__ void k(float4* p) { *p = float4{1, 2, 3, 4}; p[1] = float4(p[2]); p[3] = float4(); }
+//- array of a variable length in a kernel: refused 1:44 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
+__global__ void k(float* p, int n) { float s[n]; s[0] = *p; *p = s[n - 1]; }
+//- array of a constant length in a kernel: accepted
+__global__ void k(float* p) { const int n = 4; float s[n]; s[0] = *p; *p = s[n - 1]; }
+//- thread_local variable in a kernel: refused 1:29 device code has no thread_local variables: a local variable is each thread's own
+__global__ void k(int* p) { thread_local int x; *p = x; }
+//- kernel that is noexcept: refused 1:26 the kernel 'k' cannot be noexcept: take that word away
+__global__ void k(int n) noexcept {}

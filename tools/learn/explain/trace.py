@@ -234,6 +234,9 @@ class Kernel:
         """The totals of the kernel, or of one of its lines."""
         return Totals(self.counts if file is None else self.lines[file][line])
 
+    def reads_textures(self):
+        return any(launch.get("reads_textures") for launch in self.launches)
+
     def geometry(self):
         """Of all launches: how many blocks, how many warps; and the threads of the first one's block."""
         blocks = warps = 0

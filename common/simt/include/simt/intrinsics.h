@@ -71,6 +71,33 @@ SIMT_INLINE T from_bits(uint64_t bits) {
   return value;
 }
 
+template <class T, int mantissa>
+struct NarrowFloat;
+template <class T, class Half>
+struct NarrowPair;
+template <class T, int mantissa>
+std::true_type narrow(const NarrowFloat<T, mantissa>*);
+template <class T, class Half>
+std::true_type narrow(const NarrowPair<T, Half>*);
+std::false_type narrow(const volatile void*);
+template <class T>
+inline constexpr bool is_narrow = decltype(narrow(static_cast<T*>(nullptr)))::value;
+
+/// There if CUDA has shuffles of a T: not of a pointer or a struct.
+template <class T>
+using Exchanged = std::enable_if_t<std::is_arithmetic_v<T> || is_narrow<T> ||
+                                   (std::is_enum_v<T> && std::is_convertible_v<T, int>)>;
+
+/// There if CUDA has loads and stores of a T with a cache hint.
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+template <class T>
+using Hinted = std::enable_if_t<
+    (std::is_arithmetic_v<T> && !std::is_volatile_v<T> && !std::is_same_v<T, bool>) ||
+    is_narrow<T> ||
+    is_one_of<T, char2, char4, uchar2, uchar4, short2, short4, ushort2, ushort4, int2, int4, uint2,
+              uint4, float2, float4, double2, longlong2, ulonglong2>>;
+
 SIMT_INLINE uint64_t warp_collective(CollectiveOp op, unsigned mask, uint64_t value,
                                      int operand = 0, int width = 32) {
   return in_place([=](int call) __attribute__((always_inline)) {
@@ -86,25 +113,25 @@ SIMT_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
 }
 
 // A float is sign-extended nowhere: the bits travel.
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
   using namespace simt::detail;
   return from_bits<T>(
       warp_collective(CollectiveOp::shuffle_index, mask, to_bits(value), lane, width));
 }
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   using namespace simt::detail;
   return from_bits<T>(warp_collective(CollectiveOp::shuffle_up, mask, to_bits(value),
                                       static_cast<int>(delta), width));
 }
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   using namespace simt::detail;
   return from_bits<T>(warp_collective(CollectiveOp::shuffle_down, mask, to_bits(value),
                                       static_cast<int>(delta), width));
 }
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   using namespace simt::detail;
   return from_bits<T>(
@@ -127,12 +154,12 @@ SIMT_INLINE int __uni_sync(unsigned mask, int predicate) {
   using namespace simt::detail;
   return static_cast<int>(warp_collective(CollectiveOp::vote_uniform, mask, predicate != 0));
 }
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value) {
   using namespace simt::detail;
   return static_cast<unsigned>(warp_collective(CollectiveOp::match_any, mask, to_bits(value)));
 }
-template <class T>
+template <class T, class = simt::detail::Exchanged<T>>
 SIMT_INLINE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   using namespace simt::detail;
   auto all = static_cast<unsigned>(warp_collective(CollectiveOp::match_all, mask, to_bits(value)));
@@ -206,43 +233,43 @@ SIMT_INLINE void* __cvta_local_to_generic(size_t p) { return reinterpret_cast<vo
 SIMT_INLINE void __prof_trigger(int) {}
 
 // Loads and stores with a cache hint are plain accesses to the counters.
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldg(const T* address) {
   return *address;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldcg(const T* address) {
   return *address;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldca(const T* address) {
   return *address;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldcs(const T* address) {
   return *address;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldlu(const T* address) {
   return *address;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE T __ldcv(const T* address) {
   return *const_cast<const volatile T*>(address);
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE void __stcg(T* address, T value) {
   *address = value;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE void __stcs(T* address, T value) {
   *address = value;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE void __stwb(T* address, T value) {
   *address = value;
 }
-template <class T>
+template <class T, class = simt::detail::Hinted<T>>
 SIMT_INLINE void __stwt(T* address, T value) {
   *address = value;
 }
