@@ -121,10 +121,10 @@ class Device {
 };
 
 template <class T>
-bool same(T a, T b, bool nearly) {
+bool same(T a, T b, bool nearly, double slack) {
   if constexpr (std::is_floating_point_v<T>) {
     if (a != a || b != b) return a != a && b != b;
-    if (nearly) return a == b || std::fabs(a - b) <= 1e-5 * std::fabs(b);
+    if (nearly) return a == b || std::fabs(a - b) <= 1e-5 * std::fabs(b) + slack;
   }
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
@@ -150,9 +150,11 @@ bool check() {
   compute<Op><<<(n + 127) / 128, 128>>>(first.get(), second.get(), third.get(), result.get(), n);
   result.read(d);
   const bool nearly = std::strstr(Op::name, "approx") || std::strstr(Op::name, "full");
+  // PTX bounds the absolute error of these.
+  const double slack = std::strstr(Op::name, "sin_") || std::strstr(Op::name, "cos_") ? 1e-6 : 0;
   for (int i = 0; i < n; ++i) {
     const D expected = Op::expect(a[i], b[i], c[i]);
-    if (same(d[i], expected, nearly)) continue;
+    if (same(d[i], expected, nearly, slack)) continue;
     std::printf("FAILED: %s, case %d of %d: %.9g instead of %.9g\n", Op::name, i, n, double(d[i]),
                 double(expected));
     return false;

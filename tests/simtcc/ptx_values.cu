@@ -244,10 +244,15 @@ OP3(prmt_ecr, "prmt.b32.ecr %0, %1, %2, %3;", u32, "r", u32, "r", u32, "r", u32,
     by_byte(a, b, [&](int i) { return i > int(c & 3) ? int(c & 3) : i; }))
 OP3(prmt_rc16, "prmt.b32.rc16 %0, %1, %2, %3;", u32, "r", u32, "r", u32, "r", u32, "r",
     by_byte(a, b, [&](int i) { return int(c & 1) * 2 + i % 2; }))
+// Beyond 255, which PTX does not have, as an H200 does it.
+template <class T>
+int place(u32 value) {
+  return int(sizeof(T) == 4 ? value & 255 : value < 255 ? value : 255);
+}
 // bit by bit, as the manual's pseudo-code has it
 template <class T>
 T extract(T a, u32 position, u32 length) {
-  const int msb = int(sizeof(T)) * 8 - 1, pos = int(position & 255), len = int(length & 255);
+  const int msb = int(sizeof(T)) * 8 - 1, pos = place<T>(position), len = place<T>(length);
   const bool is_signed = std::is_signed_v<T>;
   const bool sign = is_signed && len && (u64(a) >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1);
   u64 d = 0;
@@ -257,7 +262,7 @@ T extract(T a, u32 position, u32 length) {
 }
 template <class T>
 T insert(T a, T b, u32 position, u32 length) {
-  const int msb = int(sizeof(T)) * 8 - 1, pos = int(position & 255), len = int(length & 255);
+  const int msb = int(sizeof(T)) * 8 - 1, pos = place<T>(position), len = place<T>(length);
   u64 d = b;
   for (int i = 0; i < len && pos + i <= msb; ++i)
     d = (d & ~(u64(1) << (pos + i))) | (u64(a) >> i & 1) << (pos + i);
@@ -445,8 +450,14 @@ OP1(div_full, "div.full.f32 %0, %1, 4.0;", float, "f", float, "f", a / 4)
 NEAR(rcp_approx, "rcp.approx.ftz.f32", ftz(1 / ftz(a)))
 NEAR(sqrt_approx, "sqrt.approx.f32", std::sqrt(a))
 NEAR(rsqrt_approx, "rsqrt.approx.f32", 1 / std::sqrt(a))
-NEAR(sin_approx, "sin.approx.f32", std::sin(a))
-NEAR(cos_approx, "cos.approx.ftz.f32", std::cos(ftz(a)))
+// Beyond pi they are less exact.
+#define NEAR_PI(NAME, op, function)                                                                \
+  OP1(NAME,                                                                                        \
+      "{ .reg .f32 t; .reg .pred p; abs.f32 t, %1; setp.le.f32 p, t, 0f40490FDB; selp.f32 t, %1, " \
+      "0f00000000, p; " op " %0, t; }",                                                            \
+      float, "f", float, "f", function(std::fabs(a) <= 3.14159274f ? ftz(a) : 0.0f))
+NEAR_PI(sin_approx, "sin.approx.ftz.f32", std::sin)
+NEAR_PI(cos_approx, "cos.approx.ftz.f32", std::cos)
 NEAR(ex2_approx, "ex2.approx.ftz.f32", ftz(std::exp2(ftz(a))))
 NEAR(lg2_approx, "lg2.approx.f32", std::log2(a))
 NEAR(tanh_approx, "tanh.approx.f32", std::tanh(a))

@@ -122,12 +122,19 @@ SIMT_PRMT(ecr, 0x0000, 0x1110, 0x2210, 0x3210)
 SIMT_PRMT(rc16, 0x1010, 0x3232, 0x1010, 0x3232)
 #undef SIMT_PRMT
 
+/// A position or a length in a value of type T. PTX has them up to 255 only; of larger ones the H200 takes the lowest 8
+/// bits where the value has 32 bits, and takes them as they are where it has 64.
+template <class T>
+SIMT_INLINE u32 up_to_255(u32 value) {
+  if constexpr (sizeof(T) == 4) return value & 0xff;
+  return value < 0xff ? value : 0xff;
+}
 /// `length` bits from `position` on; bits beyond the highest are zeros, or the sign.
 template <class T>
 [[gnu::noinline]] SIMT_UNTRACED inline T extracted(T value, u32 position, u32 length) {
   constexpr u32 kBits = sizeof(T) * 8;
-  position &= 0xff;
-  length &= 0xff;
+  position = up_to_255<T>(position);
+  length = up_to_255<T>(length);
   if (length == 0) return 0;
   const T shifted = simt::detail::shifted_right(value, position);
   if (position + length >= kBits && position >= kBits) return shifted;
@@ -143,8 +150,9 @@ SIMT_INLINE void bfe(R&& target, A a, B position, C length) {
 /// The lowest `length` bits of a in b, from `position` on.
 template <class T, class R, class A, class B, class C, class D>
 SIMT_INLINE void bfi(R&& target, A a, B b, C position, D length) {
-  const u32 at = get<u32>(position) & 0xff;
-  const T ones = static_cast<T>(simt::detail::shifted_left(T{1}, get<u32>(length) & 0xff) - 1);
+  const u32 at = up_to_255<T>(get<u32>(position));
+  const T ones =
+      static_cast<T>(simt::detail::shifted_left(T{1}, up_to_255<T>(get<u32>(length))) - 1);
   const T mask = simt::detail::shifted_left(ones, at);
   set(target,
       static_cast<T>((get<T>(b) & ~mask) | (simt::detail::shifted_left(get<T>(a), at) & mask)));
