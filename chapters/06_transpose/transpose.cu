@@ -509,7 +509,7 @@ enum class Evict { normally, first, last };
 /// Loads 16 bytes; or 4, and asks L2 to fetch the aligned 256 bytes that contain them (section 8 says why).
 template <Evict EVICT, class T>
 __device__ T load(const T* from) {
-#if __CUDA_ARCH__ >= 800 && !defined(__SIMTCC__)  // the simulator has no PTX
+#if __CUDA_ARCH__ >= 800
   std::uint64_t policy = 0;
   if constexpr (EVICT == Evict::first) {
     asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));

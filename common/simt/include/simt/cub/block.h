@@ -4,6 +4,7 @@
 #pragma once
 
 #include <simt/cub/common.h>
+#include <simt/ptx_registers.h>
 
 namespace cub {
 
