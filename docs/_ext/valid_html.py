@@ -58,12 +58,21 @@ def repaired(body: str) -> str:
     body = re.sub(r"(<t[dh]\b[^>]*>)<p>((?:(?!</?p>).)*)</p>(?=</t[dh]>)", r"\1\2", body, flags=re.DOTALL)
     body = re.sub(r'<tr class="row-(?:odd|even)">', "<tr>", body)
     body = re.sub(r'(<t[dh] class="(?:head )?)text-([lr])(?:eft|ight)"', r'\1\2"', body)
+    body = re.sub(r'<table class="docutils[^"]*">.*?</table>', _numbers, body, flags=re.DOTALL)
     # A heading cell needs words; Sphinx writes an empty one above a column of symbols.
     return re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
 
 
 def _unbroken(found: re.Match) -> str:
     return f'<span class="pre whole">{found[1]}</span>' if len(found[1]) <= 24 else found[0]
+
+
+def _numbers(found: re.Match) -> str:
+    """A table of numbers: they stand on the right without a word of each cell."""
+    table = found[0]
+    if table.count('<td class="r">') < 100:
+        return table
+    return table.replace('<td class="r">', "<td>").replace('class="docutils', 'class="numbers docutils', 1)
 
 
 def _parameters(found: re.Match) -> str:
