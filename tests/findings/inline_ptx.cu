@@ -1,4 +1,6 @@
 // Faults of accesses that are written as inline PTX.
+#include <cstdint>
+
 #include "planted.h"
 
 namespace {
@@ -130,6 +132,25 @@ void ptx_wrong_space(bool fixed) {
   read_by_space<<<1, kN>>>(out.data(), fixed);
 }
 
+__global__ void read_by_address(int* out, bool right) {
+  __shared__ int tile[kN];
+  const unsigned t = threadIdx.x;
+  tile[t] = static_cast<int>(t);
+  const unsigned address = right
+                               ? shared_address(&tile[t])
+                               : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(&tile[t]));
+  int value;
+  asm volatile("ld.shared.u32 %0, [%1];"  // fault: ptx_generic_address
+               : "=r"(value)
+               : "r"(address));
+  out[t] = value;
+}
+
+void ptx_generic_address(bool fixed) {
+  OnDevice<int> out(kN);
+  read_by_address<<<1, kN>>>(out.data(), fixed);
+}
+
 __global__ void wait_for(int* out, unsigned threads) {
   asm volatile("bar.sync 0, %0;"  // fault: ptx_part_of_block
                ::"r"(threads)
@@ -174,6 +195,7 @@ const std::vector<Planted> kInlinePtx = {
     {"ptx_half_written", "uninitialized-shared", ptx_half_written, false},
     {"ptx_behind_tile", "out-of-bounds", ptx_behind_tile, false},
     {"ptx_wrong_space", "trap", ptx_wrong_space, false},
+    {"ptx_generic_address", "trap", ptx_generic_address, false},
     {"ptx_part_of_block", "trap", ptx_part_of_block, false},
     {"ptx_not_atomic", "global-race", ptx_not_atomic, false},
 };

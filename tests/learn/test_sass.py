@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 import unittest
 
 import fake
@@ -288,6 +289,19 @@ class Lines(unittest.TestCase):
             "line 5", 'line 4\n        /*0008*/ LDG.E R1, [R2] ;\n\t//## File "/k.cu", line 5'
         )
         self.assertEqual(lines.merged(self.kernel(), code.compiled(same, Report.PTXAS, "/k.cu")), [])
+
+    def test_inline_ptx_that_nvcc_puts_at_another_line_is_not_missed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "k.cu")
+            sass = self.SASS.replace("/k.cu", file)
+            for text, said in (('asm("ld.f32 %0, [%1];"\n    : "=f"(v));', 0), ("v = p[i];\nw = p[j];", 1)):
+                with open(file, "w", encoding="utf-8") as out:
+                    out.write("\n\n" + text)
+                kernel = self.kernel()
+                kernel.lines[file] = {4: kernel.lines["/k.cu"][4]}
+                kernel.examples_at = lambda *_: [{"space": "global", "access": "load", "size": 4}]
+                rows = lines.merged(kernel, code.compiled(sass, Report.PTXAS, file))
+                self.assertEqual(len(rows), said, rows)
 
     def test_a_file_without_instructions_is_passed_over(self):
         other = self.SASS.replace("/k.cu", "/other.cu")

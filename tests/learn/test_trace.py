@@ -381,6 +381,8 @@ class Rendering(Made):
         self.assertIn(words, self.render([self.launch(findings=[self.finding()])]))
         for kind in ("shared-race", "global-race", "uninitialized-shared", "uninitialized-global"):
             self.assertNotIn(words, self.render([self.launch(findings=[self.finding(kind)])]))
+        warned = self.finding("barrier-divergence", severity="warning")
+        self.assertNotIn(words, self.render([self.launch(findings=[warned])]))
         self.assertNotIn(words, self.render([self.launch()]))
 
     def test_a_terminal_wraps_what_findings_say(self):

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import re
 
 from sass import kinds
 
@@ -58,12 +59,31 @@ def _sentence(kernel, tables, file, line, space, access, requests):
         return ""
     (widths,) = compiled
     if not widths:
+        if _is_inline_ptx(file, line):  # nvcc gives it the line of the call
+            return ""
         elsewhere = "in registers, or in the load of another line" if access == "load" else "in that of another line"
         are = f"{requests:,} {space} {access} request{'' if requests == 1 else 's'}"
         return f"{are} above, no {access} instruction in the machine code: {elsewhere}"
     if min(widths) > max(seen):
         return f"{space} {access}s of {max(seen)} bits above, merged to {min(widths)} bits in the machine code"
     return ""
+
+
+def _is_inline_ptx(file, line):
+    """Whether the statement of this line, which is that of an instruction, is `asm`."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            lines = source.read().split("\n")
+    except OSError:
+        return False
+    statement = []
+    for text in reversed(lines[:line]):
+        statement.append(text)
+        if re.search(r"\basm\b|__asm__", text):
+            return True
+        if re.search(r"[;{}]\s*$", text) and len(statement) > 1:
+            break
+    return False
 
 
 def _widths(counted, space, access):

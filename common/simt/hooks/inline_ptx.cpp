@@ -13,7 +13,14 @@ uint64_t to_shared_window(const void* pointer) {
 
 void* from_shared_window(uint32_t address) {
   const engine::Worker* worker = engine::running;
-  return reinterpret_cast<void*>(worker ? worker->monitor.shared.from_window(address) : address);
+  if (!worker) return reinterpret_cast<void*>(uint64_t{address});
+  if (!worker->monitor.shared.is_near_window(address)) {
+    engine::Hooks::trap(
+        "an instruction for shared memory was given an address of another kind: "
+        "__cvta_generic_to_shared() makes one of a pointer",
+        SIMT_PC, engine::Fault::Kind::trap, address);
+  }
+  return reinterpret_cast<void*>(worker->monitor.shared.from_window(address));
 }
 
 void check_global(const void* pointer) {

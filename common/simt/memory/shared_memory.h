@@ -49,6 +49,14 @@ class SharedMemory {
     return reinterpret_cast<uint64_t>(dynamic) + (place - dynamic_window());
   }
 
+  // Whether an address of 32 bits is one of either memory, or so close to one that an index that is off by some leads there.
+  bool is_near_window(uint32_t address) const {
+    const auto behind =
+        static_cast<int64_t>(static_cast<int32_t>(address)) + int64_t{kWindowGap} / 2;
+    return behind >= 0 &&
+           behind < static_cast<int64_t>(dynamic_window() + kMaxDynamicShared + kWindowGap);
+  }
+
   // Words of both have one numbering, the static ones first.
   size_t words() const { return tls_size / 4 + kMaxDynamicShared / 4 + 2; }
   size_t word_of(uint64_t address) const { return (address - word_zero(address)) / 4; }

@@ -70,7 +70,10 @@ Place place_of(uint64_t address) {
         (past ? plural(past, "byte") + " past the end" : std::string("just past the end")) +
             " of " + allocation,
         allocation,
-        past >= kFar ? kWrapped : "a guard such as `if (i < n)` is missing or tests another bound"};
+        past >= kFar
+            ? kWrapped
+            : "a guard such as `if (i < n)` is missing or tests another bound, or the size of the "
+              "allocation is a number of elements and not of bytes"};
   }
   if (above) {
     const std::string allocation = memory::describe(*above);

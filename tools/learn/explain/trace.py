@@ -313,9 +313,9 @@ class Kernel:
 
 
 def ends_the_kernel(finding):
-    """False for races, and for reads before anyone wrote: after these the kernel goes on."""
+    """False for warnings, races, and reads before anyone wrote: after these the kernel goes on."""
     kind = finding.get("kind", "")
-    return not kind.endswith("-race") and not kind.startswith("uninitialized-")
+    return finding.get("severity") != "warning" and not kind.endswith("-race") and not kind.startswith("uninitialized-")
 
 
 def counted_blocks(launch):
