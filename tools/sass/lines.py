@@ -76,12 +76,10 @@ def _is_inline_ptx(file, line):
             lines = source.read().split("\n")
     except OSError:
         return False
-    statement = []
-    for text in reversed(lines[:line]):
-        statement.append(text)
+    for above, text in enumerate(reversed(lines[:line])):
         if re.search(r"\basm\b|__asm__", text):
             return True
-        if re.search(r"[;{}]\s*$", text) and len(statement) > 1:
+        if above and re.search(r"[;{}]\s*$", text):
             break
     return False
 
