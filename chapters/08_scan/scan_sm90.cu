@@ -28,6 +28,7 @@
 #include <cuda/atomic>
 #include <cuda/ptx>
 #include <memory>
+#include <type_traits>
 
 #include "lab/lab.h"
 #include "scan.h"
@@ -135,6 +136,43 @@ __device__ void load_tiles(State* state, unsigned first, unsigned tiles, unsigne
   }
 }
 
+/// How many of the `left` elements that follow a bulk copy brings to a slot of the ring: it takes 16 bytes at a time.
+template <unsigned SLOT, class T>
+__device__ unsigned in_bulk(size_t left) {
+  constexpr unsigned N = 16 / sizeof(T);
+  return left >= SLOT ? SLOT : static_cast<unsigned>(left) / N * N;
+}
+
+/// Stores what the bulk copy leaves out: the last few of the `left` elements at `from`, and behind them behind(0),
+/// behind(1), ..., which are the same again after four. Called by a warp.
+template <unsigned SLOT, class T, class Behind>
+__device__ void complete(T* to, const T* from, size_t left, Behind behind) {
+  constexpr unsigned N = 16 / sizeof(T);
+  const unsigned lane = threadIdx.x % 32, whole = in_bulk<SLOT, T>(left);
+  if (whole == SLOT) return;
+  const unsigned i = whole + lane, next = whole + N;
+  if (lane < N) to[i] = i < left ? from[i] : behind(i - left);
+  alignas(16) T pattern[N];
+#pragma unroll
+  for (unsigned k = 0; k < N; ++k) pattern[k] = behind(next - left + k);
+  for (unsigned j = next + N * lane; j < SLOT; j += 32 * N) {
+    *reinterpret_cast<uint4*>(to + j) = *reinterpret_cast<const uint4*>(pattern);
+  }
+}
+
+/// Fills a slot of the ring as `complete` says. The loading warp calls it, and each of its lanes arrives at `full`.
+///
+/// Requires: from is aligned to 16 bytes.
+template <unsigned SLOT, class Behind>
+__device__ void fill(unsigned* to, const unsigned* from, size_t left, Barrier* full,
+                     Behind behind) {
+  complete<SLOT>(to, from, left, behind);
+  const unsigned whole = in_bulk<SLOT, unsigned>(left);
+  if (threadIdx.x % 32 != 0 || whole == 0) return arrive(full);
+  expect(full, whole * 4);
+  copy(to, from, whole * 4, full);
+}
+
 /// The first tile of this block and the epoch; barriers are ready for all threads behind it.
 template <unsigned STAGES>
 __device__ unsigned begin(State* state, unsigned* epoch, Barrier* full, Barrier* counted,
@@ -180,21 +218,11 @@ __global__ void __launch_bounds__(THREADS, 1)
   Word* const words = words_of(state);
 
   if (warp == 0) {
-    load_tiles<STAGES>(state, first, tiles, epoch, tile_of, full, empty,
-                       [&](unsigned s, unsigned tile) {
-                         unsigned* const to = ring + s * TILE;
-                         const size_t at = size_t{tile} * TILE;
-                         if (at + TILE <= n) {
-                           if (lane != 0) return arrive(&full[s]);
-                           expect(&full[s], TILE * 4);
-                           copy(to, in + at, TILE * 4, &full[s]);
-                         } else {
-                           for (unsigned i = lane; i < TILE; i += 32) {
-                             to[i] = at + i < n ? in[at + i] : 0;
-                           }
-                           arrive(&full[s]);
-                         }
-                       });
+    load_tiles<STAGES>(
+        state, first, tiles, epoch, tile_of, full, empty, [&](unsigned s, unsigned tile) {
+          const size_t at = size_t{tile} * TILE;
+          fill<TILE>(ring + s * TILE, in + at, n - at, &full[s], [](size_t) { return 0u; });
+        });
   } else if (warp == 1) {  // publishes
     for (unsigned k = 0;; ++k) {
       const unsigned s = k % STAGES;
@@ -359,36 +387,22 @@ __global__ void __launch_bounds__(THREADS, 1)
   if (warp == 0) {
     load_tiles<STAGES>(
         state, first, tiles, epoch, tile_of, full, empty, [&](unsigned s, unsigned tile) {
-          constexpr unsigned MARKS = TILE * (KEYS ? 4 : 1);
+          using Mark = std::conditional_t<KEYS, unsigned, unsigned char>;
+          const Mark* const all = static_cast<const Mark*>(marks);
+          Mark* const to = reinterpret_cast<Mark*>(marks_at(s));
           const size_t at = size_t{tile} * TILE;
-          if (at + TILE <= n) {
-            if (lane != 0) return arrive(&full[s]);
-            const unsigned ahead = KEYS && tile > 0 ? 16 : 0;  // the key before the first
-            expect(&full[s], TILE * 4 + MARKS + ahead);
-            copy(tile_at(s), in + at, TILE * 4, &full[s]);
-            copy(marks_at(s) - ahead,
-                 static_cast<const unsigned char*>(marks) + size_t{tile} * MARKS - ahead,
-                 MARKS + ahead, &full[s]);
-            return;
-          }
           // The last tile ends early: zeros without heads behind it.
-          for (unsigned i = lane; i < TILE; i += 32) {
-            tile_at(s)[i] = at + i < n ? in[at + i] : 0;
-            if constexpr (KEYS) {
-              const unsigned* const keys = static_cast<const unsigned*>(marks);
-              reinterpret_cast<unsigned*>(marks_at(s))[i] = keys[at + i < n ? at + i : n - 1];
-            } else {
-              const unsigned char* const flags = static_cast<const unsigned char*>(marks);
-              marks_at(s)[i] = at + i < n ? flags[at + i] : 0;
-            }
-          }
-          if constexpr (KEYS) {
-            if (lane == 0 && tile > 0) {
-              reinterpret_cast<unsigned*>(marks_at(s))[-1] =
-                  static_cast<const unsigned*>(marks)[at - 1];
-            }
-          }
-          arrive(&full[s]);
+          complete<TILE>(tile_at(s), in + at, n - at, [](size_t) { return 0u; });
+          complete<TILE>(to, all + at, n - at, [&](size_t) { return KEYS ? all[n - 1] : Mark{0}; });
+          const unsigned ahead = KEYS && tile > 0 ? 16 : 0;  // bytes: the key before the first
+          const unsigned elements = in_bulk<TILE, unsigned>(n - at);
+          const unsigned with = in_bulk<TILE, Mark>(n - at) * sizeof(Mark) + ahead;
+          if (lane != 0 || elements * 4 + with == 0) return arrive(&full[s]);
+          expect(&full[s], elements * 4 + with);
+          if (elements > 0) copy(tile_at(s), in + at, elements * 4, &full[s]);
+          if (with > 0)
+            copy(marks_at(s) - ahead, reinterpret_cast<const unsigned char*>(all + at) - ahead,
+                 with, &full[s]);
         });
   } else if (warp == 1) {  // publishes
     for (unsigned k = 0;; ++k) {
@@ -576,20 +590,10 @@ __global__ void __launch_bounds__(THREADS, 2)
   if (warp == 0) {
     load_tiles<STAGES>(state, first, tiles, epoch, tile_in, full, empty,
                        [&](unsigned s, unsigned tile) {
-                         unsigned* const to = ring + s * SLOT;
                          const size_t at = size_t{tile} * TILE;
-                         if (at + SLOT <= n) {
-                           if (lane != 0) return arrive(&full[s]);
-                           expect(&full[s], SLOT * 4);
-                           copy(to, in + at, SLOT * 4, &full[s]);
-                           return;
-                         }
                          // Behind the last element, each differs from the one before it.
-                         const unsigned last = in[n - 1];
-                         for (unsigned i = lane; i < SLOT; i += 32) {
-                           to[i] = at + i < n ? in[at + i] : (at + i - n) % 2 == 0 ? ~last : last;
-                         }
-                         arrive(&full[s]);
+                         fill<SLOT>(ring + s * SLOT, in + at, n - at, &full[s],
+                                    [&](size_t i) { return i % 2 == 0 ? ~in[n - 1] : in[n - 1]; });
                        });
   } else if (warp == 1) {  // publishes
     for (unsigned k = 0;; ++k) {
