@@ -746,12 +746,12 @@ __global__ void later_first(unsigned* out, const unsigned* in, Word* words) {
 // waiting of other blocks; the chain itself does not. Its length is what has to be cut.
 //= 20 ms: 65536 * 0.3e-3
 //
-// **Timed.** 19 ms: 0.28 microseconds for each tile of 4096 elements, or 115 GB/s read and written. In tiles of 256
+// **Timed.** 19 ms: 0.29 microseconds for each tile of 4096 elements, or 115 GB/s read and written. In tiles of 256
 // elements, which many texts have, as many microseconds for each would leave 7 GB/s.
 //= 115 GB/s: rate("chained")
 //= 7 GB/s: 256 * 8 / (ms("chained") / 65536 * 1e6)
 //= 19 ms: ms("chained")
-//= 0.28 microseconds: ms("chained") / 65536 * 1e3
+//= 0.29 microseconds: ms("chained") / 65536 * 1e3
 //
 // ## 6. Look back
 //
@@ -891,14 +891,14 @@ __global__ void torn_word(unsigned* out, const unsigned* in, unsigned* sums, uns
 // the look-back for a later tile runs while an earlier one is stored: it looks ahead. An {term}`mbarrier` for
 // each stage and each role connects them.
 //
-// **Timed.** 0.53 ms for 2^28 elements: 0.94 of the rate of a copy, and 1.27 times as fast as CUB. For 2^24
-// elements it is 1.23 times as fast, for 2^20 still 1.21 times, although no block then gets more than one
+// **Timed.** 0.54 ms for 2^28 elements: 0.93 of the rate of a copy, and 1.27 times as fast as CUB. For 2^24
+// elements it is 1.22 times as fast, for 2^20 still 1.20 times, although no block then gets more than one
 // tile.
-//= 0.53 ms: ms("look_ahead")
-//= 0.94: rate("look_ahead") / limit("copy")
+//= 0.54 ms: ms("look_ahead")
+//= 0.93: rate("look_ahead") / limit("copy")
 //= 1.27 times: ratio("look_ahead")
-//= 1.23 times: ratio("look_ahead", 16777216)
-//= 1.21 times: ratio("look_ahead", 1048576)
+//= 1.22 times: ratio("look_ahead", 16777216)
+//= 1.20 times: ratio("look_ahead", 1048576)
 //
 // ### When all tiles run at once (second reading)
 //
@@ -975,9 +975,9 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-// **Timed.** 1.38 times as fast as CUB for 2^20 elements; 1.28 times as fast as CUB 3.5, which is newer than the toolkit.
-//= 1.38 times: ratio("one_wave", 1048576)
-//= 1.28 times: ratio("one_wave", 1048576, gpu="h200_cccl")
+// **Timed.** 1.41 times as fast as CUB for 2^20 elements; 1.30 times as fast as CUB 3.5, which is newer than the toolkit.
+//= 1.41 times: ratio("one_wave", 1048576)
+//= 1.30 times: ratio("one_wave", 1048576, gpu="h200_cccl")
 //
 // ## 8. Many scans in one array
 //
@@ -1233,8 +1233,8 @@ __global__ void __launch_bounds__(THREADS)
 // writes it. That *every* thread writes what it takes for the size is a well-known mistake: the result is right
 // whenever the right thread happens to write last.
 //
-// **Timed.** 0.81 ms, 0.74 of the rate of CUB's `DeviceSelect::If`.
-//= 0.81 ms, 0.74 of the rate: (ms("compact"), ratio("compact"))
+// **Timed.** 0.81 ms, 0.75 of the rate of CUB's `DeviceSelect::If`.
+//= 0.81 ms, 0.75 of the rate: (ms("compact"), ratio("compact"))
 //
 // ### Repeats
 //
@@ -1291,12 +1291,12 @@ void repeats_in_steps(unsigned* out, unsigned* size, const unsigned* in, size_t 
 // In one pass it is `compact` with another test: `repeats_in_one` gets the neighbour of its last element by a shuffle
 // from the lane to the right. `repeats_ahead` divides the work among warps as `look_ahead` does.
 //
-// **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.26 ms with roles. CUB takes 3.1
+// **Timed.** With few repeats 2.4 ms in steps, 0.61 ms in one pass and 0.25 ms with roles. CUB takes 3.2
 // times as long as the last; if all elements are equal, 1.76 times.
 //= 2.4 ms: ms("repeats_in_steps/density=0")
 //= 0.61 ms: ms("repeats_in_one/density=0")
-//= 0.26 ms: ms("repeats_ahead/density=0")
-//= 3.1 times: ratio("repeats_ahead/density=0")
+//= 0.25 ms: ms("repeats_ahead/density=0")
+//= 3.2 times: ratio("repeats_ahead/density=0")
 //= 1.76 times: ratio("repeats_ahead/density=1")
 // ### Repeats in one pass (second reading)
 
@@ -1605,10 +1605,10 @@ void scatter_add(unsigned* sums, unsigned size, const unsigned* index, const uns
 //=   "global_store_sectors")) / 50021
 //
 // **Timed**, for 2^28 pairs and 65,536 sums: with uniform indices 3.5 ms by atomics and 12 ms by sorting; skewed, where
-// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 197 ms and 6.8 ms. CUB's sort and reduction by key
+// index k has a share of about 1/k, 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms. CUB's sort and reduction by key
 // take 0.37 times as long as ours with uniform indices.
 //= 3.5 ms by atomics and 12 ms by sorting: (ms("scatter_add/by=atomic, uniform"), ms("scatter_add/by=sort, uniform"))
-//= 42 ms and 10 ms; with equal ones 197 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
+//= 42 ms and 10 ms; with equal ones 198 ms and 6.8 ms: (ms("scatter_add/by=atomic, skewed"),
 //=   ms("scatter_add/by=sort, skewed"), ms("scatter_add/by=atomic, equal"), ms("scatter_add/by=sort, equal"))
 //= 0.37 times: ratio("scatter_add/by=sort, uniform")
 //
