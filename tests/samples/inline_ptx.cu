@@ -42,7 +42,8 @@ __device__ __forceinline__ float2 load_streaming(const float2* p) {
 }
 
 // y[t] += the sum over all tiles of what lies in place t and its mirror, weighted; the tiles come in by cp.async, double-buffered.
-__global__ void tiles_ptx(const float* x, const float2* weights, float* y, int* warps, int tiles) {
+// counts[0] += warps, counts[1] += threads.
+__global__ void tiles_ptx(const float* x, const float2* weights, float* y, int* counts, int tiles) {
   __shared__ alignas(16) float tile[2][kTile];
   const int t = static_cast<int>(threadIdx.x);
   float sum = 0;
@@ -74,10 +75,12 @@ __global__ void tiles_ptx(const float* x, const float2* weights, float* y, int* 
       "}" ::"l"(y + t),
       "f"(sum)
       : "memory");
-  if (lane_id() == 0) asm volatile("red.global.add.s32 [%0], %1;" ::"l"(warps), "r"(1) : "memory");
+  if (lane_id() == 0) asm volatile("red.global.add.s32 [%0], %1;" ::"l"(counts), "r"(1) : "memory");
+  asm volatile("red.global.add.s32 [%0 + 4], 1;" ::"l"(counts) : "memory");
 }
 
-__global__ void tiles_cuda(const float* x, const float2* weights, float* y, int* warps, int tiles) {
+__global__ void tiles_cuda(const float* x, const float2* weights, float* y, int* counts,
+                           int tiles) {
   __shared__ alignas(16) float tile[2][kTile];
   const int t = static_cast<int>(threadIdx.x);
   float sum = 0;
@@ -95,7 +98,8 @@ __global__ void tiles_cuda(const float* x, const float2* weights, float* y, int*
     __syncthreads();
   }
   y[t] += sum;
-  if (threadIdx.x % 32 == 0) atomicAdd(warps, 1);
+  if (threadIdx.x % 32 == 0) atomicAdd(counts, 1);
+  atomicAdd(counts + 1, 1);
 }
 
 int main() {
@@ -110,19 +114,19 @@ int main() {
   cudaMalloc(&dx, x.size() * sizeof(float));
   cudaMalloc(&dy, y.size() * sizeof(float));
   cudaMalloc(&dw, weights.size() * sizeof(float2));
-  cudaMalloc(&dc, sizeof(int));
+  cudaMalloc(&dc, 2 * sizeof(int));
   cudaMemcpy(dx, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice);
   cudaMemcpy(dw, weights.data(), weights.size() * sizeof(float2), cudaMemcpyHostToDevice);
 
   bool good = true;
   for (const auto kernel : {tiles_ptx, tiles_cuda}) {
     cudaMemset(dy, 0, y.size() * sizeof(float));
-    cudaMemset(dc, 0, sizeof(int));
+    cudaMemset(dc, 0, 2 * sizeof(int));
     kernel<<<1, kThreads>>>(dx, dw, dy, dc, kTiles);
-    int warps = 0;
+    int counts[2] = {};
     cudaMemcpy(y.data(), dy, y.size() * sizeof(float), cudaMemcpyDeviceToHost);
-    cudaMemcpy(&warps, dc, sizeof(int), cudaMemcpyDeviceToHost);
-    good &= warps == kThreads / 32;
+    cudaMemcpy(counts, dc, sizeof(counts), cudaMemcpyDeviceToHost);
+    good &= counts[0] == kThreads / 32 && counts[1] == kThreads;
     for (int t = 0; t < kThreads; ++t) {
       float sum = 0;
       for (int i = 0; i < kTiles; ++i)

@@ -248,9 +248,10 @@ std::string address_of(const std::string& body) {
       body + " }\n");
   const std::string mark = "::simt::detail::same_address<";
   const std::size_t at = text.find(mark);
-  return at == std::string::npos
-             ? ""
-             : text.substr(at + mark.size(), text.find(", ", at) - at - mark.size());
+  if (at == std::string::npos) return "";
+  std::size_t end = text.find('(', at);
+  for (int open = 0; open += (text[end] == '(') - (text[end] == ')'); ++end) continue;
+  return text.substr(at + mark.size(), end + 1 - at - mark.size());
 }
 
 TEST(SameAddress, IsMadeOfParametersAndTheBlock) {
@@ -264,6 +265,21 @@ TEST(SameAddress, IsMadeOfParametersAndTheBlock) {
   EXPECT_EQ(address_of("if (n) count = 0; atomicMax(&first, threadIdx.x);"), "false>(&first)");
   EXPECT_EQ(address_of("atomicAdd(&sums[blockIdx.x], n);"), "true>(&sums[blockIdx.x])");
   EXPECT_EQ(address_of("atomicAdd(sums + 1, count);"), "false>(sums + 1)");
+}
+
+TEST(SameAddress, IsSeenInPtx) {
+  const std::string red = "asm volatile(\"red.global.add.u32 [%0], ";
+  EXPECT_EQ(address_of(red + "1;\" :: \"l\"(p) : \"memory\");"), "true>(p)");
+  EXPECT_EQ(address_of(red + "%1;\" :: \"l\"(p + n), \"r\"(n));"), "true>(p + n)");
+  EXPECT_EQ(address_of(red + "%1;\" :: \"l\"(&count), \"r\"(threadIdx.x));"), "false>(&count)");
+  EXPECT_EQ(address_of("asm(\"atom.add.u32 %0, [%1 + 4], %2;\" : \"=r\"(n) : \"l\"(p), \"r\"(3));"),
+            "true>(p)");
+  EXPECT_EQ(address_of(red + "1;\" :: \"l\"(p + threadIdx.x));"), "");
+  EXPECT_EQ(address_of(red + "1; red.global.add.u32 [%0], 2;\" :: \"l\"(p));"), "");
+  EXPECT_EQ(
+      address_of("asm(\"{ .reg .pred q; setp.ne.s32 q, %1, 0; @q red.global.add.u32 [%0], 1; }\""
+                 " :: \"l\"(p), \"r\"(n));"),
+      "");
 }
 
 TEST(SameAddress, IsNotClaimedOfTheRest) {

@@ -23,7 +23,7 @@ class Atomics : private Rule {
     for (std::size_t j = i + 2; j < end; ++j) {
       if (list_[j].text.starts_with("atomic")) return;
     }
-    unit_.atomics.push_back(i);
+    note_address(i);
     if (unit_.parentheses > 0 || !is(end, ";")) return;
     std::size_t start = i;
     if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
@@ -45,21 +45,27 @@ class Atomics : private Rule {
   }
 
   // `atomicAdd(count, 1)`: the address is made of what no thread of a warp can see differently.
-  void mark_same_address(std::size_t i) {
-    const FunctionBody* const body = body_at(i);
+  void mark_same_address(const UpdatedAddress& atomic) {
+    const FunctionBody* const body = body_at(atomic.begin);
     if (!body || !is(body->open - 1, ")")) return;
+    if (!is_uniform(*body, atomic.begin, atomic.end, true)) return;
+    const bool value = atomic.value_begin == atomic.value_end ||
+                       is_uniform(*body, atomic.value_begin, atomic.value_end, false);
+    insert_before(atomic.begin,
+                  std::string("::simt::detail::same_address<") + (value ? "true" : "false") + ">(");
+    insert_before(atomic.end, ")");
+  }
+
+ private:
+  // Of the call at i.
+  void note_address(std::size_t i) {
     const std::size_t end = skip_group(i + 1);
     std::size_t comma = i + 2;
     while (comma < end && !is(comma, ","))
       comma = is_opening(comma) ? skip_group(comma) : comma + 1;
-    if (comma >= end || !is_uniform(*body, i + 2, comma, true)) return;
-    const bool value = is_uniform(*body, comma + 1, end - 1, false);
-    insert_before(i + 2,
-                  std::string("::simt::detail::same_address<") + (value ? "true" : "false") + ">(");
-    insert_before(comma, ")");
+    if (comma < end) unit_.atomics.push_back({i + 2, comma, comma + 1, end - 1});
   }
 
- private:
   bool head_names(const FunctionBody& body, std::string_view word) const {
     for (std::size_t j = body.head; j < body.open; ++j) {
       if (is(j, word)) return true;
@@ -238,6 +244,8 @@ bool is_merging_atomic(std::string_view name) {
 
 void rewrite_atomic(Unit& unit, std::size_t i) { Atomics(unit).visit_atomic(i); }
 void note_device_variables(Unit& unit, std::size_t i) { Atomics(unit).note_device_variables(i); }
-void mark_same_address(Unit& unit, std::size_t i) { Atomics(unit).mark_same_address(i); }
+void mark_same_address(Unit& unit, const UpdatedAddress& atomic) {
+  Atomics(unit).mark_same_address(atomic);
+}
 
 }  // namespace simtcc

@@ -46,6 +46,7 @@ class Ptx : private Rule {
       remove_tokens(i + 1, open);
       write_code(translation, open + 1);
       write_operands(at);
+      if (translation.atomic) note_address(*translation.atomic);
     } catch (const ptx::Error& error) {
       const Place place = error.offset < places_.size() ? places_[error.offset] : Place{last_, 0};
       Token token = list_[place.token];
@@ -202,6 +203,18 @@ class Ptx : private Rule {
     }
     code.back() += (clobbers_memory_ ? kOrder : "") + "}";
     for (std::size_t k = 0; k < code.size(); ++k) replace_token(first + k, std::move(code[k]));
+  }
+
+  // Of an atomic operation: lanes that all name one address may be merged.
+  void note_address(const ptx::AtomicOperands& atomic) {
+    const std::size_t open = operands_[atomic.address].open;
+    UpdatedAddress address{open + 1, partner_[open], 0, 0};
+    if (atomic.value) {
+      const std::size_t value = operands_[*atomic.value].open;
+      address.value_begin = value + 1;
+      address.value_end = partner_[value];
+    }
+    unit_.atomics.push_back(address);
   }
 
   void write_operands(std::size_t at) {

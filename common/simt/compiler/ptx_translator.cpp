@@ -108,6 +108,7 @@ class Translator {
           instruction(statement);
       }
     }
+    if (statements.size() == 1) result_.atomic = atomic_operands(statements[0]);
     if (carries_) result_.declarations += "[[maybe_unused]] bool cc = false; ";
     return std::move(result_);
   }
@@ -185,6 +186,17 @@ class Translator {
              statement.modifiers.end();
     };
     return (statement.name == "ld" || statement.name == "st") && (has("v2") || has("v4"));
+  }
+
+  static std::optional<AtomicOperands> atomic_operands(const Statement& statement) {
+    const bool returns = statement.name == "atom";
+    if ((!returns && statement.name != "red") || !statement.guard.empty()) return {};
+    const Operand& base = statement.operands[returns].parts[0];
+    const Operand& value = statement.operands[returns + 1];
+    if (base.kind != Operand::Kind::slot) return {};
+    AtomicOperands result{base.value, {}};
+    if (value.kind == Operand::Kind::slot) result.value = value.value;
+    return result;
   }
 
   // Nothing keeps the carry from one asm statement to the next: the compiler may put instructions between them.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,17 @@ struct Piece {
   std::string code;
 };
 
+/// An atomic operation that is all of a text: which operand is its address, and which its value, if not a literal.
+struct AtomicOperands {
+  std::size_t address;
+  std::optional<std::size_t> value;
+};
+
 struct Translation {
   std::string declarations;  ///< of all registers: they come first
   std::vector<Piece> pieces;
   bool wide = false;  ///< Accesses more than 8 bytes at a time.
+  std::optional<AtomicOperands> atomic;
 };
 
 /// Translates a text as parse() takes it. In it operand i is called `oi`. Throws an Error.

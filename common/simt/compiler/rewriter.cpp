@@ -35,7 +35,7 @@ class Rewriter : private Rule {
     for (std::size_t i = 0; i < list_.size(); ++i) visit(i);
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
-    for (const std::size_t atomic : unit_.atomics) mark_same_address(unit_, atomic);
+    for (const UpdatedAddress& atomic : unit_.atomics) mark_same_address(unit_, atomic);
     Rewritten result;
     result.text = apply();
     result.diagnostics = std::move(unit_.diagnostics);

@@ -68,7 +68,7 @@ void rewrite_atomic(Unit& unit, std::size_t i);
 /// What `__device__ int count, sums[8];` declares from i on.
 void note_device_variables(Unit& unit, std::size_t i);
 /// At the end, when all is known: `atomicAdd(count, 1)` whose address no thread of a warp can see differently.
-void mark_same_address(Unit& unit, std::size_t i);
+void mark_same_address(Unit& unit, const UpdatedAddress& atomic);
 
 // ---- shifts.cpp
 

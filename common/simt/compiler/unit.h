@@ -42,6 +42,11 @@ struct NamespaceShared {
   std::size_t after;  // only functions that come later see it
 };
 
+/// An atomic operation: the tokens of its address, and of its value; none of a value that is a literal in PTX.
+struct UpdatedAddress {
+  std::size_t begin, end, value_begin, value_end;
+};
+
 /// One source: its text, what was changed and said, and what has been seen of it so far.
 struct Unit {
   Unit(std::string_view source, std::string_view file, std::string_view simulator);
@@ -66,7 +71,7 @@ struct Unit {
       shared_names;                         ///< where each `__shared__` variable stands
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
   std::set<std::string> aligned_classes;    ///< of the program
-  std::vector<std::size_t> atomics;         ///< calls that mark_same_address() looks at in the end
+  std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
   bool has_texture_template = false;        ///< the program has a class of that name
   bool has_inline_ptx = false;
   bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes

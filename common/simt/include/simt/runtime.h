@@ -154,7 +154,7 @@ void announce_atomic(const void* address, unsigned size);
 [[gnu::pure]] int mark_same_address(int call);
 [[gnu::pure]] int mark_same_address_and_value(int call);
 template <bool same_value, class T>
-[[gnu::always_inline]] inline T* same_address(T* address) {
+[[gnu::always_inline]] inline T same_address(T address) {
   in_place(same_value ? mark_same_address_and_value : mark_same_address);
   return address;
 }
