@@ -19,8 +19,8 @@ void Footprint::add(const Footprint& other) {
   shown_ |= other.shown_;
   reads_textures_ |= other.reads_textures_;
   for (const Touched& t : other.touched_) {
-    if (t.read) note(t.base, false);
-    if (t.written) note(t.base, true);
+    if (t.read) note(t.base, false, t.low, t.high);
+    if (t.written) note(t.base, true, t.low, t.high);
   }
   for (const SharedWrite& w : other.shared_writes_) note_shared_write(w.base, w.first, w.end);
 }

@@ -1,6 +1,7 @@
 // Which allocations a launch has read and written.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace simt::engine {
 struct Touched {
   uint64_t base;  // of the allocation
   bool read, written;
+  uint64_t low, high;  // all bytes of it that were touched lie between these
 };
 
 // What lies between the lowest and the highest byte that a launch has written of an allocation that the host shares.
@@ -22,14 +24,16 @@ struct SharedWrite {
 // What a launch has touched, as far as one worker knows.
 class Footprint {
  public:
-  void note(uint64_t base, bool write) {
+  void note(uint64_t base, bool write, uint64_t low, uint64_t high) {
     for (Touched& known : touched_) {  // a launch uses few allocations
       if (known.base != base) continue;
       (write ? known.written : known.read) = true;
+      known.low = std::min(known.low, low);
+      known.high = std::max(known.high, high);
       return;
     }
     const HostMemory bookkeeping;  // a lane may be running
-    touched_.push_back({base, !write, write});
+    touched_.push_back({base, !write, write, low, high});
   }
   void note_shared_write(uint64_t base, uint64_t first, uint64_t end);
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory

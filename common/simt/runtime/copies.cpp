@@ -12,6 +12,8 @@
 #include "check/device_variables.h"
 #include "check/host_copies.h"
 #include "check/host_frames.h"
+#include "check/stream_order.h"
+#include "check/stream_races.h"
 #include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
@@ -138,6 +140,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
       simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
     }
   }
+  simt::stream_races::note_copy({to, to_pitch, width, height}, {from, from_pitch, width, height});
   return result(cudaSuccess);
 }
 
@@ -159,13 +162,24 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
     std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
   }
   mark_rows_written(pointer, pitch, width, height);
+  simt::stream_races::note_copy({pointer, pitch, width, height}, {});
   return result(cudaSuccess);
+}
+
+// In the default stream. The host waits only where the memory is its own, too.
+cudaError_t set_rows_now(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  if (simt::memory::in_shared_arena(reinterpret_cast<uint64_t>(pointer))) {
+    const simt::stream_order::BlockingCall here;
+    return set_rows(pointer, pitch, value, width, height);
+  }
+  const simt::stream_order::Work here(nullptr);
+  return set_rows(pointer, pitch, value, width, height);
 }
 
 }  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, size, from, size, size, 1, kind);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
@@ -179,6 +193,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
       simt::unsynchronized::note(address, address + size, "cudaMemcpyAsync");
     } else if (!is_device(to)) {
       simt::unsynchronized::settle();  // into memory that is not pinned it returns when it is done
+      simt::stream_order::host_waits_for_stream(stream);
     }
     return error;
   });
@@ -186,6 +201,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyK
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
   if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
@@ -195,7 +211,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -205,14 +221,14 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                  [=] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
-  return set_rows(pointer, size, value, size, 1);
+  return set_rows_now(pointer, size, value, size, 1);
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
   return enqueue(stream, cudaGraphNodeTypeMemset,
                  [=] { return set_rows(pointer, size, value, size, 1); });
 }
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-  return set_rows(pointer, pitch, value, width, height);
+  return set_rows_now(pointer, pitch, value, width, height);
 }
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
@@ -266,7 +282,7 @@ std::string wrong_box(const char* end, const cudaArray* array, const cudaPos& fr
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   if (!p) return result(cudaErrorInvalidValue);
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   std::string wrong = wrong_box("source", p->srcArray, p->srcPos, p->extent);
   if (wrong.empty()) wrong = wrong_box("target", p->dstArray, p->dstPos, p->extent);
   if (!wrong.empty()) {
@@ -293,6 +309,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
   return enqueue(stream, cudaGraphNodeTypeMemcpy, [copy = *p] { return cudaMemcpy3D(&copy); });
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent) {
+  const simt::stream_order::Work here(nullptr);
   for (size_t slice = 0; slice < extent.depth; ++slice) {
     char* start = static_cast<char*>(pitched.ptr) + slice * pitched.ysize * pitched.pitch;
     if (const cudaError_t error =
@@ -325,7 +342,7 @@ static bool is_of_host(const void* symbol) {
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
   if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
@@ -335,7 +352,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyHostToDevice) return result(cudaErrorInvalidMemcpyDirection);
   const simt::engine::ProgramImage& program = simt::engine::program_image();
   const auto address =

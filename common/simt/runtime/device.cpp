@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/settings.h"
+#include "check/stream_order.h"
 #include "check/unsynchronized.h"
 #include "hooks/device_heap.h"
 #include "launch/device_limits.h"
@@ -144,6 +145,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceSynchronize() {
   simt::unsynchronized::settle();
+  simt::stream_order::host_waits_for_all();
   return result(cudaSuccess);
 }
 
@@ -151,6 +153,7 @@ cudaError_t cudaDeviceReset() {
   if (simt::settings::leaks_are_errors()) simt::device::report_leaks();
   simt::memory::reset();
   simt::unsynchronized::settle();
+  simt::stream_order::host_waits_for_all();
   simt::heap::reset();
   simt::device::clear_errors();
   return cudaSuccess;

@@ -40,6 +40,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   if (!exec) return result(cudaErrorInvalidValue);
+  simt::stream_order::give_back(exec->queues);
   delete exec;
   return result(cudaSuccess);
 }
@@ -51,7 +52,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     note(stream, {cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); }});
     return result(cudaSuccess);
   }
-  return result(run(exec->steps));
+  return result(run(exec->steps, stream, &exec->queues));
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {

@@ -107,8 +107,11 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph
 }
 
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count, cudaEvent_t) {
-  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent});
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event) {
+  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent, [event] {
+                                           return cudaStreamWaitEvent(nullptr, event, 0);
+                                         }});
 }
 
 // The memory of a graph belongs to its node and to what was instantiated of it. Where no node frees it the program may, and the

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "check/stream_order.h"
 #include "check/unsynchronized.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -16,6 +17,7 @@ using simt::runtime::allocate;
 using simt::runtime::is_variable;
 using simt::runtime::live_at;
 using simt::runtime::release;
+using simt::runtime::release_when_idle;
 
 // The linker's names for where the program's variables begin and end.
 extern "C" {
@@ -45,7 +47,6 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
 cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (!pointer) return result(cudaSuccess);
-  simt::unsynchronized::settle();
   const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
   if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
   const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
@@ -62,6 +63,14 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
             simt::memory::freeing_call_of(found->kind));
   }
   return result(cudaErrorInvalidValue);
+}
+
+cudaError_t release_when_idle(void* pointer, Kind kind, uint64_t caller) {
+  if (pointer) {
+    unsynchronized::settle();
+    stream_order::host_waits_for_all();
+  }
+  return release(pointer, kind, caller);
 }
 
 bool is_variable(const void* pointer) {
@@ -82,7 +91,9 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   return allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
 }
 
-cudaError_t cudaFree(void* pointer) { return release(pointer, Kind::device, SIMT_CALLER); }
+cudaError_t cudaFree(void* pointer) {
+  return release_when_idle(pointer, Kind::device, SIMT_CALLER);
+}
 
 cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned) {
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
@@ -92,7 +103,9 @@ cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
-cudaError_t cudaFreeHost(void* pointer) { return release(pointer, Kind::pinned, SIMT_CALLER); }
+cudaError_t cudaFreeHost(void* pointer) {
+  return release_when_idle(pointer, Kind::pinned, SIMT_CALLER);
+}
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   const simt::memory::Allocation* found = live_at(host);

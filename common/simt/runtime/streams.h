@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/handles.h"
+#include "check/stream_order.h"
 
 namespace simt::graphs {
 
@@ -39,8 +40,10 @@ struct CUgraphExec_st {
   struct Step {
     const CUgraphNode_st* node;  // it comes from; only compared
     simt::graphs::Work work;
+    std::vector<size_t> after = {};  // the steps that it waits for
   };
   std::vector<Step> steps;
+  std::vector<uint32_t> queues = {};  // see stream_order::GraphLaunch
 };
 
 namespace simt::graphs {
@@ -67,6 +70,7 @@ struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
   uint64_t waits = 0;                            // see unsynchronized::waits()
+  simt::stream_order::Clock position;            // of the stream when it was recorded
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;
 };
@@ -88,8 +92,10 @@ void note(cudaStream_t stream, Work work);
 // Does the work, or notes it if the stream is being captured.
 template <class F>
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, F work) {
-  if (!is_capturing(stream)) [[likely]]
+  if (!is_capturing(stream)) [[likely]] {
+    const stream_order::Work here(stream);
     return work();
+  }
   note(stream, {type, std::move(work)});
   return cudaSuccess;
 }

@@ -1,0 +1,262 @@
+#include "check/stream_races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/lasting.h"
+#include "base/program_image.h"
+#include "base/symbols.h"
+#include "base/text.h"
+#include "check/sector_records.h"
+#include "check/stream_order.h"
+#include "memory/allocations.h"
+#include "report/api_errors.h"
+#include "report/log.h"
+
+namespace simt::stream_races {
+namespace {
+
+using engine::kSector;
+
+// Work that the host has not waited for.
+struct Pending {
+  uint32_t queue;
+  uint64_t number;
+  std::string what;  // a kernel, or a function of the runtime
+  bool is_step;      // of a graph
+  uint64_t pc;
+  Shared accesses;
+};
+
+struct State {
+  std::mutex mutex;
+  std::deque<Pending> pending;
+  std::set<uint64_t> told;  // calls
+};
+State& state() { return lasting<State>(); }
+
+// Of more work at a time the oldest is forgotten.
+constexpr size_t kMostPending = 1024;
+
+void append(std::vector<Bytes>& runs, uint64_t begin, uint64_t end) {
+  if (!runs.empty() && runs.back().end == begin) {
+    runs.back().end = end;
+  } else {
+    runs.push_back({begin, end});
+  }
+}
+
+// A bit for each byte of a sector.
+void append_bits(std::vector<Bytes>& runs, uint64_t sector, uint32_t bits) {
+  while (bits) {
+    const auto first = static_cast<unsigned>(std::countr_zero(bits));
+    const auto length = static_cast<unsigned>(std::countr_one(bits >> first));
+    append(runs, sector + first, sector + first + length);
+    if (first + length >= kSector) break;
+    bits &= ~uint32_t{0} << (first + length);
+  }
+}
+
+struct SectorUse {
+  uint32_t read = 0, written = 0, atomic = 0;
+};
+
+SectorUse use_of(const engine::Region& region, uint64_t sector, uint32_t first_block) {
+  const uint64_t word = engine::load(region.word(sector).all);
+  SectorUse use;
+  if (engine::block_of(word) < first_block) return use;
+  if (!(word & engine::ShadowWord::kInflated)) {
+    use.read = engine::bytes_of_words(word & 0xff);
+    use.written = engine::bytes_of_words(word >> 8 & 0xff);
+    return use;
+  }
+  engine::for_each_record(region.cells[(sector - region.base) / kSector], sector,
+                          [&](const engine::AccessRecord& record) {
+                            switch (record.kind) {
+                              case engine::AccessKind::read:
+                                use.read |= record.bytes;
+                                break;
+                              case engine::AccessKind::write:
+                                use.written |= record.bytes;
+                                break;
+                              default:
+                                use.atomic |= record.bytes;
+                            }
+                          });
+  return use;
+}
+
+uint32_t changed_bytes(const engine::Region& region, uint64_t sector, uint32_t written) {
+  const char* const before = region.image(sector);
+  const auto* const now = reinterpret_cast<const char*>(sector);
+  if (std::memcmp(before, now, kSector) == 0) return 0;
+  uint32_t changed = 0;
+  for (unsigned i = 0; i < kSector; ++i) changed |= uint32_t{before[i] != now[i]} << i;
+  return changed & written;
+}
+
+// The first bytes that both have; empty if there are none.
+Bytes common(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
+  auto i = a.begin(), j = b.begin();
+  while (i != a.end() && j != b.end()) {
+    if (i->end <= j->begin) {
+      i = std::lower_bound(i, a.end(), j->begin,
+                           [](const Bytes& run, uint64_t at) { return run.end <= at; });
+    } else if (j->end <= i->begin) {
+      j = std::lower_bound(j, b.end(), i->begin,
+                           [](const Bytes& run, uint64_t at) { return run.end <= at; });
+    } else {
+      return {std::max(i->begin, j->begin), std::min(i->end, j->end)};
+    }
+  }
+  return {0, 0};
+}
+
+struct Conflict {
+  Bytes bytes;
+  bool first_writes, second_writes;
+};
+
+Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
+  const struct {
+    const std::vector<Bytes>&first, &second;
+    bool first_writes, second_writes;
+  } pairs[] = {
+      {first.written, second.read, true, false},   {first.read, second.written, false, true},
+      {first.atomic, second.read, true, false},    {first.read, second.atomic, false, true},
+      {first.atomic, second.written, true, true},  {first.written, second.atomic, true, true},
+      {first.written, second.changed, true, true},
+  };
+  for (const auto& pair : pairs) {
+    if (repeats && &pair.second == &second.changed) continue;
+    const Bytes both = common(pair.first, pair.second);
+    if (both.end) return {both, pair.first_writes, pair.second_writes};
+  }
+  return {};
+}
+
+std::string memory_at(uint64_t address) {
+  if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
+  const symbols::Variable* variable = symbols::find_variable(address);
+  return variable ? "the variable " + variable->name : "device memory";
+}
+
+std::string verb(const Pending& work, bool writes) {
+  if (work.what == "cudaFreeAsync") return "frees";
+  if (work.what.starts_with("cudaMalloc")) return "allocates";
+  return writes ? "writes" : "reads";
+}
+
+// Each line once, however much it comes in the way of.
+void report(const Pending& first, const Pending& second, const Conflict& found) {
+  const symbols::Location& at = symbols::locate(second.pc);
+  Finding f = device::finding_at(at, "stream-race");
+  f.address = found.bytes.begin;
+  f.allocation = memory_at(found.bytes.begin);
+  const bool in_graph = first.pc == second.pc && first.is_step && second.is_step;
+  const bool has_default =
+      first.queue == stream_order::kLegacy || second.queue == stream_order::kLegacy;
+  f.message =
+      second.what + " at " + at.text() + " " + verb(second, found.second_writes) + " " +
+      f.allocation + ", which " + first.what +
+      (in_graph ? " in another node of the graph "
+                : " at " + symbols::locate(first.pc).text() + " in another stream ") +
+      verb(first, found.first_writes) + ", and nothing orders the two" +
+      (has_default ? ", since the default stream and those made with cudaStreamNonBlocking do "
+                     "not wait for each other"
+                   : "") +
+      ": a GPU may run them in either order, or at once. " +
+      (in_graph ? "Let one node depend on the other; in a capture by an event recorded "
+                  "behind the first, and cudaStreamWaitEvent() before the second."
+                : "Record an event behind the first and let the other stream wait for it "
+                  "(cudaStreamWaitEvent), use one stream for both, or call "
+                  "cudaDeviceSynchronize() between them.");
+  device::report(std::move(f));
+}
+
+bool is_looked_at(uint64_t address) {
+  if (memory::in_device_arena(address) || engine::in_program_data(address)) return true;
+  // Of the host's memory what the device reaches by itself. The rest is copied before the call returns.
+  const memory::Allocation* found = memory::find(address);
+  return found && !found->freed;
+}
+
+std::vector<Bytes> runs_of(const Rows& rows) {
+  std::vector<Bytes> runs;
+  const auto begin = reinterpret_cast<uint64_t>(rows.begin);
+  if (!begin || !is_looked_at(begin)) return runs;
+  for (size_t row = 0; row < rows.height; ++row)
+    append(runs, begin + row * rows.pitch, begin + row * rows.pitch + rows.width);
+  return runs;
+}
+
+}  // namespace
+
+Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
+  if (!stream_order::Work::current()) return nullptr;
+  auto accesses = std::make_shared<Accesses>();
+  std::vector<engine::Touched> touched = footprint.touched();
+  std::sort(touched.begin(), touched.end(),
+            [](const auto& a, const auto& b) { return a.base < b.base; });
+  for (const engine::Touched& t : touched) {
+    const engine::Region* region = engine::shadow::region_of(t.low);
+    if (!region) continue;
+    if (const memory::Allocation* found = memory::find(t.low); found && found->freed) continue;
+    for (uint64_t sector = t.low - t.low % kSector; sector < t.high; sector += kSector) {
+      const SectorUse use = use_of(*region, sector, first_block);
+      append_bits(accesses->read, sector, use.read);
+      append_bits(accesses->atomic, sector, use.atomic);
+      if (!use.written) continue;
+      append_bits(accesses->written, sector, use.written);
+      append_bits(accesses->changed, sector, changed_bytes(*region, sector, use.written));
+    }
+  }
+  return accesses;
+}
+
+void note(std::string what, Shared accesses, bool repeats) {
+  const stream_order::Work* const work = stream_order::Work::current();
+  if (!work || !accesses) return;
+  device::Call call = device::call_under_way();
+  const bool is_step = call.name.starts_with("cudaGraph");
+  Pending mine{.queue = work->queue(),
+               .number = work->number(),
+               .what = !what.empty() ? std::move(what)
+                       : is_step     ? "a copy"
+                                     : std::move(call.name),
+               .is_step = is_step,
+               .pc = call.pc,
+               .accesses = std::move(accesses)};
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::erase_if(s.pending,
+                [](const Pending& p) { return stream_order::is_done(p.queue, p.number); });
+  for (auto other = s.pending.rbegin(); other != s.pending.rend(); ++other) {
+    if (work->is_behind(other->queue, other->number) || s.told.contains(mine.pc)) continue;
+    const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
+    if (!found.bytes.end) continue;
+    s.told.insert(mine.pc);
+    report(*other, mine, found);
+  }
+  // Who is behind this is behind what the queue did before: of the same accesses the last is enough.
+  std::erase_if(s.pending, [&](const Pending& p) {
+    return p.queue == mine.queue && p.pc == mine.pc && *p.accesses == *mine.accesses;
+  });
+  if (s.pending.size() == kMostPending) s.pending.pop_front();
+  s.pending.push_back(std::move(mine));
+}
+
+void note_copy(const Rows& to, const Rows& from) {
+  if (!stream_order::Work::current()) return;
+  auto accesses = std::make_shared<Accesses>();
+  accesses->read = runs_of(from);
+  accesses->changed = accesses->written = runs_of(to);
+  note({}, std::move(accesses));
+}
+
+}  // namespace simt::stream_races

@@ -1,0 +1,46 @@
+// Kernels and copies that may run at the same time, and touch the same bytes.
+//
+// Which bytes a launch has touched stands in the shadow of global memory when it has ended; of a copy it is known anyway. Both are
+// kept until the host has waited for the work. Two pieces of work race if neither is behind the other, they have bytes in common,
+// and one of them writes these. Let pass is what the race check lets pass within a launch: atomic operations on
+// both sides, and stores of the value that is there already.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory/footprint.h"
+
+namespace simt::stream_races {
+
+struct Bytes {
+  uint64_t begin, end;
+  bool operator==(const Bytes&) const = default;
+};
+
+// Runs of bytes by their addresses.
+struct Accesses {
+  std::vector<Bytes> read, written, atomic;
+  std::vector<Bytes> changed;  // of those written
+  bool operator==(const Accesses&) const = default;
+};
+using Shared = std::shared_ptr<const Accesses>;
+
+// What a launch has touched that has ended just now, whose first block has this number; nullptr if nobody asks.
+Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
+// The work under way has done this: a kernel, or `what` is empty, and the runtime's function that was called did. `repeats`: it has
+// left everything as it was.
+void note(std::string what, Shared accesses, bool repeats = false);
+
+// One side of a copy, or memory that is set: `height` rows of `width` bytes.
+struct Rows {
+  const void* begin;
+  size_t pitch, width, height;
+};
+// The copy under way; a side that is none has a null pointer.
+void note_copy(const Rows& to, const Rows& from);
+
+}  // namespace simt::stream_races
