@@ -1,5 +1,6 @@
 // Work in several streams: what orders it, and what does not.
 #include <cstdio>
+#include <cstring>
 
 #include "planted.h"
 
@@ -214,7 +215,99 @@ void fork_too_early(bool fixed) {
   cudaGraphDestroy(graph);
 }
 
+// ---- The host, and memory of its own
+
+void source_refilled_early(bool fixed) {
+  OnDevice<int> a(kN);
+  Pinned host;
+  Stream stream;
+  cudaMemcpyAsync(a.data(), host.data(), kBytes, cudaMemcpyHostToDevice, stream);
+  if (fixed) cudaStreamSynchronize(stream);
+  for (int i = 0; i < kN; ++i) host.data()[i] = 2 * i;  // fault: source_refilled_early
+  cudaMemcpyAsync(a.data(), host.data(), kBytes, cudaMemcpyHostToDevice, stream);
+  cudaStreamSynchronize(stream);
+}
+
+void source_cleared_early(bool fixed) {
+  OnDevice<int> a(kN);
+  Pinned host;
+  cudaMemcpyAsync(a.data(), host.data(), kBytes, cudaMemcpyHostToDevice, cudaStream_t{});
+  if (fixed) cudaDeviceSynchronize();
+  std::memset(host.data(), 0, kBytes);  // fault: source_cleared_early
+  cudaDeviceSynchronize();
+}
+
+void registered_source(bool fixed) {
+  OnDevice<int> a(kN);
+  std::vector<int> host(kN);
+  Stream stream;
+  cudaHostRegister(host.data(), kBytes, cudaHostRegisterDefault);
+  cudaMemcpyAsync(a.data(), host.data(), kBytes, cudaMemcpyHostToDevice, stream);
+  if (fixed) cudaStreamSynchronize(stream);
+  host[7] = 1;  // fault: registered_source
+  cudaStreamSynchronize(stream);
+  cudaHostUnregister(host.data());
+}
+
+void other_stream_waited_for(bool fixed) {
+  OnDevice<int> a(kN);
+  Pinned host;
+  Stream first, second;
+  cudaMemcpyAsync(host.data(), a.data(), kBytes, cudaMemcpyDeviceToHost, first);
+  cudaStreamSynchronize(fixed ? first : second);
+  const int last = host.data()[kN - 1];  // fault: other_stream_waited_for
+  if (last) std::puts("wrong");
+  cudaDeviceSynchronize();
+}
+
+__managed__ int total;
+__global__ void add_to_total(const int* in) { atomicAdd(&total, in[threadIdx.x]); }
+
+void managed_variable_early(bool fixed) {
+  OnDevice<int> a(32, 1);
+  add_to_total<<<1, 32>>>(a.data());
+  if (fixed) cudaDeviceSynchronize();
+  if (total != 32) std::puts("wrong");  // fault: managed_variable_early
+}
+
+void managed_argument_changed(bool fixed) {
+  OnDevice<int> a(32);
+  int* in = nullptr;
+  cudaMallocManaged(&in, 64 * sizeof(int));
+  for (int i = 0; i < 64; ++i) in[i] = i;
+  twice<<<1, 32>>>(in, a.data(), 32);
+  in[40] = 1;  // the kernel reads none of this
+  if (fixed) cudaDeviceSynchronize();
+  in[31] = 1;  // fault: managed_argument_changed
+  cudaFree(in);
+}
+
 // ---- What is right
+
+// Two buffers, and an event for each.
+void two_buffers(bool) {
+  OnDevice<int> a(kN);
+  Pinned host;
+  Stream stream;
+  Event copied[2];
+  constexpr int kHalf = kN / 2;
+  for (int i = 0; i < 8; ++i) {
+    int* const half = host.data() + i % 2 * kHalf;
+    cudaEventSynchronize(copied[i % 2]);
+    for (int j = 0; j < kHalf; ++j) half[j] = i + j;
+    cudaMemcpyAsync(a.data(), half, kHalf * sizeof(int), cudaMemcpyHostToDevice, stream);
+    cudaEventRecord(copied[i % 2], stream);
+    fill<<<kHalf / 256, 256, 0, stream>>>(a.data(), kHalf, i);
+  }
+  cudaStreamSynchronize(stream);
+  host.data()[0] = 1;
+  std::vector<int> pageable(kN, 3);
+  cudaMemcpyAsync(a.data(), pageable.data(), kBytes, cudaMemcpyHostToDevice, stream);
+  pageable[0] = 4;  // copied already
+  cudaMemcpy2DAsync(pageable.data(), 64, a.data(), 64, 64, 4, cudaMemcpyDeviceToHost, stream);
+  if (pageable[0] != 3) std::puts("wrong");
+  cudaStreamSynchronize(stream);
+}
 
 __global__ void count(const int* in, int* sum, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -305,6 +398,13 @@ const std::vector<Planted> kStreams = {
     {"freed_elsewhere", "stream-race", freed_elsewhere, false},
     {"no_edge", "stream-race", no_edge, false},
     {"fork_too_early", "stream-race", fork_too_early, false},
+    {"source_refilled_early", "host-access", source_refilled_early, false},
+    {"source_cleared_early", "host-access", source_cleared_early, false},
+    {"registered_source", "host-access", registered_source, false},
+    {"other_stream_waited_for", "host-access", other_stream_waited_for, false},
+    {"managed_variable_early", "host-access", managed_variable_early, false},
+    {"managed_argument_changed", "host-access", managed_argument_changed, false},
+    {"two_buffers", "none", two_buffers, false},
     {"chunks_in_streams", "none", chunks_in_streams, false},
     {"host_waits_between_streams", "none", host_waits_between_streams, false},
 };

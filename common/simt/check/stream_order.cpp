@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "base/lasting.h"
-#include "base/program.h"
-#include "check/unsynchronized.h"
+#include "report/kernel_text.h"
 
 namespace simt::stream_order {
 namespace {
@@ -19,7 +18,7 @@ struct Queue {
   Clock known;          // that work included
 };
 
-// Programs that make more streams than this are not looked at any further.
+// Of programs with more streams than this at a time, the rest is taken for the default stream.
 constexpr size_t kMostQueues = 1 << 12;
 
 struct State {
@@ -27,14 +26,15 @@ struct State {
   std::vector<Queue> queues = std::vector<Queue>(1);  // of streams that were destroyed, too
   std::map<const void*, uint32_t> streams;
   std::vector<uint32_t> unused;
-  Clock host, blocking;  // what the host has waited for; all work of the blocking streams
+  Clock host;      // what it has waited for
+  Clock told;      // what functions of the host were told that streams have called
+  Clock blocking;  // all work of the blocking streams
 };
 
 State& state() { return lasting<State>(); }
 
-std::atomic<bool> active = false;
-thread_local const Work* current_work = nullptr;  // of those that are noted
-thread_local unsigned depth = 0;
+std::atomic<bool> streams_were_made = false;
+thread_local const Work* current_work = nullptr;
 
 uint32_t add_queue(State& s, bool is_blocking) {
   for (uint32_t& index : s.unused) {
@@ -45,10 +45,7 @@ uint32_t add_queue(State& s, bool is_blocking) {
     s.queues[queue].is_blocking = is_blocking;
     return queue;
   }
-  if (s.queues.size() == kMostQueues) {
-    active = false;
-    return kLegacy;
-  }
+  if (s.queues.size() == kMostQueues) return kLegacy;
   s.queues.push_back({.is_blocking = is_blocking, .number = 0, .known = {}});
   return static_cast<uint32_t>(s.queues.size() - 1);
 }
@@ -68,6 +65,7 @@ uint32_t queue_of(State& s, const void* stream) {
 Queue& queue_now(State& s, uint32_t index) {
   Queue& queue = s.queues[index];
   queue.known.join(s.host);
+  queue.known.join(s.told);
   if (index == kLegacy) {
     queue.known.join(s.blocking);
   } else if (queue.is_blocking) {
@@ -88,13 +86,19 @@ void Clock::join(const Clock& other) {
   for (size_t i = 0; i < other.at_.size(); ++i) at_[i] = std::max(at_[i], other.at_[i]);
 }
 
-bool is_active() { return active.load(std::memory_order_relaxed); }
+bool Clock::covers(const Clock& other) const {
+  for (size_t i = 0; i < other.at_.size(); ++i) {
+    if (of(static_cast<uint32_t>(i)) < other.at_[i]) return false;
+  }
+  return true;
+}
+
+bool has_streams() { return streams_were_made.load(std::memory_order_relaxed); }
 
 void add_stream(const void* stream, bool is_blocking) {
-  if (!engine::traced_program) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  if (s.queues.size() < kMostQueues) active = true;
+  streams_were_made = true;
   s.streams[stream] = add_queue(s, is_blocking);
 }
 
@@ -114,7 +118,6 @@ void give_back(const std::vector<uint32_t>& queues) {
 }
 
 Clock position(const void* stream) {
-  if (!is_active()) return {};
   State& s = state();
   const std::lock_guard lock(s.mutex);
   if (current_work) {
@@ -126,7 +129,6 @@ Clock position(const void* stream) {
 }
 
 void wait(const void* stream, const Clock& event) {
-  if (!is_active()) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const uint32_t queue = current_work ? current_work->queue_ : queue_of(s, stream);
@@ -135,7 +137,7 @@ void wait(const void* stream, const Clock& event) {
 }
 
 void host_waits(const Clock& event) {
-  if (!is_active()) return;
+  device::text_is_shown();
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.host.join(event);
@@ -144,10 +146,23 @@ void host_waits(const Clock& event) {
 void host_waits_for_stream(const void* stream) { host_waits(position(stream)); }
 
 void host_waits_for_all() {
-  if (!is_active()) return;
+  device::text_is_shown();
   State& s = state();
   const std::lock_guard lock(s.mutex);
   for (uint32_t i = 0; i < s.queues.size(); ++i) s.host.advance(i, s.queues[i].number);
+}
+
+void host_was_called() {
+  const Clock known = position(nullptr);
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.told.join(known);
+}
+
+bool is_done(const Clock& event) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.host.covers(event);
 }
 
 bool is_done(uint32_t queue, uint64_t number) {
@@ -156,9 +171,8 @@ bool is_done(uint32_t queue, uint64_t number) {
   return s.host.of(queue) >= number;
 }
 
-Work::Work(const void* stream) : is_nested_(depth++ > 0) {
-  is_noted_ = !is_nested_ && is_active();
-  if (!is_noted_) return;
+Work::Work(const void* stream) : is_nested_(current_work) {
+  if (is_nested_) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
   queue_ = queue_of(s, stream);
@@ -177,19 +191,13 @@ Work::Work(uint32_t queue, Clock known) : queue_(queue), known_(std::move(known)
   number_ = ++own.number;
   own.known.advance(queue_, number_);
   current_work = this;
-  ++depth;
 }
 
 Work::~Work() {
-  --depth;
-  if (is_noted_) current_work = nullptr;
+  if (!is_nested_) current_work = nullptr;
 }
 
 const Work* Work::current() { return current_work; }
-
-BlockingCall::BlockingCall() : work_(nullptr) {
-  if (!work_.is_nested()) unsynchronized::settle();
-}
 
 BlockingCall::~BlockingCall() {
   if (!work_.is_nested()) host_waits_for_stream(nullptr);
@@ -197,11 +205,15 @@ BlockingCall::~BlockingCall() {
 
 GraphLaunch::GraphLaunch(const void* stream, std::vector<uint32_t>& queues, size_t steps)
     : work_(stream), queues_(queues) {
-  if (!work_.is_noted_ || steps < 2) return;
+  if (work_.is_nested() || steps < 2) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  while (queues.size() < steps && is_active()) queues.push_back(add_queue(s, false));
-  has_steps_ = is_active();
+  while (queues.size() < steps) {
+    const uint32_t queue = add_queue(s, false);
+    if (queue == kLegacy) return;
+    queues.push_back(queue);
+  }
+  has_steps_ = true;
   // The launches of one graph come one after the other.
   before_ = s.queues[work_.queue_].known;
   for (const uint32_t queue : queues) before_.join(s.queues[queue].known);

@@ -18,6 +18,7 @@ class Clock {
   uint64_t of(uint32_t queue) const { return queue < at_.size() ? at_[queue] : 0; }
   void advance(uint32_t queue, uint64_t number);
   void join(const Clock& other);
+  bool covers(const Clock& other) const;
 
  private:
   std::vector<uint64_t> at_;
@@ -25,8 +26,8 @@ class Clock {
 
 inline constexpr uint32_t kLegacy = 0;  // the queue of the legacy default stream
 
-// False while no stream has been made: then all work is in one order, and nothing is noted.
-bool is_active();
+// Has the program made a stream? Else all work of the device is in one order.
+bool has_streams();
 
 // A stream was made, or destroyed; a handle may come again.
 void add_stream(const void* stream, bool is_blocking);
@@ -41,8 +42,12 @@ void wait(const void* stream, const Clock& event);
 void host_waits(const Clock& event);
 void host_waits_for_stream(const void* stream);
 void host_waits_for_all();
-// Is this known to the host?
+// A function of the host that the stream has called may have told the program; what the host then asks for is behind that. Memory
+// it reads only after a wait.
+void host_was_called();
+// Has the host waited for this?
 bool is_done(uint32_t queue, uint64_t number);
+bool is_done(const Clock& event);
 
 // A piece of work that a stream is asked for. What is done within another one, as a step of a graph, is part of that.
 class Work {
@@ -52,7 +57,7 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  // The one under way on this thread; nullptr if none is, or nothing is noted.
+  // The one under way on this thread; nullptr if none is.
   static const Work* current();
   uint32_t queue() const { return queue_; }
   uint64_t number() const { return number_; }
@@ -66,7 +71,7 @@ class Work {
   friend Clock position(const void* stream);
   friend void wait(const void* stream, const Clock& event);
   Work(uint32_t queue, Clock known);  // a step of a graph
-  bool is_nested_ = false, is_noted_ = true;
+  bool is_nested_ = false;
   uint32_t queue_ = 0;
   uint64_t number_ = 0;
   Clock known_;
@@ -75,7 +80,7 @@ class Work {
 // A call that returns when its work, which is in the default stream, is done.
 class BlockingCall {
  public:
-  BlockingCall();
+  BlockingCall() : work_(nullptr) {}
   ~BlockingCall();
 
  private:

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/lasting.h"
+#include "base/program.h"
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/device_variables.h"
 #include "check/sector_records.h"
 #include "check/stream_order.h"
 #include "memory/allocations.h"
@@ -19,6 +21,9 @@
 #include "report/log.h"
 
 namespace simt::stream_races {
+
+uint64_t begin = 0, extent = 0;
+
 namespace {
 
 using engine::kSector;
@@ -31,6 +36,7 @@ struct Pending {
   bool is_step;      // of a graph
   uint64_t pc;
   Shared accesses;
+  Bytes shared;  // between the first and the last byte that the host shares; end 0: none
 };
 
 struct State {
@@ -179,11 +185,45 @@ void report(const Pending& first, const Pending& second, const Conflict& found) 
   device::report(std::move(f));
 }
 
-bool is_looked_at(uint64_t address) {
-  if (memory::in_device_arena(address) || engine::in_program_data(address)) return true;
-  // Of the host's memory what the device reaches by itself. The rest is copied before the call returns.
+// Memory of the host's that the device reaches by itself.
+bool is_shared(uint64_t address) {
+  if (memory::in_shared_arena(address)) return true;
+  const auto managed = reinterpret_cast<uint64_t>(simt_managed_begin);
+  if (address - managed < reinterpret_cast<uint64_t>(simt_managed_end) - managed) return true;
+  if (memory::in_device_arena(address) || engine::in_program_data(address)) return false;
   const memory::Allocation* found = memory::find(address);
   return found && !found->freed;
+}
+
+bool is_looked_at(uint64_t address) {
+  if (is_shared(address) || memory::in_device_arena(address)) return true;
+  return engine::in_program_data(address) && device_variables::of_host(address).empty();
+}
+
+// Forgets what the host has waited for. Under the mutex.
+void prune(State& s) {
+  std::erase_if(s.pending,
+                [](const Pending& p) { return stream_order::is_done(p.queue, p.number); });
+  uint64_t low = ~uint64_t{0}, high = 0;
+  for (const Pending& p : s.pending) {
+    if (p.shared.end == 0) continue;
+    low = std::min(low, p.shared.begin);
+    high = std::max(high, p.shared.end);
+  }
+  begin = high ? low : 0;
+  extent = high ? high - low : 0;
+}
+
+// What lies between the first and the last byte that the host shares.
+Bytes shared_part(const Accesses& accesses) {
+  Bytes all{~uint64_t{0}, 0};
+  for (const auto* runs : {&accesses.read, &accesses.written, &accesses.atomic}) {
+    for (const Bytes& run : *runs) {
+      if (!is_shared(run.begin)) continue;
+      all = {std::min(all.begin, run.begin), std::max(all.end, run.end)};
+    }
+  }
+  return all;
 }
 
 std::vector<Bytes> runs_of(const Rows& rows) {
@@ -198,14 +238,14 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 }  // namespace
 
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
-  if (!stream_order::Work::current()) return nullptr;
+  const bool all = stream_order::has_streams();
   auto accesses = std::make_shared<Accesses>();
   std::vector<engine::Touched> touched = footprint.touched();
   std::sort(touched.begin(), touched.end(),
             [](const auto& a, const auto& b) { return a.base < b.base; });
   for (const engine::Touched& t : touched) {
     const engine::Region* region = engine::shadow::region_of(t.low);
-    if (!region) continue;
+    if (!region || !(all || is_shared(t.base) || is_shared(t.low))) continue;
     if (const memory::Allocation* found = memory::find(t.low); found && found->freed) continue;
     for (uint64_t sector = t.low - t.low % kSector; sector < t.high; sector += kSector) {
       const SectorUse use = use_of(*region, sector, first_block);
@@ -222,6 +262,8 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
 void note(std::string what, Shared accesses, bool repeats) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
+  const Bytes shared = shared_part(*accesses);
+  if (!stream_order::has_streams() && !shared.end) return;
   device::Call call = device::call_under_way();
   const bool is_step = call.name.starts_with("cudaGraph");
   Pending mine{.queue = work->queue(),
@@ -231,11 +273,11 @@ void note(std::string what, Shared accesses, bool repeats) {
                                      : std::move(call.name),
                .is_step = is_step,
                .pc = call.pc,
-               .accesses = std::move(accesses)};
+               .accesses = std::move(accesses),
+               .shared = shared};
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  std::erase_if(s.pending,
-                [](const Pending& p) { return stream_order::is_done(p.queue, p.number); });
+  prune(s);
   for (auto other = s.pending.rbegin(); other != s.pending.rend(); ++other) {
     if (work->is_behind(other->queue, other->number) || s.told.contains(mine.pc)) continue;
     const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
@@ -249,14 +291,36 @@ void note(std::string what, Shared accesses, bool repeats) {
   });
   if (s.pending.size() == kMostPending) s.pending.pop_front();
   s.pending.push_back(std::move(mine));
+  if (!shared.end) return;
+  const uint64_t low = extent ? std::min(begin, shared.begin) : shared.begin;
+  extent = std::max(begin + extent, shared.end) - low;
+  begin = low;
 }
 
 void note_copy(const Rows& to, const Rows& from) {
-  if (!stream_order::Work::current()) return;
-  auto accesses = std::make_shared<Accesses>();
-  accesses->read = runs_of(from);
-  accesses->changed = accesses->written = runs_of(to);
-  note({}, std::move(accesses));
+  if (engine::traced_program) {
+    auto accesses = std::make_shared<Accesses>();
+    accesses->read = runs_of(from);
+    accesses->changed = accesses->written = runs_of(to);
+    note({}, std::move(accesses));
+  }
+  // Into memory that is not pinned the call returns when it is done.
+  if (!is_looked_at(reinterpret_cast<uint64_t>(to.begin)))
+    stream_order::host_waits_for_stream(nullptr);
+}
+
+std::optional<Use> use_of_device(uint64_t address, uint64_t size, bool host_stores) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  prune(s);
+  const std::vector<Bytes> mine = {{address, address + size}};
+  for (auto p = s.pending.rbegin(); p != s.pending.rend(); ++p) {
+    if (p->shared.begin >= address + size || p->shared.end <= address) continue;
+    const Accesses& its = *p->accesses;
+    const bool writes = common(its.written, mine).end || common(its.atomic, mine).end;
+    if (writes || (host_stores && common(its.read, mine).end)) return Use{p->what, p->pc, writes};
+  }
+  return {};
 }
 
 }  // namespace simt::stream_races

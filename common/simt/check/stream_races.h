@@ -1,7 +1,7 @@
 // Kernels and copies that may run at the same time, and touch the same bytes.
 //
 // Which bytes a launch has touched stands in the shadow of global memory when it has ended; of a copy it is known anyway. Both are
-// kept until the host has waited for the work. Two pieces of work race if neither is behind the other, they have bytes in common,
+// kept until the host has waited for the work: of programs without streams only what the host shares. Two pieces of work race if neither is behind the other, they have bytes in common,
 // and one of them writes these. Let pass is what the race check lets pass within a launch: atomic operations on
 // both sides, and stores of the value that is there already.
 #pragma once
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Accesses {
 };
 using Shared = std::shared_ptr<const Accesses>;
 
-// What a launch has touched that has ended just now, whose first block has this number; nullptr if nobody asks.
+// What a launch has touched that has ended just now, whose first block has this number.
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
 // The work under way has done this: a kernel, or `what` is empty, and the runtime's function that was called did. `repeats`: it has
 // left everything as it was.
@@ -42,5 +43,16 @@ struct Rows {
 };
 // The copy under way; a side that is none has a null pointer.
 void note_copy(const Rows& to, const Rows& from);
+
+// All bytes of this kind that host and device share lie in [begin, begin + extent).
+extern uint64_t begin, extent;
+
+// What the host comes in the way of where it reads or stores some of these bytes.
+struct Use {
+  std::string what;
+  uint64_t pc;
+  bool writes;
+};
+std::optional<Use> use_of_device(uint64_t address, uint64_t size, bool host_stores);
 
 }  // namespace simt::stream_races

@@ -16,7 +16,6 @@
 #include "base/symbols.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
-#include "check/unsynchronized.h"
 #include "launch/arguments.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
@@ -59,7 +58,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
-  unsynchronized::note_work();
   const stream_order::Work work(config.stream);
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
@@ -191,8 +189,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     memory::note_stored_anywhere();
   }
   record.launch.reads_textures = footprint.reads_textures();
-  for (const SharedWrite& write : footprint.shared_writes())
-    unsynchronized::note(write.first, write.end, kernel);
   if (config.has_virtual) {
     Fault fault;
     fault.kind = Fault::Kind::virtual_parameter;

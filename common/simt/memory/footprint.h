@@ -15,12 +15,6 @@ struct Touched {
   uint64_t low, high;  // all bytes of it that were touched lie between these
 };
 
-// What lies between the lowest and the highest byte that a launch has written of an allocation that the host shares.
-struct SharedWrite {
-  uint64_t base;  // of the allocation
-  uint64_t first, end;
-};
-
 // What a launch has touched, as far as one worker knows.
 class Footprint {
  public:
@@ -35,19 +29,16 @@ class Footprint {
     const HostMemory bookkeeping;  // a lane may be running
     touched_.push_back({base, !write, write, low, high});
   }
-  void note_shared_write(uint64_t base, uint64_t first, uint64_t end);
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory
   bool shown() const { return shown_; }
   void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
-  const std::vector<SharedWrite>& shared_writes() const { return shared_writes_; }
   void add(const Footprint& other);
   void clear() { *this = {}; }
 
  private:
   std::vector<Touched> touched_;
-  std::vector<SharedWrite> shared_writes_;
   bool shown_ = false;
   bool reads_textures_ = false;
 };

@@ -14,7 +14,6 @@
 #include "check/host_frames.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
-#include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
 #include "memory/textures.h"
@@ -184,19 +183,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind k
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return enqueue(stream, cudaGraphNodeTypeMemcpy, [=] {
-    const cudaError_t error = copy_rows(to, size, from, size, size, 1, kind);
-    const auto address = reinterpret_cast<uint64_t>(to);
-    simt::unsynchronized::note_work();
-    if (error != cudaSuccess || !is_device(from)) return error;
-    if (simt::memory::in_shared_arena(address)) {
-      simt::unsynchronized::note(address, address + size, "cudaMemcpyAsync");
-    } else if (!is_device(to)) {
-      simt::unsynchronized::settle();  // into memory that is not pinned it returns when it is done
-      simt::stream_order::host_waits_for_stream(stream);
-    }
-    return error;
-  });
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, size, from, size, size, 1, kind); });
 }
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {

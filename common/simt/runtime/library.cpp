@@ -7,7 +7,6 @@
 #include "check/host_accesses.h"
 #include "check/library_accesses.h"
 #include "check/stream_order.h"
-#include "check/unsynchronized.h"
 #include "hooks/hooks.h"
 #include "report/errors.h"
 #include "report/log.h"
@@ -21,7 +20,6 @@ cudaError_t enter_library(const char* library) {
   if (engine::running) return cudaSuccess;
   if (const cudaError_t error = device::sticky_error()) return error;
   if (in_library++ == 0) {
-    unsynchronized::settle();
     stream_order::host_waits_for_all();
     device::note_uncounted("What " + std::string(library) +
                            " computes is carried out on the host and not counted.");

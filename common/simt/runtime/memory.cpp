@@ -5,7 +5,6 @@
 #include <string>
 
 #include "check/stream_order.h"
-#include "check/unsynchronized.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -66,10 +65,7 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
 }
 
 cudaError_t release_when_idle(void* pointer, Kind kind, uint64_t caller) {
-  if (pointer) {
-    unsynchronized::settle();
-    stream_order::host_waits_for_all();
-  }
+  if (pointer) stream_order::host_waits_for_all();
   return release(pointer, kind, caller);
 }
 

@@ -86,7 +86,6 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 // All work is done by now; but what is being captured has not begun.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  simt::unsynchronized::settle();
   stream_order::host_waits_for_stream(stream);
   return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
                                                    : cudaSuccess);
@@ -119,7 +118,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     callback(stream, simt::device::sticky_error(), data);
-    stream_order::host_waits_for_stream(stream);  // it may tell the host
+    stream_order::host_was_called();
     return result(cudaSuccess);
   });
 }
@@ -128,7 +127,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     function(data);
-    stream_order::host_waits_for_stream(stream);  // it may tell the host
+    stream_order::host_was_called();
     return result(cudaSuccess);
   });
 }
@@ -155,7 +154,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   }
   event->when = std::chrono::steady_clock::now();
   event->recorded = true;
-  event->waits = simt::unsynchronized::waits();
   event->position = stream_order::position(stream);
   return result(cudaSuccess);
 }
@@ -164,7 +162,6 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
-  simt::unsynchronized::settle();
   stream_order::host_waits(event->position);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
@@ -188,8 +185,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
-  if (end->waits % 2 == 1 && end->waits == simt::unsynchronized::waits()) tell_of_early_time();
-  simt::unsynchronized::settle();
+  if (!stream_order::is_done(end->position)) tell_of_early_time();
   stream_order::host_waits(end->position);
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
   return result(cudaSuccess);

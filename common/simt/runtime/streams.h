@@ -69,7 +69,6 @@ struct CUstream_st {
 struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
-  uint64_t waits = 0;                            // see unsynchronized::waits()
   simt::stream_order::Clock position;            // of the stream when it was recorded
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;
