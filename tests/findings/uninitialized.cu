@@ -89,6 +89,38 @@ void tile_half_filled(bool fixed) {
   read_tile<<<1, 64>>>(out.data(), fixed);
 }
 
+__constant__ float never_copied[5];
+__constant__ float copied[5];
+__constant__ float zeros[5] = {};
+__constant__ float half[10];
+
+__global__ void use_constants(float* out) {
+  const float* const factors = zeros;  // set by its initialiser
+  out[threadIdx.x] = factors[threadIdx.x] + half[threadIdx.x];
+}
+__global__ void use_never_copied(float* out) {
+  out[threadIdx.x] = never_copied[threadIdx.x];  // fault: constant_not_copied
+}
+__global__ void use_copied(float* out) {
+  out[threadIdx.x] = copied[threadIdx.x];  // fault: constant_by_elements
+}
+
+void constant_not_copied(bool fixed) {
+  const float values[10] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  if (fixed) cudaMemcpyToSymbol(never_copied, values, sizeof never_copied);
+  cudaMemcpyToSymbol(half, values, sizeof half / 2);
+  use_constants<<<1, 5>>>(out.data());
+  use_never_copied<<<1, 5>>>(out.data());
+}
+
+void constant_by_elements(bool fixed) {
+  const float values[5] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  cudaMemcpyToSymbol(copied, values, fixed ? 5 * sizeof(float) : 5);
+  use_copied<<<1, 5>>>(out.data());
+}
+
 }  // namespace
 
 const std::vector<Planted> kUninitialized = {
@@ -98,4 +130,6 @@ const std::vector<Planted> kUninitialized = {
     {"accumulate_into_fresh", "uninitialized-global", accumulate_into_fresh},
     {"result_not_written", "uninitialized-global", result_not_written},
     {"tile_half_filled", "uninitialized-shared", tile_half_filled},
+    {"constant_not_copied", "uninitialized-constant", constant_not_copied, false},
+    {"constant_by_elements", "uninitialized-constant", constant_by_elements, false},
 };

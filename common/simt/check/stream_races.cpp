@@ -18,6 +18,7 @@
 #include "check/stream_order.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
+#include "report/describe.h"
 #include "report/log.h"
 
 namespace simt::stream_races {
@@ -146,12 +147,6 @@ Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
   return {};
 }
 
-std::string memory_at(uint64_t address) {
-  if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
-  const symbols::Variable* variable = symbols::find_variable(address);
-  return variable ? "the variable " + variable->name : "device memory";
-}
-
 std::string verb(const Pending& work, bool writes) {
   if (work.what == "cudaFreeAsync") return "frees";
   if (work.what.starts_with("cudaMalloc")) return "allocates";
@@ -163,7 +158,7 @@ void report(const Pending& first, const Pending& second, const Conflict& found) 
   const symbols::Location& at = symbols::locate(second.pc);
   Finding f = device::finding_at(at, "stream-race");
   f.address = found.bytes.begin;
-  f.allocation = memory_at(found.bytes.begin);
+  f.allocation = device::holder_of(found.bytes.begin);
   const bool in_graph = first.pc == second.pc && first.is_step && second.is_step;
   const bool has_default =
       first.queue == stream_order::kLegacy || second.queue == stream_order::kLegacy;

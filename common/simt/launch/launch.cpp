@@ -14,6 +14,7 @@
 #include "base/program.h"
 #include "base/settings.h"
 #include "base/symbols.h"
+#include "check/constants.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "launch/arguments.h"
@@ -105,6 +106,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
+  constants::prepare();
   Patience::begin_launch();
   std::optional<GridBarrier> barrier;
   if (config.cooperative)

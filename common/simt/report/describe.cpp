@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/lane_simd.h"
+#include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
@@ -102,14 +103,15 @@ std::string mask_text(uint64_t mask) {
   return text;
 }
 
-// What holds an address in global memory.
+}  // namespace
+
 std::string holder_of(uint64_t address) {
   if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
   const symbols::Variable* variable = symbols::find_variable(address);
-  return variable ? "the __device__ variable " + variable->name : "a __device__ variable";
+  const std::string kind =
+      engine::is_constant(address) ? "__constant__ variable" : "__device__ variable";
+  return variable ? "the " + kind + " " + variable->name : "a " + kind;
 }
-
-}  // namespace
 
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
   using Kind = engine::Fault::Kind;
@@ -209,6 +211,20 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where +
           ": a __constant__ variable cannot be written by a kernel. The host sets it with "
           "cudaMemcpyToSymbol() before the launch; what kernels write is a __device__ variable.";
+      break;
+    case Kind::constant_uninitialized:
+      f.kind = "uninitialized-constant";
+      f.severity = Severity::warning;
+      f.allocation = holder_of(fault.address);
+      f.message =
+          access + where + others + ": " +
+          (fault.other_store
+               ? "nothing has been copied there, " + f.allocation +
+                     "; what was copied to the variable is as many bytes as it has elements. "
+                     "cudaMemcpyToSymbol() counts bytes: multiply by sizeof."
+               : "nothing has ever been copied to " + f.allocation +
+                     ", and it has no initialiser. Copy to it with cudaMemcpyToSymbol() before the "
+                     "launch.");
       break;
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";

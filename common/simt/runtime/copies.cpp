@@ -9,6 +9,7 @@
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/constants.h"
 #include "check/device_variables.h"
 #include "check/host_copies.h"
 #include "check/host_frames.h"
@@ -92,7 +93,10 @@ cudaError_t wrong_pitch(size_t width, size_t pitch) {
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
-  if (simt::engine::in_program_data(address)) simt::engine::launch_memo::forget();
+  if (simt::engine::in_program_data(address)) {
+    simt::engine::launch_memo::forget();
+    simt::constants::note_written(address, (height - 1) * pitch + width);
+  }
   if (!simt::memory::in_device_arena(address)) return;
   if (pitch == width) {
     simt::memory::mark_written(address, width * height);
@@ -122,10 +126,13 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   }
   std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
   if (wrong.empty()) wrong = wrong_with("source", from, (height - 1) * from_pitch + width);
+  const bool to_variable = simt::engine::in_program_data(reinterpret_cast<uint64_t>(to));
   if (!wrong.empty()) {
+    if (to_variable) constants::note_failed_copy();
     explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
+  if (to_variable) constants::prepare();
   auto* target = static_cast<char*>(to);
   auto* source = static_cast<const char*>(from);
   for (size_t row = 0; row < height; ++row) {
@@ -316,6 +323,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
 // A __device__ or __constant__ variable is a variable of the program. Its address is none: what the templates of
 // cuda_runtime_api.h take the address of is then their own argument, which lies on the stack.
 static cudaError_t no_symbol(const char* call) {
+  simt::constants::note_failed_copy();
   explain("the variable itself is what " + std::string(call) +
           " takes: not its address, and not its name in quotes");
   return result(cudaErrorInvalidSymbol);
@@ -323,6 +331,7 @@ static cudaError_t no_symbol(const char* call) {
 static bool is_of_host(const void* symbol) {
   const std::string name = simt::device_variables::of_host(reinterpret_cast<uint64_t>(symbol));
   if (name.empty()) return false;
+  simt::constants::note_failed_copy();
   explain(
       "'" + name +
       "' is a variable of the host: one of the device is declared with __constant__ or __device__");
