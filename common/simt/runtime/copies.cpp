@@ -28,6 +28,7 @@ using simt::device::result;
 using simt::graphs::enqueue;
 using simt::runtime::copy_rows;
 using simt::runtime::is_variable;
+using simt::runtime::live_at;
 
 namespace {
 
@@ -70,18 +71,35 @@ bool is_device(const void* pointer) {
   return simt::memory::in_device_arena(reinterpret_cast<uint64_t>(pointer));
 }
 
-// The direction must fit the pointers. Host memory that the device can reach too fits both.
-bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
-  switch (kind) {
-    case cudaMemcpyHostToHost:
-      return !is_device(to) && !is_device(from);
-    case cudaMemcpyHostToDevice:
-      return !is_device(from);
-    case cudaMemcpyDeviceToHost:
-      return !is_device(to);
-    default:
-      return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+// Can a kernel reach it? A variable of the program may be one of the device's.
+bool is_reachable(const void* pointer) {
+  return is_device(pointer) || is_variable(pointer) || live_at(pointer) ||
+         simt::memory::in_shared_arena(reinterpret_cast<uint64_t>(pointer));
+}
+
+// The direction must fit the pointers. Host memory that the device can reach too fits both. Empty if it does, else what is
+// wrong.
+std::string wrong_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault || !to || !from) return {};
+  const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+  const auto fits = [](const void* pointer, bool host) {
+    return host ? !is_device(pointer) : is_reachable(pointer);
+  };
+  const bool to_fits = fits(to, to_host);
+  if (to_fits && fits(from, from_host)) return {};
+  const bool said_host = to_fits ? from_host : to_host;
+  std::string wrong =
+      "the " + std::string(to_fits ? "source" : "target") +
+      (said_host ? " lies in device memory, and the direction says that it is the host's"
+                 : " lies in memory of the host's alone, and the direction says that "
+                   "it is the device's");
+  if (to_host != from_host && fits(from, to_host) && fits(to, from_host)) {
+    wrong +=
+        ". Usual cause: the two pointers are swapped, the target comes first; or the direction "
+        "is the other one";
   }
+  return wrong;
 }
 
 // Rows that are longer than the distance from one to the next.
@@ -118,10 +136,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return result(cudaErrorInvalidMemcpyDirection);
   }
-  if (!direction_fits(to, from, kind)) {
-    explain(is_device(to) && kind != cudaMemcpyHostToDevice
-                ? "the target lies in device memory, and the direction says that it is the host's"
-                : "the source lies in device memory, and the direction says that it is the host's");
+  if (std::string wrong = wrong_direction(to, from, kind); !wrong.empty()) {
+    explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
   std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
