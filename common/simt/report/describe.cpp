@@ -252,8 +252,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.severity = Severity::warning;
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
-                  ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
-                  "that is missing, or that counts elements where it should count bytes.";
+                  ". cudaMalloc does not clear memory. Usual cause: " +
+                  (found && found->row_bytes < found->pitch
+                       ? "a cudaMemcpy that takes the rows for one piece. They have " +
+                             plural(found->row_bytes, "byte") + " and begin " +
+                             plural(found->pitch, "byte") +
+                             " apart: copy them with cudaMemcpy2D(), which is told both."
+                       : std::string("a cudaMemcpy or cudaMemset that is missing, or that counts "
+                                     "elements where it should count bytes."));
       break;
     }
     case Kind::global_race: {

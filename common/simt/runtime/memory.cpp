@@ -84,7 +84,9 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (!pitch) return result(cudaErrorInvalidValue);
   *pitch = (width + 511) / 512 * 512;
-  return allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+  const cudaError_t error = allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+  if (!error) simt::memory::note_rows(reinterpret_cast<uint64_t>(*pointer), width, *pitch);
+  return error;
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -189,8 +191,11 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, u
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   if (!pitched) return result(cudaErrorInvalidValue);
   *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
-  return allocate(&pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth,
-                  SIMT_CALLER);
+  const cudaError_t error = allocate(&pitched->ptr, Kind::device,
+                                     pitched->pitch * extent.height * extent.depth, SIMT_CALLER);
+  if (!error)
+    simt::memory::note_rows(reinterpret_cast<uint64_t>(pitched->ptr), extent.width, pitched->pitch);
+  return error;
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
