@@ -33,17 +33,30 @@ using engine::kSector;
 struct Pending {
   uint32_t queue;
   uint64_t number;
+  std::string kernel;           // empty if it is none
+  std::vector<uint64_t> stack;  // of the call that asked for it
+  Shared accesses;
+  Bytes shared;  // between the first and the last byte that the host shares; end 0: none
+};
+
+// The same for the reader.
+struct Described {
+  explicit Described(const Pending& work) {
+    device::Call call = device::call_of(work.stack);
+    is_step = call.name.starts_with("cudaGraph");
+    what = !work.kernel.empty() ? work.kernel : is_step ? "a copy" : std::move(call.name);
+    pc = call.pc;
+  }
   std::string what;  // a kernel, or a function of the runtime
   bool is_step;      // of a graph
   uint64_t pc;
-  Shared accesses;
-  Bytes shared;  // between the first and the last byte that the host shares; end 0: none
 };
 
 struct State {
   std::mutex mutex;
   std::deque<Pending> pending;
   std::set<uint64_t> told;  // calls
+  std::set<std::vector<uint64_t>> told_stacks;
 };
 State& state() { return lasting<State>(); }
 
@@ -60,6 +73,7 @@ void append(std::vector<Bytes>& runs, uint64_t begin, uint64_t end) {
 
 // A bit for each byte of a sector.
 void append_bits(std::vector<Bytes>& runs, uint64_t sector, uint32_t bits) {
+  if (bits == ~uint32_t{0}) return append(runs, sector, sector + kSector);
   while (bits) {
     const auto first = static_cast<unsigned>(std::countr_zero(bits));
     const auto length = static_cast<unsigned>(std::countr_one(bits >> first));
@@ -147,21 +161,24 @@ Conflict conflict(const Accesses& first, const Accesses& second, bool repeats) {
   return {};
 }
 
-std::string verb(const Pending& work, bool writes) {
+std::string verb(const Described& work, bool writes) {
   if (work.what == "cudaFreeAsync") return "frees";
   if (work.what.starts_with("cudaMalloc")) return "allocates";
   return writes ? "writes" : "reads";
 }
 
 // Each line once, however much it comes in the way of.
-void report(const Pending& first, const Pending& second, const Conflict& found) {
+void report(State& s, const Pending& first_work, const Pending& second_work,
+            const Conflict& found) {
+  const Described first(first_work), second(second_work);
+  if (!s.told.insert(second.pc).second) return;
   const symbols::Location& at = symbols::locate(second.pc);
   Finding f = device::finding_at(at, "stream-race");
   f.address = found.bytes.begin;
   f.allocation = device::holder_of(found.bytes.begin);
   const bool in_graph = first.pc == second.pc && first.is_step && second.is_step;
   const bool has_default =
-      first.queue == stream_order::kLegacy || second.queue == stream_order::kLegacy;
+      first_work.queue == stream_order::kLegacy || second_work.queue == stream_order::kLegacy;
   f.message =
       second.what + " at " + at.text() + " " + verb(second, found.second_writes) + " " +
       f.allocation + ", which " + first.what +
@@ -254,35 +271,32 @@ Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
   return accesses;
 }
 
-void note(std::string what, Shared accesses, bool repeats) {
+void note(std::string kernel, Shared accesses, bool repeats) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
   const Bytes shared = shared_part(*accesses);
   if (!stream_order::has_streams() && !shared.end) return;
-  device::Call call = device::call_under_way();
-  const bool is_step = call.name.starts_with("cudaGraph");
   Pending mine{.queue = work->queue(),
                .number = work->number(),
-               .what = !what.empty() ? std::move(what)
-                       : is_step     ? "a copy"
-                                     : std::move(call.name),
-               .is_step = is_step,
-               .pc = call.pc,
+               .kernel = std::move(kernel),
+               .stack = device::call_stack(),
                .accesses = std::move(accesses),
                .shared = shared};
   State& s = state();
   const std::lock_guard lock(s.mutex);
   prune(s);
-  for (auto other = s.pending.rbegin(); other != s.pending.rend(); ++other) {
-    if (work->is_behind(other->queue, other->number) || s.told.contains(mine.pc)) continue;
+  const bool is_told = !s.told_stacks.empty() && s.told_stacks.contains(mine.stack);
+  for (auto other = s.pending.rbegin(); other != s.pending.rend() && !is_told; ++other) {
+    if (work->is_behind(other->queue, other->number)) continue;
     const Conflict found = conflict(*other->accesses, *mine.accesses, repeats);
     if (!found.bytes.end) continue;
-    s.told.insert(mine.pc);
-    report(*other, mine, found);
+    s.told_stacks.insert(mine.stack);
+    report(s, *other, mine, found);
+    break;
   }
   // Who is behind this is behind what the queue did before: of the same accesses the last is enough.
   std::erase_if(s.pending, [&](const Pending& p) {
-    return p.queue == mine.queue && p.pc == mine.pc && *p.accesses == *mine.accesses;
+    return p.queue == mine.queue && p.stack == mine.stack && *p.accesses == *mine.accesses;
   });
   if (s.pending.size() == kMostPending) s.pending.pop_front();
   s.pending.push_back(std::move(mine));
@@ -313,7 +327,9 @@ std::optional<Use> use_of_device(uint64_t address, uint64_t size, bool host_stor
     if (p->shared.begin >= address + size || p->shared.end <= address) continue;
     const Accesses& its = *p->accesses;
     const bool writes = common(its.written, mine).end || common(its.atomic, mine).end;
-    if (writes || (host_stores && common(its.read, mine).end)) return Use{p->what, p->pc, writes};
+    if (!writes && !(host_stores && common(its.read, mine).end)) continue;
+    const Described work(*p);
+    return Use{work.what, work.pc, writes};
   }
   return {};
 }

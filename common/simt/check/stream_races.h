@@ -32,9 +32,9 @@ using Shared = std::shared_ptr<const Accesses>;
 
 // What a launch has touched that has ended just now, whose first block has this number.
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
-// The work under way has done this: a kernel, or `what` is empty, and the runtime's function that was called did. `repeats`: it has
+// The work under way has done this: a kernel, or, if there is none, the runtime's function that was called. `repeats`: it has
 // left everything as it was.
-void note(std::string what, Shared accesses, bool repeats = false);
+void note(std::string kernel, Shared accesses, bool repeats = false);
 
 // One side of a copy, or memory that is set: `height` rows of `width` bytes.
 struct Rows {

@@ -37,12 +37,19 @@ bool may_fail(cudaError_t error) {
 
 }  // namespace
 
-Call call_under_way() {
+std::vector<uint64_t> call_stack() {
   void* frames[64];
   const int count = backtrace(frames, 64);
+  std::vector<uint64_t> stack;
+  for (int i = 0; i < count; ++i) stack.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  return stack;
+}
+
+Call call_under_way() { return call_of(call_stack()); }
+
+Call call_of(const std::vector<uint64_t>& stack) {
   Call call;
-  for (int i = 0; i < count; ++i) {
-    const auto pc = reinterpret_cast<uint64_t>(frames[i]);
+  for (const uint64_t pc : stack) {
     // The call may be the last instruction of its function.
     std::string name = symbols::function_name(pc - 1);
     if (name.starts_with("cuda")) {
