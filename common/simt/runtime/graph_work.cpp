@@ -44,7 +44,7 @@ cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t str
                                    queues && !is_chain ? steps.size() : 0);
   for (size_t i = 0; i < steps.size(); ++i) {
     const auto here = launch.step(i, steps[i].after);
-    if (!steps[i].work.run) continue;
+    if (!steps[i].is_enabled || !steps[i].work.run) continue;
     if (const cudaError_t error = steps[i].work.run()) return error;
   }
   return cudaSuccess;
@@ -88,6 +88,16 @@ Work copy_work(const cudaMemcpy3DParms* params) {
 }
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   return {cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy(to, from, size, kind); }};
+}
+Work copy_to_symbol(const void* symbol, const void* from, size_t size, size_t offset,
+                    cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); }};
+}
+Work copy_from_symbol(void* to, const void* symbol, size_t size, size_t offset,
+                      cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); }};
 }
 
 Work set_work(const cudaMemsetParams* params) {

@@ -184,6 +184,18 @@ cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeA
   }
   return check_managed(pointer, size, 0);
 }
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_sizes,
+                                      cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t size) {
+  if (!data || !data_sizes || !attributes || !count) return result(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) {
+    if (const cudaError_t error =
+            cudaMemRangeGetAttribute(data[i], data_sizes[i], attributes[i], pointer, size)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, unsigned) {
   return check_managed(pointer, size, 0);
 }

@@ -122,6 +122,14 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, size_t) {
   return result(pool ? cudaSuccess : cudaErrorInvalidValue);
 }
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  if (!flags || !pool || !location) return result(cudaErrorInvalidValue);
+  *flags = location->type == cudaMemLocationTypeDevice && location->id == 0
+               ? cudaMemAccessFlagsProtReadWrite
+               : cudaMemAccessFlagsProtNone;
+  return result(cudaSuccess);
+}
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   return result(pool ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -29,6 +29,7 @@ struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
   std::vector<CUgraphNode_st*> after;
   simt::graphs::Work work;
+  const CUgraphNode_st* original = nullptr;  // it was cloned from; only compared
 };
 
 struct CUgraph_st {
@@ -41,6 +42,7 @@ struct CUgraphExec_st {
     const CUgraphNode_st* node;  // it comes from; only compared
     simt::graphs::Work work;
     std::vector<size_t> after = {};  // the steps that it waits for
+    bool is_enabled = true;
   };
   std::vector<Step> steps;
   std::vector<uint32_t> queues = {};  // see stream_order::GraphLaunch
@@ -51,6 +53,7 @@ namespace simt::graphs {
 // A capture that is under way, and the streams that take part in it.
 struct Capture {
   CUgraph_st* graph = nullptr;
+  bool is_given = false;  // the graph was there before
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
   unsigned long long id = 0;
