@@ -33,6 +33,30 @@ void copy_wrong_way(bool fixed) {
   cudaMemcpy(device.data(), host.data(), kBytes, kind);  // fault: copy_wrong_way
 }
 
+void copy_swapped(bool fixed) {
+  std::vector<float> host(kN);
+  OnDevice<float> device(kN);
+  float* const to = fixed ? device.data() : host.data();
+  const float* const from = fixed ? host.data() : device.data();
+  cudaMemcpy(to, from, kBytes, cudaMemcpyHostToDevice);  // fault: copy_swapped
+}
+
+void copy_to_the_pointer(bool fixed) {
+  const float one = 1.0f;
+  float* device = nullptr;
+  cudaMalloc(&device, sizeof one);
+  void* const to = fixed ? static_cast<void*>(device) : &device;
+  cudaMemcpy(to, &one, sizeof one, cudaMemcpyHostToDevice);  // fault: copy_to_the_pointer
+  cudaFree(device);
+}
+
+void copy_on_the_device(bool fixed) {
+  std::vector<float> host(kN);
+  OnDevice<float> device(kN);
+  const auto kind = fixed ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
+  cudaMemcpy(device.data(), host.data(), kBytes, kind);  // fault: copy_on_the_device
+}
+
 void clear_past_end(bool fixed) {
   OnDevice<float> device(kN);
   cudaMemset(device.data(), 0, fixed ? kBytes : kBytes + 1);  // fault: clear_past_end
@@ -285,6 +309,9 @@ const std::vector<Planted> kHostCalls = {
     {"copy_past_end", "api-error", copy_past_end},
     {"copy_back_past_end", "api-error", copy_back_past_end},
     {"copy_wrong_way", "api-error", copy_wrong_way},
+    {"copy_swapped", "api-error", copy_swapped, false},
+    {"copy_to_the_pointer", "api-error", copy_to_the_pointer, false},
+    {"copy_on_the_device", "api-error", copy_on_the_device, false},
     {"clear_past_end", "api-error", clear_past_end},
     {"free_twice", "api-error", free_twice},
     {"free_inside", "api-error", free_inside},

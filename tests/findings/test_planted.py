@@ -16,11 +16,27 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = os.environ["WARP_PLANTED"]
 FOUND = 86  # the exit code of a program with errors
-WARNINGS = {"uninitialized-global", "api-error", "division-by-zero"}  # with SIMT_LEAKS a leak is an error
+WARNINGS = {
+    "uninitialized-global",
+    "uninitialized-constant",
+    "api-error",
+    "division-by-zero",
+}  # with SIMT_LEAKS a leak is an error
 # What nobody looks at fails the run, and what would end the program.
 LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared", "freed_by_free", "freed_by_delete"}
 # A warning, of a kind that may be an error.
-MILD = {"mapped_read_early", "managed_read_early", "copy_read_early", "leave_before_barrier"}
+MILD = {
+    "mapped_read_early",
+    "managed_read_early",
+    "copy_read_early",
+    "leave_before_barrier",
+    "source_refilled_early",
+    "source_cleared_early",
+    "registered_source",
+    "other_stream_waited_for",
+    "managed_variable_early",
+    "managed_argument_changed",
+}
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own
 
 # A report of compute-sanitizer -> the kinds that say the same here.

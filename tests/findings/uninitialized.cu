@@ -89,6 +89,109 @@ void tile_half_filled(bool fixed) {
   read_tile<<<1, 64>>>(out.data(), fixed);
 }
 
+__constant__ float never_copied[5];
+__constant__ float copied[5];
+__constant__ float zeros[5] = {};
+__constant__ float half[10];
+
+__global__ void use_constants(float* out) {
+  const float* const factors = zeros;  // set by its initialiser
+  out[threadIdx.x] = factors[threadIdx.x] + half[threadIdx.x];
+}
+__global__ void use_never_copied(float* out) {
+  out[threadIdx.x] = never_copied[threadIdx.x];  // fault: constant_not_copied
+}
+__global__ void use_copied(float* out) {
+  out[threadIdx.x] = copied[threadIdx.x];  // fault: constant_by_elements
+}
+
+void constant_not_copied(bool fixed) {
+  const float values[10] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  if (fixed) cudaMemcpyToSymbol(never_copied, values, sizeof never_copied);
+  cudaMemcpyToSymbol(half, values, sizeof half / 2);
+  use_constants<<<1, 5>>>(out.data());
+  use_never_copied<<<1, 5>>>(out.data());
+}
+
+void constant_by_elements(bool fixed) {
+  const float values[5] = {1, 2, 3, 2, 1};
+  OnDevice<float> out(5);
+  cudaMemcpyToSymbol(copied, values, fixed ? 5 * sizeof(float) : 5);
+  use_copied<<<1, 5>>>(out.data());
+}
+
+__global__ void fill_all(float* out) { out[threadIdx.x] = 3.0f; }
+
+void result_by_elements(bool fixed) {
+  OnDevice<float> out(64);
+  std::vector<float> host(64);
+  fill_all<<<1, 64>>>(out.data());
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy(host.data(), out.data(), fixed ? 256 : 64, back);  // fault: result_by_elements
+  float sum = 0;
+  for (const float value : host) sum += value;
+  total = static_cast<int>(sum);
+}
+
+// A quarter is what is wanted; and quarters that make the whole.
+void quarter_of_the_result(bool) {
+  OnDevice<float> out(64);
+  std::vector<float> host(64, 3.0f), first(16);
+  fill_all<<<1, 64>>>(out.data());
+  cudaMemcpy(first.data(), out.data(), 64, cudaMemcpyDeviceToHost);
+  float sum = 0;
+  for (const float value : first) sum += value;
+  cudaMemcpy(host.data(), out.data(), 64, cudaMemcpyDeviceToHost);
+  for (const float value : host) sum += value;
+  for (float& value : host) value = 0.0f;
+  for (int i = 0; i < 4; ++i)
+    cudaMemcpy(host.data() + i * 16, out.data() + i * 16, 64, cudaMemcpyDeviceToHost);
+  for (const float value : host) sum += value;
+  total = static_cast<int>(sum);
+}
+
+__global__ void scale_rows(float* matrix, size_t pitch, int columns, int rows) {
+  for (int y = 0; y < rows; ++y) {
+    float* const row = reinterpret_cast<float*>(reinterpret_cast<char*>(matrix) + y * pitch);
+    if (static_cast<int>(threadIdx.x) < columns) {
+      row[threadIdx.x] *= 2;  // fault: rows_as_one_piece
+    }
+  }
+}
+
+void rows_as_one_piece(bool fixed) {
+  constexpr int kColumns = 20, kRows = 30;
+  constexpr size_t kRow = kColumns * sizeof(float);
+  const std::vector<float> host(kColumns * kRows, 1.0f);
+  float* matrix = nullptr;
+  size_t pitch = 0;
+  cudaMallocPitch(&matrix, &pitch, kRow, kRows);
+  const auto kind = cudaMemcpyHostToDevice;
+  if (fixed) cudaMemcpy2D(matrix, pitch, host.data(), kRow, kRow, kRows, kind);
+  if (!fixed) cudaMemcpy(matrix, host.data(), kRow * kRows, kind);
+  scale_rows<<<1, 32>>>(matrix, pitch, kColumns, kRows);
+  cudaFree(matrix);
+}
+
+void rows_back_as_one_piece(bool fixed) {
+  constexpr int kColumns = 20, kRows = 30;
+  constexpr size_t kRow = kColumns * sizeof(float);
+  std::vector<float> host(kColumns * kRows, 1.0f);
+  float* matrix = nullptr;
+  size_t pitch = 0;
+  cudaMallocPitch(&matrix, &pitch, kRow, kRows);
+  cudaMemcpy2D(matrix, pitch, host.data(), kRow, kRow, kRows, cudaMemcpyHostToDevice);
+  scale_rows<<<1, 32>>>(matrix, pitch, kColumns, kRows);
+  const auto back = cudaMemcpyDeviceToHost;
+  if (fixed) cudaMemcpy2D(host.data(), kRow, matrix, pitch, kRow, kRows, back);
+  if (!fixed) cudaMemcpy(host.data(), matrix, kRow * kRows, back);  // fault: rows_back_as_one_piece
+  float sum = 0;
+  for (const float value : host) sum += value;
+  total = static_cast<int>(sum);
+  cudaFree(matrix);
+}
+
 }  // namespace
 
 const std::vector<Planted> kUninitialized = {
@@ -98,4 +201,10 @@ const std::vector<Planted> kUninitialized = {
     {"accumulate_into_fresh", "uninitialized-global", accumulate_into_fresh},
     {"result_not_written", "uninitialized-global", result_not_written},
     {"tile_half_filled", "uninitialized-shared", tile_half_filled},
+    {"result_by_elements", "api-error", result_by_elements, false},
+    {"quarter_of_the_result", "none", quarter_of_the_result, false},
+    {"rows_as_one_piece", "uninitialized-global", rows_as_one_piece, false},
+    {"rows_back_as_one_piece", "uninitialized-global", rows_back_as_one_piece, false},
+    {"constant_not_copied", "uninitialized-constant", constant_not_copied, false},
+    {"constant_by_elements", "uninitialized-constant", constant_by_elements, false},
 };

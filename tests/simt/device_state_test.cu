@@ -212,6 +212,69 @@ TEST(DeviceState, NodesOfGraphsTakeOtherParametersOfTheirType) {
   simt::take_findings();
 }
 
+__constant__ int summand;
+__global__ void add_summand(int* out) { out[threadIdx.x] += summand; }
+
+// A capture that goes on in a graph, a node that is disabled and found again in a copy, a copy to a symbol that changes.
+TEST(DeviceState, GraphsGrowByCaptureAndLeaveNodesOut) {
+  simt::take_findings();
+  Buffer<int> out(32);
+  int* pointer = out.data();
+  static int three = 3, seven = 7;
+  cudaGraph_t graph, captured, clone;
+  cudaGraphNode_t set = nullptr, twin = nullptr;
+  cudaGraphCreate(&graph, 0);
+  ASSERT_EQ(cudaGraphAddMemcpyNodeToSymbol(&set, graph, nullptr, 0, &summand, &three, sizeof three,
+                                           0, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  const auto mode = cudaStreamCaptureModeGlobal;
+  EXPECT_EQ(cudaStreamBeginCaptureToGraph(stream, nullptr, nullptr, nullptr, 0, mode),
+            cudaErrorInvalidValue);
+  ASSERT_EQ(cudaStreamBeginCaptureToGraph(stream, graph, &set, nullptr, 1, mode), cudaSuccess);
+  cudaMemsetAsync(pointer, 0, 32 * sizeof(int), stream);
+  add_summand<<<1, 32, 0, stream>>>(pointer);
+  ASSERT_EQ(cudaStreamEndCapture(stream, &captured), cudaSuccess);
+  EXPECT_EQ(captured, graph);
+  cudaGraphNode_t nodes[3];
+  size_t count = 3;
+  ASSERT_EQ(cudaGraphGetNodes(graph, nodes, &count), cudaSuccess);
+  ASSERT_EQ(count, 3u);
+
+  cudaGraphInstantiateParams how = {};
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaGraphInstantiateWithParams(&exec, graph, &how), cudaSuccess);
+  EXPECT_EQ(how.result_out, cudaGraphInstantiateSuccess);
+  const auto result = [&] {
+    EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    int last = 0;
+    cudaMemcpy(&last, pointer + 31, sizeof last, cudaMemcpyDeviceToHost);
+    return last;
+  };
+  EXPECT_EQ(result(), 3);
+  unsigned is_enabled = 0;
+  EXPECT_EQ(cudaGraphNodeSetEnabled(exec, nodes[1], 0), cudaSuccess);  // the memset
+  EXPECT_EQ(cudaGraphNodeGetEnabled(exec, nodes[1], &is_enabled), cudaSuccess);
+  EXPECT_EQ(is_enabled, 0u);
+  EXPECT_EQ(result(), 6);
+  EXPECT_EQ(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, set, &summand, &seven, sizeof seven, 0,
+                                                     cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(result(), 13);
+  EXPECT_EQ(cudaGraphNodeSetEnabled(exec, nullptr, 0), cudaErrorInvalidValue);
+
+  ASSERT_EQ(cudaGraphClone(&clone, graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphNodeFindInClone(&twin, set, clone), cudaSuccess);
+  EXPECT_NE(twin, set);
+  EXPECT_EQ(cudaGraphNodeFindInClone(&twin, twin, clone), cudaErrorInvalidValue);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(clone);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+  simt::take_findings();
+}
+
 TEST(DeviceState, TheLastErrorIsTheHostThreadsOwn) {
   int* pointer = nullptr;
   EXPECT_EQ(cudaMalloc(&pointer, ~size_t{0}), cudaErrorMemoryAllocation);

@@ -38,9 +38,10 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
-    host_virtual,       // functions, of an object that the host has made
-    exited_thread,      // before a barrier that others reach
-    virtual_parameter,  // an object with virtual functions, of the host's
+    host_virtual,            // functions, of an object that the host has made
+    exited_thread,           // before a barrier that others reach
+    virtual_parameter,       // an object with virtual functions, of the host's
+    constant_uninitialized,  // `other_store`: something was copied to the variable
   };
   Kind kind = Kind::none;
   uint64_t pc = 0;
@@ -73,7 +74,8 @@ inline bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
-         kind != Fault::Kind::exited_thread && kind != Fault::Kind::virtual_parameter;
+         kind != Fault::Kind::exited_thread && kind != Fault::Kind::virtual_parameter &&
+         kind != Fault::Kind::constant_uninitialized;
 }
 
 }  // namespace simt::engine

@@ -22,16 +22,24 @@ struct State {
 
 thread_local unsigned by_name = 0;
 
-std::map<std::string_view, Side> read_names() {
-  std::map<std::string_view, Side> names;
+// Calls f(word) for each name that simtcc has left, its kind in front.
+template <class F>
+void for_each_name(F&& f) {
   for (const char* at = simt_variables_begin; at < simt_variables_end;) {
     const std::string_view word(at);
     at += word.size() + 1;
-    if (word.empty()) continue;
+    if (!word.empty()) f(word);
+  }
+}
+
+std::map<std::string_view, Side> read_names() {
+  std::map<std::string_view, Side> names;
+  for_each_name([&names](std::string_view word) {
+    if (word[0] == 'c') return;
     const Side side = word[0] == 'd' ? Side::device : word[0] == 'f' ? Side::function : Side::host;
     const auto [it, is_new] = names.try_emplace(word.substr(1), side);
     if (!is_new && it->second != side) it->second = Side::unknown;  // in different sources
-  }
+  });
   return names;
 }
 
@@ -99,6 +107,17 @@ std::string stand_in_of_function(uint64_t address) {
 std::string of_host(uint64_t address) {
   const symbols::Variable* variable = variable_of(address, Side::host);
   return variable ? plain(variable->name) : std::string();
+}
+
+bool is_uninitialized_constant(const std::string& name) {
+  static const auto& names = *new auto([] {
+    std::set<std::string_view> found;
+    for_each_name([&found](std::string_view word) {
+      if (word[0] == 'c') found.insert(word.substr(1));
+    });
+    return found;
+  }());
+  return names.contains(plain(name));
 }
 
 ByName::ByName() { ++by_name; }

@@ -22,6 +22,9 @@ std::string stand_in_of_function(uint64_t address);
 // The name of the host's variable that holds `address`; empty if that is another's, or it is not known whose.
 std::string of_host(uint64_t address);
 
+// Is this a __constant__ variable that its source declares without an initialiser?
+bool is_uninitialized_constant(const std::string& name);
+
 // While one is there, the thread names a variable by its stand-in.
 class ByName {
  public:

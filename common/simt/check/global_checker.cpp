@@ -29,9 +29,7 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     place.range = range;
   if (place.range && are_aligned(request.span.bits, size) && !(request.lanes & warp.has_misaligned))
       [[likely]] {
-    footprint.note(range->begin, request.writes());
-    if (request.writes() && memory::in_shared_arena(range->begin)) [[unlikely]]
-      footprint.note_shared_write(range->begin, request.span.low, request.span.high + size);
+    footprint.note(range->begin, request.writes(), request.span.low, request.span.high + size);
     if (!range->written) place.maybe_unwritten = request.lanes;
     return place;
   }
@@ -50,9 +48,7 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
       kind = Fault::Kind::misaligned;
     }
     if (kind == Fault::Kind::none) {
-      footprint.note(range->begin, request.writes());
-      if (request.writes() && memory::in_shared_arena(range->begin))
-        footprint.note_shared_write(range->begin, address, address + size);
+      footprint.note(range->begin, request.writes(), address, address + size);
       if (!range->written) place.maybe_unwritten |= 1u << lane;
       continue;
     }

@@ -1,9 +1,15 @@
 #include "check/host_copies.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/lasting.h"
 #include "base/symbols.h"
@@ -23,20 +29,82 @@ struct UnwrittenRun {
   uint64_t end, from, caller;
 };
 
+// A copy that has left something out, perhaps.
+struct ShortCopy {
+  uint64_t end;   // of what was copied, on the host
+  uint64_t size;  // of an element
+  uint64_t from;  // the allocation
+  uint64_t caller;
+  uint64_t pc = 0;  // of the load that took the last element
+};
+
 struct HostCopies {
   std::mutex mutex;
   std::map<uint64_t, UnwrittenRun> runs;  // by their first byte
+  std::vector<ShortCopy> shorts;
 };
 
 HostCopies& host_copies() { return lasting<HostCopies>(); }
 
 // The hull of what is left.
-void set_range(const std::map<uint64_t, UnwrittenRun>& runs) {
-  begin = runs.empty() ? 0 : runs.begin()->first;
-  extent = runs.empty() ? 0 : std::prev(runs.end())->second.end - begin;
+void set_range(const HostCopies& s) {
+  uint64_t low = ~uint64_t{0}, high = 0;
+  if (!s.runs.empty()) {
+    low = s.runs.begin()->first;
+    high = std::prev(s.runs.end())->second.end;
+  }
+  for (const ShortCopy& copy : s.shorts) {
+    low = std::min(low, copy.end - copy.size);
+    high = std::max(high, copy.end + copy.size);
+  }
+  begin = high ? low : 0;
+  extent = high ? high - low : 0;
 }
 
-void forget(std::map<uint64_t, UnwrittenRun>& runs, uint64_t first, uint64_t end) {
+// Does the host have the same there? False where it has no memory.
+bool has_same(uint64_t host, uint64_t device, uint64_t size) {
+  char bytes[16];
+  const iovec local{bytes, size}, remote{reinterpret_cast<void*>(host), size};
+  if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != static_cast<ssize_t>(size))
+    return false;
+  return std::memcmp(bytes, reinterpret_cast<const void*>(device), size) == 0;
+}
+
+// As many bytes were copied as the allocation has elements of 4 or 8 bytes, all of which are written.
+void note_short(HostCopies& s, const memory::Allocation& found, uint64_t to, uint64_t size) {
+  const uint64_t element = found.size / size;
+  if ((element != 4 && element != 8) || element * size != found.size || size < element) return;
+  bool all = true;
+  if (!found.written)
+    engine::shadow::for_each_unwritten(found.base, found.size, [&](auto, auto) { all = false; });
+  if (!all || has_same(to + size, found.base + size, element)) return;
+  constexpr size_t kMost = 16;
+  if (s.shorts.size() == kMost) s.shorts.erase(s.shorts.begin());
+  s.shorts.push_back({to + size, element, found.base, device::program_caller()});
+}
+
+void report(const ShortCopy& copy, uint64_t pc) {
+  const symbols::Location& copied = symbols::locate(copy.caller);
+  Finding f = device::finding_at(copied, "api-error", Severity::warning);
+  const memory::Allocation* found = memory::find(copy.from);
+  const uint64_t size = found ? found->size : 0;
+  f.address = copy.from;
+  f.allocation = found ? memory::describe(*found) : "device memory";
+  f.message = "the copy at " + copied.text() + " takes " + std::to_string(size / copy.size) +
+              " bytes of " + f.allocation + ", which holds as many elements of " +
+              plural(copy.size, "byte") + ", and the host reads on at " +
+              symbols::locate(pc).text() +
+              " behind what was copied. The size of a copy counts bytes: multiply the number of "
+              "elements by sizeof.";
+  device::report(std::move(f));
+}
+
+void forget(HostCopies& s, uint64_t first, uint64_t end) {
+  std::erase_if(s.shorts, [&](const ShortCopy& copy) {
+    return first < copy.end + copy.size && end > copy.end;
+  });
+  auto& runs = s.runs;
+  if (runs.empty()) return;
   auto it = runs.upper_bound(first);
   if (it != runs.begin()) --it;
   while (it != runs.end() && it->first < end) {
@@ -57,8 +125,9 @@ void note(const void* target, const void* source, uint64_t size) {
   const auto to = reinterpret_cast<uint64_t>(target), from = reinterpret_cast<uint64_t>(source);
   HostCopies& s = host_copies();
   const std::lock_guard lock(s.mutex);
-  if (!s.runs.empty()) forget(s.runs, to, to + size);
+  forget(s, to, to + size);
   const memory::Allocation* found = memory::in_device_arena(from) ? memory::find(from) : nullptr;
+  if (found && from == found->base && size < found->size) note_short(s, *found, to, size);
   if (found && !found->written) {
     uint64_t caller = 0;
     engine::shadow::for_each_unwritten(from, size, [&](uint64_t first, uint64_t end) {
@@ -68,7 +137,7 @@ void note(const void* target, const void* source, uint64_t size) {
     // So that nobody needs to look again.
     if (!caller && from == found->base && size == found->size) memory::mark_written(from, size);
   }
-  set_range(s.runs);
+  set_range(s);
 }
 
 void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
@@ -78,9 +147,18 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
   {
     const std::lock_guard lock(s.mutex);
     if (store) {
-      forget(s.runs, address, address + size);
-      set_range(s.runs);
+      forget(s, address, address + size);
+      set_range(s);
       return;
+    }
+    for (auto copy = s.shorts.begin(); copy != s.shorts.end(); ++copy) {
+      if (size != copy->size) continue;
+      if (address == copy->end - size) copy->pc = pc;
+      if (address != copy->end || pc != copy->pc) continue;
+      report(*copy, pc);
+      s.shorts.erase(copy);
+      set_range(s);
+      break;
     }
     auto it = s.runs.upper_bound(address);
     if (it == s.runs.begin()) return;
@@ -106,7 +184,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
       first = std::min(first, run->second.from);
       run = s.runs.erase(run);
     }
-    set_range(s.runs);
+    set_range(s);
   }
   const symbols::Location& copied = symbols::locate(read.caller);
   Finding f = device::finding_at(copied, "uninitialized-global", Severity::warning);
@@ -119,12 +197,18 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
     elements = ", which are " + plural(bytes / size, "element") + " of " + plural(size, "byte") +
                ", the first at index " + std::to_string((first - found->base) / size);
   }
-  f.message = "the host reads at " + symbols::locate(pc).text() +
-              " what it has copied from device memory at " + copied.text() +
-              ", and nothing was ever written there: " + plural(bytes, "byte") + " of " +
-              f.allocation + elements +
-              ". Usual cause: a grid that is too small for the data, so that the last elements are "
-              "not computed, or a kernel that was not launched.";
+  f.message =
+      "the host reads at " + symbols::locate(pc).text() +
+      " what it has copied from device memory at " + copied.text() +
+      ", and nothing was ever written there: " + plural(bytes, "byte") + " of " + f.allocation +
+      elements +
+      (found && found->row_bytes < found->pitch
+           ? ". Its rows of " + plural(found->row_bytes, "byte") + " begin " +
+                 plural(found->pitch, "byte") +
+                 " apart: copy them with cudaMemcpy2D(), which is told both."
+           : std::string(". Usual cause: a grid that is too small for the data, so that the "
+                         "last elements are not computed, or a kernel that was not "
+                         "launched."));
   device::report(std::move(f));
 }
 

@@ -3,6 +3,9 @@
 // To copy them is no fault: programs copy whole buffers and use the part that a kernel filled. To read
 // them on the host is. Compiled code of the host calls the same hooks as that of kernels, so it is seen.
 // What the C library writes is not; so bytes count only while they hold what fresh device memory holds.
+//
+// And the first element behind a copy that took as many bytes as the allocation has elements: if one instruction reads the last
+// element that was copied and then this one, the copy was to have all of them.
 #pragma once
 
 #include <cstdint>

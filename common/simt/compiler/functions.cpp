@@ -80,9 +80,12 @@ class Functions : private Rule {
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
-    bool managed = false;
-    for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j)
+    bool managed = false, constant = false, is_extern = false;
+    for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j) {
       managed |= is(j, "__managed__");
+      constant |= is(j, "__constant__");
+      is_extern |= is(j, "extern");
+    }
     while (i < list_.size() && !is(i, ";") && !is(i, "{") && !is(i, "}")) {
       if (is(i, "<")) {
         const std::size_t end = skip_angles(i);
@@ -97,6 +100,10 @@ class Functions : private Rule {
                                  is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
+          std::size_t after = i + 1;
+          while (is(after, "[")) after = skip_group(after);
+          if (constant && !is_extern && (is(after, ";") || is(after, ",")))
+            unit_.names.uninitialized_constants.insert(list_[i].text);
         }
         ++i;
       }

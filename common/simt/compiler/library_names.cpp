@@ -16,6 +16,7 @@ std::string names_for_library(const Names& names) {
   for (const std::string_view name : names.device_variables) {
     if (!names.host_variables.contains(name)) add('d', name);
   }
+  for (const std::string_view name : names.uninitialized_constants) add('c', name);
   for (const std::string_view name : names.device) {
     const bool may_be_another = names.both.contains(name) || names.unmarked.contains(name) ||
                                 names.simulator.contains(name);

@@ -76,11 +76,12 @@ struct Names {
   Set unmarked;          ///< functions without a qualifier, of classes and of namespaces
   Set variables;         ///< `__device__`, `__constant__`, `__managed__`
   Set device_variables;  ///< those of `variables` that the host cannot read: all but `__managed__` ones
-  Set host_variables;  ///< of namespaces and classes (and what is declared like them)
-  Set library;         ///< functions of system headers
-  Set simulator;       ///< functions of the simulator's headers
-  Set cuda_std;        ///< what is named in cuda::std, which is std here; "" for all of it
-  Set methods;         ///< functions of their classes
+  Set uninitialized_constants;  ///< `__constant__`, without an initialiser
+  Set host_variables;           ///< of namespaces and classes (and what is declared like them)
+  Set library;                  ///< functions of system headers
+  Set simulator;                ///< functions of the simulator's headers
+  Set cuda_std;                 ///< what is named in cuda::std, which is std here; "" for all of it
+  Set methods;                  ///< functions of their classes
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like

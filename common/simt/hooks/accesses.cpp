@@ -3,6 +3,7 @@
 #include "check/host_copies.h"
 #include "check/library_accesses.h"
 #include "check/polls.h"
+#include "check/stream_races.h"
 #include "check/unsynchronized.h"
 #include "check/virtual_objects.h"
 #include "hooks/hooks.h"
@@ -22,9 +23,8 @@ void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, boo
   } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
     host_copies::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   }
-  if (address - unsynchronized::begin < unsynchronized::extent && loads && !is_volatile)
-      [[unlikely]]
-    unsynchronized::read(address, size, reinterpret_cast<uint64_t>(pc));
+  if (address - stream_races::begin < stream_races::extent && !is_volatile) [[unlikely]]
+    unsynchronized::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
 }
 
 void Hooks::take_turns(const void* pc) {

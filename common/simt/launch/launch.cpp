@@ -14,7 +14,9 @@
 #include "base/program.h"
 #include "base/settings.h"
 #include "base/symbols.h"
-#include "check/unsynchronized.h"
+#include "check/constants.h"
+#include "check/stream_order.h"
+#include "check/stream_races.h"
 #include "launch/arguments.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
@@ -57,7 +59,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
-  unsynchronized::note_work();
+  const stream_order::Work work(config.stream);
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
@@ -71,8 +73,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   bool learns = false;
   if (compares) {
     key = key_of(shape, {arguments, count});
-    known = launch_memo::look_up(key, kernel);
+    stream_races::Shared accesses;
+    known = launch_memo::look_up(key, kernel, accesses);
     if (known == launch_memo::Known::all && sampling::is_enough(like_this)) {
+      stream_races::note(kernel, std::move(accesses), true);
       device::finish_launch(std::move(record), {});
       return;
     }
@@ -102,10 +106,12 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
+  constants::prepare();
   Patience::begin_launch();
   std::optional<GridBarrier> barrier;
   if (config.cooperative)
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
+  const uint32_t first = first_block;
   const uint64_t before = memory::latest_version();
   if (!grid.traced)
     life_sign::begin(kernel_text, Pool::instance().threads_for(grid), patience_of(grid));
@@ -173,16 +179,18 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
   device::note_text_of(kernel);
+  stream_races::Shared accesses;
+  if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
+  stream_races::note(kernel, accesses);
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {
-    like_this.repeats = launch_memo::remember(std::move(key), kernel, footprint, before);
+    like_this.repeats =
+        launch_memo::remember(std::move(key), kernel, footprint, std::move(accesses), before);
   } else {
     memory::note_stored_anywhere();
   }
   record.launch.reads_textures = footprint.reads_textures();
-  for (const SharedWrite& write : footprint.shared_writes())
-    unsynchronized::note(write.first, write.end, kernel);
   if (config.has_virtual) {
     Fault fault;
     fault.kind = Fault::Kind::virtual_parameter;

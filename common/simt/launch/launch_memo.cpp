@@ -15,6 +15,7 @@ namespace {
 struct Memo {
   LaunchKey key;
   std::string kernel;
+  stream_races::Shared accesses;
   std::vector<std::pair<uint64_t, uint64_t>> read, written;  // allocations: base, version
 };
 
@@ -36,7 +37,7 @@ auto find(State& s, const LaunchKey& key) {
 
 }  // namespace
 
-Known look_up(const LaunchKey& key, std::string& kernel) {
+Known look_up(const LaunchKey& key, std::string& kernel, stream_races::Shared& accesses) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const auto memo = find(s, key);
@@ -52,6 +53,7 @@ Known look_up(const LaunchKey& key, std::string& kernel) {
     return Known::what_it_writes;
   }
   kernel = memo->kernel;
+  accesses = memo->accesses;
   return Known::all;
 }
 
@@ -66,12 +68,13 @@ unsigned missed(const LaunchKey& key) {
   return 1;
 }
 
-bool remember(LaunchKey key, std::string kernel, const Footprint& footprint, uint64_t before) {
+bool remember(LaunchKey key, std::string kernel, const Footprint& footprint,
+              stream_races::Shared accesses, uint64_t before) {
   for (const Touched& t : footprint.touched()) {
     if (t.written) memory::note_stored(t.base);
   }
   if (footprint.shown() || footprint.touched().size() > kMostTouched) return false;
-  Memo memo{std::move(key), std::move(kernel), {}, {}};
+  Memo memo{std::move(key), std::move(kernel), std::move(accesses), {}, {}};
   for (const Touched& t : footprint.touched()) {
     const uint64_t version = memory::version_of(t.base);
     if (!version || (t.read && (t.written || version > before))) return false;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "check/stream_races.h"
 #include "launch/sampling.h"
 #include "memory/footprint.h"
 
@@ -30,13 +31,14 @@ enum class Known {
   what_it_writes,  // all that it reads is as it was, but somebody has written to its results
   all              // it need not run
 };
-// What is known of a launch before it runs; the kernel's name if that is all.
-Known look_up(const LaunchKey& key, std::string& kernel);
+// What is known of a launch before it runs; if that is all, the kernel's name and what it accesses.
+Known look_up(const LaunchKey& key, std::string& kernel, stream_races::Shared& accesses);
 // Of the launch nothing was known: how often so, this time included?
 unsigned missed(const LaunchKey& key);
 // The launch has run, was counted in full, and found no fault. `before` is the latest version of memory when it
 // began: what another thread of the host has written to since may not be what it read. Is it known from now on?
-bool remember(LaunchKey key, std::string kernel, const Footprint& footprint, uint64_t before);
+bool remember(LaunchKey key, std::string kernel, const Footprint& footprint,
+              stream_races::Shared accesses, uint64_t before);
 // The launch has run, of which it was known what it writes.
 void remember_again(const LaunchKey& key);
 // Somebody wrote where no allocation of cudaMalloc is, to a __constant__ variable for one.

@@ -260,6 +260,15 @@ void mark_all_written() {
   for (auto& [base, allocation] : s.allocations) allocation.written = true;
 }
 
+void note_rows(uint64_t base, uint64_t row_bytes, uint64_t pitch) {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (Allocation* const found = at_base(base)) {
+    found->row_bytes = row_bytes;
+    found->pitch = pitch;
+  }
+}
+
 void name(uint64_t base, std::string_view name) {
   const std::lock_guard lock(state().mutex);
   if (Allocation* const found = at_base(base)) {

@@ -25,9 +25,10 @@ struct Allocation {
   uint64_t size = 0;  // bytes asked for
   Kind kind = Kind::device;
   bool freed = false;
-  uint64_t stored = 0;        // see version_of()
-  bool written = false;       // all of it, as far as can be known; else shadow.h knows which bytes
-  uint64_t allocated_at = 0;  // program counter of the call
+  uint64_t stored = 0;   // see version_of()
+  bool written = false;  // all of it, as far as can be known; else shadow.h knows which bytes
+  uint64_t row_bytes = 0, pitch = 0;  // of cudaMallocPitch and its like
+  uint64_t allocated_at = 0;          // program counter of the call
   uint64_t freed_at = 0;
   bool named = false;  // the program has said what it calls it
   std::string name = {};
@@ -90,6 +91,9 @@ void mark_all_written();
 
 // What findings shall call the allocation that begins at `base`; nothing where none does.
 void name(uint64_t base, std::string_view name);
+
+// The allocation that begins at `base` has rows of so many bytes, whose beginnings are a pitch apart.
+void note_rows(uint64_t base, uint64_t row_bytes, uint64_t pitch);
 
 // Frees everything, as cudaDeviceReset does.
 void reset();

@@ -1,6 +1,7 @@
 // Which allocations a launch has read and written.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,39 +12,33 @@ namespace simt::engine {
 struct Touched {
   uint64_t base;  // of the allocation
   bool read, written;
-};
-
-// What lies between the lowest and the highest byte that a launch has written of an allocation that the host shares.
-struct SharedWrite {
-  uint64_t base;  // of the allocation
-  uint64_t first, end;
+  uint64_t low, high;  // all bytes of it that were touched lie between these
 };
 
 // What a launch has touched, as far as one worker knows.
 class Footprint {
  public:
-  void note(uint64_t base, bool write) {
+  void note(uint64_t base, bool write, uint64_t low, uint64_t high) {
     for (Touched& known : touched_) {  // a launch uses few allocations
       if (known.base != base) continue;
       (write ? known.written : known.read) = true;
+      known.low = std::min(known.low, low);
+      known.high = std::max(known.high, high);
       return;
     }
     const HostMemory bookkeeping;  // a lane may be running
-    touched_.push_back({base, !write, write});
+    touched_.push_back({base, !write, write, low, high});
   }
-  void note_shared_write(uint64_t base, uint64_t first, uint64_t end);
   void show() { shown_ = true; }  // an effect beyond loads and stores of memory
   bool shown() const { return shown_; }
   void note_texture() { shown_ = reads_textures_ = true; }  // what is read through one is not noted
   bool reads_textures() const { return reads_textures_; }
   const std::vector<Touched>& touched() const { return touched_; }
-  const std::vector<SharedWrite>& shared_writes() const { return shared_writes_; }
   void add(const Footprint& other);
   void clear() { *this = {}; }
 
  private:
   std::vector<Touched> touched_;
-  std::vector<SharedWrite> shared_writes_;
   bool shown_ = false;
   bool reads_textures_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "base/host_memory.h"
 #include "base/program_image.h"
+#include "check/constants.h"
 #include "check/virtual_objects.h"
 #include "check/watch.h"
 #include "memory/shadow.h"
@@ -76,6 +77,15 @@ uint32_t Monitor::lanes_in_constants(const Request& request) {
   return lanes;
 }
 
+void Monitor::check_constants(const Request& request, uint32_t lanes) {
+  for (const int lane : lanes_of(lanes)) {
+    if (!constants::is_unwritten(request.address[lane], request.size)) continue;
+    Fault fault = fault_of(Fault::Kind::constant_uninitialized, block, request, lane);
+    fault.other_store = constants::is_short(request.address[lane]);
+    return faults.add(fault);
+  }
+}
+
 bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
   offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
@@ -88,6 +98,8 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
   // Constant memory is another path, with a cache of its own.
   if (const uint32_t constant = lanes_in_constants(request)) [[unlikely]] {
     if (!request.writes()) {
+      if (constants::any.load(std::memory_order_relaxed)) [[unlikely]]
+        check_constants(request, constant);
       const uint32_t others = request.lanes & ~constant;
       return !others || observe_global(request.of(others), entry, counts);
     }

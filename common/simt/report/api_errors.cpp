@@ -35,36 +35,37 @@ bool may_fail(cudaError_t error) {
          error == cudaErrorNotPermitted || error == cudaErrorMemoryAllocation;
 }
 
-struct ApiCaller {
-  std::string call;
-  uint64_t pc = 0;
-};
+}  // namespace
 
-// The function of the runtime that the program called last, and from where.
-ApiCaller find_caller() {
+std::vector<uint64_t> call_stack() {
   void* frames[64];
   const int count = backtrace(frames, 64);
-  ApiCaller caller;
-  for (int i = 0; i < count; ++i) {
-    const auto pc = reinterpret_cast<uint64_t>(frames[i]);
+  std::vector<uint64_t> stack;
+  for (int i = 0; i < count; ++i) stack.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  return stack;
+}
+
+Call call_under_way() { return call_of(call_stack()); }
+
+Call call_of(const std::vector<uint64_t>& stack) {
+  Call call;
+  for (const uint64_t pc : stack) {
     // The call may be the last instruction of its function.
     std::string name = symbols::function_name(pc - 1);
     if (name.starts_with("cuda")) {
-      caller.call = name.substr(0, name.find('<'));
+      call.name = name.substr(0, name.find('<'));
     } else if (name.starts_with("simt::detail::run_grid")) {
-      caller.call = "the launch";
+      call.name = "the launch";
     }
-    if (caller.call.empty() || name.starts_with("cuda") || name.starts_with("simt::")) continue;
+    if (call.name.empty() || name.starts_with("cuda") || name.starts_with("simt::")) continue;
     const symbols::Location& at = symbols::locate(pc);
     if (at.line > 0 && !symbols::is_library_file(at.file)) {
-      caller.pc = pc;
+      call.pc = pc;
       break;
     }
   }
-  return caller;
+  return call;
 }
-
-}  // namespace
 
 void explain(std::string why, std::string kernel) {
   ApiErrors& s = api_errors();
@@ -79,7 +80,7 @@ void note_api_error(cudaError_t error) {
   const std::string kernel = std::exchange(s.kernel, {});
   std::string why = std::exchange(s.why, {});
   if (may_fail(error) && why.empty()) return;
-  ApiCaller caller = find_caller();
+  Call caller = call_under_way();
   for (ApiError& known : s.errors) {
     if (known.pc != caller.pc || known.error != error) continue;
     known.told = known.taken = false;
@@ -87,12 +88,12 @@ void note_api_error(cudaError_t error) {
   }
   const bool is_launch = !kernel.empty();
   std::string call = is_launch             ? "the launch of " + kernel
-                     : caller.call.empty() ? "a call of the runtime"
-                                           : std::move(caller.call);
+                     : caller.name.empty() ? "a call of the runtime"
+                                           : std::move(caller.name);
   s.errors.push_back({error, caller.pc, std::move(call), std::move(why), is_launch});
 }
 
-uint64_t program_caller() { return find_caller().pc; }
+uint64_t program_caller() { return call_under_way().pc; }
 
 void api_error_told(cudaError_t error, bool taken) {
   ApiErrors& s = api_errors();

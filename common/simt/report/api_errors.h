@@ -29,8 +29,17 @@ void api_error_told(cudaError_t error, bool taken);
 // The program has asked what the error is called.
 void api_error_named(cudaError_t error);
 
-// Where the program called the runtime, as a return address.
-uint64_t program_caller();
+// The call of the runtime under way: its name, "the launch" for one of those, and where the program made it, as a return
+// address.
+struct Call {
+  std::string name;
+  uint64_t pc = 0;
+};
+Call call_under_way();
+// The same in two parts: return addresses, and what they mean, which takes longer to find out.
+std::vector<uint64_t> call_stack();
+Call call_of(const std::vector<uint64_t>& stack);
+uint64_t program_caller();  // the latter alone
 
 // The findings so far, each once. `status` is the program's exit code; while it runs there is none, and the
 // errors that it has been told are its own business.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/lane_simd.h"
+#include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
@@ -102,14 +103,15 @@ std::string mask_text(uint64_t mask) {
   return text;
 }
 
-// What holds an address in global memory.
+}  // namespace
+
 std::string holder_of(uint64_t address) {
   if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
   const symbols::Variable* variable = symbols::find_variable(address);
-  return variable ? "the __device__ variable " + variable->name : "a __device__ variable";
+  const std::string kind =
+      engine::is_constant(address) ? "__constant__ variable" : "__device__ variable";
+  return variable ? "the " + kind + " " + variable->name : "a " + kind;
 }
-
-}  // namespace
 
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
   using Kind = engine::Fault::Kind;
@@ -210,6 +212,20 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ": a __constant__ variable cannot be written by a kernel. The host sets it with "
           "cudaMemcpyToSymbol() before the launch; what kernels write is a __device__ variable.";
       break;
+    case Kind::constant_uninitialized:
+      f.kind = "uninitialized-constant";
+      f.severity = Severity::warning;
+      f.allocation = holder_of(fault.address);
+      f.message =
+          access + where + others + ": " +
+          (fault.other_store
+               ? "nothing has been copied there, " + f.allocation +
+                     "; what was copied to the variable is as many bytes as it has elements. "
+                     "cudaMemcpyToSymbol() counts bytes: multiply by sizeof."
+               : "nothing has ever been copied to " + f.allocation +
+                     ", and it has no initialiser. Copy to it with cudaMemcpyToSymbol() before the "
+                     "launch.");
+      break;
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
@@ -236,8 +252,14 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.severity = Severity::warning;
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
-                  ". cudaMalloc does not clear memory. Usual cause: a cudaMemcpy or cudaMemset "
-                  "that is missing, or that counts elements where it should count bytes.";
+                  ". cudaMalloc does not clear memory. Usual cause: " +
+                  (found && found->row_bytes < found->pitch
+                       ? "a cudaMemcpy that takes the rows for one piece. They have " +
+                             plural(found->row_bytes, "byte") + " and begin " +
+                             plural(found->pitch, "byte") +
+                             " apart: copy them with cudaMemcpy2D(), which is told both."
+                       : std::string("a cudaMemcpy or cudaMemset that is missing, or that counts "
+                                     "elements where it should count bytes."));
       break;
     }
     case Kind::global_race: {

@@ -68,6 +68,8 @@ class Call {
                                                 work();
                                                 for (const auto& [begin, size] : written)
                                                   memory::mark_written(begin, size);
+                                                // For a number that it is given the host waits.
+                                                stream_order::host_was_called();
                                                 return cudaSuccess;
                                               });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

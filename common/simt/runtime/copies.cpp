@@ -9,10 +9,12 @@
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/constants.h"
 #include "check/device_variables.h"
 #include "check/host_copies.h"
 #include "check/host_frames.h"
-#include "check/unsynchronized.h"
+#include "check/stream_order.h"
+#include "check/stream_races.h"
 #include "check/virtual_objects.h"
 #include "launch/launch_memo.h"
 #include "memory/textures.h"
@@ -26,6 +28,7 @@ using simt::device::result;
 using simt::graphs::enqueue;
 using simt::runtime::copy_rows;
 using simt::runtime::is_variable;
+using simt::runtime::live_at;
 
 namespace {
 
@@ -68,18 +71,35 @@ bool is_device(const void* pointer) {
   return simt::memory::in_device_arena(reinterpret_cast<uint64_t>(pointer));
 }
 
-// The direction must fit the pointers. Host memory that the device can reach too fits both.
-bool direction_fits(const void* to, const void* from, cudaMemcpyKind kind) {
-  switch (kind) {
-    case cudaMemcpyHostToHost:
-      return !is_device(to) && !is_device(from);
-    case cudaMemcpyHostToDevice:
-      return !is_device(from);
-    case cudaMemcpyDeviceToHost:
-      return !is_device(to);
-    default:
-      return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+// Can a kernel reach it? A variable of the program may be one of the device's.
+bool is_reachable(const void* pointer) {
+  return is_device(pointer) || is_variable(pointer) || live_at(pointer) ||
+         simt::memory::in_shared_arena(reinterpret_cast<uint64_t>(pointer));
+}
+
+// The direction must fit the pointers. Host memory that the device can reach too fits both. Empty if it does, else what is
+// wrong.
+std::string wrong_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault || !to || !from) return {};
+  const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
+  const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
+  const auto fits = [](const void* pointer, bool host) {
+    return host ? !is_device(pointer) : is_reachable(pointer);
+  };
+  const bool to_fits = fits(to, to_host);
+  if (to_fits && fits(from, from_host)) return {};
+  const bool said_host = to_fits ? from_host : to_host;
+  std::string wrong =
+      "the " + std::string(to_fits ? "source" : "target") +
+      (said_host ? " lies in device memory, and the direction says that it is the host's"
+                 : " lies in memory of the host's alone, and the direction says that "
+                   "it is the device's");
+  if (to_host != from_host && fits(from, to_host) && fits(to, from_host)) {
+    wrong +=
+        ". Usual cause: the two pointers are swapped, the target comes first; or the direction "
+        "is the other one";
   }
+  return wrong;
 }
 
 // Rows that are longer than the distance from one to the next.
@@ -91,7 +111,10 @@ cudaError_t wrong_pitch(size_t width, size_t pitch) {
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
-  if (simt::engine::in_program_data(address)) simt::engine::launch_memo::forget();
+  if (simt::engine::in_program_data(address)) {
+    simt::engine::launch_memo::forget();
+    simt::constants::note_written(address, (height - 1) * pitch + width);
+  }
   if (!simt::memory::in_device_arena(address)) return;
   if (pitch == width) {
     simt::memory::mark_written(address, width * height);
@@ -113,18 +136,19 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
     return result(cudaErrorInvalidMemcpyDirection);
   }
-  if (!direction_fits(to, from, kind)) {
-    explain(is_device(to) && kind != cudaMemcpyHostToDevice
-                ? "the target lies in device memory, and the direction says that it is the host's"
-                : "the source lies in device memory, and the direction says that it is the host's");
+  if (std::string wrong = wrong_direction(to, from, kind); !wrong.empty()) {
+    explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
   std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
   if (wrong.empty()) wrong = wrong_with("source", from, (height - 1) * from_pitch + width);
+  const bool to_variable = simt::engine::in_program_data(reinterpret_cast<uint64_t>(to));
   if (!wrong.empty()) {
+    if (to_variable) constants::note_failed_copy();
     explain(std::move(wrong));
     return result(cudaErrorInvalidValue);
   }
+  if (to_variable) constants::prepare();
   auto* target = static_cast<char*>(to);
   auto* source = static_cast<const char*>(from);
   for (size_t row = 0; row < height; ++row) {
@@ -138,6 +162,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
       simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
     }
   }
+  simt::stream_races::note_copy({to, to_pitch, width, height}, {from, from_pitch, width, height});
   return result(cudaSuccess);
 }
 
@@ -159,33 +184,35 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
     std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
   }
   mark_rows_written(pointer, pitch, width, height);
+  simt::stream_races::note_copy({pointer, pitch, width, height}, {});
   return result(cudaSuccess);
+}
+
+// In the default stream. The host waits only where the memory is its own, too.
+cudaError_t set_rows_now(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  if (simt::memory::in_shared_arena(reinterpret_cast<uint64_t>(pointer))) {
+    const simt::stream_order::BlockingCall here;
+    return set_rows(pointer, pitch, value, width, height);
+  }
+  const simt::stream_order::Work here(nullptr);
+  return set_rows(pointer, pitch, value, width, height);
 }
 
 }  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, size, from, size, size, 1, kind);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return enqueue(stream, cudaGraphNodeTypeMemcpy, [=] {
-    const cudaError_t error = copy_rows(to, size, from, size, size, 1, kind);
-    const auto address = reinterpret_cast<uint64_t>(to);
-    simt::unsynchronized::note_work();
-    if (error != cudaSuccess || !is_device(from)) return error;
-    if (simt::memory::in_shared_arena(address)) {
-      simt::unsynchronized::note(address, address + size, "cudaMemcpyAsync");
-    } else if (!is_device(to)) {
-      simt::unsynchronized::settle();  // into memory that is not pinned it returns when it is done
-    }
-    return error;
-  });
+  return enqueue(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return copy_rows(to, size, from, size, size, 1, kind); });
 }
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t size) {
   if (to_device != 0 || from_device != 0) return result(cudaErrorInvalidDevice);
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, size, from, size, size, 1, cudaMemcpyDefault);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
@@ -195,7 +222,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -205,14 +232,14 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                  [=] { return copy_rows(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
-  return set_rows(pointer, size, value, size, 1);
+  return set_rows_now(pointer, size, value, size, 1);
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
   return enqueue(stream, cudaGraphNodeTypeMemset,
                  [=] { return set_rows(pointer, size, value, size, 1); });
 }
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-  return set_rows(pointer, pitch, value, width, height);
+  return set_rows_now(pointer, pitch, value, width, height);
 }
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
@@ -266,7 +293,7 @@ std::string wrong_box(const char* end, const cudaArray* array, const cudaPos& fr
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
   if (!p) return result(cudaErrorInvalidValue);
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   std::string wrong = wrong_box("source", p->srcArray, p->srcPos, p->extent);
   if (wrong.empty()) wrong = wrong_box("target", p->dstArray, p->dstPos, p->extent);
   if (!wrong.empty()) {
@@ -293,6 +320,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
   return enqueue(stream, cudaGraphNodeTypeMemcpy, [copy = *p] { return cudaMemcpy3D(&copy); });
 }
 cudaError_t cudaMemset3D(cudaPitchedPtr pitched, int value, cudaExtent extent) {
+  const simt::stream_order::Work here(nullptr);
   for (size_t slice = 0; slice < extent.depth; ++slice) {
     char* start = static_cast<char*>(pitched.ptr) + slice * pitched.ysize * pitched.pitch;
     if (const cudaError_t error =
@@ -311,6 +339,7 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pitched, int value, cudaExtent exte
 // A __device__ or __constant__ variable is a variable of the program. Its address is none: what the templates of
 // cuda_runtime_api.h take the address of is then their own argument, which lies on the stack.
 static cudaError_t no_symbol(const char* call) {
+  simt::constants::note_failed_copy();
   explain("the variable itself is what " + std::string(call) +
           " takes: not its address, and not its name in quotes");
   return result(cudaErrorInvalidSymbol);
@@ -318,6 +347,7 @@ static cudaError_t no_symbol(const char* call) {
 static bool is_of_host(const void* symbol) {
   const std::string name = simt::device_variables::of_host(reinterpret_cast<uint64_t>(symbol));
   if (name.empty()) return false;
+  simt::constants::note_failed_copy();
   explain(
       "'" + name +
       "' is a variable of the host: one of the device is declared with __constant__ or __device__");
@@ -325,7 +355,7 @@ static bool is_of_host(const void* symbol) {
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
   if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
@@ -335,7 +365,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyHostToDevice) return result(cudaErrorInvalidMemcpyDirection);
   const simt::engine::ProgramImage& program = simt::engine::program_image();
   const auto address =

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/settings.h"
-#include "check/unsynchronized.h"
+#include "check/stream_order.h"
 #include "hooks/device_heap.h"
 #include "launch/device_limits.h"
 #include "memory/allocations.h"
@@ -143,14 +143,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  simt::unsynchronized::settle();
+  simt::stream_order::host_waits_for_all();
   return result(cudaSuccess);
 }
 
 cudaError_t cudaDeviceReset() {
   if (simt::settings::leaks_are_errors()) simt::device::report_leaks();
   simt::memory::reset();
-  simt::unsynchronized::settle();
+  simt::stream_order::host_waits_for_all();
   simt::heap::reset();
   simt::device::clear_errors();
   return cudaSuccess;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "report/errors.h"
 #include "runtime/graphs.h"
@@ -29,17 +30,34 @@ void simt::detail::capture(const Config& config, Work work) {
   }
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+// `graph`: what is captured is added to it, behind `after`; without, a new one is made.
+static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, std::vector<Node*> after) {
   static std::atomic<unsigned long long> ids{0};
   if (!ordinary(stream)) return result(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return result(cudaErrorIllegalState);
   stream->capture = std::make_shared<Capture>();
-  stream->capture->graph = new CUgraph_st;
+  stream->capture->graph = graph ? graph : new CUgraph_st;
+  stream->capture->is_given = graph;
   stream->capture->origin = stream;
   stream->capture->streams = {stream};
   stream->capture->id = ++ids;
-  stream->last.clear();
+  stream->last = std::move(after);
   return result(cudaSuccess);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return begin_capture(stream, nullptr, {});
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* after, const cudaGraphEdgeData*,
+                                          size_t count, cudaStreamCaptureMode) {
+  if (!graph || (count && !after)) return result(cudaErrorInvalidValue);
+  std::vector<Node*> nodes(after, after + count);
+  for (const Node* node : nodes) {
+    if (!node || node->graph != graph) return result(cudaErrorInvalidValue);
+  }
+  return begin_capture(stream, graph, std::move(nodes));
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
@@ -58,7 +76,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   }
   stream->last.clear();
   if (!joined) {
-    delete capture->graph;
+    if (!capture->is_given) delete capture->graph;
     return result(cudaErrorStreamCaptureUnjoined);
   }
   *graph = capture->graph;

@@ -10,12 +10,16 @@ using namespace simt::graphs;
 using simt::device::result;
 
 // What the graph does for this node; nullptr if it has none of it.
-static Work* work_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
+static CUgraphExec_st::Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
   if (!exec) return nullptr;
   for (CUgraphExec_st::Step& step : exec->steps) {
-    if (step.node == node) return &step.work;
+    if (step.node == node) return &step;
   }
   return nullptr;
+}
+static Work* work_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
+  CUgraphExec_st::Step* const step = step_of(exec, node);
+  return step ? &step->work : nullptr;
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
@@ -38,8 +42,41 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t gra
   return cudaGraphInstantiate(exec, graph, flags);
 }
 
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* params) {
+  if (!params) return result(cudaErrorInvalidValue);
+  const cudaError_t error = cudaGraphInstantiate(exec, graph, params->flags);
+  params->errNode_out = nullptr;
+  params->result_out = !error          ? cudaGraphInstantiateSuccess
+                       : exec && graph ? cudaGraphInstantiateInvalidStructure
+                                       : cudaGraphInstantiateError;
+  return error;
+}
+
+// Nodes of other kinds cannot be disabled.
+static bool can_be_disabled(const CUgraphExec_st::Step* step) {
+  return step &&
+         (step->work.type == cudaGraphNodeTypeKernel ||
+          step->work.type == cudaGraphNodeTypeMemcpy || step->work.type == cudaGraphNodeTypeMemset);
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
+  CUgraphExec_st::Step* const step = step_of(exec, node);
+  if (!can_be_disabled(step)) return result(cudaErrorInvalidValue);
+  step->is_enabled = enabled != 0;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned* enabled) {
+  const CUgraphExec_st::Step* const step = step_of(exec, node);
+  if (!enabled || !can_be_disabled(step)) return result(cudaErrorInvalidValue);
+  *enabled = step->is_enabled;
+  return result(cudaSuccess);
+}
+
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   if (!exec) return result(cudaErrorInvalidValue);
+  simt::stream_order::give_back(exec->queues);
   delete exec;
   return result(cudaSuccess);
 }
@@ -51,7 +88,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     note(stream, {cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); }});
     return result(cudaSuccess);
   }
-  return result(run(exec->steps));
+  return result(run(exec->steps, stream, &exec->queues));
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
@@ -99,6 +136,19 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
                                                const void* from, size_t size, cudaMemcpyKind kind) {
   return replace(work_of(exec, node), copy_work(to, from, size, kind));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     size_t size, size_t offset,
+                                                     cudaMemcpyKind kind) {
+  return replace(work_of(exec, node), copy_to_symbol(symbol, from, size, offset, kind));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void* to, const void* symbol, size_t size,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return replace(work_of(exec, node), copy_from_symbol(to, symbol, size, offset, kind));
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,

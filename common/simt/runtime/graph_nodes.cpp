@@ -29,6 +29,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   for (const auto& node : original->nodes) {
     Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
     twin->graph = graph;
+    twin->original = node.get();
     twins[node.get()] = twin;
   }
   for (const auto& node : graph->nodes) {
@@ -60,18 +61,14 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t gr
                                            const cudaGraphNode_t* after, size_t count,
                                            const void* symbol, const void* from, size_t size,
                                            size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, after, count,
-             {cudaGraphNodeTypeMemcpy,
-              [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); }});
+  return add(node, graph, after, count, copy_to_symbol(symbol, from, size, offset, kind));
 }
 
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                              const cudaGraphNode_t* after, size_t count, void* to,
                                              const void* symbol, size_t size, size_t offset,
                                              cudaMemcpyKind kind) {
-  return add(node, graph, after, count,
-             {cudaGraphNodeTypeMemcpy,
-              [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); }});
+  return add(node, graph, after, count, copy_from_symbol(to, symbol, size, offset, kind));
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -107,8 +104,11 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph
 }
 
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                      const cudaGraphNode_t* after, size_t count, cudaEvent_t) {
-  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent});
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event) {
+  return add(node, graph, after, count, {cudaGraphNodeTypeWaitEvent, [event] {
+                                           return cudaStreamWaitEvent(nullptr, event, 0);
+                                         }});
 }
 
 // The memory of a graph belongs to its node and to what was instantiated of it. Where no node frees it the program may, and the
@@ -241,6 +241,17 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
   return cudaGraphNodeGetDependentNodes(node, nodes, count);
 }
 
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
+  if (!found || !original || !clone) return result(cudaErrorInvalidValue);
+  for (const auto& node : clone->nodes) {
+    if (node->original != original) continue;
+    *found = node.get();
+    return result(cudaSuccess);
+  }
+  return result(cudaErrorInvalidValue);
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (!node || !type) return result(cudaErrorInvalidValue);
   *type = node->work.type;
@@ -268,6 +279,20 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
 }
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
   return replace(work_of(node), copy_work(params));
+}
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
+                                           size_t size, cudaMemcpyKind kind) {
+  return replace(work_of(node), copy_work(to, from, size, kind));
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                 const void* from, size_t size, size_t offset,
+                                                 cudaMemcpyKind kind) {
+  return replace(work_of(node), copy_to_symbol(symbol, from, size, offset, kind));
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const void* symbol, size_t size, size_t offset,
+                                                   cudaMemcpyKind kind) {
+  return replace(work_of(node), copy_from_symbol(to, symbol, size, offset, kind));
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
   return replace(work_of(node), set_work(params));

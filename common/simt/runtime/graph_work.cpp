@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -15,25 +16,36 @@ thread_local Work* target = nullptr;
 
 std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph) {
   std::vector<CUgraphExec_st::Step> steps;
-  std::set<const Node*> done;
+  std::map<const Node*, size_t> done;
   while (steps.size() < graph.nodes.size()) {
     const size_t before = steps.size();
     for (const auto& node : graph.nodes) {
       const auto is_done = [&](const Node* other) { return done.contains(other); };
       if (is_done(node.get()) || !std::all_of(node->after.begin(), node->after.end(), is_done))
         continue;
+      done[node.get()] = steps.size();
       steps.push_back({node.get(), node->work});
-      done.insert(node.get());
+      for (const Node* other : node->after) steps.back().after.push_back(done.at(other));
     }
     if (steps.size() == before) return {};
   }
   return steps;
 }
 
-cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps) {
-  for (const CUgraphExec_st::Step& step : steps) {
-    if (!step.work.run) continue;
-    if (const cudaError_t error = step.work.run()) return error;
+cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t stream,
+                std::vector<uint32_t>* queues) {
+  bool is_chain = true;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const std::vector<size_t>& after = steps[i].after;
+    is_chain &= std::find(after.begin(), after.end(), i - 1) != after.end();
+  }
+  std::vector<uint32_t> none;
+  stream_order::GraphLaunch launch(stream, queues ? *queues : none,
+                                   queues && !is_chain ? steps.size() : 0);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto here = launch.step(i, steps[i].after);
+    if (!steps[i].is_enabled || !steps[i].work.run) continue;
+    if (const cudaError_t error = steps[i].work.run()) return error;
   }
   return cudaSuccess;
 }
@@ -76,6 +88,16 @@ Work copy_work(const cudaMemcpy3DParms* params) {
 }
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
   return {cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy(to, from, size, kind); }};
+}
+Work copy_to_symbol(const void* symbol, const void* from, size_t size, size_t offset,
+                    cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); }};
+}
+Work copy_from_symbol(void* to, const void* symbol, size_t size, size_t offset,
+                      cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); }};
 }
 
 Work set_work(const cudaMemsetParams* params) {

@@ -16,7 +16,9 @@ extern thread_local Work* target;
 
 // What a graph does, each step after those it waits for; empty for a graph with a cycle.
 std::vector<CUgraphExec_st::Step> steps_of(const CUgraph_st& graph);
-cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps);
+// `queues`: those that the graph has for its steps; without, the steps count as one piece of work.
+cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t stream = nullptr,
+                std::vector<uint32_t>* queues = nullptr);
 
 // Adds a node behind others.
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
@@ -28,6 +30,10 @@ cudaError_t replace(Work* old, Work work);
 Work kernel_work(const cudaKernelNodeParams* params);
 Work copy_work(const cudaMemcpy3DParms* params);
 Work copy_work(void* to, const void* from, size_t size, cudaMemcpyKind kind);
+Work copy_to_symbol(const void* symbol, const void* from, size_t size, size_t offset,
+                    cudaMemcpyKind kind);
+Work copy_from_symbol(void* to, const void* symbol, size_t size, size_t offset,
+                      cudaMemcpyKind kind);
 Work set_work(const cudaMemsetParams* params);
 Work host_work(const cudaHostNodeParams* params);
 

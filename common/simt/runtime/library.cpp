@@ -6,7 +6,7 @@
 #include "base/program.h"
 #include "check/host_accesses.h"
 #include "check/library_accesses.h"
-#include "check/unsynchronized.h"
+#include "check/stream_order.h"
 #include "hooks/hooks.h"
 #include "report/errors.h"
 #include "report/log.h"
@@ -20,7 +20,7 @@ cudaError_t enter_library(const char* library) {
   if (engine::running) return cudaSuccess;
   if (const cudaError_t error = device::sticky_error()) return error;
   if (in_library++ == 0) {
-    unsynchronized::settle();
+    stream_order::host_waits_for_all();
     device::note_uncounted("What " + std::string(library) +
                            " computes is carried out on the host and not counted.");
   }
@@ -42,7 +42,7 @@ void* library_allocate(size_t size, bool initialized) {
 
 void library_free(void* pointer) {
   const uint64_t caller = engine::traced_program ? engine::program_call(SIMT_CALLER) : SIMT_CALLER;
-  runtime::release(pointer, memory::Kind::device, caller);
+  runtime::release_when_idle(pointer, memory::Kind::device, caller);
 }
 
 }  // namespace simt::detail

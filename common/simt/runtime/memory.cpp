@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "check/unsynchronized.h"
+#include "check/stream_order.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -16,6 +16,7 @@ using simt::runtime::allocate;
 using simt::runtime::is_variable;
 using simt::runtime::live_at;
 using simt::runtime::release;
+using simt::runtime::release_when_idle;
 
 // The linker's names for where the program's variables begin and end.
 extern "C" {
@@ -45,7 +46,6 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
 cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (!pointer) return result(cudaSuccess);
-  simt::unsynchronized::settle();
   const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
   if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
   const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
@@ -64,6 +64,11 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   return result(cudaErrorInvalidValue);
 }
 
+cudaError_t release_when_idle(void* pointer, Kind kind, uint64_t caller) {
+  if (pointer) stream_order::host_waits_for_all();
+  return release(pointer, kind, caller);
+}
+
 bool is_variable(const void* pointer) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   return address >= reinterpret_cast<uint64_t>(__data_start) &&
@@ -79,10 +84,14 @@ cudaError_t cudaMalloc(void** pointer, size_t size) {
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (!pitch) return result(cudaErrorInvalidValue);
   *pitch = (width + 511) / 512 * 512;
-  return allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+  const cudaError_t error = allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+  if (!error) simt::memory::note_rows(reinterpret_cast<uint64_t>(*pointer), width, *pitch);
+  return error;
 }
 
-cudaError_t cudaFree(void* pointer) { return release(pointer, Kind::device, SIMT_CALLER); }
+cudaError_t cudaFree(void* pointer) {
+  return release_when_idle(pointer, Kind::device, SIMT_CALLER);
+}
 
 cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned) {
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
@@ -92,7 +101,9 @@ cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
-cudaError_t cudaFreeHost(void* pointer) { return release(pointer, Kind::pinned, SIMT_CALLER); }
+cudaError_t cudaFreeHost(void* pointer) {
+  return release_when_idle(pointer, Kind::pinned, SIMT_CALLER);
+}
 
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   const simt::memory::Allocation* found = live_at(host);
@@ -173,6 +184,18 @@ cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_size, cudaMemRangeA
   }
   return check_managed(pointer, size, 0);
 }
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_sizes,
+                                      cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t size) {
+  if (!data || !data_sizes || !attributes || !count) return result(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) {
+    if (const cudaError_t error =
+            cudaMemRangeGetAttribute(data[i], data_sizes[i], attributes[i], pointer, size)) {
+      return error;
+    }
+  }
+  return result(cudaSuccess);
+}
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, unsigned) {
   return check_managed(pointer, size, 0);
 }
@@ -180,8 +203,11 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, u
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   if (!pitched) return result(cudaErrorInvalidValue);
   *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
-  return allocate(&pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth,
-                  SIMT_CALLER);
+  const cudaError_t error = allocate(&pitched->ptr, Kind::device,
+                                     pitched->pitch * extent.height * extent.depth, SIMT_CALLER);
+  if (!error)
+    simt::memory::note_rows(reinterpret_cast<uint64_t>(pitched->ptr), extent.width, pitched->pitch);
+  return error;
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {

@@ -16,6 +16,8 @@ namespace simt::runtime {
 // `caller`: where the program called the API.
 cudaError_t allocate(void** pointer, memory::Kind kind, size_t size, uint64_t caller);
 cudaError_t release(void* pointer, memory::Kind kind, uint64_t caller);
+// The same behind all work of the device, for which the call waits.
+cudaError_t release_when_idle(void* pointer, memory::Kind kind, uint64_t caller);
 
 // Copies `height` rows of `width` bytes, whose beginnings are a pitch apart.
 cudaError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,

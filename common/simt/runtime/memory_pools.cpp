@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 
+#include "check/stream_order.h"
+#include "check/stream_races.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
@@ -12,6 +14,7 @@
 using simt::device::result;
 using simt::memory::Kind;
 using simt::runtime::allocate;
+using simt::runtime::live_at;
 using simt::runtime::release;
 
 struct CUmemPoolHandle_st {
@@ -26,10 +29,21 @@ cudaMemPool_t default_pool() {
 }
 cudaMemPool_t current_pool = nullptr;
 
+// The memory is there from then on in the order of the stream, or up to then: as if the call wrote to it.
+void note_use(void* pointer, cudaStream_t stream) {
+  const simt::memory::Allocation* found = live_at(pointer);
+  if (!found) return;
+  const simt::stream_order::Work here(stream);
+  simt::stream_races::note_copy({pointer, found->size, found->size, 1}, {});
+}
+
 // In a graph, memory lives as long as anything that uses it: what was captured holds it.
 cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream, uint64_t caller) {
   if (cudaError_t error = allocate(pointer, Kind::device, size, caller)) return error;
-  if (!simt::graphs::is_capturing(stream)) return cudaSuccess;
+  if (!simt::graphs::is_capturing(stream)) {
+    note_use(*pointer, stream);
+    return cudaSuccess;
+  }
   const std::shared_ptr<void> owner(*pointer, [](void* p) { cudaFree(p); });
   simt::graphs::note(stream, {cudaGraphNodeTypeMemAlloc, [owner] { return cudaSuccess; }});
   return cudaSuccess;
@@ -54,6 +68,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     simt::graphs::note(stream, {cudaGraphNodeTypeMemFree});
     return cudaSuccess;
   }
+  note_use(pointer, stream);
   return release(pointer, Kind::device, SIMT_CALLER);
 }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
@@ -106,6 +121,14 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc*, size_t) {
   return result(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  if (!flags || !pool || !location) return result(cudaErrorInvalidValue);
+  *flags = location->type == cudaMemLocationTypeDevice && location->id == 0
+               ? cudaMemAccessFlagsProtReadWrite
+               : cudaMemAccessFlagsProtNone;
+  return result(cudaSuccess);
 }
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
   return result(pool ? cudaSuccess : cudaErrorInvalidValue);

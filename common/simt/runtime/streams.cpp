@@ -17,6 +17,7 @@
 
 using simt::device::result;
 using simt::graphs::enqueue;
+namespace stream_order = simt::stream_order;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -30,12 +31,14 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   made->priority = std::clamp(priority, -5, 0);
   made->id = ++ids;
   *stream = simt::Handles<CUstream_st>::add(made);
+  stream_order::add_stream(made, !(flags & cudaStreamNonBlocking));
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!simt::graphs::ordinary(stream)) return result(cudaErrorInvalidResourceHandle);
   if (stream->capture) std::erase(stream->capture->streams, stream);
   simt::Handles<CUstream_st>::remove(stream);
+  stream_order::remove_stream(stream);
   delete stream;
   return result(cudaSuccess);
 }
@@ -83,7 +86,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 // All work is done by now; but what is being captured has not begun.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  simt::unsynchronized::settle();
+  stream_order::host_waits_for_stream(stream);
   return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
                                                    : cudaSuccess);
 }
@@ -94,7 +97,10 @@ static bool is_event(cudaEvent_t event) { return simt::Handles<CUevent_st>::is_l
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
   const auto capture = event->capture.lock();
-  if (!capture) return result(cudaSuccess);
+  if (!capture) {
+    stream_order::wait(stream, event->position);
+    return result(cudaSuccess);
+  }
   if (!simt::graphs::ordinary(stream)) return result(cudaErrorStreamCaptureImplicit);
   // The stream takes part in the capture from here on.
   if (!stream->capture) {
@@ -112,6 +118,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     callback(stream, simt::device::sticky_error(), data);
+    stream_order::host_was_called();
     return result(cudaSuccess);
   });
 }
@@ -120,6 +127,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return enqueue(stream, cudaGraphNodeTypeHost, [=] {
     const simt::unsynchronized::InOrder here;
     function(data);
+    stream_order::host_was_called();
     return result(cudaSuccess);
   });
 }
@@ -146,7 +154,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   }
   event->when = std::chrono::steady_clock::now();
   event->recorded = true;
-  event->waits = simt::unsynchronized::waits();
+  event->position = stream_order::position(stream);
   return result(cudaSuccess);
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -154,7 +162,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
-  simt::unsynchronized::settle();
+  stream_order::host_waits(event->position);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
@@ -177,8 +185,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
-  if (end->waits % 2 == 1 && end->waits == simt::unsynchronized::waits()) tell_of_early_time();
-  simt::unsynchronized::settle();
+  if (!stream_order::is_done(end->position)) tell_of_early_time();
+  stream_order::host_waits(end->position);
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
   return result(cudaSuccess);
 }

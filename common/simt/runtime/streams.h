@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/handles.h"
+#include "check/stream_order.h"
 
 namespace simt::graphs {
 
@@ -28,6 +29,7 @@ struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
   std::vector<CUgraphNode_st*> after;
   simt::graphs::Work work;
+  const CUgraphNode_st* original = nullptr;  // it was cloned from; only compared
 };
 
 struct CUgraph_st {
@@ -39,8 +41,11 @@ struct CUgraphExec_st {
   struct Step {
     const CUgraphNode_st* node;  // it comes from; only compared
     simt::graphs::Work work;
+    std::vector<size_t> after = {};  // the steps that it waits for
+    bool is_enabled = true;
   };
   std::vector<Step> steps;
+  std::vector<uint32_t> queues = {};  // see stream_order::GraphLaunch
 };
 
 namespace simt::graphs {
@@ -48,6 +53,7 @@ namespace simt::graphs {
 // A capture that is under way, and the streams that take part in it.
 struct Capture {
   CUgraph_st* graph = nullptr;
+  bool is_given = false;  // the graph was there before
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
   unsigned long long id = 0;
@@ -66,7 +72,7 @@ struct CUstream_st {
 struct CUevent_st {
   std::chrono::steady_clock::time_point when;
   bool recorded = false;
-  uint64_t waits = 0;                            // see unsynchronized::waits()
+  simt::stream_order::Clock position;            // of the stream when it was recorded
   std::weak_ptr<simt::graphs::Capture> capture;  // in which it was recorded
   std::vector<CUgraphNode_st*> last;
 };
@@ -88,8 +94,10 @@ void note(cudaStream_t stream, Work work);
 // Does the work, or notes it if the stream is being captured.
 template <class F>
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, F work) {
-  if (!is_capturing(stream)) [[likely]]
+  if (!is_capturing(stream)) [[likely]] {
+    const stream_order::Work here(stream);
     return work();
+  }
   note(stream, {type, std::move(work)});
   return cudaSuccess;
 }

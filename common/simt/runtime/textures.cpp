@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "check/unsynchronized.h"
+#include "check/stream_order.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -218,12 +218,12 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t size,
                               cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_run(Direction::to_array, to, x, y, const_cast<void*>(from), size, kind);
 }
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x, size_t y, size_t size,
                                 cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_run(Direction::from_array, from, x, y, to, size, kind);
 }
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
@@ -238,13 +238,13 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void* from, size_t pitch,
                                 size_t width, size_t height, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_box(Direction::to_array, to, x, y, const_cast<void*>(from), pitch, width, height,
                   kind);
 }
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   return copy_box(Direction::from_array, from, x, y, to, pitch, width, height, kind);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
@@ -262,7 +262,7 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
                                      cudaArray_const_t from, size_t from_x, size_t from_y,
                                      size_t width, size_t height, cudaMemcpyKind kind) {
-  simt::unsynchronized::settle();
+  const simt::stream_order::BlockingCall here;
   if (!is_array(to)) return no_array("the target");
   char* const place = reinterpret_cast<char*>(to->base) + to_y * to->pitch() + to_x;
   if (to_x + width > to->pitch() || to_y + height > to->rows())

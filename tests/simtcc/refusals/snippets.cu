@@ -448,8 +448,22 @@ __global__ void k(int* p) {   std::function<int()> f; }
 __global__ void k(int* p) { auto q = std::make_unique<int>(3); *p = *q; }
 //- std::to_string: refused 1:38 'std::to_string' is host code and cannot be called in the kernel 'k': use an array of char
 __global__ void k(int* p) { auto s = std::to_string(*p); }
-//- cudaMemcpy in a kernel: refused 1:29 'cudaMemcpy' is host code and cannot be called in the kernel 'k': call it on the host, before or after the launch
+//- cudaMemcpy in a kernel: refused 1:29 'cudaMemcpy' is host code and cannot be called in the kernel 'k': copy in a loop, or on the host
 __global__ void k(int* p) { cudaMemcpy(p, p, 4, cudaMemcpyDeviceToDevice); }
+//- ours cudaMalloc in a kernel: refused 1:38 'cudaMalloc' is host code and cannot be called in the kernel 'k': allocate before the launch, or call malloc(), which kernels have, too
+__global__ void k(int** p) { int* q; cudaMalloc(&q, 4); *p = q; }
+//- cudaFree in a kernel: refused 1:29 'cudaFree' is host code and cannot be called in the kernel 'k': call it on the host, or free() for what malloc() returned here
+__global__ void k(int* p) { cudaFree(p); }
+//- cudaMemsetAsync in a kernel: refused 1:29 'cudaMemsetAsync' is host code and cannot be called in the kernel 'k': set it in a loop, or on the host
+__global__ void k(int* p) { cudaMemsetAsync(p, 0, 4); }
+//- malloc in a kernel, cudaGetLastError beside it for the host: accepted
+__host__ __device__ int ask(int* p) {
+#ifndef __CUDA_ARCH__
+  return cudaGetLastError();
+#endif
+  return *p;
+}
+__global__ void k(int** p) { *p = (int*)malloc(4); **p = ask(*p); }
 //- cudaDeviceSynchronize in a kernel: refused 1:29 'cudaDeviceSynchronize' is host code and cannot be called in the kernel 'k': call it on the host, before or after the launch
 __global__ void k(int* p) { cudaDeviceSynchronize(); }
 //- sqrtl: refused 1:35 'sqrtl' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same

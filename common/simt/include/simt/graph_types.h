@@ -72,6 +72,12 @@ struct cudaGraphExecUpdateResultInfo {
   cudaGraphNode_t errorNode;
   cudaGraphNode_t errorFromNode;
 };
+struct cudaGraphInstantiateParams {
+  unsigned long long flags;
+  cudaStream_t uploadStream;
+  cudaGraphNode_t errNode_out;
+  cudaGraphInstantiateResult result_out;
+};
 struct cudaGraphEdgeData {
   unsigned char from_port;
   unsigned char to_port;
