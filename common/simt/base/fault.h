@@ -61,6 +61,9 @@ struct Fault {
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
+  // Of an asynchronous copy: the last wait that leaves it under way, or 0; and how many groups a wait may leave.
+  uint64_t wait_pc = 0;
+  unsigned may_leave = 0;
   // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
   // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
   // hang it is how many steps the warp was given; 0: more would not help.

@@ -86,8 +86,6 @@ class Worker {
   bool is_traced() const { return traced_; }
   // What is wrong with what a lane stopped for.
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
-  // The running lane has begun the copy to shared memory that it stopped for.
-  void copy_begins();
 
  private:
   friend struct

@@ -173,8 +173,11 @@ struct Hooks {
   static void fill(char* to, int value, size_t size, const void* pc);
   static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc);
   static void host_block(const void* pointer, uint64_t size, StopReason what, const void* pc);
-  static void copy_async(const void* to, const void* from, unsigned size, bool zeros,
+  static void copy_async(void* to, const void* from, unsigned size, unsigned bytes, const void* pc);
+  static void begin_copy(const void* to, const void* from, unsigned size, bool zeros,
                          const void* pc);
+  static void commit_copies(const void* pc);
+  static void wait_copies(unsigned kept, const void* pc);
 
   // ---- control_flow.cpp
 

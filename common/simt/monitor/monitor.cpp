@@ -14,6 +14,7 @@ void Monitor::begin_launch(const BlockContext& context) { block = context; }
 
 void Monitor::begin_block(unsigned x, unsigned y, unsigned z, bool is_clean) {
   block.index.x = x, block.index.y = y, block.index.z = z;
+  copies.begin_block();
   if (is_clean) return global_checker.begin_block();
   shared_checker.begin_block();
   thread_checker.races.begin_block();
@@ -173,7 +174,9 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
 
   CountTable::Entry& entry = counter.table.at(store.pc);
   Counts others;  // the hardware does not count it among the stores
-  if (!observe(store, entry, others)) return false;
+  Request copy = store;
+  copy.is_copy = true;
+  if (!observe(copy, entry, others)) return false;
   entry.counts.shared_wavefronts += cost.wavefronts;
   entry.counts.shared_wavefronts_ideal += cost.ideal;
   return true;
@@ -188,13 +191,6 @@ void Monitor::settle(WarpChecks& warp) {
 void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) {
   thread_order_.fence(thread, warp.order.now);
   if (whole_device) global_checker.blocks.fence();
-}
-
-void Monitor::copy_begins(Fault read) {
-  const uint64_t address = read.address;
-  shared_checker.name_place(read, address);
-  read.text = "copy";
-  shared_checker.doubt(address, read.size, values_.number(read));
 }
 
 bool Monitor::is_partly_written(uint64_t address, uint64_t size) const {
