@@ -38,6 +38,7 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
+    absent_lane,        // whose value a broadcast asks for, and which its mask does not name
     host_virtual,       // functions, of an object that the host has made
     exited_thread,      // before a barrier that others reach
     virtual_parameter,  // an object with virtual functions, of the host's
@@ -76,7 +77,8 @@ inline bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
-         kind != Fault::Kind::exited_thread && kind != Fault::Kind::virtual_parameter;
+         kind != Fault::Kind::absent_lane && kind != Fault::Kind::exited_thread &&
+         kind != Fault::Kind::virtual_parameter;
 }
 
 }  // namespace simt::engine

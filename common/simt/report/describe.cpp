@@ -365,6 +365,15 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "or take the mask from __ballot_sync() ahead of the condition.";
       f.address = 0;
       break;
+    case Kind::absent_lane:
+      f.kind = "invalid-mask";
+      f.severity = Severity::warning;
+      f.message = "shuffle" + where + others + ": it asks for the value of lane " +
+                  std::to_string(fault.limit) + ", which the mask " + mask_text(fault.address) +
+                  " does not name, so what comes is undefined. Usual cause: lane 0 taken for the "
+                  "first lane of a group that it is not in: that is __ffs(mask) - 1.";
+      f.address = 0;
+      break;
     case Kind::hang: {
       const memory::Allocation* const found = fault.address ? memory::find(fault.address) : nullptr;
       const symbols::Variable* const variable =
