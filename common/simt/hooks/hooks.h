@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <simt/runtime.h>
 
+#include <cstdarg>
 #include <cstdint>
 
 #include "base/program_image.h"
@@ -217,6 +218,7 @@ struct Hooks {
   }
   // What a lane prints after loads that it ran ahead of comes out when the others have come as far. `text` is of malloc().
   static void print_later(char* text);
+  static int print(const char* format, va_list arguments, const void* pc);
 
   // ---- crash.cpp
 

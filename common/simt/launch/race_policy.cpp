@@ -52,6 +52,21 @@ void keep_one_early_read_of_a_line(std::vector<Fault>& faults) {
   });
 }
 
+// The cause comes before what comes of it: a block that a fault has ended leaves undone what others miss, and what has
+// happened in a block has happened before its end.
+void put_causes_first(std::vector<Fault>& faults, dim3 grid) {
+  std::set<uint64_t> ended;
+  for (const Fault& fault : faults) {
+    if (ends_the_kernel(fault.kind)) ended.insert(linear_block(grid, fault.block));
+  }
+  const auto rank = [&](const Fault& fault) {
+    const uint64_t block = linear_block(grid, fault.block);
+    return std::tuple(!ended.count(block), block, ends_the_kernel(fault.kind));
+  };
+  std::stable_sort(faults.begin(), faults.end(),
+                   [&](const Fault& a, const Fault& b) { return rank(a) < rank(b); });
+}
+
 // Does code go from one return address to the other without a choice? Each block of code begins with a call of
 // __sanitizer_cov_trace_pc.
 bool is_straight(uint64_t from, uint64_t to) {
@@ -140,9 +155,7 @@ void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& 
     return fault.kind != Fault::Kind::hang && ends_the_kernel(fault.kind);
   });
   bool hangs = others;  // and all others wait with the first that does
-  std::stable_sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
-    return linear_block(grid, a.block) < linear_block(grid, b.block);
-  });
+  put_causes_first(faults, grid);
   std::erase_if(faults, [&hangs](const Fault& fault) {
     return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
   });
