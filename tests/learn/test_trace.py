@@ -596,6 +596,19 @@ class Advice(unittest.TestCase):
         self.assertIn(words, self.in_passing(of_shared("atomic", 640, 1.9, 32))[0])
         self.assertEqual(self.in_passing(of_shared("atomic", 64, 1, 32)), [])
 
+    def test_lines_that_wait(self):
+        kernel = kernel_of(of_global("load", 5000, 1, 1), COALESCED, grid=(8, 1, 1))
+        self.assertIn("Only 1.0 of 32", problems.of_kernel(kernel)[0].sentence)
+        self.assertEqual(problems.waits(kernel), "")
+        kernel.polls["k.cu", 1] = 4900
+        self.assertEqual(problems.of_kernel(kernel), [])
+        self.assertIn("k.cu:1  Waits: these loads ask for the same place until", problems.waits(kernel))
+        renderer = report.Renderer(Palette(False))
+        renderer.kernel(kernel)
+        self.assertIn(problems.waits(kernel), "\n".join(renderer.out))
+        kernel.polls["k.cu", 1] = 2000
+        self.assertEqual(problems.waits(kernel), "")
+
     def test_blocks_of_few_threads(self):
         problem = self.the_one(of_global("load", 8, 1, 8), block=(8, 1, 1))
         self.assertIn("Blocks of 8 threads leave 24 of each warp's 32 lanes idle", problem.sentence)

@@ -120,6 +120,8 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
     thread_checker.check(request, place.range, again);
   }
+  if (request.kind == Access::load && request.is_volatile()) [[unlikely]]
+    entry.note_volatile(request.span.low);
   offer_example(request, false, entry);
   counter.count_global(request, counts);
   return true;

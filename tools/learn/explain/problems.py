@@ -86,8 +86,28 @@ def of_kernel(kernel):
     return sorted(told.values(), key=lambda problem: (-problem.excess, problem.lines[0]))
 
 
+def waits(kernel):
+    """A sentence on the lines whose loads wait for another thread; "" where there are none."""
+    lines = sorted(place for place in kernel.polls if _polls(kernel, *place))
+    if not lines:
+        return ""
+    places = Problem(*lines[0], 0, "", "", "")
+    places.lines = lines
+    return (
+        f"{places.places()}  Waits: these loads ask for the same place until another thread has written there. How many "
+        "there are depends on when it does, here and on a GPU, so compare the other lines."
+    )
+
+
+def _polls(kernel, file, number):
+    """Whether most loads of a line ask once more for what the one before has loaded."""
+    return 2 * kernel.polls.get((file, number), 0) > kernel.totals(file, number).requests
+
+
 def of_line(kernel, file, number):
-    """The costliest problem of one line, or None for a line that is fine."""
+    """The costliest problem of one line, or None for a line that is fine, or that waits."""
+    if _polls(kernel, file, number):
+        return None
     totals = kernel.totals(file, number)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
