@@ -24,7 +24,7 @@ struct Record {
   std::map<uint64_t, Counts> by_pc;
   std::map<uint64_t, engine::Example> examples;
   std::map<uint64_t, uint64_t> polls;  // by program counter: see CountTable::Entry
-  bool resolved = false;  // `launch` has its source lines
+  bool resolved = false;               // `launch` has its source lines
 };
 
 struct Log {
