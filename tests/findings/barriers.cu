@@ -166,6 +166,45 @@ void exited_lanes(bool) {
   sum_of_the_rest<<<1, 24>>>(in.data(), out.data(), 20);
 }
 
+// A warning: the value may be of no use.
+__global__ void share_leaders_value(int* out, int first, bool right) {
+  int value = static_cast<int>(threadIdx.x);
+  const unsigned mask = __ballot_sync(~0u, value >= first);
+  if (value >= first)
+    value = __shfl_sync(mask, value, right ? __ffs(mask) - 1 : 0);  // fault: leader_not_in_mask
+  out[threadIdx.x] = value;
+}
+
+void leader_not_in_mask(bool fixed) {
+  OnDevice<int> out(32);
+  share_leaders_value<<<1, 32>>>(out.data(), 8, fixed);
+}
+
+// Sums and scans over part of a warp, where what comes from beyond is of no use or left out, broadcasts within them, and
+// neighbours at the edge: no fault.
+__global__ void sums_of_groups(const float* in, float* out) {
+  const int t = threadIdx.x;
+  float sum = in[t];
+  if (t < 16) {
+    for (int s = 8; s > 0; s /= 2) sum += __shfl_down_sync(0xffffu, sum, s);
+    sum = __shfl_sync(0xffffu, sum, 0);
+  } else {
+    for (int s = 1; s < 16; s *= 2) {
+      const float other = __shfl_up_sync(0xffff0000u, sum, s);
+      if (t - s >= 16) sum += other;
+    }
+    sum += __shfl_sync(0xffff0000u, sum, 0, 16);
+    const float right = __shfl_sync(0xffff0000u, sum, t + 1);
+    sum += t < 31 ? right : 0;
+  }
+  out[t] = sum;
+}
+
+void shuffles_in_groups(bool) {
+  OnDevice<float> in(32, 1.0f), out(32);
+  sums_of_groups<<<1, 32>>>(in.data(), out.data());
+}
+
 }  // namespace
 
 const std::vector<Planted> kBarriers = {
@@ -181,4 +220,6 @@ const std::vector<Planted> kBarriers = {
     {"full_mask_in_the_tail", "invalid-mask", full_mask_in_the_tail, false},
     {"lanes_go_on", "invalid-mask", lanes_go_on, false},
     {"exited_lanes", "none", exited_lanes, false},
+    {"leader_not_in_mask", "invalid-mask", leader_not_in_mask, false},
+    {"shuffles_in_groups", "none", shuffles_in_groups, false},
 };

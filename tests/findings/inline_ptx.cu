@@ -63,14 +63,13 @@ void ptx_no_barrier(bool fixed) {
 __global__ void copy_tile(const float* in, float* out, bool waits) {
   __shared__ float tile[kN];
   const unsigned t = threadIdx.x;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"  // fault: ptx_no_wait
-               ::"r"(shared_address(&tile[t])),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(&tile[t])),
                "l"(in + t)
                : "memory");
   asm volatile("cp.async.commit_group;" ::: "memory");
   if (waits) asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
-  out[t] = tile[kN - 1 - t];
+  out[t] = tile[kN - 1 - t];  // fault: ptx_no_wait
 }
 
 void ptx_no_wait(bool fixed) {

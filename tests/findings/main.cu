@@ -11,7 +11,7 @@ std::vector<Planted> all() {
   std::vector<Planted> programs;
   for (const auto* group : {&kGlobalMemory, &kSharedMemory, &kRaces, &kBarriers, &kUninitialized,
                             &kBetweenBlocks, &kHostCalls, &kNoProgress, &kThreads, &kBetweenThreads,
-                            &kTextures, &kLibraries, &kInlinePtx, &kStreams}) {
+                            &kTextures, &kLibraries, &kInlinePtx, &kAsyncCopies, &kStreams}) {
     programs.insert(programs.end(), group->begin(), group->end());
   }
   return programs;

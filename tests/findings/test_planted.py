@@ -29,6 +29,7 @@ MILD = {
     "mapped_read_early",
     "managed_read_early",
     "copy_read_early",
+    "leader_not_in_mask",
     "leave_before_barrier",
     "source_refilled_early",
     "source_cleared_early",

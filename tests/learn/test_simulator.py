@@ -83,12 +83,42 @@ int main() {
 """
 
 
+WAITS = """\
+#include <cuda_runtime.h>
+
+__global__ void wait(unsigned* flag, int* out) {
+  unsigned value = 0;
+  while (threadIdx.x == 0 && value == 0)
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  if (threadIdx.x == 32) atomicExch(flag, 1u);
+  out[threadIdx.x] = 1;
+}
+
+int main() {
+  unsigned* flag;
+  int* out;
+  cudaMalloc(&flag, 4);
+  cudaMalloc(&out, 64 * sizeof(int));
+  cudaMemset(flag, 0, 4);
+  wait<<<1, 64>>>(flag, out);
+  cudaDeviceSynchronize();
+  cudaFree(flag);
+  cudaFree(out);
+}
+"""
+
+
 @unittest.skipUnless(os.environ.get("WARP_BUILD_DIR"), "WARP_BUILD_DIR names no build of the simulator")
 class Simulator(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="learn-test-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+
+    def test_loads_that_wait(self):
+        text = self.learn("explain", self.write("waits.cu", WAITS), code=0).stdout
+        self.assertIn("waits.cu:6  Waits: these loads ask for the same place", text)
+        self.assertNotIn("What to do about it", text)
 
     def learn(self, *words, code=None):
         done = subprocess.run(

@@ -566,6 +566,49 @@ class Advice(unittest.TestCase):
         # Rare beside the rest of the kernel: not worth a word.
         self.assertEqual(self.found(of_shared("store", 512, 1, 5), of_global("load", 20000, 4, 32)), [])
 
+    def test_a_lane_that_stores_what_its_warp_has_made(self):
+        # In a loop: for each sum of a warp there is the load of a whole one.
+        self.assertEqual(self.found(of_shared("store", 512, 1, 1), of_global("load", 512, 4, 32)), [])
+        self.assertIn("Only 1.0 of", self.the_one(of_shared("store", 512, 1, 1), COALESCED).sentence)
+        self.assertIn("Only 1.0 of", self.the_one(of_shared("load", 512, 1, 1), of_global("load", 512, 4, 32)).sentence)
+
+    def test_what_would_win_next_to_nothing(self):
+        conflict = of_shared("load", 8, 8, 32)
+        self.assertEqual(len(self.found(conflict, COALESCED)), 1)
+        self.assertEqual(self.found(conflict, of_global("load", 512, 4, 32)), [])
+        # Many such lines are no trifle together.
+        self.assertEqual(self.found(*[conflict] * 4, of_global("load", 512, 4, 32))[0].excess, 4 * 56)
+
+    def test_an_array_of_structures(self):
+        def example(step):
+            lanes = [step * lane for lane in range(32)]
+            return [{"space": "global", "access": "load", "size": 4, "addresses": lanes}]
+
+        problem = self.the_one((of_global("load", 64, 28, 32), example(28)))
+        self.assertIn("as the lanes are 28 bytes apart, as in an array of structures", problem.sentence)
+        self.assertIn("give each member an array of its own", problem.sentence)
+        # Every second element, and a column.
+        self.assertIn("without gaps", self.the_one((of_global("load", 64, 8, 32), example(8))).sentence)
+        self.assertIn("let threadIdx.x", self.the_one((of_global("load", 64, 32, 32), example(4096))).sentence)
+
+    def test_atomics_that_take_turns_now_and_then(self):
+        words = "Each shared atomic at k.cu:1 takes 1.9 wavefronts: lanes that meet in a bank take turns"
+        self.assertIn(words, self.in_passing(of_shared("atomic", 640, 1.9, 32))[0])
+        self.assertEqual(self.in_passing(of_shared("atomic", 64, 1, 32)), [])
+
+    def test_lines_that_wait(self):
+        kernel = kernel_of(of_global("load", 5000, 1, 1), COALESCED, grid=(8, 1, 1))
+        self.assertIn("Only 1.0 of 32", problems.of_kernel(kernel)[0].sentence)
+        self.assertEqual(problems.waits(kernel), "")
+        kernel.polls["k.cu", 1] = 4900
+        self.assertEqual(problems.of_kernel(kernel), [])
+        self.assertIn("k.cu:1  Waits: these loads ask for the same place until", problems.waits(kernel))
+        renderer = report.Renderer(Palette(False))
+        renderer.kernel(kernel)
+        self.assertIn(problems.waits(kernel), "\n".join(renderer.out))
+        kernel.polls["k.cu", 1] = 2000
+        self.assertEqual(problems.waits(kernel), "")
+
     def test_blocks_of_few_threads(self):
         problem = self.the_one(of_global("load", 8, 1, 8), block=(8, 1, 1))
         self.assertIn("Blocks of 8 threads leave 24 of each warp's 32 lanes idle", problem.sentence)

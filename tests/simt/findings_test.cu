@@ -592,7 +592,7 @@ TEST_F(Hang, IsToldSoonWhereTheLoopWanders) {
   const std::clock_t began = std::clock();
   wanders<<<1, 32>>>(out.data(), 1024);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
-  EXPECT_EQ(kinds(), (Kinds{"hang", "global-race"}));
+  EXPECT_EQ(kinds(), (Kinds{"global-race", "hang"}));
   EXPECT_LT((std::clock() - began) / CLOCKS_PER_SEC, 16);  // of the CPU; the patience is 8
 }
 
@@ -1438,4 +1438,43 @@ TEST(OutOfBounds, AcrossTheEnd) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_NE(findings[0].message.find(": across the end of the 20-byte"), std::string::npos)
       << findings[0].message;
+}
+
+// Block 1 ends before it has written what block 0 reads: where it ended comes first. Where a block has read what nobody wrote, and
+// that leads it past an end, the read does.
+__global__ void read_neighbours(const int* in, int* out, int past) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (blockIdx.x == 1) out[i + past] = 1;
+  out[i] = in[i];
+}
+
+__global__ void scatter(const int* index, int* out) { out[index[threadIdx.x]] = 1; }
+
+TEST(Order, OfAnEndAndWhatItLeavesUndone) {
+  Buffer<int> out(64);
+  int* in = nullptr;
+  cudaMalloc(&in, 256);
+  read_neighbours<<<2, 32>>>(in, out.data(), 32);
+  EXPECT_EQ(kinds(), (Kinds{"out-of-bounds", "uninitialized-global"}));
+  cudaFree(in);
+}
+
+TEST(Order, OfAnEndAndWhatLedToIt) {
+  Buffer<int> out(32);
+  int* index = nullptr;
+  cudaMalloc(&index, 128);
+  scatter<<<1, 32>>>(index, out.data());
+  EXPECT_EQ(kinds(), (Kinds{"uninitialized-global", "out-of-bounds"}));
+  cudaFree(index);
+}
+
+__global__ void say(const char* text) { printf("%s\n", text); }
+
+TEST(Printf, OfABadStringIsAtItsLine) {
+  say<<<1, 1>>>(reinterpret_cast<const char*>(uint64_t{0x123456789000}));
+  const int line = __LINE__ - 4;
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "out-of-bounds");
+  EXPECT_EQ(findings[0].line, line);
 }

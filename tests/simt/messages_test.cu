@@ -232,10 +232,42 @@ __global__ void copy_tile(const float* in, float* out, int kept) {
 TEST(Messages, OfACopyThatNobodyWaitsFor) {
   Buffer<float> in(128), out(64);
   copy_tile<<<2, 64>>>(in.data(), out.data(), 2);
-  expect({"uninitialized-shared: asynchronous copy of 4 bytes", "tile in shared memory",
-          "is read before the copy has arrived", "__pipeline_wait_prior()"});
+  expect({"uninitialized-shared: read of 4 bytes", "the asynchronous copy at ",
+          "tile in shared memory", "has not arrived. No wait comes before this read",
+          "__pipeline_wait_prior(0)"});
   for (const int kept : {1, 0}) copy_tile<<<2, 64>>>(in.data(), out.data(), kept);
   EXPECT_EQ(said(), "");
+}
+
+enum class Flaw { none, wait, commit, barrier };
+
+__global__ void copy_two(const float* in, float* out, Flaw flaw) {
+  __shared__ float tile[2][64];
+  const unsigned t = threadIdx.x;
+  __pipeline_memcpy_async(&tile[0][t], &in[t], 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&tile[1][t], &in[64 + t], 4);
+  if (flaw != Flaw::commit) __pipeline_commit();
+  if (flaw == Flaw::barrier) __syncthreads();
+  if (flaw == Flaw::wait) {
+    __pipeline_wait_prior(2);
+  } else {
+    __pipeline_wait_prior(0);
+  }
+  if (flaw != Flaw::barrier) __syncthreads();
+  out[t] = tile[0][63 - t] + (flaw == Flaw::wait ? 0 : tile[1][63 - t]);
+}
+
+TEST(Messages, OfAnEarlyReadOfACopyNameTheCure) {
+  Buffer<float> in(128), out(64);
+  copy_two<<<1, 64>>>(in.data(), out.data(), Flaw::none);
+  EXPECT_EQ(said(), "");
+  copy_two<<<1, 64>>>(in.data(), out.data(), Flaw::wait);
+  expect({"The wait at ", "leaves this copy under way: it has to be __pipeline_wait_prior(1)"});
+  copy_two<<<1, 64>>>(in.data(), out.data(), Flaw::commit);
+  expect({"It belongs to no group yet", "__pipeline_commit()"});
+  copy_two<<<1, 64>>>(in.data(), out.data(), Flaw::barrier);
+  expect({"waits for its own copies alone, at ", "a __syncthreads() between the wait and this"});
 }
 
 // ---- The host and device memory -----------------------------------------------------------------

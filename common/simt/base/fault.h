@@ -38,6 +38,7 @@ struct Fault {
     stack_overflow,
     division_by_zero,
     exited_lane,
+    absent_lane,             // whose value a broadcast asks for, and which its mask does not name
     host_virtual,            // functions, of an object that the host has made
     exited_thread,           // before a barrier that others reach
     virtual_parameter,       // an object with virtual functions, of the host's
@@ -62,6 +63,9 @@ struct Fault {
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
   const char* text = nullptr;
+  // Of an asynchronous copy: the last wait that leaves it under way, or 0; and how many groups a wait may leave.
+  uint64_t wait_pc = 0;
+  unsigned may_leave = 0;
   // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
   // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
   // hang it is how many steps the warp was given; 0: more would not help.
@@ -74,8 +78,8 @@ inline bool ends_the_kernel(Fault::Kind kind) {
   return kind != Fault::Kind::shared_race && kind != Fault::Kind::shared_uninitialized &&
          kind != Fault::Kind::global_race && kind != Fault::Kind::global_uninitialized &&
          kind != Fault::Kind::division_by_zero && kind != Fault::Kind::exited_lane &&
-         kind != Fault::Kind::exited_thread && kind != Fault::Kind::virtual_parameter &&
-         kind != Fault::Kind::constant_uninitialized;
+         kind != Fault::Kind::absent_lane && kind != Fault::Kind::exited_thread &&
+         kind != Fault::Kind::virtual_parameter && kind != Fault::Kind::constant_uninitialized;
 }
 
 }  // namespace simt::engine

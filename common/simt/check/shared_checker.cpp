@@ -130,6 +130,10 @@ void SharedChecker::check_words(const Request& request, int lane) {
   size_t word = shared_.word_of(address);
   const uint8_t bytes = bytes_in_word(address, size);
   for (unsigned i = 0; i < size; i += 4, ++word) {
+    if (const RaceCheck::Copy state = races.copy(word); state != RaceCheck::Copy::none)
+        [[unlikely]] {
+      if (touches_copy(request, lane, word, state)) return;
+    }
     if (request.kind != Access::store) {
       if (!races.is_written(word, bytes)) [[unlikely]] {
         const Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
@@ -139,12 +143,13 @@ void SharedChecker::check_words(const Request& request, int lane) {
           warp.doubt(lane, values_.number(fault));
         }
       } else if (const uint8_t number = races.doubt(word)) [[unlikely]] {
-        warp.doubt(lane, number);
+        if (RaceCheck::copy_of(number) == RaceCheck::Copy::none) warp.doubt(lane, number);
       }
     }
     Race race;
     const bool raced = races.access(word, bytes, self, write, atomic, pc, warp.order, race);
-    if (write) races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
+    if (write && !request.is_copy)
+      races.set_doubt(word, warp.doubtful >> lane & 1 ? warp.doubt_number[lane] : 0);
     if (!raced || thread_order_.is_ordered(race.other_thread, race.other_time, self)) [[likely]]
       continue;
     // A flag: who polls it wants to see it change.
@@ -162,12 +167,6 @@ void SharedChecker::check_words(const Request& request, int lane) {
     }
     return;
   }
-}
-
-void SharedChecker::doubt(uint64_t address, unsigned size, uint8_t number) {
-  if (!shared_.holds(address)) return;
-  const uint64_t word = shared_.word_of(address);
-  for (unsigned i = 0; i < size; i += 4) races.set_doubt(word + i / 4, number);
 }
 
 bool SharedChecker::is_partly_written(uint64_t address, uint64_t size) const {

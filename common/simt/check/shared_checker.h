@@ -5,6 +5,7 @@
 
 #include "base/block_context.h"
 #include "base/request.h"
+#include "check/async_copies.h"
 #include "check/faults.h"
 #include "check/shared_races.h"
 #include "check/store_conflicts.h"
@@ -18,13 +19,15 @@ namespace simt::engine {
 class SharedChecker {
  public:
   SharedChecker(const BlockContext& block, const SharedMemory& shared, FaultLog& faults,
-                ThreadOrder& thread_order, StoreConflicts& conflicts, UninitializedValues& values)
+                ThreadOrder& thread_order, StoreConflicts& conflicts, UninitializedValues& values,
+                AsyncCopies& copies)
       : block_(block),
         shared_(shared),
         faults_(faults),
         thread_order_(thread_order),
         conflicts_(conflicts),
-        values_(values) {
+        values_(values),
+        copies_(copies) {
     races.resize(shared.words());
   }
   void begin_block() { races.begin_block(); }
@@ -36,8 +39,10 @@ class SharedChecker {
   };
   Verdict check(const Request& request);
 
-  // What lies there is not what the program means, and has this number among the uninitialized values; 0: it is now.
-  void doubt(uint64_t address, unsigned size, uint8_t number);
+  // A thread of the warp has begun a copy to shared memory, at the instruction before, or one has arrived. In between
+  // nobody may touch what it copies to.
+  void copy_begins(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
+  void copy_arrives(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);
 
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
@@ -53,6 +58,7 @@ class SharedChecker {
   bool is_in_use(const symbols::SharedVariable& variable) const;
   bool check_place(const Request& request, int lane, const symbols::SharedVariable*& array);
   void check_words(const Request& request, int lane);
+  bool touches_copy(const Request& request, int lane, size_t word, RaceCheck::Copy state);
 
   const BlockContext& block_;
   const SharedMemory& shared_;
@@ -60,6 +66,7 @@ class SharedChecker {
   ThreadOrder& thread_order_;
   StoreConflicts& conflicts_;
   UninitializedValues& values_;
+  AsyncCopies& copies_;
 };
 
 }  // namespace simt::engine

@@ -47,6 +47,39 @@ bool RaceCheck::are_whole(const TwoRows& rows) const {
   return !outside;
 }
 
+// Is any of them the target of an asynchronous copy which others must not touch yet?
+bool RaceCheck::are_copied(const TwoRows& rows) const {
+  bool any = false;
+  for_each_lane(rows, [&](unsigned, uint32_t word) {
+    for (unsigned i = 0; i < rows.words; ++i) any |= copy(word + i) != Copy::none;
+  });
+  return any;
+}
+
+void RaceCheck::note_write(size_t number, const Write& write) {
+  SharedWord& word = words_[number];
+  word.use.plain = write;
+  if (word.split != block_) return;
+  for (int i = 0; i < 4; ++i) bytes_[number * 4 + i].plain = write;
+}
+
+void RaceCheck::begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time) {
+  has_copies_ = true;
+  note_write(word, {interval_, time, pc, static_cast<uint16_t>(thread)});
+  words_[word].block = block_;
+  words_[word].written = 0xf;
+  set_doubt(word, static_cast<uint8_t>(Copy::under_way));
+}
+
+void RaceCheck::end_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time) {
+  const bool is_of_this_interval = last_write(word).interval == interval_;
+  set_doubt(word, 0);
+  if (is_of_this_interval) return;  // who reads it races with the issue
+  note_write(word, {interval_, time, pc, static_cast<uint16_t>(thread)});
+  words_[word].doubt = static_cast<uint8_t>(Copy::arrived);
+  whole_[word] = interval_ + 1;
+}
+
 bool RaceCheck::list_load(const TwoRows& rows, unsigned thread, uint32_t pc,
                           const WarpOrder& order) {
   if (kind_ > Kind::loads || listed_.size() == kMostListed || !are_whole(rows)) return false;
@@ -58,6 +91,8 @@ bool RaceCheck::list_load(const TwoRows& rows, unsigned thread, uint32_t pc,
 bool RaceCheck::list_store(const TwoRows& rows, unsigned thread, uint32_t pc,
                            const WarpOrder& order) {
   if ((kind_ != Kind::empty && kind_ != Kind::stores) || listed_.size() == kMostListed)
+    return false;
+  if (has_copies_ && are_copied(rows)) [[unlikely]]
     return false;
   // Each word for the first time in this interval? If not, access() will store to all of them just the same.
   bool is_first = true;

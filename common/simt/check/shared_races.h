@@ -63,7 +63,7 @@ struct SharedWord {
   SharedUse use;    // of the whole word, until the block uses some bytes of it alone
   uint8_t written;  // which bytes the block has written at all,
   uint8_t
-      doubt;  // made of memory that nobody had written: see uninitialized_values.h; 0: it is not
+      doubt;  // made of memory that nobody had written: see uninitialized_values.h; or a Copy; 0: neither
   uint32_t block;  // both if this is the block's first interval
   uint32_t split;  // if this is: its bytes are kept apart
 };
@@ -104,7 +104,9 @@ class RaceCheck {
   }
   void begin_block() {
     next_interval();
+    ++interval_;  // what arrived in the interval before is whole from the one after it: not in this block
     block_ = interval_;
+    has_copies_ = false;
   }
 
   // Have these bytes been written since the block began? Until then shared memory holds garbage.
@@ -124,7 +126,29 @@ class RaceCheck {
     whole_[number] = word.written == 0xf && !doubt ? interval_ : 0;
   }
 
-  // The same for a whole request, by the 32 threads from `thread` on: true if it is listed, and neither races nor reads what
+  // An asynchronous copy to a word, of the thread's warp at `time`, is under way from its issue to its arrival. Other threads
+  // may read what has arrived after a barrier, and so the word is whole from the next interval on.
+  enum class Copy : uint8_t { none, arrived = 254, under_way = 255 };
+  static Copy copy_of(uint8_t doubt) {
+    return doubt >= static_cast<uint8_t>(Copy::arrived) ? Copy{doubt} : Copy::none;
+  }
+  Copy copy(size_t word) const {
+    const bool is_known = has_copies_ && !is_whole(word) && words_[word].block == block_;
+    return is_known ? copy_of(words_[word].doubt) : Copy::none;
+  }
+  void begin_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time);
+  void end_copy(size_t word, unsigned thread, uint32_t pc, uint32_t time);
+  // The last plain write to a word, and whether `thread` may know of it.
+  const Write& last_write(size_t word) const {
+    return words_[word].split == block_ ? bytes_[word * 4].plain : words_[word].use.plain;
+  }
+  bool is_ordered(const Write& write, unsigned thread, const WarpOrder& order) const {
+    return write.thread == thread || write.interval != interval_ ||
+           (write.thread / 32u == thread / 32 &&
+            order.ordered(thread % 32, write.thread % 32, write.time));
+  }
+
+  // access() for a whole request, by the 32 threads from `thread` on: true if it is listed, and neither races nor reads what
   // nobody has written. If false, nothing has been done: access() must be called for each lane.
   bool list_load(const TwoRows& rows, unsigned thread, uint32_t pc, const WarpOrder& order);
   bool list_store(const TwoRows& rows, unsigned thread, uint32_t pc, const WarpOrder& order);
@@ -157,7 +181,9 @@ class RaceCheck {
   // Has the block written all of the word, and last what is in no doubt?
   bool is_whole(size_t word) const { return whole_[word] - block_ <= interval_ - block_; }
   bool are_whole(const TwoRows& rows) const;
+  bool are_copied(const TwoRows& rows) const;
   void note_listed();
+  void note_write(size_t word, const Write& write);
 
   bool use(SharedUse& use, unsigned thread, bool write, bool atomic, uint32_t pc,
            const WarpOrder& order, Race& race);
@@ -173,6 +199,7 @@ class RaceCheck {
       whole_;  // of words for which is_whole() holds: the interval of the last store
   std::vector<Listed> listed_;  // the requests of this interval, unless each is checked
   Kind kind_ = Kind::empty;
+  bool has_copies_ = false;     // the block has begun an asynchronous copy
   HostArray<SharedUse> bytes_;  // four for each word
   uint32_t interval_ = 1;
   uint32_t block_ = 1;

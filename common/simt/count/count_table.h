@@ -44,6 +44,13 @@ class CountTable {
     uint8_t example_lanes = 0;  // how many lanes the example has that is kept
     RunAhead run_ahead = RunAhead::unknown;
     Counts counts;
+    // Volatile loads of what the one before has loaded: that is how threads wait.
+    uint64_t polled = 0, polls = 0;
+
+    void note_volatile(uint64_t address) {
+      polls += address == polled;
+      polled = address;
+    }
   };
 
   Entry& at(uint64_t pc) {
@@ -69,6 +76,14 @@ class CountTable {
   void for_each(F&& f) const {
     for (const Entry& slot : slots_) {
       if (slot.pc) f(slot.pc, slot.counts);
+    }
+  }
+
+  // Calls f(pc, n) where there are polls.
+  template <class F>
+  void for_each_poll(F&& f) const {
+    for (const Entry& slot : slots_) {
+      if (slot.polls) f(slot.pc, slot.polls);
     }
   }
 

@@ -1,10 +1,9 @@
-// What a block has beside its memory: copies that are under way, and barriers of a part of the block.
+// What a block has beside its memory: barriers of a part of the block, and places to hand values over.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "base/host_memory.h"
@@ -12,60 +11,13 @@
 
 namespace simt::engine {
 
-// The asynchronous copies of one thread, in the order of their issue.
-class ThreadCopies {
- public:
-  // The bytes arrive when the thread waits for them. Until then they are garbage, as on hardware they may be. `bytes` of
-  // `size` come from `from`, the rest is zero.
-  void issue(void* to, const void* from, unsigned size, unsigned bytes) {
-    Copy copy{to, open_group_, size, {}};
-    std::memcpy(copy.bytes.data(), from, bytes);
-    pending_.push_back(copy);
-    std::memset(to, 0xff, size);
-  }
-  void commit() { ++open_group_; }
-  // Completes all groups but the last `kept`, and calls arrived(to, size) for each copy. What was not committed stays
-  // under way.
-  template <class F>
-  void wait(uint64_t kept, F&& arrived) {
-    const uint64_t end = open_group_ > kept ? open_group_ - kept : 0;
-    size_t done = 0;
-    while (done < pending_.size() && pending_[done].group < end) {
-      const Copy& copy = pending_[done++];
-      std::memcpy(copy.to, copy.bytes.data(), copy.size);
-      arrived(copy.to, copy.size);
-    }
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(done));
-  }
-  void clear() {
-    pending_.clear();
-    open_group_ = 0;
-  }
-
- private:
-  struct Copy {
-    void* to;
-    uint64_t group;
-    unsigned size;
-    std::array<unsigned char, 16> bytes;
-  };
-  std::vector<Copy, HostAllocator<Copy>> pending_;
-  uint64_t open_group_ = 0;
-};
-
 // Used by one OS thread only, whose lanes take turns.
 class AsyncState {
  public:
   void begin_block() {
     if (!used_) return;
     used_ = false;
-    for (ThreadCopies& copies : copies_) copies.clear();
     parts_ = {};
-  }
-  ThreadCopies& copies(unsigned thread) {
-    used_ = true;
-    if (copies_.empty()) copies_.resize(kMaxBlockThreads);
-    return copies_[thread];
   }
 
   // A barrier among `warps` neighbouring warps from `first` on.
@@ -86,7 +38,6 @@ class AsyncState {
 
  private:
   bool used_ = false;
-  std::vector<ThreadCopies, HostAllocator<ThreadCopies>> copies_;
   std::array<std::array<Part, 6>, 32> parts_{};
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };

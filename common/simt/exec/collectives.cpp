@@ -107,6 +107,31 @@ int source_of(const Exchange& e, int lane) {
   }
 }
 
+// Do all members, of which there are several, ask for the value of one lane?
+bool is_broadcast(const Warp& warp, uint32_t members) {
+  const Exchange& first = warp.exchange[std::countr_zero(members)];
+  if (first.op != Op::shuffle_index || !(members & (members - 1))) return false;
+  for (const int lane : lanes_of(members)) {
+    const Exchange& e = warp.exchange[lane];
+    if (source_of(e, lane) != source_of(first, std::countr_zero(members))) return false;
+  }
+  return true;
+}
+
+// A broadcast by a lane that its mask leaves out. Other shuffles do so where the value is of no use, or 0 suits them.
+void check_broadcast(Worker& worker, const Warp& warp, uint32_t members) {
+  const int lane = std::countr_zero(members);
+  const Exchange& e = warp.exchange[lane];
+  const int source = source_of(e, lane);
+  if (e.mask >> source & 1 || !is_broadcast(warp, members)) return;
+  Fault fault = worker.fault_at(Fault::Kind::absent_lane, warp, lane);
+  fault.pc = key_pc(warp.parked_key[lane]);
+  fault.address = e.mask;
+  fault.limit = static_cast<uint64_t>(source);
+  fault.lanes = static_cast<unsigned>(std::popcount(members));
+  worker.monitor.faults.add(fault);
+}
+
 }  // namespace
 
 // Completes every collective whose lanes have all come; true if there was one.
@@ -128,6 +153,8 @@ bool Worker::resolve_collectives(Warp& warp) {
 
     const uint64_t common = common_result(warp, members, leader.op);
     const uint32_t doubtful = warp.checks.doubtful & members;
+    if (~members && leader.op == Op::shuffle_index && traced_) [[unlikely]]
+      check_broadcast(*this, warp, members);
     for (const int lane : lanes_of(members)) {
       Exchange& e = warp.exchange[lane];
       if (is_shuffle(e.op)) {

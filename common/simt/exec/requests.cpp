@@ -50,8 +50,4 @@ bool Worker::observe(Warp& warp, uint32_t group) {
   return monitor.observe(request_of(warp, group));
 }
 
-void Worker::copy_begins() {
-  monitor.copy_begins(fault_at(Fault::Kind::shared_uninitialized, *warp_, lane_));
-}
-
 }  // namespace simt::engine

@@ -86,8 +86,6 @@ class Worker {
   bool is_traced() const { return traced_; }
   // What is wrong with what a lane stopped for.
   Fault fault_at(Fault::Kind kind, const Warp& warp, int lane) const;
-  // The running lane has begun the copy to shared memory that it stopped for.
-  void copy_begins();
 
  private:
   friend struct
@@ -177,10 +175,11 @@ class Worker {
   int lane_ = -1;         // running now; -1: none, the OS thread's own stack
   Context main_ = nullptr;
   bool aborted_ = false;
-  bool is_clean_ = false;  // the block before has been passed: see Warp::was_passed
-  bool gets_on_ = false;   // a warp came to new addresses, since that was looked at
-  bool traced_ = false;    // this block
-  uint64_t entry_pc_ = 0;  // what the kernel's own call is known by; 0: not known yet
+  const void* printing_pc_ = nullptr;  // where the lane prints that runs now
+  bool is_clean_ = false;              // the block before has been passed: see Warp::was_passed
+  bool gets_on_ = false;               // a warp came to new addresses, since that was looked at
+  bool traced_ = false;                // this block
+  uint64_t entry_pc_ = 0;              // what the kernel's own call is known by; 0: not known yet
   uint64_t clock_ = 0;
 
   std::vector<Warp*> warps_;  // made once, used by block after block

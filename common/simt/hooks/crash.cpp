@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/host_memory.h"
 #include "check/host_accesses.h"
@@ -59,7 +60,9 @@ void Hooks::crash() {
     worker->aborted_ = true;
     worker->leave_to_main();  // abandon_block() reports it
   }
-  note(warp, lane, StopReason::resume, reinterpret_cast<const void*>(crash_pc + 1));
+  const void* const printing = std::exchange(worker->printing_pc_, nullptr);
+  note(warp, lane, StopReason::resume,
+       printing ? printing : reinterpret_cast<const void*>(crash_pc + 1));
   Fault fault =
       worker->fault_at(crash_misaligned ? Fault::Kind::misaligned : Fault::Kind::crash, warp, lane);
   if (!crash_misaligned) fault.address = crash_address;

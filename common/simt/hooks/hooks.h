@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <simt/runtime.h>
 
+#include <cstdarg>
 #include <cstdint>
 
 #include "base/program_image.h"
@@ -173,8 +174,11 @@ struct Hooks {
   static void fill(char* to, int value, size_t size, const void* pc);
   static void look_at_host_copy(const void* to, const void* from, uint64_t size, const void* pc);
   static void host_block(const void* pointer, uint64_t size, StopReason what, const void* pc);
-  static void copy_async(const void* to, const void* from, unsigned size, bool zeros,
+  static void copy_async(void* to, const void* from, unsigned size, unsigned bytes, const void* pc);
+  static void begin_copy(const void* to, const void* from, unsigned size, bool zeros,
                          const void* pc);
+  static void commit_copies(const void* pc);
+  static void wait_copies(unsigned kept, const void* pc);
 
   // ---- control_flow.cpp
 
@@ -214,6 +218,7 @@ struct Hooks {
   }
   // What a lane prints after loads that it ran ahead of comes out when the others have come as far. `text` is of malloc().
   static void print_later(char* text);
+  static int print(const char* format, va_list arguments, const void* pc);
 
   // ---- crash.cpp
 

@@ -144,6 +144,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       Example& kept = record.examples[pc];
       if (example.is_better_than(kept)) kept = example;
     }
+    table.for_each_poll([&](uint64_t pc, uint64_t polls) { record.polls[pc] += polls; });
     if (!table.empty()) table.clear();
     for (const BlockRace& race : monitor.block_races.all()) merge(races, race);
     monitor.block_races.clear();

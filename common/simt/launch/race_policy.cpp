@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/program_image.h"
@@ -27,6 +29,42 @@ void keep_one_for_each_pair_of_lines(std::vector<Fault>& faults, Fault::Kind kin
   std::erase_if(faults, [&](const Fault& fault) {
     return fault.kind == kind && !known.insert(lines_of(fault)).second;
   });
+}
+
+// Before an asynchronous copy has arrived.
+bool is_early_read(const Fault& fault) {
+  return fault.kind == Fault::Kind::shared_uninitialized && fault.text;
+}
+
+// Of a line's reads before asynchronous copies have arrived the one with the strictest cure is told.
+void keep_one_early_read_of_a_line(std::vector<Fault>& faults) {
+  const auto rank = [](const Fault& fault) {
+    return std::tuple(fault.may_leave, fault.pc, fault.other_pc);
+  };
+  std::erase_if(faults, [&, all = faults](const Fault& fault) {
+    if (!is_early_read(fault)) return false;
+    const symbols::Location line = symbols::locate(fault.pc);
+    return std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+      if (!is_early_read(other) || rank(other) >= rank(fault)) return false;
+      const symbols::Location& place = symbols::locate(other.pc);
+      return place.line == line.line && place.file == line.file;
+    });
+  });
+}
+
+// The cause comes before what comes of it: a block that a fault has ended leaves undone what others miss, and what has
+// happened in a block has happened before its end.
+void put_causes_first(std::vector<Fault>& faults, dim3 grid) {
+  std::set<uint64_t> ended;
+  for (const Fault& fault : faults) {
+    if (ends_the_kernel(fault.kind)) ended.insert(linear_block(grid, fault.block));
+  }
+  const auto rank = [&](const Fault& fault) {
+    const uint64_t block = linear_block(grid, fault.block);
+    return std::tuple(!ended.count(block), block, ends_the_kernel(fault.kind));
+  };
+  std::stable_sort(faults.begin(), faults.end(),
+                   [&](const Fault& a, const Fault& b) { return rank(a) < rank(b); });
 }
 
 // Does code go from one return address to the other without a choice? Each block of code begins with a call of
@@ -96,19 +134,34 @@ void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& 
       return other.kind == race && (other.pc == fault.pc || other.other_pc == fault.pc);
     });
   });
+  // Who wrote where an asynchronous copy reads is told by a race with it, if there is one.
+  std::erase_if(faults, [all = faults](const Fault& fault) {
+    return fault.kind == Fault::Kind::global_race && fault.text &&
+           std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+             return other.kind == fault.kind && !other.text &&
+                    (other.pc == fault.pc || other.other_pc == fault.pc);
+           });
+  });
+  // Copies that nobody waits for are begun again and again: the read is the news.
+  std::erase_if(faults, [all = faults](const Fault& fault) {
+    const bool is_second = fault.kind == Fault::Kind::shared_race && fault.text &&
+                           std::string_view(fault.text) == "copy";
+    return is_second && std::any_of(all.begin(), all.end(), [&](const Fault& other) {
+             return is_early_read(other) && other.other_pc == fault.other_pc;
+           });
+  });
   // Who waits for a block that another fault has ended waits for ever.
   const bool others = std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
     return fault.kind != Fault::Kind::hang && ends_the_kernel(fault.kind);
   });
   bool hangs = others;  // and all others wait with the first that does
-  std::stable_sort(faults.begin(), faults.end(), [&](const Fault& a, const Fault& b) {
-    return linear_block(grid, a.block) < linear_block(grid, b.block);
-  });
+  put_causes_first(faults, grid);
   std::erase_if(faults, [&hangs](const Fault& fault) {
     return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
   });
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
+  keep_one_early_read_of_a_line(faults);
 }
 
 }  // namespace simt::engine

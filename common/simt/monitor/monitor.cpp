@@ -15,6 +15,7 @@ void Monitor::begin_launch(const BlockContext& context) { block = context; }
 
 void Monitor::begin_block(unsigned x, unsigned y, unsigned z, bool is_clean) {
   block.index.x = x, block.index.y = y, block.index.z = z;
+  copies.begin_block();
   if (is_clean) return global_checker.begin_block();
   shared_checker.begin_block();
   thread_checker.races.begin_block();
@@ -131,6 +132,8 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
     thread_checker.check(request, place.range, again);
   }
+  if (request.kind == Access::load && request.is_volatile()) [[unlikely]]
+    entry.note_volatile(request.span.low);
   offer_example(request, false, entry);
   counter.count_global(request, counts);
   return true;
@@ -185,7 +188,9 @@ bool Monitor::observe_copy(const Request& store, const uint64_t* source, uint32_
 
   CountTable::Entry& entry = counter.table.at(store.pc);
   Counts others;  // the hardware does not count it among the stores
-  if (!observe(store, entry, others)) return false;
+  Request copy = store;
+  copy.is_copy = true;
+  if (!observe(copy, entry, others)) return false;
   entry.counts.shared_wavefronts += cost.wavefronts;
   entry.counts.shared_wavefronts_ideal += cost.ideal;
   return true;
@@ -200,13 +205,6 @@ void Monitor::settle(WarpChecks& warp) {
 void Monitor::fence(unsigned thread, const WarpChecks& warp, bool whole_device) {
   thread_order_.fence(thread, warp.order.now);
   if (whole_device) global_checker.blocks.fence();
-}
-
-void Monitor::copy_begins(Fault read) {
-  const uint64_t address = read.address;
-  shared_checker.name_place(read, address);
-  read.text = "copy";
-  shared_checker.doubt(address, read.size, values_.number(read));
 }
 
 bool Monitor::is_partly_written(uint64_t address, uint64_t size) const {

@@ -6,6 +6,7 @@
 #include "base/block_context.h"
 #include "base/request.h"
 #include "check/array_index.h"
+#include "check/async_copies.h"
 #include "check/block_races.h"
 #include "check/faults.h"
 #include "check/global_checker.h"
@@ -43,10 +44,6 @@ class Monitor {
 
   // A fence by a thread of the block, whose warp is given; it orders other blocks, too, or only this one.
   void fence(unsigned thread, const WarpChecks& warp, bool whole_device);
-  // A copy to shared memory has begun, and one has arrived. In between nobody may read there: that is this fault.
-  void copy_begins(Fault read);
-  void copy_arrives(uint64_t address, unsigned size) { shared_checker.doubt(address, size, 0); }
-
   // Have some of the bytes been written, and others not?
   bool is_partly_written(uint64_t address, uint64_t size) const;
 
@@ -59,6 +56,8 @@ class Monitor {
   FaultLog faults;
   BlockRaceLog block_races;
 
+  AsyncCopies copies;
+
  private:
   ThreadOrder thread_order_;
   StoreConflicts conflicts_;
@@ -66,7 +65,7 @@ class Monitor {
 
  public:
   ArrayIndexCheck array_index{block, shared, faults};
-  SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_};
+  SharedChecker shared_checker{block, shared, faults, thread_order_, conflicts_, values_, copies};
   GlobalChecker global_checker{block, faults, block_races, conflicts_, values_, ranges};
   ThreadChecker thread_checker{block, block_races, thread_order_, conflicts_};
 

@@ -10,6 +10,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "report/copies.h"
 #include "report/source.h"
 
 namespace simt::device {
@@ -229,12 +230,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::shared_uninitialized:
       f.kind = "uninitialized-shared";
       if (fault.text) {
-        f.message = "asynchronous copy of " + plural(fault.size, "byte") + where + ": " +
-                    shared_place(fault) +
-                    ", is read before the copy has arrived. Usual cause: no wait for it "
-                    "(__pipeline_wait_prior(), cp.async.wait_group, wait()), or one that leaves "
-                    "too many copies under way. Each "
-                    "thread waits for its own copies, and then all need a __syncthreads().";
+        f.message = access + where + others + early_read(fault, shared_place(fault));
         f.address = 0;
         break;
       }
@@ -269,6 +265,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                               static_cast<unsigned>(fault.other_block / extent.x % extent.y),
                               static_cast<unsigned>(fault.other_block / extent.x / extent.y)};
       f.kind = "global-race";
+      if (fault.text) {
+        f.message = "asynchronous copy of " + plural(fault.size, "byte") + where +
+                    outdated_source(fault, f.allocation);
+        break;
+      }
       if (fault.same_block) {
         f.message =
             access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
@@ -302,6 +303,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     }
     case Kind::shared_race:
       f.kind = "shared-race";
+      if (fault.text) {
+        f.message = access + where + early_write(fault, shared_place(fault));
+        f.address = 0;
+        break;
+      }
       f.message = std::string(fault.atomic  ? "atomic operation"
                               : fault.store ? "write"
                                             : "read") +
@@ -379,6 +385,15 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           ". Usual cause: a full mask inside of `if (i < n)`, or behind an early return. Let all "
           "lanes make the call, those without an element with a value that does not matter, "
           "or take the mask from __ballot_sync() ahead of the condition.";
+      f.address = 0;
+      break;
+    case Kind::absent_lane:
+      f.kind = "invalid-mask";
+      f.severity = Severity::warning;
+      f.message = "shuffle" + where + others + ": it asks for the value of lane " +
+                  std::to_string(fault.limit) + ", which the mask " + mask_text(fault.address) +
+                  " does not name, so what comes is undefined. Usual cause: lane 0 taken for the "
+                  "first lane of a group that it is not in: that is __ffs(mask) - 1.";
       f.address = 0;
       break;
     case Kind::hang: {

@@ -23,7 +23,8 @@ struct Record {
   Launch launch;
   std::map<uint64_t, Counts> by_pc;
   std::map<uint64_t, engine::Example> examples;
-  bool resolved = false;  // `launch` has its source lines
+  std::map<uint64_t, uint64_t> polls;  // by program counter: see CountTable::Entry
+  bool resolved = false;               // `launch` has its source lines
 };
 
 struct Log {

@@ -95,6 +95,11 @@ void write(JsonWriter& json, const Record& record) {
     const symbols::Location& at = symbols::locate(pc);
     examples[{at.file, at.line}].push_back(&example);
   }
+  std::map<std::pair<std::string_view, int>, uint64_t> polls;
+  for (const auto& [pc, number] : record.polls) {
+    const symbols::Location& at = symbols::locate(pc);
+    polls[{at.file, at.line}] += number;
+  }
   json.begin_object();
   json.value("index", launch.index);
   json.value("kernel", launch.kernel);
@@ -109,6 +114,8 @@ void write(JsonWriter& json, const Record& record) {
     json.value("file", line.file);
     json.value("line", line.line);
     write(json, line.counts);
+    if (const auto polled = polls.find({line.file, line.line}); polled != polls.end())
+      json.value("polls", polled->second);
     json.begin_array("examples");
     for (const engine::Example* example : examples[{line.file, line.line}]) write(json, *example);
     json.end_array();

@@ -175,6 +175,9 @@ class _Page:
         self.add("</table>")
 
     def _advice(self, kernel, found, rows):
+        waits = problems.waits(kernel)
+        if waits:
+            self.add(f"<p>{html.escape(waits)}</p>")
         if not found:
             text = report.in_short(kernel, self.failed)
             if text:

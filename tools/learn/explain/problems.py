@@ -28,7 +28,7 @@ WAVEFRONTS_TOO_MANY = 1.02
 ATOMICS_TOO_MANY = 2.05
 WALKS = 4  # requests of a line for each warp, from which on its threads walk through memory in a loop
 REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full warps would make
-SHARE_THAT_MATTERS = 0.05  # of the kernel's requests, for few active lanes
+SHARE_THAT_MATTERS = 0.05  # of the kernel's sectors and wavefronts, or of its requests for few active lanes
 USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
 
@@ -78,17 +78,42 @@ def of_kernel(kernel):
             if same is not problem:
                 same.lines += problem.lines
                 same.excess += problem.excess
+    # What would win next to nothing, even if all of it were mended, is not worth a word.
+    least = SHARE_THAT_MATTERS * kernel.totals().cost
+    small = [problem for problem in told.values() if problem.excess < least]
+    if sum(problem.excess for problem in small) < least:
+        told = {problem.sentence: problem for problem in told.values() if problem not in small}
     return sorted(told.values(), key=lambda problem: (-problem.excess, problem.lines[0]))
 
 
+def waits(kernel):
+    """A sentence on the lines whose loads wait for another thread; "" where there are none."""
+    lines = sorted(place for place in kernel.polls if _polls(kernel, *place))
+    if not lines:
+        return ""
+    places = Problem(*lines[0], 0, "", "", "")
+    places.lines = lines
+    return (
+        f"{places.places()}  Waits: these loads ask for the same place until another thread has written there. How many "
+        "there are depends on when it does, here and on a GPU, so compare the other lines."
+    )
+
+
+def _polls(kernel, file, number):
+    """Whether most loads of a line ask once more for what the one before has loaded."""
+    return 2 * kernel.polls.get((file, number), 0) > kernel.totals(file, number).requests
+
+
 def of_line(kernel, file, number):
-    """The costliest problem of one line, or None for a line that is fine."""
+    """The costliest problem of one line, or None for a line that is fine, or that waits."""
+    if _polls(kernel, file, number):
+        return None
     totals = kernel.totals(file, number)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
-    found += [_sectors(kernel, totals, kind, idle) for kind in ("load", "store")]
-    found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     examples = kernel.examples_at(file, number)
+    found += [_sectors(kernel, totals, examples, kind, idle) for kind in ("load", "store")]
+    found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
     found = [problem for problem in found if problem]
     if not found:
@@ -109,6 +134,9 @@ def in_passing(kernel):
             idle = WARP - threads % WARP
             lanes = "1 lane" if idle == 1 else f"{idle} lanes"
             return [f"Blocks of {threads} threads leave {lanes} of their {which} warp idle: take a multiple of 32."]
+    atomics = _atomics_in_turns(kernel)
+    if atomics:
+        return [atomics]
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
@@ -134,6 +162,28 @@ def in_passing(kernel):
     return [sentence + "."]
 
 
+def _atomics_in_turns(kernel):
+    """A sentence on atomics in shared memory that take more wavefronts than there are requests, if too few for advice."""
+    lines = [
+        (
+            line.get("shared_atomic_wavefronts") - line.get("shared_atomic_requests"),
+            f"{paths.shown(file)}:{number}",
+            line,
+        )
+        for file, lines in kernel.lines.items()
+        for number, line in ((number, kernel.totals(file, number)) for number in lines)
+        if line.get("shared_atomic_wavefronts") > WAVEFRONTS_TOO_MANY * line.get("shared_atomic_requests")
+    ]
+    if not lines:
+        return ""
+    _, place, line = max(lines, key=lambda row: row[:2])
+    per = line.get("shared_atomic_wavefronts") / line.get("shared_atomic_requests")
+    return (
+        f"Each shared atomic at {place} takes {per:.1f} wavefronts: lanes that meet in a bank take turns, and an "
+        "atomicCAS takes two in any case."
+    )
+
+
 def _begins_inside(example):
     """Whether a request's lanes lie side by side, in whatever order, from an address on that is no sector's first."""
     lanes = sorted({address for address in example["addresses"] if address is not None})
@@ -141,7 +191,21 @@ def _begins_inside(example):
     return bool(lanes) and lanes[0] % SECTOR > 0 and all(b - a <= size for a, b in zip(lanes, lanes[1:]))
 
 
-def _sectors(kernel, totals, kind, idle):
+def _structure_at(examples, kind):
+    """By how many bytes the lanes of a request are apart, if it is by one distance and that of a structure of some
+    members; else 0. Of 32 bytes and more it may as well be a matrix of few columns."""
+    for example in examples:
+        lanes = [address for address in example["addresses"] if address is not None]
+        steps = {b - a for a, b in zip(lanes, lanes[1:])}
+        if (example["space"], example["access"]) != ("global", kind) or len(steps) != 1:
+            continue
+        (step,) = steps
+        if 2 * example["size"] < step < SECTOR:
+            return step
+    return 0
+
+
+def _sectors(kernel, totals, examples, kind, idle):
     """Global loads or stores whose sectors hold more than the active lanes asked for."""
     part = totals.part(kind)
     requests, sectors, ideal = part.requests, part.sectors, part.ideal_sectors
@@ -153,6 +217,11 @@ def _sectors(kernel, totals, kind, idle):
         return None  # no more than a full warp would take: the idle lanes are to blame
     what = f"each {kind} request takes {sectors / requests:.1f} sectors where {ideal / requests:.1f} would do"
     excess = sectors - ideal
+    apart = _structure_at(examples, kind)
+    if apart:
+        what += f", as the lanes are {apart} bytes apart, as in an array of structures"
+        cure = "give each member an array of its own, or pass the structures through shared memory"
+        return excess, what, cure, "02"
     if sectors < 0.9 * lanes:
         return excess, what, "let neighbouring lanes touch neighbouring elements, without gaps", "02"
     if _others_are_side_by_side(kernel, requests):
@@ -265,6 +334,15 @@ def _shared_attempts(totals, examples):
     )
 
 
+def _writes_for_warps(kernel, totals):
+    """True if one lane stores what its warp has made: as many requests of whole warps, or more, stand behind it."""
+    stores = totals.get("global_store_requests", "shared_store_requests")
+    if totals.lanes > 1 or stores < totals.requests:
+        return False
+    every = [kernel.of_counts(counts) for lines in kernel.lines.values() for counts in lines.values()]
+    return stores <= sum(line.requests for line in every if line.lanes >= WARP / 2)
+
+
 def _idle_lanes(kernel, totals):
     """Requests of few lanes each where full warps would make a fraction of them."""
     if not totals.requests or totals.lanes >= WARP / 2:
@@ -280,7 +358,7 @@ def _idle_lanes(kernel, totals):
             "launch fewer blocks, of a multiple of 32 threads",
             "01",
         )
-    if lonely:  # one lane writes for its warp, once
+    if lonely or _writes_for_warps(kernel, totals):
         return None
     needed = totals.requests_of_full_warps(blocks)
     if totals.requests < REQUESTS_TOO_MANY * needed:

@@ -286,11 +286,14 @@ class Renderer:
     def _advice(self, kernel):
         found = problems.of_kernel(kernel)
         self.line()
+        waits = problems.waits(kernel)
+        if waits:
+            self.line("  " + (ui.wrap(waits, 2, self.width - 2) if self.width else waits))
         if not found:
             text = in_short(kernel, self.failed)
             if text:
                 self.line("  " + (ui.wrap(text, 2, self.width - 2) if self.width else text))
-            else:
+            elif not waits:
                 self.out.pop()
             return
         self.line("  What to do about it, costliest first:")

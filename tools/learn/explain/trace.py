@@ -206,15 +206,19 @@ class Kernel:
         self.counts = {}
         self.lines = {}  # file -> line -> counts
         self.examples = {}  # (file, line) -> one request of each kind of access
+        self.polls = {}  # (file, line) -> loads of what the one before has loaded, to wait for a change
         self.twins = []  # kernels that are told with this one: see told_once()
 
     def add(self, launch):
         self.launches.append(launch)
         add(self.counts, launch.get("counts", {}))
         for row in launch.get("lines", []):
+            place = (row["file"], row["line"])
             add(self.lines.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
+            if row.get("polls"):
+                self.polls[place] = self.polls.get(place, 0) + row["polls"]
             for example in row.get("examples") or []:
-                self._add_example((row["file"], row["line"]), example)
+                self._add_example(place, example)
 
     def _add_example(self, place, example):
         known = self.examples.setdefault(place, [])

@@ -1,0 +1,60 @@
+#include "report/copies.h"
+
+#include <string_view>
+
+#include "base/symbols.h"
+#include "base/text.h"
+
+namespace simt::device {
+namespace {
+
+std::string line_of(uint64_t pc) { return symbols::locate(pc).text(); }
+
+std::string cure_of(const engine::Fault& fault) {
+  const std::string_view missing = fault.text;
+  if (missing == "commit") {
+    return "It belongs to no group yet, and waits are for groups: __pipeline_commit() "
+           "(cp.async.commit_group) closes one, then comes the wait.";
+  }
+  if (missing == "barrier") {
+    return "Each thread waits for its own copies alone" +
+           (fault.wait_pc ? ", at " + line_of(fault.wait_pc) : std::string()) +
+           ": put a __syncthreads() between the wait and this read.";
+  }
+  const std::string count = std::to_string(fault.may_leave);
+  const std::string wait = "__pipeline_wait_prior(" + count + ") (cp.async.wait_group " + count +
+                           ", or the wait() or consumer_wait() of its group or pipeline)";
+  if (fault.wait_pc) {
+    return "The wait at " + line_of(fault.wait_pc) + " leaves this copy under way: it has to be " +
+           wait + ", with a __syncthreads() behind it.";
+  }
+  return "No wait comes before this read: put " + wait +
+         " ahead of it, and then a __syncthreads(), since each thread waits for its own copies "
+         "alone.";
+}
+
+std::string copy_at(const engine::Fault& fault) {
+  return ": the asynchronous copy at " + line_of(fault.other_pc) + " by thread " +
+         text(fault.other_thread);
+}
+
+}  // namespace
+
+std::string early_read(const engine::Fault& fault, const std::string& place) {
+  return copy_at(fault) + " to " + place + ", has not arrived. " + cure_of(fault);
+}
+
+std::string early_write(const engine::Fault& fault, const std::string& place) {
+  return copy_at(fault) + " to " + place +
+         ", is still under way, and either of the two may come last. Usual cause: no wait for it "
+         "(__pipeline_wait_prior(0), cp.async.wait_group 0) with a __syncthreads() behind it, or "
+         "two threads with one index.";
+}
+
+std::string outdated_source(const engine::Fault& fault, const std::string& allocation) {
+  return ": what it reads, in " + allocation + ", is overwritten before the wait for it at " +
+         line_of(fault.wait_pc) +
+         ", so it may bring either. Write there after the wait, or somewhere else.";
+}
+
+}  // namespace simt::device
