@@ -31,6 +31,8 @@ REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full 
 SHARE_THAT_MATTERS = 0.05  # of the kernel's requests, for few active lanes
 USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
+WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
+
 
 class Problem:
     """What is wrong with one or more lines: `excess` counts the sectors, wavefronts or requests to be saved."""
@@ -68,10 +70,10 @@ def chapter_name(number):
 
 def of_kernel(kernel):
     """The problems of a kernel's lines, costliest first; lines that are told the same stand together."""
-    told = {}
+    told, wide = {}, made_wide(kernel)
     for file, lines in kernel.lines.items():
         for number in lines:
-            problem = of_line(kernel, file, number)
+            problem = of_line(kernel, file, number, wide)
             if problem is None:
                 continue
             same = told.setdefault(problem.sentence, problem)
@@ -81,12 +83,22 @@ def of_kernel(kernel):
     return sorted(told.values(), key=lambda problem: (-problem.excess, problem.lines[0]))
 
 
-def of_line(kernel, file, number):
-    """The costliest problem of one line, or None for a line that is fine."""
+def made_wide(kernel):
+    """{(file, line, load or store)} of global accesses that fill their sectors once nvcc has merged them."""
+    if not kernel.compiled:
+        return set()
+    from sass import lines
+
+    return lines.made_wide(kernel, kernel.compiled, SECTORS_TOO_MANY)
+
+
+def of_line(kernel, file, number, wide=()):
+    """The costliest problem of one line, or None for a line that is fine. `wide` is what made_wide() says."""
     totals = kernel.totals(file, number)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
-    found += [_sectors(kernel, totals, kind, idle) for kind in ("load", "store")]
+    kinds = [kind for kind in ("load", "store") if (file, number, kind) not in wide]
+    found += [_sectors(kernel, totals, kind, idle) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     examples = kernel.examples_at(file, number)
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
@@ -109,6 +121,8 @@ def in_passing(kernel):
             idle = WARP - threads % WARP
             lanes = "1 lane" if idle == 1 else f"{idle} lanes"
             return [f"Blocks of {threads} threads leave {lanes} of their {which} warp idle: take a multiple of 32."]
+    if made_wide(kernel):
+        return [WIDE_ENOUGH]
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []
