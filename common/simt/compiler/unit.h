@@ -66,6 +66,7 @@ struct Unit {
       shared_names;                         ///< where each `__shared__` variable stands
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
   std::set<std::string> aligned_classes;    ///< of the program
+  std::set<std::string> array_classes;      ///< of the program
   std::vector<std::size_t> atomics;         ///< calls that mark_same_address() looks at in the end
   bool has_texture_template = false;        ///< the program has a class of that name
   bool has_inline_ptx = false;

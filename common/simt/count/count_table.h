@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "count/merged_accesses.h"
 
 namespace simt::engine {
 
@@ -43,6 +44,7 @@ class CountTable {
     uint64_t pc = 0;
     uint8_t example_lanes = 0;  // how many lanes the example has that is kept
     RunAhead run_ahead = RunAhead::unknown;
+    const MergedPart* merged = nullptr;  // what is there is part of an access, or counts for it
     Counts counts;
   };
 
@@ -93,6 +95,7 @@ class CountTable {
     }
     Entry& slot = free_slot(pc);
     slot.pc = pc;
+    slot.merged = merged_part(pc);
     return slot;
   }
 
