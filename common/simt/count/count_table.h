@@ -44,7 +44,8 @@ class CountTable {
     uint64_t pc = 0;
     uint8_t example_lanes = 0;  // how many lanes the example has that is kept
     RunAhead run_ahead = RunAhead::unknown;
-    const MergedPart* merged = nullptr;  // what is there is part of an access, or counts for it
+    bool is_merged = false;  // what is there is part of an access:
+    MergedPart merged;
     Counts counts;
   };
 
@@ -95,7 +96,10 @@ class CountTable {
     }
     Entry& slot = free_slot(pc);
     slot.pc = pc;
-    slot.merged = merged_part(pc);
+    if (const MergedPart* const part = merged_part(pc)) {
+      slot.is_merged = true;
+      slot.merged = *part;
+    }
     return slot;
   }
 

@@ -77,10 +77,10 @@ uint32_t Monitor::lanes_in_constants(const Request& request) {
 }
 
 bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
-  if (!entry.merged) offer_example(request, true, entry);
+  if (!entry.is_merged) offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
   if (!verdict.goes_on) return false;
-  if (entry.merged) [[unlikely]] {
+  if (entry.is_merged) [[unlikely]] {
     count_merged(request, true, entry, counts);
     return true;
   }
@@ -123,7 +123,7 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
     const bool again = global_checker.check_blocks(request, place.maybe_unwritten);
     thread_checker.check(request, place.range, again);
   }
-  if (entry.merged) [[unlikely]] {
+  if (entry.is_merged) [[unlikely]] {
     count_merged(request, false, entry, counts);
     return true;
   }
@@ -135,7 +135,7 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
 // Neighbouring members that nvcc accesses at once: the place that stands for all counts the whole, the others nothing.
 void Monitor::count_merged(const Request& part, bool is_shared, CountTable::Entry& entry,
                            Counts& counts) {
-  const MergedPart& merged = *entry.merged;
+  const MergedPart merged = entry.merged;
   if (!merged.width) return;
   uint64_t address[kLanes] = {};
   for (const int lane : lanes_of(part.lanes)) address[lane] = part.address[lane] - merged.before;
