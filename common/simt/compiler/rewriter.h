@@ -94,7 +94,7 @@ struct Rewritten {
   bool names_wide_type = false;  ///< One that asks for more alignment than its members, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.
-  std::set<std::string> array_classes;  ///< Those of the program that have arrays in them.
+  std::set<std::string> array_classes;    ///< Those of the program that have arrays in them.
   Names names;
 };
 
