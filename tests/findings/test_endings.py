@@ -79,6 +79,20 @@ class Endings(unittest.TestCase):
         self.assertRegex(first, r"^simt: warning: uninitialized-global: read of 4 bytes at \S*endings\.cu:\d+ in copy")
         self.assertEqual(last, "simt: 1 warning")
 
+    def test_a_launch_that_takes_long_says_how_long(self):
+        for settings, offer in (({}, r" With SIMT_BLOCKS=100 .*--blocks 100.*"), ({"SIMT_BLOCKS": "100"}, "")):
+            env = {**os.environ, **settings}
+            with subprocess.Popen(
+                [PROGRAM, "launches_all_blocks"], env=env, stderr=subprocess.PIPE, text=True
+            ) as process:
+                line = process.stderr.readline()
+                process.kill()
+            self.assertRegex(
+                line,
+                r"^simt: after \d s \S+ % of the 2147483647 blocks of keep_quiet have run; "
+                r"all will take about \d+ (minutes|hours)\." + offer + "$",
+            )
+
     def test_allocations_of_one_call_are_one_leak(self):
         _, _, (leak,) = run("leaks_three_times")
         self.assertRegex(

@@ -9,8 +9,8 @@ import unittest
 import fake
 
 from learn import ui
+from learn.explain import problems, trace
 from learn.explain import report as explained
-from learn.explain import trace
 from learn.machine import Machine
 from sass import code, disassembly, flow, kinds, lines, occupancy, report, tools
 
@@ -306,6 +306,23 @@ class Lines(unittest.TestCase):
     def test_a_file_without_instructions_is_passed_over(self):
         other = self.SASS.replace("/k.cu", "/other.cu")
         self.assertEqual(lines.merged(self.kernel(), code.compiled(other, Report.PTXAS, "/k.cu")), [])
+
+    def test_no_advice_on_what_fills_its_sectors_as_compiled(self):
+        """A load of 4 bytes, lanes 16 or 64 bytes apart, of which nvcc makes one of 16."""
+        for step, loads, advice in ((16, ".128", 0), (16, "", 1), (64, ".128", 1)):
+            example = {"space": "global", "access": "load", "size": 4, "addresses": [step * lane for lane in range(32)]}
+            counts = {"global_load_requests": 8, "global_load_bytes": 1024, "global_load_active_lanes": 256}
+            counts["global_load_sectors"] = 8 * step
+            launch = {"index": 0, "kernel": "loop", "grid": [8, 1, 1], "block": [32, 1, 1], "counts": counts}
+            launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": counts, "examples": [example]}]
+            sass = self.SASS.replace(".128", loads)
+            compiled = code.compiled(sass, Report.PTXAS, "/k.cu")
+            with self.subTest(step=step, loads=loads):
+                (kernel,), _ = trace.selected({"launches": [launch]}, compiled=compiled)
+                self.assertEqual(len(problems.of_kernel(kernel)), advice)
+                self.assertEqual(problems.in_passing(kernel) == [problems.WIDE_ENOUGH], advice == 0)
+                (kernel,), _ = trace.selected({"launches": [launch]})
+                self.assertEqual(len(problems.of_kernel(kernel)), 1)
 
     def test_the_report_has_it(self):
         launch = {"index": 0, "kernel": "loop", "grid": [1, 1, 1], "block": [32, 1, 1], "counts": {}}

@@ -914,7 +914,7 @@ TEST(WideTypes, AreSeenInTheReadersCode) {
   EXPECT_TRUE(rewrite("void f(float4* p);", "a.cu").names_wide_type);
   EXPECT_TRUE(
       rewrite("struct __attribute__((aligned(16))) S { int i[4]; };", "a.cu").names_wide_type);
-  EXPECT_FALSE(rewrite("void f(float2* p);", "a.cu").names_wide_type);
+  EXPECT_FALSE(rewrite("void f(float3* p);", "a.cu").names_wide_type);
   EXPECT_FALSE(rewrite("const char* s = \"float4\";", "a.cu").names_wide_type);
   EXPECT_FALSE(
       rewrite("# 1 \"v.h\" 1 3\nstruct float4;\n# 1 \"a.cu\" 2\nint i;\n", "a.cu").names_wide_type);

@@ -4,6 +4,7 @@ import collections
 import os
 import re
 
+from learn.explain.trace import SECTOR
 from sass import kinds
 
 COPY = "global to shared"  # it loads from one and stores to the other
@@ -48,6 +49,36 @@ def merged(kernel, compiled):
                     if text:
                         rows.append((file, line, text))
     return rows
+
+
+def made_wide(kernel, compiled, tolerance):
+    """{(file, line, load or store)} of global accesses that leave parts of sectors unused in the source's width and not in nvcc's.
+
+    Unused is what a request takes above `tolerance` times the sectors that its bytes fill. Where nvcc has no instruction at a line,
+    another one's has its bytes.
+    """
+    found = set()
+    for file, line, _ in merged(kernel, compiled):
+        for access in ("load", "store"):
+            requests = kernel.lines[file][line].get(f"global_{access}_requests", 0)
+            if not requests or not _sentence(
+                kernel, list(map(accesses, compiled)), file, line, "global", access, requests
+            ):
+                continue
+            widths = _widths(accesses(compiled[0]).get((os.path.realpath(file), line), {}), "global", access)
+            examples = [
+                one for one in kernel.examples_at(file, line) if (one["space"], one["access"]) == ("global", access)
+            ]
+            if not widths or all(_fills_sectors(one["addresses"], min(widths) // 8, tolerance) for one in examples):
+                found.add((file, line, access))
+    return found
+
+
+def _fills_sectors(addresses, size, tolerance):
+    """Whether lanes that access the aligned `size` bytes around these addresses take about as many sectors as their bytes fill."""
+    pieces = {address // size for address in addresses if address is not None}
+    sectors = {piece * size // SECTOR for piece in pieces}
+    return len(sectors) <= tolerance * max(1, len(pieces) * size / SECTOR)
 
 
 def _sentence(kernel, tables, file, line, space, access, requests):

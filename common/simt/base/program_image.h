@@ -15,6 +15,9 @@ extern const char simt_managed_end[] asm("__stop_simt_managed") __attribute__((w
 // one of the device's functions, 'c' before that of a __constant__ variable without an initialiser.
 extern const char simt_variables_begin[] asm("__start_simt_variables") __attribute__((weak));
 extern const char simt_variables_end[] asm("__stop_simt_variables") __attribute__((weak));
+// Accesses that nvcc merges, as simtcc has found them: see count/merged_accesses.cpp.
+extern const char simt_merged_begin[] asm("__start_simt_merged") __attribute__((weak));
+extern const char simt_merged_end[] asm("__stop_simt_merged") __attribute__((weak));
 }
 
 namespace simt::engine {

@@ -51,9 +51,9 @@ inline constexpr std::array kTraced = {
     "-fno-allocation-dce",  // g++ drops a `new` with its delete, and with two of them
 };
 
-/// Where the source names a type that needs more than 8 bytes of alignment: calls our __ubsan_* where it does
-/// not have it. (Up to 8 bytes the size of the access says it.) Only there, because with this g++ no longer
-/// makes a load once that both sides of a branch begin with.
+/// Where the source names a type that asks for more alignment than its members: calls our __ubsan_* where it does not have it, and
+/// says in them how it is aligned (merged_accesses.h). Only there, because with this g++ no longer makes a load once that both sides
+/// of a branch begin with.
 inline constexpr std::array kWide = {"-fsanitize=alignment"};
 
 /// --fast: no tracing. -O2 unless the reader says otherwise. A barrier that is called last must still return to

@@ -20,6 +20,7 @@
 #include "execution_spaces.h"
 #include "flags.h"
 #include "layout.h"
+#include "merged_accesses.h"
 #include "options.h"
 #include "origins.h"
 #include "process.h"
@@ -210,7 +211,7 @@ class Driver {
       StructCalls calls = find_struct_calls(functions, code, origins, include_.string());
       for (const Diagnostic& warning : calls.uncounted) std::cerr << warning.text() << '\n';
       to_inline = std::move(calls.to_inline);
-      whole = functions_with_objects(functions, result.aligned_classes);
+      whole = functions_that_change_structs(functions, result.aligned_classes);
     }
     const std::vector<std::string> merged =
         functions_with_merged_conversions(code, functions, read_file(operations), result.text);
@@ -234,7 +235,7 @@ class Driver {
       }
     }
 #ifdef __x86_64__
-    if (!options_.fast) code = exits_behind_loops(code);
+    if (!options_.fast) code = exits_behind_loops(with_merged_accesses(code, result.array_classes));
     code = with_saturating_conversions(code, functions, result.text);
     if (!write_file(assembly, code)) return 1;
 #endif

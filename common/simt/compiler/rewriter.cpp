@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,15 +45,16 @@ class Rewriter : private Rule {
     result.edits = std::move(unit_.edits);
     result.names = std::move(unit_.names);
     result.aligned_classes = std::move(unit_.aligned_classes);
+    result.array_classes = std::move(unit_.array_classes);
     return result;
   }
 
  private:
   bool names_wide_type() const {
     static const std::set<std::string_view> names = {
-        "float4",    "int4",       "uint4",   "double2",    "long2",      "ulong2",
-        "longlong2", "ulonglong2", "double4", "longlong4",  "ulonglong4", "long4",
-        "ulong4",    "alignas",    "aligned", "__aligned__"};
+        "float4",     "int4",        "uint4",     "double2",    "long2", "ulong2", "longlong2",
+        "ulonglong2", "double4",     "longlong4", "ulonglong4", "long4", "ulong4", "alignas",
+        "aligned",    "__aligned__", "float2",    "int2",       "uint2", "short4", "ushort4"};
     return std::any_of(list_.begin(), list_.end(), [](const Token& t) {
       return t.is_identifier() && !t.in_system_header && names.contains(t.text);
     });
@@ -142,7 +144,7 @@ class Rewriter : private Rule {
 
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(unit_.head, i);
-    if (kind == Scope::Kind::type && !list_[i].in_system_header) note_aligned_class(unit_.head, i);
+    if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
@@ -171,21 +173,21 @@ class Rewriter : private Rule {
                          name + "{...}");
   }
 
-  // struct alignas(16) Name {}, struct {} __align__(16) Name and so on.
-  void note_aligned_class(std::size_t head, std::size_t open) {
-    bool is_aligned = false;
-    std::string_view name = scope_name(head, open);
-    const auto look = [&](std::size_t from, std::size_t end) {
-      for (std::size_t i = from; i < end; ++i)
-        is_aligned |= is(i, "alignas") || is(i, "aligned") || is(i, "__aligned__");
-    };
-    look(head, open);
-    if (partner_[open] == kNone) return;
-    std::size_t end = partner_[open] + 1;
+  // struct alignas(16) Name {}, struct {} __align__(16) Name and so on; and those with arrays, struct Name { float v[4]; }.
+  void note_class(std::size_t head, std::size_t open) {
+    const std::size_t close = partner_[open];
+    if (close == kNone) return;
+    std::size_t end = close + 1;
     while (end < list_.size() && !is(end, ";") && !is(end, "{")) ++end;
-    look(partner_[open] + 1, end);
+    std::string_view name = scope_name(head, open);
     if (name.empty() && list_[end - 1].is_identifier()) name = list_[end - 1].text;
-    if (is_aligned && !name.empty()) unit_.aligned_classes.emplace(name);
+    if (name.empty()) return;
+    for (std::size_t i = head; i < end; ++i) {
+      const bool is_inside = i > open && i < close;
+      if (is_inside && is(i, "[")) unit_.array_classes.emplace(name);
+      if (!is_inside && (is(i, "alignas") || is(i, "aligned") || is(i, "__aligned__")))
+        unit_.aligned_classes.emplace(name);
+    }
   }
 
   void close_scope(std::size_t i) {

@@ -92,9 +92,10 @@ struct Rewritten {
   std::string text;
   std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
   bool has_inline_ptx = false;          ///< Then the text needs simt/ptx.h.
-  bool names_wide_type = false;  ///< One that may need more than 8 bytes of alignment, as float4.
+  bool names_wide_type = false;  ///< One that asks for more alignment than its members, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.
+  std::set<std::string> array_classes;    ///< Those of the program that have arrays in them.
   Names names;
 };
 

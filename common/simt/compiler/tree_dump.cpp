@@ -171,13 +171,6 @@ void TreeDump::read_line(Text line, bool in_body) {
   if (const std::size_t key = line.find("struct "); key != Text::npos) {
     type = line.substr(key + 7);
     const std::size_t number = type.find("D.");
-    if (in_body && number != Text::npos) {
-      const std::size_t name = type.find(' ', number);
-      const bool is_object =
-          name + 1 < type.size() && type[name + 1] != '*' && type[name + 1] != '&';
-      if (is_object)
-        functions_.back().objects.insert(type.substr(0, std::min(number, type.find('<'))));
-    }
     type = type.substr(0, std::min(number, type.find(' ')));
   }
   const bool is_static = line.starts_with("static ");
@@ -206,6 +199,9 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
                                                type.substr(0, type.find("D.")),
                                                operand.substr(0, operand.size() - 1), place});
   }
+  if (begin > 0 && statement.ends_with(';'))
+    note_copy(statement.substr(0, begin - 3),
+              statement.substr(begin, statement.size() - begin - 1));
   // The callee: up to "D.17 ("
   std::size_t call_end = 0;
   if (begin < statement.size() && statement[begin] != '(') {
@@ -269,6 +265,26 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
       continue;
     mentions.push_back({.name = name, .id = *id, .is_address = before == '&', .place = place});
   }
+}
+
+// `pD.17 = *_3`, `sD.5[iD.6] = pD.17`, `*_3 = *D.18`
+void TreeDump::note_copy(Text to, Text from) {
+  const auto variable = [](Text operand) -> std::optional<unsigned> {
+    while (operand.starts_with(' ')) operand.remove_prefix(1);
+    std::size_t at = operand.find("D.");
+    if (at == Text::npos || !std::all_of(operand.begin(), operand.begin() + at, is_word)) return {};
+    const auto id = id_at(operand, at);
+    return at == operand.size() ? id : std::nullopt;
+  };
+  const auto is_place = [](Text operand) {
+    while (operand.starts_with(' ')) operand.remove_prefix(1);
+    return operand.starts_with('*') || operand.starts_with("MEM") || operand.ends_with(']');
+  };
+  if (const auto local = variable(to); local && is_place(from))
+    functions_.back().loaded.insert(*local);
+  if (!is_place(to)) return;
+  if (from.starts_with('*')) from.remove_prefix(1);
+  if (const auto local = variable(from)) functions_.back().stored.insert(*local);
 }
 
 // Is this operand of a call, or what its result goes to, no variable of the thread's own?  (Numbers and pointers are always in

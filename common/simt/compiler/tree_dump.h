@@ -50,8 +50,8 @@ struct DumpedFunction {
   std::string_view file;  ///< of its first statement
   int first_line = 0;     ///< likewise
   std::vector<Mention> mentions;
-  std::set<std::string_view>
-      objects;  ///< the classes of local variables, without scopes and template arguments
+  /// Local variables that are copied whole from memory, and to it: by their numbers. (Of a temporary one, that of its address.)
+  std::set<unsigned> loaded, stored;
   std::vector<Conversion> conversions;  ///< those of a number to a type with a name, in order
 };
 
@@ -80,6 +80,7 @@ class TreeDump {
   void read_line(std::string_view line, bool in_body);
   void read_statement(std::string_view statement, const DumpPlace& place);
   bool is_in_memory(std::string_view operand) const;
+  void note_copy(std::string_view to, std::string_view from);
 
   std::vector<DumpedFunction> functions_;
   std::map<unsigned, std::size_t> by_id_;

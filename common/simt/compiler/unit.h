@@ -72,6 +72,7 @@ struct Unit {
   std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
   std::set<std::string> aligned_classes;    ///< of the program
   std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
+  std::set<std::string> array_classes;      ///< of the program
   bool has_texture_template = false;        ///< the program has a class of that name
   bool has_inline_ptx = false;
   bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes

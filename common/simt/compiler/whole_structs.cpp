@@ -3,29 +3,54 @@
 #include <algorithm>
 
 namespace simtcc {
+namespace {
 
-std::vector<std::string> functions_with_objects(const TreeDump& dump,
-                                                const std::set<std::string>& classes) {
-  std::set<const DumpedFunction*> found;
-  for (const DumpedFunction& function : dump.functions()) {
-    const bool has_one = std::any_of(classes.begin(), classes.end(), [&](const std::string& name) {
-      return function.objects.contains(name);
-    });
-    if (has_one && runs_on_device(function)) found.insert(&function);
-  }
-  for (std::size_t before = 0; before != found.size();) {
-    before = found.size();
-    for (const DumpedFunction& function : dump.functions()) {
-      if (!runs_on_device(function)) continue;
-      const auto calls_one = [&](const Mention& mention) {
-        return mention.is_call && found.contains(dump.find(mention));
-      };
-      if (std::any_of(function.mentions.begin(), function.mentions.end(), calls_one))
-        found.insert(&function);
+// What a function and all that it calls do.
+struct Copies {
+  bool load = false, store = false;
+};
+
+class Reached {
+ public:
+  Reached(const TreeDump& dump, const std::set<std::string>& classes)
+      : dump_(dump), classes_(classes) {}
+
+  Copies from(const DumpedFunction& function) {
+    if (!seen_.insert(&function).second) return {};
+    Copies copies{has_one(function.loaded), has_one(function.stored)};
+    for (const Mention& mention : function.mentions) {
+      const DumpedFunction* const callee = mention.is_call ? dump_.find(mention) : nullptr;
+      if (!callee || !runs_on_device(*callee)) continue;
+      const Copies inner = from(*callee);
+      copies.load |= inner.load, copies.store |= inner.store;
     }
+    return copies;
   }
+
+ private:
+  bool has_one(const std::set<unsigned>& variables) const {
+    return std::any_of(variables.begin(), variables.end(), [&](unsigned variable) {
+      const std::string_view name = dump_.class_of(variable);
+      return classes_.contains(std::string(name.substr(0, name.find('<'))));
+    });
+  }
+
+  const TreeDump& dump_;
+  const std::set<std::string>& classes_;
+  std::set<const DumpedFunction*> seen_;
+};
+
+}  // namespace
+
+std::vector<std::string> functions_that_change_structs(const TreeDump& dump,
+                                                       const std::set<std::string>& classes) {
   std::vector<std::string> symbols;
-  for (const DumpedFunction* function : found) symbols.emplace_back(function->symbol);
+  if (classes.empty()) return symbols;
+  for (const DumpedFunction& function : dump.functions()) {
+    if (!runs_on_device(function)) continue;
+    const Copies copies = Reached(dump, classes).from(function);
+    if (copies.load && copies.store) symbols.emplace_back(function.symbol);
+  }
   return symbols;
 }
 

@@ -1,9 +1,8 @@
 /// \file
-/// Structs that are loaded and stored whole: `Particle p = in[i];`
+/// Structs that are loaded whole, changed and stored again: `Particle p = in[i]; p.x += 1; in[i] = p;`
 ///
-/// nvcc makes one access of a struct that is aligned to its size, as of a float4. g++ would load each member where it is
-/// needed, since in a local variable that is taken apart nothing but its members is left. It keeps the struct whole where the two
-/// passes that take variables apart are off.
+/// g++ would take the local variable apart, and leave out the members that are stored as they were loaded. nvcc stores all of the
+/// struct by one instruction. g++ keeps it whole where the two passes that take variables apart are off.
 #pragma once
 
 #include <set>
@@ -14,9 +13,9 @@
 
 namespace simtcc {
 
-/// The symbols of the device functions with a local variable of one of these classes, and of those that call them: there
-/// the variable is, once they are inlined. They have to be compiled again, with flags::whole().
-std::vector<std::string> functions_with_objects(const TreeDump& dump,
-                                                const std::set<std::string>& classes);
+/// The symbols of the device functions that copy a struct of these classes from memory to a local variable and, themselves or in
+/// what they call, one to memory. They have to be compiled again, with flags::whole().
+std::vector<std::string> functions_that_change_structs(const TreeDump& dump,
+                                                       const std::set<std::string>& classes);
 
 }  // namespace simtcc

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/host_memory.h"
+#include "count/merged_accesses.h"
 
 namespace simt::engine {
 
@@ -43,6 +44,8 @@ class CountTable {
     uint64_t pc = 0;
     uint8_t example_lanes = 0;  // how many lanes the example has that is kept
     RunAhead run_ahead = RunAhead::unknown;
+    bool is_merged = false;  // what is there is part of an access:
+    MergedPart merged;
     Counts counts;
     // Volatile loads of what the one before has loaded: that is how threads wait.
     uint64_t polled = 0, polls = 0;
@@ -108,6 +111,10 @@ class CountTable {
     }
     Entry& slot = free_slot(pc);
     slot.pc = pc;
+    if (const MergedPart* const part = merged_part(pc)) {
+      slot.is_merged = true;
+      slot.merged = *part;
+    }
     return slot;
   }
 

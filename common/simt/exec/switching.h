@@ -43,6 +43,32 @@ namespace simt::engine {
   return next;
 }
 
+// The usual case of exit_lane(), where nearly all lanes of a grid that is too large end: the lane came straight to the end
+// of the kernel, the way of the first, and another one is to start on its fiber. What prepare() does for that one is here, too.
+[[gnu::always_inline]] inline bool Worker::follows_the_first(Warp& warp, int lane) {
+  const uint32_t self = 1u << lane;
+  const bool does = warp.group_key == kStart && warp.pending && warp.live != warp.born &&
+                    cursor_ == warp.queue.length && !warp.trail.length[lane] &&
+                    !(warp.checks.capture & self);
+  if (!does) return false;
+  const int next = std::countr_zero(warp.pending);
+  Fiber* const fiber = warp.fiber[lane];
+  warp.pending &= warp.pending - 1;
+  warp.live &= ~self;
+  warp.key[lane] = kNotWaiting;
+  warp.trail.queue_end[lane] = static_cast<uint8_t>(cursor_);
+  warp.context[lane] = nullptr;
+  warp.fiber[next] = fiber;
+  warp.context[next] = fiber->first;
+  leads_ = false;
+  lane_ = next;
+  cursor_ = 0;
+  queue_end_ = warp.runs_ahead ? warp.queue.length : 0;
+  simt_thread_index = warp.thread[next];
+  running = nullptr;  // until fiber_entry() goes on
+  return true;
+}
+
 inline void Worker::switch_to(Warp& warp, int lane) {
   const int from = lane_;
   const uint64_t result = prepare(warp, lane);

@@ -118,6 +118,7 @@ class Worker {
   // `pc` is where the kernel says that it is left; without it this returns to nobody.
   void exit_lane(uint64_t pc = 0);
   bool passes_on(Warp& warp, int lane, uint64_t pc);
+  bool follows_the_first(Warp& warp, int lane);
   uint64_t last_before_exit() const;
   static void fiber_entry();
   void note_entry(int lane, uint64_t pc);

@@ -43,8 +43,9 @@ void Hooks::perhaps_spins(const void* pc) {
   if (++worker->turns_ == 256) yield(pc);
 }
 
-// Pieces of at most 4 bytes: what the compiler could not prove to be aligned better.
-void Hooks::access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc) {
+// Pieces of at most 4 bytes: what the compiler could not prove to be aligned better. simtcc may know of a `widest` one.
+void Hooks::access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc,
+                          unsigned widest) {
   auto address = reinterpret_cast<uint64_t>(pointer);
   const uint64_t end = address + size;
   if (running && running->traced_) running->warp_->has_pieces = true;
@@ -52,8 +53,8 @@ void Hooks::access_pieces(const void* pointer, uint64_t size, StopReason what, c
   const bool is_padded = what == StopReason::load && running && running->traced_ &&
                          running->monitor.is_partly_written(address, size);
   while (address < end) {
-    unsigned piece = address % 4 == 0 ? 4 : address % 2 == 0 ? 2 : 1;
-    while (piece > end - address) piece /= 2;
+    unsigned piece = widest;
+    while (address % piece || piece > end - address) piece /= 2;
     access(reinterpret_cast<const void*>(address), piece, what, false, pc, is_padded);
     address += piece;
   }
@@ -120,6 +121,13 @@ void __tsan_read_range(void* p, unsigned long size) {
 }
 void __tsan_write_range(void* p, unsigned long size) {
   Hooks::access_pieces(p, size, StopReason::store, SIMT_PC);
+}
+// The same for structs of more than 16 bytes that are aligned to 8 or 16.
+void simt_read_pieces(void* p, unsigned long size, unsigned widest) {
+  Hooks::access_pieces(p, size, StopReason::load, SIMT_PC, widest);
+}
+void simt_write_pieces(void* p, unsigned long size, unsigned widest) {
+  Hooks::access_pieces(p, size, StopReason::store, SIMT_PC, widest);
 }
 // An object with virtual functions comes into being: its pointer to them is written.
 void __tsan_vptr_update(void** p, void*) {

@@ -57,8 +57,10 @@ namespace simt::engine {
   unsigned& depth = calls.depth[lane];
   if (depth) --depth;
   // What is left of the kernel is its return.
-  if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1))
+  if (!depth && worker->traced_ && !(worker->warp_->outside_kernel >> lane & 1)) {
+    if (worker->follows_the_first(*worker->warp_, lane)) return;
     return worker->exit_lane(reinterpret_cast<uint64_t>(pc));
+  }
   if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
 }
 

@@ -115,7 +115,8 @@ struct Hooks {
                              const void* pc);
   static void take_turns(const void* pc);
   static void perhaps_spins(const void* pc);
-  static void access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc);
+  static void access_pieces(const void* pointer, uint64_t size, StopReason what, const void* pc,
+                            unsigned widest = 4);
 
   [[gnu::always_inline]] static inline bool is_on_stack(uint64_t address) {
     return (address ^ stack_pointer()) < stacks.span;

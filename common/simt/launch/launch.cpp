@@ -113,10 +113,11 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);
   const uint32_t first = first_block;
   const uint64_t before = memory::latest_version();
-  if (!grid.traced)
-    life_sign::begin(kernel_text, Pool::instance().threads_for(grid), patience_of(grid));
-  Pool::instance().run(grid);
-  if (!grid.traced) life_sign::end();
+  Pool& pool = Pool::instance();
+  life_sign::begin({kernel_text, grid.traced, blocks, &pool.next_block(), pool.threads_for(grid),
+                    patience_of(grid)});
+  pool.run(grid);
+  life_sign::end();
 
   record.launch.traced_blocks = grid.traced ? (blocks + grid.stride - 1) / grid.stride : 0;
   uint64_t kernel_pc = 0;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/settings.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
 
@@ -19,10 +21,15 @@ constexpr std::chrono::milliseconds kEvery(250);
 constexpr double kTell = Patience::kTell;  // seconds of each thread that runs blocks
 constexpr double kGiveUp = Patience::kGiveUp;
 
+using Clock = std::chrono::steady_clock;
+constexpr double kLong = 15;  // seconds: a launch that takes more is told of
+
 struct Running {
   std::mutex mutex;
   std::string kernel;  // empty: none
-  double workers = 0, times = 0;
+  Watched launch;
+  Clock::time_point begun;
+  bool pace_told = false;
 };
 
 std::atomic<uint64_t> moves{0};  // launches that began, and blocks that ended
@@ -50,6 +57,37 @@ void tell() {
       running().kernel.c_str(), kTell, place.empty() ? "no line that is known" : place.c_str());
 }
 
+// "25 minutes"
+std::string in_words(double seconds) {
+  constexpr double kMinute = 60, kHour = 60 * kMinute;
+  const bool hours = seconds > 2 * kHour, minutes = seconds > 2 * kMinute;
+  const double unit = hours ? kHour : minutes ? kMinute : 1;
+  return std::to_string(std::llround(seconds / unit)) + (hours     ? " hours"
+                                                         : minutes ? " minutes"
+                                                                   : " seconds");
+}
+
+// Once a launch, when it has run for long enough to be judged.
+void tell_pace(Running& now) {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - now.begun).count();
+  const auto all = static_cast<double>(now.launch.blocks);
+  const auto begun = static_cast<double>(now.launch.next->load(std::memory_order_relaxed));
+  const double ended = begun - static_cast<double>(now.launch.workers);
+  if (now.pace_told || elapsed < kTell || ended < 1 || begun >= all) return;
+  now.pace_told = true;
+  const double whole = elapsed * all / ended;
+  if (whole < kLong) return;
+  const bool offers = now.launch.traced && !settings::has_blocks();
+  std::fprintf(
+      stderr,
+      "simt: after %.0f s %.2g %% of the %.0f blocks of %s have run; all will take about "
+      "%s.%s\n",
+      elapsed, 100 * ended / all, all, now.kernel.c_str(), in_words(whole).c_str(),
+      offers ? " With SIMT_BLOCKS=100 (./learn explain --blocks 100) about 100 are counted, and "
+               "the others run several times faster."
+             : "");
+}
+
 void watch() {
   uint64_t seen = 0;
   double since = 0;
@@ -60,15 +98,16 @@ void watch() {
     double waited = 0, times = 0;
     {
       const std::lock_guard lock(running().mutex);
-      if (running().kernel.empty() || now != seen) {
+      if (!running().kernel.empty()) tell_pace(running());
+      if (running().kernel.empty() || running().launch.traced || now != seen) {
         if (told) standstill::forget();
         seen = now;
         since = time;
         told = false;
         continue;
       }
-      waited = (time - since) / running().workers;
-      times = running().times;
+      waited = (time - since) / static_cast<double>(running().launch.workers);
+      times = static_cast<double>(running().launch.times);
     }
     if (waited <= kTell) continue;
     const bool stands_still = standstill::look();
@@ -79,13 +118,14 @@ void watch() {
 
 }  // namespace
 
-void begin(const char* kernel, uint64_t workers, uint64_t times) {
+void begin(const Watched& launch) {
   static std::once_flag started;
   std::call_once(started, [] { std::thread(watch).detach(); });
   const std::lock_guard lock(running().mutex);
-  running().kernel = kernel;
-  running().workers = static_cast<double>(workers);
-  running().times = static_cast<double>(times);
+  running().kernel = launch.kernel;
+  running().launch = launch;
+  running().begun = Clock::now();
+  running().pace_told = false;
   moves.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -1,13 +1,24 @@
 // What is not traced runs at the speed of the host, and a thread that loops for ever never comes back to the simulator.
-// Another thread looks at such launches, says so when no block ends, and ends those that stand still.
+// Another thread looks at such launches, says so when no block ends, and ends those that stand still. Of any launch it says how
+// long it will take, if that is long.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace simt::engine::life_sign {
 
-// A launch begins whose blocks run on so many threads; its kernel's name. `times` the usual patience.
-void begin(const char* kernel, uint64_t workers, uint64_t times);
+struct Watched {
+  const char* kernel = nullptr;  // its name
+  bool traced = false;
+  uint64_t blocks = 0;                          // of the grid
+  const std::atomic<uint64_t>* next = nullptr;  // how many of them have been begun
+  uint64_t workers = 1;                         // the threads that run them
+  uint64_t times = 1;                           // the usual patience
+};
+
+void begin(const Watched& launch);
+// Of launches that are not traced.
 void block_ended();
 void end();
 

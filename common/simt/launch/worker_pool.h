@@ -22,6 +22,8 @@ class Pool {
 
   // Runs all blocks of the grid; a fault keeps further blocks from starting. One caller at a time.
   void run(Grid& grid);
+  // How many of its blocks have been begun, and at most one for each thread more.
+  const std::atomic<uint64_t>& next_block() const { return next_block_; }
   // How many threads that takes.
   uint64_t threads_for(const Grid& grid) const;
 

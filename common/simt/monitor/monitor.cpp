@@ -88,9 +88,13 @@ void Monitor::check_constants(const Request& request, uint32_t lanes) {
 }
 
 bool Monitor::observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts) {
-  offer_example(request, true, entry);
+  if (!entry.is_merged) offer_example(request, true, entry);
   const SharedChecker::Verdict verdict = shared_checker.check(request);
   if (!verdict.goes_on) return false;
+  if (entry.is_merged) [[unlikely]] {
+    count_merged(request, true, entry, counts);
+    return true;
+  }
   counter.count_shared(request, verdict.are_rows ? &verdict.rows : nullptr, counts);
   return true;
 }
@@ -134,9 +138,32 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
   }
   if (request.kind == Access::load && request.is_volatile()) [[unlikely]]
     entry.note_volatile(request.span.low);
+  if (entry.is_merged) [[unlikely]] {
+    count_merged(request, false, entry, counts);
+    return true;
+  }
   offer_example(request, false, entry);
   counter.count_global(request, counts);
   return true;
+}
+
+// Neighbouring members that nvcc accesses at once: the place that stands for all counts the whole, the others nothing.
+void Monitor::count_merged(const Request& part, bool is_shared, CountTable::Entry& entry,
+                           Counts& counts) {
+  const MergedPart merged = entry.merged;
+  if (!merged.width) return;
+  uint64_t address[kLanes] = {};
+  for (const int lane : lanes_of(part.lanes)) address[lane] = part.address[lane] - merged.before;
+  Request whole = part;
+  whole.size = merged.width;
+  whole.address = address;
+  whole.span = span_of(address, part.lanes);
+  offer_example(whole, is_shared, entry);
+  if (is_shared) {
+    counter.count_shared(whole, nullptr, counts);
+  } else {
+    counter.count_global(whole, counts);
+  }
 }
 
 void Monitor::offer_example(const Request& request, bool is_shared, CountTable::Entry& entry) {

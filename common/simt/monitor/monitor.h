@@ -78,6 +78,8 @@ class Monitor {
   bool observe_shared(const Request& request, CountTable::Entry& entry, Counts& counts);
   bool observe_global(const Request& request, CountTable::Entry& entry, Counts& counts);
   void offer_example(const Request& request, bool is_shared, CountTable::Entry& entry);
+  [[gnu::noinline, gnu::cold]] void count_merged(const Request& part, bool is_shared,
+                                                 CountTable::Entry& entry, Counts& counts);
 };
 
 }  // namespace simt::engine

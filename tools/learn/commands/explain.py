@@ -106,6 +106,8 @@ def once(arguments, subject, machine):
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
         sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
+    is_told = not only_json or arguments.html or arguments.sarif
+    compiled = machine_code(machine, main_source) if is_told else ()
     report = explained.render(
         recorded,
         ui.palette(),
@@ -113,7 +115,7 @@ def once(arguments, subject, machine):
         main=main_source,
         launch=launch,
         before=before,
-        compiled=() if only_json else machine_code(machine, main_source),
+        compiled=compiled,
         failed=code != 0,
     )
     if arguments.json and not only_json:
@@ -121,12 +123,12 @@ def once(arguments, subject, machine):
     if arguments.html:
         from learn.explain import page
 
-        text = page.render(recorded, label, main=main_source, launch=launch, failed=code != 0)
+        text = page.render(recorded, label, main=main_source, launch=launch, failed=code != 0, compiled=compiled)
         write_output("--html", arguments.html, text.encode("utf-8", "replace"))
     if arguments.sarif:
         from learn.explain import sarif
 
-        write_output("--sarif", arguments.sarif, sarif.render(recorded, launch).encode("utf-8", "replace"))
+        write_output("--sarif", arguments.sarif, sarif.render(recorded, launch, compiled).encode("utf-8", "replace"))
     if only_json:
         return verdict
     ui.say()

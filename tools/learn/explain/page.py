@@ -40,9 +40,9 @@ def embedded(value):
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def render(recorded, label, main="", launch=None, failed=False):
+def render(recorded, label, main="", launch=None, failed=False, compiled=()):
     """The page as text; raises LearnError when there is no launch with that index."""
-    kernels, findings = trace.selected(recorded, launch)
+    kernels, findings = trace.selected(recorded, launch, compiled)
     page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed)
     page.notes = recorded.get("notes", [])
     return page.whole(label)

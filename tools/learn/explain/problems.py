@@ -31,6 +31,8 @@ REQUESTS_TOO_MANY = 4.0  # for few active lanes: against the requests that full 
 SHARE_THAT_MATTERS = 0.05  # of the kernel's sectors and wavefronts, or of its requests for few active lanes
 USED_WELL = 0.95  # of the moved bytes: what ragged edges leave unused is less
 
+WIDE_ENOUGH = "Nothing to improve in its memory accesses: nvcc makes wider ones of those that leave sectors half used."
+
 
 class Problem:
     """What is wrong with one or more lines: `excess` counts the sectors, wavefronts or requests to be saved."""
@@ -68,10 +70,10 @@ def chapter_name(number):
 
 def of_kernel(kernel):
     """The problems of a kernel's lines, costliest first; lines that are told the same stand together."""
-    told = {}
+    told, wide = {}, made_wide(kernel)
     for file, lines in kernel.lines.items():
         for number in lines:
-            problem = of_line(kernel, file, number)
+            problem = of_line(kernel, file, number, wide)
             if problem is None:
                 continue
             same = told.setdefault(problem.sentence, problem)
@@ -104,15 +106,25 @@ def _polls(kernel, file, number):
     return 2 * kernel.polls.get((file, number), 0) > kernel.totals(file, number).requests
 
 
-def of_line(kernel, file, number):
-    """The costliest problem of one line, or None for a line that is fine, or that waits."""
+def made_wide(kernel):
+    """{(file, line, load or store)} of global accesses that fill their sectors once nvcc has merged them."""
+    if not kernel.compiled:
+        return set()
+    from sass import lines
+
+    return lines.made_wide(kernel, kernel.compiled, SECTORS_TOO_MANY)
+
+
+def of_line(kernel, file, number, wide=()):
+    """The costliest problem of one line, or None for a line that is fine, or that waits. `wide` is what made_wide() says."""
     if _polls(kernel, file, number):
         return None
     totals = kernel.totals(file, number)
     found = [_idle_lanes(kernel, totals)]
     idle = found[0] is not None
     examples = kernel.examples_at(file, number)
-    found += [_sectors(kernel, totals, examples, kind, idle) for kind in ("load", "store")]
+    kinds = [kind for kind in ("load", "store") if (file, number, kind) not in wide]
+    found += [_sectors(kernel, totals, examples, kind, idle) for kind in kinds]
     found += [_banks(totals, kind) for kind in ("load", "store")] + [_copies(totals)]
     found += [_global_atomics(totals, examples), _shared_atomics(totals), _shared_attempts(totals, examples)]
     found = [problem for problem in found if problem]
@@ -137,6 +149,8 @@ def in_passing(kernel):
     atomics = _atomics_in_turns(kernel)
     if atomics:
         return [atomics]
+    if made_wide(kernel):
+        return [WIDE_ENOUGH]
     totals = kernel.totals()
     if not totals.moved or totals.asked >= USED_WELL * totals.moved:
         return []

@@ -195,10 +195,9 @@ class Renderer:
     `failed`: the program said that its result is wrong.
     """
 
-    def __init__(self, paint, width=0, main="", before=(), compiled=(), failed=False):
+    def __init__(self, paint, width=0, main="", before=(), failed=False):
         self.paint = paint
         self.failed = failed
-        self.compiled = compiled  # [sass.code.Compiled], none where nvcc is not here
         self.before = before
         self.legend = {}  # heading of each column that was printed -> its meaning
         self.width = width
@@ -308,11 +307,11 @@ class Renderer:
 
     def _machine_code(self, kernel):
         """Where nvcc has made wider or fewer accesses than the source has."""
-        if not self.compiled:
+        if not kernel.compiled:
             return
         from sass import lines
 
-        rows = lines.merged(kernel, [one for one in self.compiled if one.base == kernel.function])
+        rows = lines.merged(kernel, kernel.compiled)
         if rows:
             self.line()
             self.line("  What nvcc makes of it (./learn sass shows the machine code):")
@@ -394,8 +393,8 @@ def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()
 
     `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
     """
-    kernels, findings = selected(trace, launch)
-    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), compiled, failed)
+    kernels, findings = selected(trace, launch, compiled)
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), failed)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()

@@ -29,9 +29,9 @@ RULES = {
 }
 
 
-def render(recorded, launch=None):
+def render(recorded, launch=None, compiled=()):
     """The text of a SARIF file. A finding is an error or a warning, advice is a note."""
-    kernels, findings = trace.selected(recorded, launch)
+    kernels, findings = trace.selected(recorded, launch, compiled)
     rules, results = [], []
 
     def add(rule, description, level, text, file, line):

@@ -208,6 +208,7 @@ class Kernel:
         self.examples = {}  # (file, line) -> one request of each kind of access
         self.polls = {}  # (file, line) -> loads of what the one before has loaded, to wait for a change
         self.twins = []  # kernels that are told with this one: see told_once()
+        self.compiled = []  # [sass.code.Compiled], its instantiations as nvcc makes them; none where nvcc is not here
 
     def add(self, launch):
         self.launches.append(launch)
@@ -414,8 +415,8 @@ def group(findings):
     return [(len(members), members[0]) for members in groups.values()]
 
 
-def selected(trace, launch=None):
-    """The kernels and findings to report; LearnError when there is no launch with that index."""
+def selected(trace, launch=None, compiled=()):
+    """The kernels and findings to report, with their machine code; LearnError when there is no launch with that index."""
     findings = all_findings(trace)
     if launch is not None:
         indices = [entry["index"] for entry in trace["launches"]]
@@ -425,4 +426,7 @@ def selected(trace, launch=None):
             legal = f"0 ... {max(indices)}" if len(indices) > 1 else "0 alone"
             raise UsageError(f"--launch {launch}: there is no such launch; legal is {legal}")
         findings = [finding for finding in findings if finding["launch"] == launch]
-    return told_once(kernels_of(trace, launch)), findings
+    kernels = told_once(kernels_of(trace, launch))
+    for kernel in kernels:
+        kernel.compiled = [one for one in compiled if one.base == kernel.function]
+    return kernels, findings
