@@ -12,16 +12,6 @@ namespace {
 constexpr std::string_view kUntraced =
     "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage))";
 
-// Text as a C++ string literal.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 class Launches : private Rule {
  public:
   using Rule::Rule;
@@ -39,7 +29,9 @@ class Launches : private Rule {
       return;
     }
     if (unit_.scopes.back().side == Side::device) {
-      report_unsupported(t, "a kernel launch from device code (dynamic parallelism) is");
+      report(t,
+             "a kernel launch from device code (dynamic parallelism) is not simulated: launch it "
+             "from the host, behind this kernel");
       return;
     }
     const std::string kernel = flat(start, open);

@@ -29,6 +29,20 @@ void note_constexpr(Unit& unit, std::size_t i);
 /// A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise.
 void mark_special_member(Unit& unit, std::size_t i);
 
+// ---- declarations.cpp: what nvcc refuses of them, and C++ does not
+
+/// A function of a namespace with its name at i: declared as a kernel here and as none elsewhere?
+void note_function(Unit& unit, std::size_t i);
+void check_launch_bounds(Unit& unit, std::size_t i);
+void check_grid_constant(Unit& unit, std::size_t i);
+/// The `&` at i in device code: of threadIdx and its like there is no address.
+void check_address(Unit& unit, std::size_t i);
+
+// ---- vector_types.cpp: float4 and its like are aggregates under nvcc
+
+/// The name of one of them may stand at i, with values behind it.
+void check_vector_type(Unit& unit, std::size_t i);
+
 // ---- kernels.cpp
 
 /// What nvcc refuses of a kernel's declaration. \param parameters their parenthesis

@@ -74,7 +74,12 @@ struct Unit {
   std::set<std::string> to_inline;               ///< names of functions; see rewrite()
   bool cxx20 = true;                             ///< or later
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
+  std::map<std::string, std::pair<bool, int>>
+      functions;  ///< of namespaces, by their type: is it a kernel, and where it stood first
 };
+
+/// Text as a C++ string literal.
+std::string in_quotes(std::string_view text);
 
 /// What a rule is made of: the syntax to look at, the unit to change.
 class Rule : protected Syntax {

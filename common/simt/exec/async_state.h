@@ -1,4 +1,4 @@
-// What a block has beside its memory: copies that are under way, and barriers of a part of the block.
+// What a block has beside its memory: copies that are under way, and barriers of a part of the block, of groups and of PTX.
 #pragma once
 
 #include <array>
@@ -61,6 +61,7 @@ class AsyncState {
     used_ = false;
     for (ThreadCopies& copies : copies_) copies.clear();
     parts_ = {};
+    named_ = {};
   }
   ThreadCopies& copies(unsigned thread) {
     used_ = true;
@@ -78,6 +79,26 @@ class AsyncState {
     return parts_[first][static_cast<unsigned>(std::bit_width(warps)) - 1];
   }
 
+  // One of the barriers that PTX numbers, which `threads` of the block come to.
+  struct Named {
+    unsigned arrived = 0;
+    unsigned phase = 0;
+    unsigned threads = 0;
+    uint64_t waits_at = 0;  // program counter of the last thread that waits
+  };
+  static constexpr unsigned kNamed = 16;
+  Named& named(unsigned number) {
+    used_ = true;
+    return named_[number];
+  }
+
+  // The number of the barrier at which threads wait there, or kNamed.
+  unsigned named_at(uint64_t pc) const {
+    unsigned number = 0;
+    while (number < kNamed && !(named_[number].arrived && named_[number].waits_at == pc)) ++number;
+    return number;
+  }
+
   // 32 bytes for each thread, through which threads of different warps hand each other values.
   void* slot(unsigned thread) {
     if (slots_.empty()) slots_.resize(kMaxBlockThreads);
@@ -88,6 +109,7 @@ class AsyncState {
   bool used_ = false;
   std::vector<ThreadCopies, HostAllocator<ThreadCopies>> copies_;
   std::array<std::array<Part, 6>, 32> parts_{};
+  std::array<Named, kNamed> named_{};
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 
