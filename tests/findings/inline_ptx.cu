@@ -151,14 +151,14 @@ void ptx_generic_address(bool fixed) {
   read_by_address<<<1, kN>>>(out.data(), fixed);
 }
 
-// One warp fills the buffer and arrives, the other waits for it and reads. \param threads of both
+// One warp fills the buffer and arrives, another waits for it and reads. \param threads of both
 __global__ void hand_over(int* out, int threads) {
   __shared__ int buffer[kN / 2];
   const unsigned lane = threadIdx.x % 32;
   if (threadIdx.x < 32) {
     buffer[lane] = static_cast<int>(lane);
     asm volatile("bar.arrive 1, %0;" ::"r"(threads) : "memory");
-  } else {
+  } else if (threadIdx.x < 64) {
     asm volatile("bar.sync 1, %0;"  // fault: ptx_few_at_barrier
                  ::"r"(threads)
                  : "memory");
@@ -168,23 +168,25 @@ __global__ void hand_over(int* out, int threads) {
 
 void ptx_few_at_barrier(bool fixed) {
   OnDevice<int> out(kN);
-  hand_over<<<1, fixed ? kN : kN + 32>>>(out.data(), fixed ? kN : kN + 64);
+  hand_over<<<1, kN + 32>>>(out.data(), fixed ? kN : kN + 32);
 }
 
 // The consumer arrives where it would have to wait.
 __global__ void read_early(int* out, bool waits) {
   __shared__ int buffer[kN / 2];
   const unsigned lane = threadIdx.x % 32;
+  buffer[lane] = 0;
+  __syncthreads();
   if (threadIdx.x < 32) {
-    buffer[lane] = static_cast<int>(lane);  // fault: ptx_arrives_only
-    asm volatile("bar.sync 1, 64;" ::: "memory");
-  } else {
     if (waits) {
       asm volatile("bar.sync 1, 64;" ::: "memory");
     } else {
       asm volatile("bar.arrive 1, 64;" ::: "memory");
     }
     out[lane] = buffer[31 - lane];  // fault: ptx_arrives_only
+  } else {
+    buffer[lane] = static_cast<int>(lane);  // fault: ptx_arrives_only
+    asm volatile("bar.sync 1, 64;" ::: "memory");
   }
 }
 
