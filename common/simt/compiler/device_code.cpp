@@ -24,6 +24,7 @@ class DeviceCode : private Rule {
     const std::string_view name = list_[i].text;
     std::string called;
     if (is(i - 1, "::") && is(i - 2, "std")) {
+      if (i > 3 && is(i - 3, "::") && is(i - 4, "cuda")) return;
       called = "std::" + std::string(name);
       if (!unit_.names.library_constexprs.contains(called)) return;
     } else if (is(i - 1, "::") && is(i - 2, ">")) {

@@ -149,7 +149,8 @@ class Rewriter : private Rule {
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(unit_.head, i);
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_aligned_class(unit_.head, i);
-    if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
+    if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
+      note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
       unit_.bodies.push_back({unit_.head, i, partner_[i]});

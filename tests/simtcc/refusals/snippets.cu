@@ -829,3 +829,35 @@ void f(int* p) { auto l = [](int x) { return x + 1; }; k<<<1, 1>>>(p, l); }
 struct S { static int x; static constexpr int y = 3; }; int S::x = 3;
 template <class T> __device__ int f() { return T::y + T::x; }
 __global__ void k(int* p) { *p = f<S>(); }
+//- alone complex numbers of both libraries: accepted
+#include <cuda/std/complex>
+#include <thrust/complex.h>
+using C = cuda::std::complex<float>;
+using D = thrust::complex<double>;
+static_assert(sizeof(C) == 8 && alignof(C) == 8 && alignof(D) == 16, "");
+__constant__ C table[2] = {C(1, 2), {3, 4}};
+__global__ void k(C* a, D* d, float* f) {
+  __shared__ C s[32];
+  s[threadIdx.x] = a[threadIdx.x];
+  C z = s[0] * s[1] + C(0.5f, -0.25f) / table[1];
+  z += 1.0f; z *= 2.0f; z = 2.0f * z; z = C(1.0f, 1.0f) / z; z -= C(1, 2); z = -z / 3.0f;
+  *a = cuda::std::conj(z) + cuda::std::exp(z) * cuda::std::polar(1.0f, 0.5f);
+  D w(1, 2); w = w * 2 + 1; w *= 0.5; w = thrust::pow(w, 2.0) + thrust::sqrt(w) * thrust::exp(-w) + thrust::conj(w);
+  if (w != D(1)) *d = w;
+  *f = cuda::std::abs(z) + cuda::std::abs(-1.0f) + norm(z) + z.real() + imag(z) + cuda::std::max(1.0f, 2.0f) + thrust::norm(w) + thrust::abs(w);
+}
+//- alone complex numbers of the standard library: refused 2:80 'std::operator*<float>' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+#include <complex>
+__global__ void k(std::complex<float>* a, std::complex<float>* b) { *a = *a * *b; }
+//- braces as arguments of a template: accepted
+namespace n {
+struct P { int x, y; };
+template <class T, int N = 3> __global__ void t(T* d, const P p, float4 v = {1, 2, 3, 4}) { *d = p.x + v.w + N; }
+}
+template <class T> __global__ void w(T* d, dim3 q) { *d = q.y; }
+template <class T> void run(T* d, int a) { n::t<<<1, 1>>>(d, {3, a}); w<<<1, 1>>>(d, {1, 2}); }
+void f(int* d) { n::t<<<1, 1>>>(d, {3, 2}); n::t<<<1, 1>>>(d, {}, {0, 1, 2, 3}); using namespace n; t<int><<<{1, 1}, {1}>>>(d, {3}); run(d, 1); }
+//- ours braces for a type that the template leaves open: refused 3:33 what stands in braces has a type that the template 'u' leaves open: write the type before the brace
+// nvcc takes T from the other argument.
+template <class T> __global__ void u(T* d, T x) { *d = x; }
+void f(int* d) { u<<<1, 1>>>(d, {7}); }
