@@ -93,8 +93,9 @@ class Functions : private Rule {
       } else if (is(i, "[") || (is(i, "(") && !is(i + 1, "*"))) {
         i = skip_group(i);
       } else {
-        if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
-                                 is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
+        if (is_identifier(i) &&
+            (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
+             is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
         }
