@@ -29,7 +29,8 @@ class DeviceCode : private Rule {
       if (!unit_.names.library_constexprs.contains(called)) return;
     } else if (is(i - 1, "::") && is(i - 2, ">")) {
       const std::size_t angle = angle_start(i - 2);
-      if (angle == kNone || angle == 0 || !is(angle - 1, "numeric_limits")) return;
+      if (angle == kNone || angle < 5 || !is(angle - 1, "numeric_limits")) return;
+      if (is(angle - 3, "std") && is(angle - 5, "cuda")) return;
       called = "std::numeric_limits::" + std::string(name);
     } else if (unit_.names.constexprs.contains(name) && !unit_.names.device.contains(name) &&
                !unit_.names.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {

@@ -277,6 +277,7 @@ class Rewriter : private Rule {
       if (t.text != "__host__") {
         note_variables(unit_, i + 1);
         check_member(unit_, i);
+        check_local(unit_, i);
       }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);

@@ -20,8 +20,10 @@ inline constexpr std::string_view kKernelMark =
 void mark_function(Unit& unit, std::size_t i);
 /// What `__constant__ float a, b[3];` declares from i on: variables that kernels can use.
 void note_variables(Unit& unit, std::size_t i);
-/// A variable of a class cannot be one of the device.
+/// A static variable of a class cannot be one of the device.
 void check_member(Unit& unit, std::size_t i);
+/// Nor can a variable of a function, unless it is static.
+void check_local(Unit& unit, std::size_t i);
 /// The same for variables of the host, in tokens [head, end) of a namespace or a class.
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end);
 /// A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.
