@@ -150,17 +150,57 @@ void ptx_generic_address(bool fixed) {
   read_by_address<<<1, kN>>>(out.data(), fixed);
 }
 
-__global__ void wait_for(int* out, unsigned threads) {
-  asm volatile("bar.sync 0, %0;"  // fault: ptx_part_of_block
-               ::"r"(threads)
-               : "memory");
-  out[threadIdx.x] = 1;
+// One warp fills the buffer and arrives, another waits for it and reads. \param threads of both
+__global__ void hand_over(int* out, int threads) {
+  __shared__ int buffer[kN / 2];
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    buffer[lane] = static_cast<int>(lane);
+    asm volatile("bar.arrive 1, %0;" ::"r"(threads) : "memory");
+  } else if (threadIdx.x < 64) {
+    asm volatile("bar.sync 1, %0;"  // fault: ptx_few_at_barrier
+                 ::"r"(threads)
+                 : "memory");
+    out[lane] = buffer[31 - lane];
+  }
 }
 
-void ptx_part_of_block(bool fixed) {
+void ptx_few_at_barrier(bool fixed) {
   OnDevice<int> out(kN);
-  wait_for<<<1, kN>>>(out.data(), fixed ? kN : kN / 2);
+  hand_over<<<1, kN + 32>>>(out.data(), fixed ? kN : kN + 32);
 }
+
+// The consumer arrives where it would have to wait.
+__global__ void read_early(int* out, bool waits) {
+  __shared__ int buffer[kN / 2];
+  const unsigned lane = threadIdx.x % 32;
+  buffer[lane] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    if (waits) {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+    } else {
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+    }
+    out[lane] = buffer[31 - lane];  // fault: ptx_arrives_only
+  } else {
+    buffer[lane] = static_cast<int>(lane);  // fault: ptx_arrives_only
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  }
+}
+
+void ptx_arrives_only(bool fixed) {
+  OnDevice<int> out(kN);
+  read_early<<<1, kN>>>(out.data(), fixed);
+}
+
+__global__ void odd_barrier(int threads) {
+  asm volatile("barrier.sync 2, %0;"  // fault: ptx_part_of_warp
+               ::"r"(threads)
+               : "memory");
+}
+
+void ptx_part_of_warp(bool fixed) { odd_barrier<<<1, kN>>>(fixed ? kN : kN - 1); }
 
 __global__ void count(int* out, bool atomically) {
   if (atomically) {
@@ -195,6 +235,8 @@ const std::vector<Planted> kInlinePtx = {
     {"ptx_behind_tile", "out-of-bounds", ptx_behind_tile, false},
     {"ptx_wrong_space", "trap", ptx_wrong_space, false},
     {"ptx_generic_address", "trap", ptx_generic_address, false},
-    {"ptx_part_of_block", "trap", ptx_part_of_block, false},
+    {"ptx_few_at_barrier", "hang", ptx_few_at_barrier, false},
+    {"ptx_arrives_only", "shared-race", ptx_arrives_only, false},
+    {"ptx_part_of_warp", "trap", ptx_part_of_warp, false},
     {"ptx_not_atomic", "global-race", ptx_not_atomic, false},
 };

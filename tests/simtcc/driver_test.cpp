@@ -133,13 +133,17 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "}\n");
   expect_line(
       "-c a.cu", 1,
-      "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated\n"
+      "a.cu:1: error: simt: tensor-core matrices (mma.h) are not simulated: multiply in a loop "
+      "with "
+      "fmaf(), or run the program on a GPU\n"
       "a.cu:5:3: error: simt: inline PTX: 'mov.u32' names %pm0, which is no register declared "
       "here and no "
       "special register that is simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
-      "simulated\n"
-      "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated\n"
+      "simulated: launch it from the host, behind this kernel\n"
+      "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated: write to memory "
+      "of "
+      "cudaMalloc(), which a texture object can read\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
       "a.cu:15:3: error: simt: quasi-random generators of the library cuRAND "
       "(curandGenerateLongLong) "

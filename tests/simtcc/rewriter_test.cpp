@@ -742,7 +742,7 @@ TEST(Ptx, InstructionsKeepTheirLines) {
   for (const char c : text) c == '\n' ? lines.emplace_back() : (lines.back() += c, lines.back());
   ASSERT_EQ(lines.size(), 10u);
   EXPECT_NE(lines[2].find("::__trap();"), std::string::npos) << text;
-  EXPECT_NE(lines[5].find("::simt::ptx::barrier<0ll>();"), std::string::npos) << text;
+  EXPECT_NE(lines[5].find("::__syncthreads();"), std::string::npos) << text;
 }
 
 TEST(Ptx, OperandsThatCudaDoesNotHave) {
@@ -770,12 +770,13 @@ TEST(Ptx, OperandsThatCudaDoesNotHave) {
 
 // Each entry of the table, wherever it stands in a program.
 TEST(NotSimulated, EveryNameOfTheTable) {
-  for (const auto& [feature, names] : simtcc::kUnsupported) {
+  for (const auto& [feature, names, instead] : simtcc::kUnsupported) {
     for (const std::string_view listed : names) {
       std::string name(listed);
       if (name.ends_with('*')) name.back() = 'X';
       const std::string told =
-          "error: simt: " + std::string(feature) + " (" + name + ") are not simulated";
+          "error: simt: " +
+          simtcc::not_simulated(std::string(feature) + " (" + name + ") are", instead);
       EXPECT_EQ(complaint("int a;\nvoid f() { g(" + name + "); }\n"), "test.cu:2: " + told);
       EXPECT_EQ(complaint("__global__ void k() { auto x = " + name + "(); }\n"),
                 "test.cu:1: " + told);
@@ -785,13 +786,15 @@ TEST(NotSimulated, EveryNameOfTheTable) {
 
 TEST(NotSimulated, SurfacesAndTheirLike) {
   EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaSurfaceObject_t t) {}\n"),
-            "dir/a.cu:7: error: simt: surfaces (cudaSurfaceObject_t) are not simulated");
+            "dir/a.cu:7: error: simt: surfaces (cudaSurfaceObject_t) are not simulated: write to "
+            "memory of cudaMalloc(), which a texture object can read");
   EXPECT_EQ(
       complaint("__global__ void k(int t) { float v =\n tex2DLayered<float>(t, 1, 2, 0); }\n"),
       "test.cu:2: error: simt: layered, cubic and gathering textures (tex2DLayered) are not "
       "simulated");
   EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
-            "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated");
+            "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated: write to memory of "
+            "cudaMalloc(), which a texture object can read");
   EXPECT_EQ(
       complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
       "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
@@ -801,7 +804,8 @@ TEST(NotSimulated, SurfacesAndTheirLike) {
   expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
   EXPECT_EQ(
       complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
-      "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated");
+      "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated: "
+      "write the one with _sync behind its name, and a mask first");
   expect_unchanged("struct texture {}; int __allocate, cudaIp;");
   for (const char* name : {"cublasZgemm", "cublasHgemmStridedBatched", "cublasDotEx",
                            "cublasIcamax", "cublasDtrsm", "cublasLtMatmul"}) {
@@ -824,7 +828,7 @@ TEST(NotSimulated, SystemHeadersMaySayAnything) {
 TEST(NotSimulated, DynamicParallelism) {
   const std::string expected =
       "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) is not "
-      "simulated";
+      "simulated: launch it from the host, behind this kernel";
   EXPECT_EQ(complaint("__global__ void k() {\n k<<<1, 1>>>(); }"), expected);
   EXPECT_EQ(complaint("template <class T> __device__ auto f(T t) -> decltype(t) { if (t) {\n "
                       "k<<<1, 1>>>(t); } }"),
@@ -858,13 +862,19 @@ TEST(NotSimulated, PtxInDeviceCode) {
             "test.cu:1: error: simt: inline PTX: 'mov.u32' names %pm1, which is no register "
             "declared here "
             "and no special register that is simulated");
-  const std::string expected =
-      "test.cu:1: error: simt: inline PTX: 'bar.sync' is simulated with barrier 0 only";
-  EXPECT_EQ(complaint("__device__ int f() { asm(\"\" \"bar.sync 7;\"); }"), expected);
-  EXPECT_EQ(complaint("__device__ int f() { __asm__ __volatile__(R\"(bar.sync 7;)\"); }"),
+  const std::string expected = "test.cu:1: error: simt: inline PTX: brx.idx is not simulated";
+  EXPECT_EQ(complaint("__global__ void f() { asm(\"\" \"brx.idx 7;\"); }"), expected);
+  EXPECT_EQ(complaint("__global__ void f() { __asm__ __volatile__(R\"(brx.idx 7;)\"); }"),
             expected);
-  EXPECT_EQ(complaint("__host__ __device__ int f() { asm(\"ret;\"); }"),
-            "test.cu:1: error: simt: inline PTX: ret is not simulated");
+}
+
+// Whether the function runs is known when g++ has read it.
+TEST(NotSimulated, PtxInAFunctionThatAKernelMayCall) {
+  const Rewritten result = rewrite("__device__ int f() {\n asm(\"brx.idx 7;\"); }", "test.cu");
+  EXPECT_TRUE(result.diagnostics.empty());
+  ASSERT_EQ(result.names.absent_ptx.size(), 1u);
+  EXPECT_EQ(result.names.absent_ptx[0].line, 2);
+  EXPECT_EQ(result.names.absent_ptx[0].message, "inline PTX: brx.idx is not simulated");
 }
 
 TEST(NotSimulated, OtherAsmStays) {
@@ -878,10 +888,12 @@ TEST(NotSimulated, OtherAsmStays) {
 }
 
 TEST(NotSimulated, HeadersAreReportedWhereTheyAreIncluded) {
-  EXPECT_EQ(complaint("# 0 \"a.cu\"\n# 1 \"a.cu\"\nint i;\n\n# 1 \"mma.h\" 1 3\n"
-                      "#pragma simt not_simulated \"tensor-core matrices (mma.h) are\"\n# 4 "
-                      "\"a.cu\" 2\nint j;\n"),
-            "a.cu:3: error: simt: tensor-core matrices (mma.h) are not simulated");
+  EXPECT_EQ(
+      complaint("# 0 \"a.cu\"\n# 1 \"a.cu\"\nint i;\n\n# 1 \"mma.h\" 1 3\n"
+                "#pragma simt not_simulated \"tensor-core matrices (mma.h) are\"\n# 4 "
+                "\"a.cu\" 2\nint j;\n"),
+      "a.cu:3: error: simt: tensor-core matrices (mma.h) are not simulated: multiply in a loop "
+      "with fmaf(), or run the program on a GPU");
 }
 
 TEST(NotSimulated, OneMessageForALine) {
@@ -907,7 +919,8 @@ TEST(Places, FollowLineMarkers) {
 
 TEST(Places, SurviveMultilineTokens) {
   EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { surf2Dread(x); }"),
-            "test.cu:4: error: simt: surfaces (surf2Dread) are not simulated");
+            "test.cu:4: error: simt: surfaces (surf2Dread) are not simulated: write to memory of "
+            "cudaMalloc(), which a texture object can read");
 }
 
 TEST(WideTypes, AreSeenInTheReadersCode) {

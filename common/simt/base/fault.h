@@ -68,7 +68,8 @@ struct Fault {
   unsigned may_leave = 0;
   // Static shared memory: the array that holds the address, or beside which it fell; else it is dynamic. The
   // address counts from the start of either memory, and `limit` is how many bytes of the latter there are. Of a
-  // hang it is how many steps the warp was given; 0: more would not help.
+  // hang it is how many steps the warp was given; 0: more would not help. At a barrier of PTX: for how many threads that is, `size`
+  // its number, `lanes` how many have come.
   const symbols::SharedVariable* variable = nullptr;
   uint64_t limit = 0;
 };

@@ -176,6 +176,22 @@ class Reader {
       deferred_.reset();
       return true;
     }
+    static const std::regex designated(
+        R"(designated initializers cannot be used with a non-aggregate type '(\w+[24])')");
+    if (std::regex_match(main.text, match, designated)) {
+      main.text = "simt: members of a " + std::string(match[1]) +
+                  " are given by name only behind the name of the type: write '" +
+                  std::string(match[1]) + "{.x = ...}'";
+      return true;
+    }
+    static const std::regex vector(
+        R"((?:conversion from|could not convert '.*' from) '([\w ]+)' to (?:non-scalar type )?'(u?(?:char|short|int|long|longlong)[24]|(?:float|double)[24])'(?: requested)?)");
+    if (std::regex_match(main.text, match, vector)) {
+      main.text = "simt: '" + std::string(match[1]) + "' does not become a " +
+                  std::string(match[2]) + ": write make_" + std::string(match[2]) +
+                  "(...) with all of its members";
+      return true;
+    }
     static const std::regex few(R"(too few arguments to function 'void (.*)\((.*)\)')");
     if (std::regex_match(main.text, match, few) && is_launch(main.line, main.file)) {
       kernel_launched(main);

@@ -24,11 +24,13 @@ class DeviceCode : private Rule {
     const std::string_view name = list_[i].text;
     std::string called;
     if (is(i - 1, "::") && is(i - 2, "std")) {
+      if (i > 3 && is(i - 3, "::") && is(i - 4, "cuda")) return;
       called = "std::" + std::string(name);
       if (!unit_.names.library_constexprs.contains(called)) return;
     } else if (is(i - 1, "::") && is(i - 2, ">")) {
       const std::size_t angle = angle_start(i - 2);
-      if (angle == kNone || angle == 0 || !is(angle - 1, "numeric_limits")) return;
+      if (angle == kNone || angle < 5 || !is(angle - 1, "numeric_limits")) return;
+      if (is(angle - 3, "std") && is(angle - 5, "cuda")) return;
       called = "std::numeric_limits::" + std::string(name);
     } else if (unit_.names.constexprs.contains(name) && !unit_.names.device.contains(name) &&
                !unit_.names.both.contains(name) && !(is(i - 1, "::") && is(i - 2, "simt"))) {

@@ -37,6 +37,7 @@ class Check {
       }
     }
     if (!relaxed_) check_constexpr_calls();
+    if (!names_.absent_ptx.empty()) check_absent_ptx();
     std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
       return a.file == b.file && a.line < b.line;
     });
@@ -69,6 +70,34 @@ class Check {
                " cannot be called in " + where + ": " + cure +
                ", or compile with --expt-relaxed-constexpr",
            origins_.column_of_preprocessed(call.file, call.line, call.column), false});
+    }
+  }
+
+  // PTX that is wrong or not simulated matters in what runs.
+  void check_absent_ptx() {
+    std::vector<const DumpedFunction*> todo;
+    std::set<const DumpedFunction*> seen;
+    for (const DumpedFunction& function : dump_.functions()) {
+      if (spaces_.is_of_library(function)) continue;
+      const Space space = spaces_.space_of(function);
+      if (space == Space::kernel || space == Space::host) todo.push_back(&function);
+    }
+    while (!todo.empty()) {
+      const DumpedFunction* const function = todo.back();
+      todo.pop_back();
+      if (!seen.insert(function).second) continue;
+      for (const Mention& mention : function->mentions) {
+        if (const DumpedFunction* const called = dump_.find(mention)) todo.push_back(called);
+        if (mention.name.find("simt3ptx6absent") == Text::npos) continue;
+        for (const AbsentPtx& absent : names_.absent_ptx) {
+          if (absent.file != mention.place.file || absent.line != mention.place.line ||
+              !said_.insert({absent.file, absent.line}).second)
+            continue;
+          found_.push_back(
+              {absent.file, absent.line, absent.message,
+               origins_.column_of_preprocessed(absent.file, absent.line, absent.column), false});
+        }
+      }
     }
   }
 

@@ -28,6 +28,7 @@ class Functions : private Rule {
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
       if (!kernel) check_member(i);
+      if (!kernel) check_local(i);
       return replace_token(i, kernel ? std::string(kKernelMark) : "");
     }
     // (The qualifier itself is a macro of a system header.)
@@ -74,8 +75,22 @@ class Functions : private Rule {
     }
     // (The qualifier itself is a macro of a system header.)
     if (end == list_.size() || list_[end].in_system_header) return;
+    // nvcc does not care about one of each object.
+    if (!is_static(i, end)) return;
     report(list_[i], "a member of a class cannot be " + std::string(list_[i].text) +
                          ": declare the variable outside of the class");
+  }
+
+  // A variable of the device is there once.
+  void check_local(std::size_t i) {
+    if (!in_function()) return;
+    std::size_t end = i;
+    while (end < list_.size() && !is(end, ";") && !is(end, "=") && !is(end, "{") && !is(end, "("))
+      ++end;
+    if (end == list_.size() || list_[end].in_system_header || is_static(i, end)) return;
+    report(list_[i], "a " + std::string(list_[i].text) +
+                         " variable stands outside of functions: declare it there, or take the "
+                         "qualifier away for a variable of each thread's own");
   }
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
@@ -96,8 +111,9 @@ class Functions : private Rule {
       } else if (is(i, "[") || (is(i, "(") && !is(i + 1, "*"))) {
         i = skip_group(i);
       } else {
-        if (is_identifier(i) && (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") ||
-                                 is(i + 1, "{") || is(i + 1, ",") || is(i + 1, ")"))) {
+        if (is_identifier(i) &&
+            (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
+             is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
           std::size_t after = i + 1;
@@ -183,6 +199,14 @@ class Functions : private Rule {
   }
 
  private:
+  // Does the declaration with the qualifier at i say so?
+  bool is_static(std::size_t i, std::size_t end) const {
+    for (std::size_t j = declaration_start(i); j < end; ++j) {
+      if (is(j, "static") || is(j, "extern") || is(j, "inline")) return true;
+    }
+    return false;
+  }
+
   // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
   void check_captures(std::size_t i, bool host) {
     if (unit_.scopes.back().side != Side::host) return;
@@ -214,6 +238,7 @@ class Functions : private Rule {
 void mark_function(Unit& unit, std::size_t i) { Functions(unit).mark_function(i); }
 void note_variables(Unit& unit, std::size_t i) { Functions(unit).note_variables(i); }
 void check_member(Unit& unit, std::size_t i) { Functions(unit).check_member(i); }
+void check_local(Unit& unit, std::size_t i) { Functions(unit).check_local(i); }
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end) {
   Functions(unit).note_host_variables(head, end);
 }

@@ -1,3 +1,4 @@
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,7 @@ class Kernels : private Rule {
       return report(list_[close + 1], kernel + " cannot be noexcept: take that word away");
     if (is_auto && !is_void && !is(close + 1, "->"))
       return report(list_[i], kernel + " returns void: write void in place of auto");
+    if (is(unit_.head, "template")) note_template(name, parameters);
     for (const auto& [from, to] : parts(parameters + 1, close)) {
       if (to == from + 1 && is(from, "...")) {
         return report(list_[from],
@@ -104,6 +106,7 @@ class Kernels : private Rule {
         const bool attribute =
             i > head && is_identifier(i - 1) && takes_attribute_parenthesis(list_[i - 1].text);
         if (!attribute && parameters == kNone) parameters = i;
+        if (skip_group(i) > open) return;  // the brace is of a default argument
         i = skip_group(i) - 1;
       }
     }
@@ -136,6 +139,36 @@ class Kernels : private Rule {
                            ")>(&" + kernel_name + ")" +
                            (bound.empty() ? "" : ", static_cast<unsigned>(" + bound + ")") +
                            ">::registered;");
+  }
+
+ private:
+  // A launch with braces as an argument may need to know the parameter's type.
+  void note_template(std::string_view name, std::size_t parameters) {
+    const auto [known, is_new] =
+        unit_.template_kernels.try_emplace(name, TemplateKernel{unit_.head, {}});
+    known->second.is_alone = is_new;
+    std::set<std::string_view> of_template;
+    for (std::size_t j = unit_.head; is(j, "template") && is(j + 1, "<");) {
+      const std::size_t end = skip_angles(j + 1);
+      if (end == kNone) return;
+      for (std::size_t k = j + 2; k + 1 < end; ++k) {
+        if (is_identifier(k)) of_template.insert(list_[k].text);
+      }
+      j = end;
+    }
+    const auto all = parts(parameters + 1, partner_[parameters]);
+    for (std::size_t position = 0; position < all.size(); ++position) {
+      const auto [from, to] = all[position];
+      const std::size_t parameter = declared_name(from, to);
+      std::string type;
+      bool is_plain = !has_pack(from, to) && parameter != kNone;
+      for (std::size_t j = from; j < to && !is(j, "="); ++j) {
+        is_plain &= !of_template.contains(list_[j].text) && !is(j, "[") && !is(j, "&");
+        if (j != parameter && !is(j, "__grid_constant__") && !is(j, "__restrict__"))
+          type += std::string(list_[j].text) + " ";
+      }
+      if (is_plain) known->second.plain[position] = type;
+    }
   }
 };
 

@@ -12,16 +12,6 @@ namespace {
 constexpr std::string_view kUntraced =
     "__attribute__((no_sanitize(\"thread\"), no_sanitize_coverage))";
 
-// Text as a C++ string literal.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 class Launches : private Rule {
  public:
   using Rule::Rule;
@@ -39,7 +29,9 @@ class Launches : private Rule {
       return;
     }
     if (unit_.scopes.back().side == Side::device) {
-      report_unsupported(t, "a kernel launch from device code (dynamic parallelism) is");
+      report(t,
+             "a kernel launch from device code (dynamic parallelism) is not simulated: launch it "
+             "from the host, behind this kernel");
       return;
     }
     const std::string kernel = flat(start, open);
@@ -53,6 +45,7 @@ class Launches : private Rule {
                           "<<<blocks, threads, bytes of shared memory, stream>>>");
       return;
     }
+    name_types_of_braces(start, open, close + 3);
     const std::string capture = in_function() ? "[&]" : "[]";
     const std::string launcher =
         (kernel.ends_with('>') ? "template_launcher" : "launcher") +
@@ -75,6 +68,33 @@ class Launches : private Rule {
   }
 
  private:
+  // A template whose arguments are deduced takes no braces by way of the launcher: they get the type of the parameter, by a name
+  // that stands beside the kernel.
+  void name_types_of_braces(std::size_t start, std::size_t open, std::size_t parenthesis) {
+    if (partner_[parenthesis] == kNone || !is_identifier(open - 1)) return;
+    const std::string_view name = list_[open - 1].text;
+    const auto found = unit_.template_kernels.find(name);
+    if (found == unit_.template_kernels.end() || !found->second.is_alone) return;
+    TemplateKernel& kernel = found->second;
+    const auto arguments = parts(parenthesis + 1, partner_[parenthesis]);
+    for (std::size_t position = 0; position < arguments.size(); ++position) {
+      const std::size_t brace = arguments[position].first;
+      if (!is(brace, "{")) continue;
+      const auto type = kernel.plain.find(position);
+      if (type == kernel.plain.end()) {
+        report(list_[brace], "what stands in braces has a type that the template '" +
+                                 std::string(name) +
+                                 "' leaves open: write the type before the brace");
+        return;
+      }
+      const std::string alias =
+          "simt_type_" + std::to_string(position) + "_of_" + std::string(name);
+      if (kernel.named.insert(position).second)
+        insert_before(kernel.head, "using " + alias + " = " + type->second + "; ");
+      insert_before(brace, flat(start, open - 1) + alias);
+    }
+  }
+
   // Which arguments of the launch are variables of the host, by name: no kernel can take these by reference. As template
   // arguments of the launcher, or nothing.
   std::string variables_of_host(std::size_t open) const {

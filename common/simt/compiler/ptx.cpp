@@ -38,21 +38,30 @@ class Ptx : private Rule {
     if (text_.find_first_not_of(" \t\n;") == std::string::npos) return;
     if (!read_operands(at)) return;
     unescape();
+    const bool in_kernel = is_in_kernel(i);
+    ptx::Translation translation;
     try {
-      const ptx::Translation translation = ptx::translate(text_, slots_, is_volatile);
-      unit_.has_inline_ptx = true;
-      if (translation.wide) unit_.accesses_wide = true;
-      replace_token(i, "::simt::ptx::run");
-      remove_tokens(i + 1, open);
-      write_code(translation, open + 1);
-      write_operands(at);
-      if (translation.atomic) note_address(*translation.atomic);
+      translation = ptx::translate(text_, slots_, is_volatile, in_kernel);
     } catch (const ptx::Error& error) {
-      const Place place = error.offset < places_.size() ? places_[error.offset] : Place{last_, 0};
+      const bool is_inside = error.offset < places_.size();
+      const Place place = is_inside ? places_[error.offset] : Place{last_, 0};
       Token token = list_[place.token];
       token.line += place.line;
-      report(token, "inline PTX: " + error.message);
+      std::string message = "inline PTX: " + error.message;
+      if (in_kernel) return report(token, std::move(message));
+      // ptxas sees no function that no kernel calls
+      unit_.names.absent_ptx.push_back(
+          {tokens_.files[token.file], token.line, column_of(token), message});
+      translation.pieces.push_back({is_inside ? error.offset : places_.size() - 1,
+                                    "::simt::ptx::absent(" + in_quotes(message) + ");"});
     }
+    unit_.has_inline_ptx = true;
+    if (translation.wide) unit_.accesses_wide = true;
+    replace_token(i, "::simt::ptx::run");
+    remove_tokens(i + 1, open);
+    write_code(translation, open + 1);
+    write_operands(at);
+    if (translation.atomic) note_address(*translation.atomic);
   }
 
  private:
@@ -66,6 +75,14 @@ class Ptx : private Rule {
     enum class Use { input, output, both } use;
     std::size_t open;  // the parenthesis
   };
+
+  bool is_in_kernel(std::size_t i) const {
+    const FunctionBody* const body = body_at(i);
+    for (std::size_t j = body ? body->head : i; body && j < body->open; ++j) {
+      if (is(j, "__global__")) return true;
+    }
+    return false;
+  }
 
   void put(char c, Place place) {
     text_ += c;

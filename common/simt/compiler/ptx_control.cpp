@@ -67,9 +67,9 @@ std::string activemask(Instruction& in) {
   return call("mov", {cpp(kU32)}, {in.out(0, kB32), "::__activemask()"});
 }
 
-// Barrier 0, of the whole block. A number of threads is asked to be the block's.
+// Barriers of the block. Those with a number of threads, or another number than 0, are of a part of it.
 std::string bar(Instruction& in) {
-  if (in.has("cluster") || in.has("arrive")) in.fail_unsupported();
+  if (in.has("cluster")) in.fail_unsupported();
   if (in.name() == "bar" && in.take("warp")) {
     need_sync(in);
     in.end(1);
@@ -78,19 +78,21 @@ std::string bar(Instruction& in) {
   in.take("cta");
   const bool reduces = in.take("red");
   const std::string_view reduction = reduces ? in.need_one({"popc", "and", "or"}, "one of") : "";
-  if (!reduces) in.need_one({"sync"}, "one of");
+  const std::string_view what = reduces ? "" : in.need_one({"sync", "arrive"}, "one of");
   in.take("aligned");
   if (reduces) in.type(reduction == "popc" ? "u32" : "pred");
-  const std::size_t first = reduces ? 1 : 0;
-  in.end(reduces ? 3 : 1, reduces ? 4 : 2);
-  const bool has_threads = in.operands() == (reduces ? 4 : 2);
-  if (!in.is_constant(first) ||
-      (in.operand(first).kind == Operand::Kind::integer && in.operand(first).value))
+  if (!reduces) {
+    in.end(what == "arrive" ? 2 : 1, 2);
+    const std::string threads = in.operands() == 2 ? in.in(1, kU32) : std::string();
+    const bool is_first = in.operand(0).kind == Operand::Kind::integer && !in.operand(0).value;
+    if (is_first && threads.empty()) return "::__syncthreads();";
+    return call("named_barrier", {what == "sync" ? "true" : "false"}, {in.in(0, kU32), threads});
+  }
+  in.end(3, 4);
+  if (!in.is_constant(1) || (in.operand(1).kind == Operand::Kind::integer && in.operand(1).value))
     in.fail("is simulated with barrier 0 only");
-  const std::string number = in.constant(first);
-  const std::string threads = has_threads ? in.in(first + 1, kU32) : std::string();
-  if (!reduces) return call("barrier", {number}, {threads});
-  return call("barrier_" + std::string(reduction), {number},
+  const std::string threads = in.operands() == 4 ? in.in(2, kU32) : std::string();
+  return call("barrier_" + std::string(reduction), {in.constant(1)},
               {in.out(0, reduction == "popc" ? kU32 : kPredicate),
                in.in(in.operands() - 1, kPredicate), threads});
 }
@@ -127,6 +129,16 @@ std::string trap(Instruction& in) {
   return in.name() == "trap" ? "::__trap();" : "::__brkpt();";
 }
 
+// The thread ends. Of a function other than the kernel only PTX knows where it returns to.
+std::string exit(Instruction& in) {
+  if (in.name() == "ret" && !in.in_kernel())
+    in.fail(
+        "returns from a function that the compiler may have inlined: write 'return;' in C++, or "
+        "exit to end the thread");
+  in.end(0);
+  return "::simt::detail::exit_thread();";
+}
+
 std::string bra(Instruction& in) {
   in.take("uni");
   in.end(1);
@@ -149,6 +161,8 @@ std::string translate_control(Instruction& instruction) {
                                                                  {"nanosleep", nanosleep},
                                                                  {"trap", trap},
                                                                  {"brkpt", trap},
+                                                                 {"exit", exit},
+                                                                 {"ret", exit},
                                                                  {"bra", bra}};
   const auto found = functions.find(instruction.name());
   return found == functions.end() ? std::string() : found->second(instruction);

@@ -60,7 +60,58 @@ std::string literal(std::uint64_t value, Type type) {
   return cpp({'b', type.bits}) + "(" + std::to_string(value) + "ull)";
 }
 
+// By how the instruction begins: the first that fits.
+struct Instead {
+  std::string_view beginning, text;
+};
+constexpr std::string_view kNoTensorCores =
+    "there are no tensor cores: multiply with fma, or run the program on a GPU";
+constexpr std::string_view kNoAccelerator =
+    "there is no tensor memory accelerator: copy with cp.async, or run the program on a GPU";
+constexpr std::string_view kNoClusters =
+    "there are no clusters of blocks: let blocks exchange values through global memory";
+constexpr std::string_view kNoSurfaces =
+    "there are no surfaces: st.global writes to memory that a texture object can read";
+constexpr std::string_view kNoTextures =
+    "call tex1Dfetch() and its like, which read texture objects";
+constexpr std::string_view kNoHalves =
+    "call __hadd(), __hfma() and their like, of <cuda_fp16.h> and <cuda_bf16.h>";
+constexpr Instead kInstead[] = {{"ldmatrix", kNoTensorCores},
+                                {"stmatrix", kNoTensorCores},
+                                {"movmatrix", kNoTensorCores},
+                                {"mma", kNoTensorCores},
+                                {"wmma", kNoTensorCores},
+                                {"wgmma", kNoTensorCores},
+                                {"tcgen05", kNoTensorCores},
+                                {"cp.async.bulk", kNoAccelerator},
+                                {"tensormap", kNoAccelerator},
+                                {"multimem", kNoAccelerator},
+                                {"mbarrier", "cuda::barrier of <cuda/barrier> is simulated"},
+                                {"cp.async.mbarrier", "wait with cp.async.wait_group"},
+                                {"barrier.cluster", kNoClusters},
+                                {"mapa", kNoClusters},
+                                {"getctarank", kNoClusters},
+                                {"clusterlaunchcontrol", kNoClusters},
+                                {"sul", kNoSurfaces},
+                                {"suq", kNoSurfaces},
+                                {"sust", kNoSurfaces},
+                                {"sured", kNoSurfaces},
+                                {"tex", kNoTextures},
+                                {"tld4", kNoTextures},
+                                {"txq", kNoTextures},
+                                {"call", "call the function in C++"}};
+
 }  // namespace
+
+std::string not_simulated(std::string_view opcode) {
+  std::string text = std::string(opcode) + " is not simulated";
+  for (const auto& [beginning, instead] : kInstead) {
+    if (opcode.starts_with(beginning)) return text + ": " + std::string(instead);
+  }
+  const bool is_of_halves =
+      opcode.ends_with("f16") || opcode.ends_with("f16x2") || opcode.ends_with("bf16x2");
+  return is_of_halves ? text + ": " + std::string(kNoHalves) : text;
+}
 
 std::string cpp(Type type) {
   if (type.kind == 'p') return "bool";
@@ -89,7 +140,7 @@ void Instruction::fail(const std::string& what) const {
 }
 
 void Instruction::fail_unsupported() const {
-  throw Error{statement_.offset, std::string(statement_.opcode) + " is not simulated"};
+  throw Error{statement_.offset, not_simulated(statement_.opcode)};
 }
 
 bool Instruction::take(std::string_view modifier) { return !take_one({modifier}).empty(); }

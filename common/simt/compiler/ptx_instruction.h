@@ -31,6 +31,7 @@ struct Names {
   std::vector<std::map<std::string_view, Register>> registers;
   std::vector<std::map<std::string_view, std::string>> labels;
   std::vector<Slot> slots;
+  bool in_kernel = false;  ///< The asm stands in a kernel's own body.
 };
 
 class Instruction {
@@ -41,6 +42,7 @@ class Instruction {
 
   std::string_view name() const { return statement_.name; }
   bool is_volatile() const { return is_volatile_; }
+  bool in_kernel() const { return names_.in_kernel; }
   std::size_t operands() const { return statement_.operands.size(); }
   const Operand& operand(std::size_t i) const { return statement_.operands[i]; }
 
@@ -56,6 +58,10 @@ class Instruction {
                             std::string_view what);
   /// Is it among those that are left?
   bool has(std::string_view modifier) const;
+  /// The last one, taken or not.
+  std::string_view last_modifier() const {
+    return statement_.modifiers.empty() ? std::string_view{} : statement_.modifiers.back();
+  }
   /// Takes the next modifier, a type that is one of these: "u32 s32".
   Type type(std::string_view types);
   /// Are all modifiers taken, and is the number of operands one of these?
@@ -98,6 +104,8 @@ class Instruction {
   std::size_t taken_ = 0;
 };
 
+/// That the instruction is not simulated, and what there is in its place.
+std::string not_simulated(std::string_view opcode);
 /// "::simt::ptx::u32"
 std::string cpp(Type type);
 /// "::simt::ptx::FUNCTION<TEMPLATE ARGUMENTS>(ARGUMENTS);"

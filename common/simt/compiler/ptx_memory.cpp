@@ -71,6 +71,8 @@ Access access(Instruction& in, std::initializer_list<std::string_view> orders,
     }
     break;
   }
+  if (in.has("v8") && !type_named(in.last_modifier()))
+    in.fail("has ." + std::string(in.last_modifier()) + " where its type stands");
   if (in.has("param") || in.has("shared::cluster") || in.has("mmio") || in.has("v8") ||
       in.has("b128"))
     in.fail_unsupported();
@@ -239,7 +241,11 @@ std::string cp(Instruction& in) {
     in.end(1);
     return "::simt::detail::wait_copies(" + in.constant(0) + ");";
   }
-  const std::string_view cache = in.need_one({"ca", "cg"}, "one of");
+  if (in.has("commit")) in.fail("is spelled cp.async.commit_group");
+  if (in.has("wait")) in.fail("is spelled cp.async.wait_group N, or cp.async.wait_all");
+  const std::string_view cache = in.take_one({"ca", "cg"});
+  if (cache.empty())
+    in.fail("needs one of: .ca, .cg (a copy), .commit_group, .wait_group, .wait_all");
   in.need_one({"shared", "shared::cta"}, "the space that it copies to");
   in.need_one({"global"}, "the space that it copies from");
   const bool has_policy = in.take("L2::cache_hint");

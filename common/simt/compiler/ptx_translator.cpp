@@ -10,79 +10,35 @@ namespace simtcc::ptx {
 namespace {
 
 // Instructions of PTX that are not simulated. (Of others it is said that there are no such.)
-constexpr std::string_view kNotSimulated[] = {"alloca",
-                                              "applypriority",
-                                              "bmsk",
-                                              "brx",
-                                              "call",
-                                              "cnot",
-                                              "discard",
-                                              "dp2a",
-                                              "elect",
-                                              "exit",
-                                              "fns",
-                                              "getctarank",
-                                              "griddepcontrol",
-                                              "istypep",
-                                              "ldmatrix",
-                                              "ldu",
-                                              "mapa",
-                                              "mbarrier",
-                                              "mma",
-                                              "movmatrix",
-                                              "multimem",
-                                              "pmevent",
-                                              "red.async",
-                                              "ret",
-                                              "set",
-                                              "setmaxnreg",
-                                              "slct",
-                                              "st.async",
-                                              "stackrestore",
-                                              "stacksave",
-                                              "stmatrix",
-                                              "suld",
-                                              "suq",
-                                              "sured",
-                                              "sust",
-                                              "szext",
-                                              "tcgen05",
-                                              "tensormap",
-                                              "testp",
-                                              "tex",
-                                              "tld4",
-                                              "txq",
-                                              "vabsdiff",
-                                              "vabsdiff2",
-                                              "vabsdiff4",
-                                              "vadd",
-                                              "vadd2",
-                                              "vadd4",
-                                              "vavrg2",
-                                              "vavrg4",
-                                              "vmad",
-                                              "vmax",
-                                              "vmax2",
-                                              "vmax4",
-                                              "vmin",
-                                              "vmin2",
-                                              "vmin4",
-                                              "vset",
-                                              "vset2",
-                                              "vset4",
-                                              "vshl",
-                                              "vshr",
-                                              "vsub",
-                                              "vsub2",
-                                              "vsub4",
-                                              "wgmma",
-                                              "wmma",
-                                              "clusterlaunchcontrol"};
+constexpr std::string_view kNotSimulated[] = {"alloca",    "applypriority", "bmsk",
+                                              "brx",       "call",          "cnot",
+                                              "discard",   "dp2a",          "elect",
+                                              "fns",       "getctarank",    "griddepcontrol",
+                                              "istypep",   "ldmatrix",      "ldu",
+                                              "mapa",      "mbarrier",      "mma",
+                                              "movmatrix", "multimem",      "pmevent",
+                                              "red.async", "set",           "setmaxnreg",
+                                              "slct",      "st.async",      "stackrestore",
+                                              "stacksave", "stmatrix",      "suld",
+                                              "suq",       "sured",         "sust",
+                                              "szext",     "tcgen05",       "tensormap",
+                                              "testp",     "tex",           "tld4",
+                                              "txq",       "vabsdiff",      "vabsdiff2",
+                                              "vabsdiff4", "vadd",          "vadd2",
+                                              "vadd4",     "vavrg2",        "vavrg4",
+                                              "vmad",      "vmax",          "vmax2",
+                                              "vmax4",     "vmin",          "vmin2",
+                                              "vmin4",     "vset",          "vset2",
+                                              "vset4",     "vshl",          "vshr",
+                                              "vsub",      "vsub2",         "vsub4",
+                                              "wgmma",     "wmma",          "clusterlaunchcontrol"};
 
 class Translator {
  public:
-  Translator(const std::vector<Slot>& slots, bool is_volatile) : is_volatile_(is_volatile) {
+  Translator(const std::vector<Slot>& slots, bool is_volatile, bool in_kernel)
+      : is_volatile_(is_volatile) {
     names_.slots = slots;
+    names_.in_kernel = in_kernel;
   }
 
   Translation run(const std::vector<Statement>& statements) {
@@ -176,7 +132,7 @@ class Translator {
   [[noreturn]] static void refuse(const Statement& statement) {
     if (std::find(std::begin(kNotSimulated), std::end(kNotSimulated), statement.name) !=
         std::end(kNotSimulated))
-      throw Error{statement.offset, std::string(statement.opcode) + " is not simulated"};
+      throw Error{statement.offset, not_simulated(statement.opcode)};
     throw Error{statement.offset, "'" + std::string(statement.name) + "' is no instruction of PTX"};
   }
 
@@ -208,8 +164,8 @@ class Translator {
     if (takes && !carries_)
       throw Error{statement.offset,
                   "'" + std::string(statement.opcode) +
-                      "' takes the carry of another asm statement, which nothing keeps: "
-                      "put both into one"};
+                      "' takes the carry of another asm statement, which CUDA does not promise to "
+                      "keep: put both instructions into one asm"};
     carries_ |= gives;
   }
 
@@ -228,8 +184,9 @@ class Translator {
 
 }  // namespace
 
-Translation translate(std::string_view text, const std::vector<Slot>& slots, bool is_volatile) {
-  return Translator(slots, is_volatile).run(parse(text));
+Translation translate(std::string_view text, const std::vector<Slot>& slots, bool is_volatile,
+                      bool in_kernel) {
+  return Translator(slots, is_volatile, in_kernel).run(parse(text));
 }
 
 }  // namespace simtcc::ptx

@@ -32,7 +32,8 @@ struct Translation {
   std::optional<AtomicOperands> atomic;
 };
 
-/// Translates a text as parse() takes it. In it operand i is called `oi`. Throws an Error.
-Translation translate(std::string_view text, const std::vector<Slot>& slots, bool is_volatile);
+/// Translates a text as parse() takes it. In it operand i is called `oi`. Throws an Error. \param in_kernel in its own body
+Translation translate(std::string_view text, const std::vector<Slot>& slots, bool is_volatile,
+                      bool in_kernel);
 
 }  // namespace simtcc::ptx

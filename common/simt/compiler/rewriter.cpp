@@ -111,7 +111,12 @@ class Rewriter : private Rule {
       at.file = tokens_.includes[directive.include].file;
       at.line = tokens_.includes[directive.include].line;
     }
-    report_unsupported(at, std::string(what));
+    // "tensor-core matrices (mma.h) are"
+    std::string_view instead;
+    for (const Unsupported& entry : kUnsupported) {
+      if (what.starts_with(entry.feature)) instead = entry.instead;
+    }
+    report(at, not_simulated(std::string(what), instead));
   }
 
   void visit(std::size_t i) {
@@ -129,6 +134,7 @@ class Rewriter : private Rule {
       }
       if (is_launch_open(i)) rewrite_launch(unit_, i);
       if (is_shift(i)) rewrite_shift(unit_, i);
+      if (t.is("&") && in_device_code(i)) check_address(unit_, i);
     } else if (t.kind == TokenKind::identifier) {
       visit_identifier(i);
     } else if (in_device_code(i)) {
@@ -145,7 +151,8 @@ class Rewriter : private Rule {
   void open_scope(std::size_t i) {
     const auto [kind, side] = classify(unit_.head, i);
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
-    if (!in_function() && kind == Scope::Kind::block) note_host_variables(unit_, unit_.head, i);
+    if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
+      note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
         partner_[i] != kNone) {
       unit_.bodies.push_back({unit_.head, i, partner_[i]});
@@ -157,20 +164,6 @@ class Rewriter : private Rule {
          unit_.scopes.back().templated || is(unit_.head, "template")});
     unit_.parentheses = 0;
     unit_.head = i + 1;
-  }
-
-  // float4(1, 2, 3, 4): the members of a class without constructors stand in parentheses since C++20. Here it has one.
-  void check_vector_in_parentheses(std::size_t i) {
-    static const std::set<std::string_view> elements = {"char",  "uchar",  "short",    "ushort",
-                                                        "int",   "uint",   "long",     "ulong",
-                                                        "float", "double", "longlong", "ulonglong"};
-    const std::string name(list_[i].text);
-    const bool is_vector = (name.back() == '2' || name.back() == '4') &&
-                           elements.contains(list_[i].text.substr(0, name.size() - 1));
-    if (!is_vector || partner_[i + 1] == kNone || (i > 0 && is(i - 1, "<"))) return;
-    if (parts(i + 2, partner_[i + 1]).size() < 2) return;
-    report(list_[i], name + " has no constructor before C++20: write make_" + name + "(...) or " +
-                         name + "{...}");
   }
 
   // struct alignas(16) Name {}, struct {} __align__(16) Name and so on; and those with arrays, struct Name { float v[4]; }.
@@ -286,6 +279,7 @@ class Rewriter : private Rule {
       if (t.text != "__host__") {
         note_variables(unit_, i + 1);
         check_member(unit_, i);
+        check_local(unit_, i);
       }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
@@ -306,6 +300,7 @@ class Rewriter : private Rule {
       for (std::size_t j = unit_.head; j < i; ++j)
         marked |= is(j, "__device__") || is(j, "__global__");
       if (!marked) unit_.names.unmarked.insert(t.text);
+      note_function(unit_, i);
     }
     if (t.in_system_header && is(i + 1, "(") && !in_function() && unit_.parentheses == 0) {
       (unit_.in_simulator[static_cast<std::size_t>(t.file)] ? unit_.names.simulator
@@ -315,7 +310,12 @@ class Rewriter : private Rule {
     }
     if (unit_.scopes.back().kind == Scope::Kind::type && unit_.parentheses == 0)
       mark_special_member(unit_, i);
+    if (t.text == "__grid_constant__") {
+      check_grid_constant(unit_, i);
+      return replace_token(i, "");
+    }
     if (t.text == "__launch_bounds__") {  // see register_kernel(unit_, )
+      check_launch_bounds(unit_, i);
       remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
       return;
     }
@@ -346,9 +346,10 @@ class Rewriter : private Rule {
     }
     if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
       unit_.has_texture_template = true;
-    if (!unit_.cxx20 && in_function() && is(i + 1, "(")) check_vector_in_parentheses(i);
-    if (const auto feature = unsupported_feature(t.text)) {
-      report_unsupported(t, std::string(*feature) + " (" + std::string(t.text) + ") are");
+    check_vector_type(unit_, i);
+    if (const auto absent = unsupported_feature(t.text)) {
+      report(t, not_simulated(std::string(absent->feature) + " (" + std::string(t.text) + ") are",
+                              absent->instead));
     }
   }
 };

@@ -55,6 +55,14 @@ struct ConstexprCall {
   bool on_both;               ///< It is `__host__ __device__`.
 };
 
+/// Inline PTX that is wrong or not simulated, in a function that may never run.
+struct AbsentPtx {
+  std::string file;
+  int line;
+  int column;  ///< in the preprocessed text
+  std::string message;
+};
+
 /// Where a kernel with a body has its name.
 struct KernelPlace {
   std::string name;
@@ -84,6 +92,7 @@ struct Names {
   Set methods;                  ///< functions of their classes
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
+  std::vector<AbsentPtx> absent_ptx;
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like
   bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };

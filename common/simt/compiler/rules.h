@@ -20,14 +20,30 @@ inline constexpr std::string_view kKernelMark =
 void mark_function(Unit& unit, std::size_t i);
 /// What `__constant__ float a, b[3];` declares from i on: variables that kernels can use.
 void note_variables(Unit& unit, std::size_t i);
-/// A variable of a class cannot be one of the device.
+/// A static variable of a class cannot be one of the device.
 void check_member(Unit& unit, std::size_t i);
+/// Nor can a variable of a function, unless it is static.
+void check_local(Unit& unit, std::size_t i);
 /// The same for variables of the host, in tokens [head, end) of a namespace or a class.
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end);
 /// A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.
 void note_constexpr(Unit& unit, std::size_t i);
 /// A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise.
 void mark_special_member(Unit& unit, std::size_t i);
+
+// ---- declarations.cpp: what nvcc refuses of them, and C++ does not
+
+/// A function of a namespace with its name at i: declared as a kernel here and as none elsewhere?
+void note_function(Unit& unit, std::size_t i);
+void check_launch_bounds(Unit& unit, std::size_t i);
+void check_grid_constant(Unit& unit, std::size_t i);
+/// The `&` at i in device code: of threadIdx and its like there is no address.
+void check_address(Unit& unit, std::size_t i);
+
+// ---- vector_types.cpp: float4 and its like are aggregates under nvcc
+
+/// The name of one of them may stand at i, with values behind it.
+void check_vector_type(Unit& unit, std::size_t i);
 
 // ---- kernels.cpp
 

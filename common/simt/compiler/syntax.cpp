@@ -27,7 +27,7 @@ bool is_specifier(std::string_view word) {
       "static",   "extern",       "inline",     "thread_local", "__thread",    "const",
       "volatile", "constexpr",    "constinit",  "register",     "mutable",     "__shared__",
       "typename", "__device__",   "__host__",   "__constant__", "__managed__", "__extension__",
-      "__const",  "__volatile__", "__restrict", "__restrict__", "__inline"};
+      "__const",  "__volatile__", "__restrict", "__restrict__", "__inline",    "__grid_constant__"};
   return words.contains(word);
 }
 

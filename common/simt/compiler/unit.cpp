@@ -12,6 +12,15 @@ Unit::Unit(std::string_view text, std::string_view file, std::string_view simula
   scopes.push_back({Scope::Kind::space, Side::host, 0, kNone, {}, false});
 }
 
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 void Rule::report(const Token& at, std::string message) {
   Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message), column_of(at)};
   const auto same = [&diagnostic](const Diagnostic& other) {

@@ -29,6 +29,15 @@ struct Scope {
   bool templated;          // of a template, or in one
 };
 
+/// A kernel that is a template.
+struct TemplateKernel {
+  std::size_t head;  ///< first token of the declaration
+  std::map<std::size_t, std::string>
+      plain;                         ///< types that do not depend on the template, by parameter
+  bool is_alone = true;              ///< No other of this name has been seen.
+  std::set<std::size_t> named = {};  ///< Parameters whose type has a name of its own for launches.
+};
+
 struct FunctionBody {
   std::size_t head;  // first token of the declaration
   std::size_t open;  // its brace
@@ -80,7 +89,13 @@ struct Unit {
   std::set<std::string> to_inline;               ///< names of functions; see rewrite()
   bool cxx20 = true;                             ///< or later
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
+  std::map<std::string_view, TemplateKernel> template_kernels;
+  std::map<std::string, std::pair<bool, int>>
+      functions;  ///< of namespaces, by their type: is it a kernel, and where it stood first
 };
+
+/// Text as a C++ string literal.
+std::string in_quotes(std::string_view text);
 
 /// What a rule is made of: the syntax to look at, the unit to change.
 class Rule : protected Syntax {

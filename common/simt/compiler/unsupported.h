@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace simtcc {
 struct Unsupported {
   std::string_view feature;
   std::vector<std::string_view> names;  ///< With a `*` all that begin so.
+  std::string_view instead = {};        ///< What there is in its place, as the end of a sentence.
 };
 /// The first that has a name counts.
 inline const Unsupported kUnsupported[] = {
@@ -27,7 +29,8 @@ inline const Unsupported kUnsupported[] = {
     {"views of texture resources", {"cudaResourceViewDesc", "cudaResViewFormat*"}},
     {"surfaces",
      {"cudaSurfaceObject_t", "cudaCreateSurfaceObject", "cudaDestroySurfaceObject",
-      "cudaGetSurfaceObjectResourceDesc", "surf1D*", "surf2D*", "surf3D*", "surfCubemap*"}},
+      "cudaGetSurfaceObjectResourceDesc", "surf1D*", "surf2D*", "surf3D*", "surfCubemap*"},
+     "write to memory of cudaMalloc(), which a texture object can read"},
     {"mipmaps",
      {"cudaMallocMipmapped*", "cudaMipmapped*", "cudaFreeMipmapped*", "cudaGetMipmapped*"}},
     {"conditional nodes of graphs",
@@ -45,14 +48,19 @@ inline const Unsupported kUnsupported[] = {
       "cudaMemDiscard*"}},
     {"logs of the CUDA runtime", {"cudaLogs*"}},
     {"external memory", {"cudaExternal*", "cudaImportExternal*", "cudaDestroyExternal*"}},
-    {"tensor-core matrices", {"nvcuda"}},
-    {"the tensor memory accelerator", {"CUtensorMap"}},
+    {"tensor-core matrices",
+     {"nvcuda"},
+     "multiply in a loop with fmaf(), or run the program on a GPU"},
+    {"the tensor memory accelerator",
+     {"CUtensorMap"},
+     "copy with cuda::memcpy_async(), or run the program on a GPU"},
     {"groups of several devices", {"this_multi_grid", "multi_grid_group"}},
     {"launches on several devices", {"cudaLaunchCooperativeKernelMultiDevice"}},
     {"copies between devices", {"cudaMemcpy3DPeer", "cudaMemcpy3DPeerAsync"}},
     {"thread-block clusters",
      {"__cluster*", "this_cluster", "cluster_group", "__threadfence_cluster",
-      "cudaOccupancyMaxActiveClusters", "cudaOccupancyMaxPotentialClusterSize"}},
+      "cudaOccupancyMaxActiveClusters", "cudaOccupancyMaxPotentialClusterSize"},
+     "let the blocks exchange values through global memory, or run the program on a GPU"},
     {"mbarrier primitives (cuda::barrier is simulated)", {"__mbarrier_*"}},
     {"functions of the driver", {"cudaGetDriverEntryPoint", "cudaGetDriverEntryPointByVersion"}},
     {"libraries of kernels loaded at run time", {"cudaLibrary*"}},
@@ -60,7 +68,8 @@ inline const Unsupported kUnsupported[] = {
      {"curandSetQuasiRandom*", "curandGetDirectionVectors*", "curandGenerateLongLong",
       "curandCreatePoissonDistribution"}},
     {"warp functions without a mask",
-     {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"}},
+     {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"},
+     "write the one with _sync behind its name, and a mask first"},
 };
 
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.
@@ -89,13 +98,25 @@ inline std::optional<std::string_view> unsupported_library(std::string_view head
   return std::nullopt;
 }
 
-/// The feature that `identifier` belongs to ("textures"), if the simulator lacks it.
-inline std::optional<std::string_view> unsupported_feature(std::string_view identifier) {
-  for (const auto& [feature, names] : kUnsupported) {
+/// What is said of a name that the simulator lacks: "surfaces (surf2Dread) are not simulated: write to ...". `what` is "surfaces
+/// (surf2Dread) are".
+inline std::string not_simulated(std::string what, std::string_view instead) {
+  what += " not simulated";
+  return instead.empty() ? what : what + ": " + std::string(instead);
+}
+
+/// The feature that `identifier` belongs to ("surfaces"), if the simulator lacks it, and what there is in its place.
+struct Absent {
+  std::string_view feature;
+  std::string_view instead = {};
+};
+inline std::optional<Absent> unsupported_feature(std::string_view identifier) {
+  for (const auto& [feature, names, instead] : kUnsupported) {
     for (std::string_view name : names) {
       const bool is_beginning = name.ends_with('*');
       if (is_beginning) name.remove_suffix(1);
-      if (is_beginning ? identifier.starts_with(name) : identifier == name) return feature;
+      if (is_beginning ? identifier.starts_with(name) : identifier == name)
+        return Absent{feature, instead};
     }
   }
   // cublasStrsm, cublasZgemm, cublasLtMatmul, ...
@@ -138,7 +159,7 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
     if (is_routine || rest.starts_with("Gemm") || rest.starts_with("LtMat") ||
         rest.starts_with("Is") || rest.starts_with("Id") || rest.starts_with("Ic") ||
         rest.starts_with("Iz") || rest.ends_with("Ex")) {
-      return "routines of the library cuBLAS";
+      return Absent{"routines of the library cuBLAS"};
     }
   }
   // cuInit, cuModuleLoad, cuMemAlloc, ...; programs have names of their own that begin with cu.
@@ -152,7 +173,7 @@ inline std::optional<std::string_view> unsupported_feature(std::string_view iden
       if (rest.starts_with(family) &&
           (rest.size() == family.size() ||
            !std::islower(static_cast<unsigned char>(rest[family.size()])))) {
-        return "functions of the driver";
+        return Absent{"functions of the driver"};
       }
     }
   }

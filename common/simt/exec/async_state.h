@@ -1,4 +1,4 @@
-// What a block has beside its memory: barriers of a part of the block, and places to hand values over.
+// What a block has beside its memory: barriers of a part of the block, of groups and of PTX, and places to hand values over.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@ class AsyncState {
     if (!used_) return;
     used_ = false;
     parts_ = {};
+    named_ = {};
   }
 
   // A barrier among `warps` neighbouring warps from `first` on.
@@ -30,6 +31,26 @@ class AsyncState {
     return parts_[first][static_cast<unsigned>(std::bit_width(warps)) - 1];
   }
 
+  // One of the barriers that PTX numbers, which `threads` of the block come to.
+  struct Named {
+    unsigned arrived = 0;
+    unsigned phase = 0;
+    unsigned threads = 0;
+    uint64_t waits_at = 0;  // program counter of the last thread that waits
+  };
+  static constexpr unsigned kNamed = 16;
+  Named& named(unsigned number) {
+    used_ = true;
+    return named_[number];
+  }
+
+  // The number of the barrier at which threads wait there, or kNamed.
+  unsigned named_at(uint64_t pc) const {
+    unsigned number = 0;
+    while (number < kNamed && !(named_[number].arrived && named_[number].waits_at == pc)) ++number;
+    return number;
+  }
+
   // 32 bytes for each thread, through which threads of different warps hand each other values.
   void* slot(unsigned thread) {
     if (slots_.empty()) slots_.resize(kMaxBlockThreads);
@@ -39,6 +60,7 @@ class AsyncState {
  private:
   bool used_ = false;
   std::array<std::array<Part, 6>, 32> parts_{};
+  std::array<Named, kNamed> named_{};
   std::vector<std::array<uint64_t, 4>, HostAllocator<std::array<uint64_t, 4>>> slots_;
 };
 

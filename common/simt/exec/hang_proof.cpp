@@ -60,6 +60,13 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   fault.limit = steps;
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = "condition";
+  if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {
+    const AsyncState::Named& named = async.named(number);
+    fault.text = "named barrier";
+    fault.size = number;
+    fault.lanes = named.arrived;
+    fault.limit = named.threads;
+  }
   monitor.faults.add(fault);
   aborted_ = true;
 }

@@ -195,6 +195,8 @@ struct Hooks {
   static void fence(const void* pc, bool whole_device);
   static int barrier(detail::BarrierReduction reduction, int predicate, const void* pc);
   static void grid_barrier(const void* pc);
+  static void named_barrier(unsigned number, unsigned threads, bool waits, const void* pc);
+  static void exit_thread(const void* pc);
   static uint64_t collective(detail::CollectiveOp op, unsigned mask, uint64_t value, int operand,
                              int width, const void* pc);
   static unsigned active_mask(const void* pc);

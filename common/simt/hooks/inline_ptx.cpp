@@ -1,7 +1,65 @@
-// What inline PTX asks of an address: shared memory by 32 bits, and global memory where it says .global.
+// What inline PTX asks of an address: shared memory by 32 bits, and global memory where it says .global. Its barriers, and the
+// end of a thread.
 #include <device_launch_parameters.h>
 
+#include <bit>
+
 #include "hooks/hooks.h"
+
+namespace simt::engine {
+
+// They count whole warps: the first thread of one that the block ends in stands for those that it lacks.
+void Hooks::named_barrier(unsigned number, unsigned threads, bool waits, const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  if (number >= AsyncState::kNamed) trap("a block has the barriers 0 to 15, and no other", pc);
+  if (threads % kLanes)
+    trap("a barrier is for a number of threads that is a multiple of 32, for whole warps", pc);
+  const unsigned all = worker->warp_count_ * kLanes;
+  const unsigned wanted = threads ? threads : all;
+  if (number == 0 && wanted == all && waits) {  // __syncthreads()
+    barrier(detail::BarrierReduction::none, 0, pc);
+    return;
+  }
+  if (wanted > all) trap("a barrier is for more threads than the block has", pc);
+  catch_up(pc);
+  AsyncState::Named& named = worker->async.named(number);
+  if (named.arrived && named.threads != wanted)
+    trap("the threads that come to one barrier give different numbers of threads for it", pc);
+  named.threads = wanted;
+  const Warp& warp = *worker->warp_;
+  const bool is_first = worker->lane_ == std::countr_zero(warp.born);
+  named.arrived += is_first ? kLanes + 1 - static_cast<unsigned>(std::popcount(warp.born)) : 1;
+  // Without a number of threads nobody waits for those that have exited.
+  const auto exited = [&] {
+    unsigned count = 0;
+    for (unsigned w = 0; !threads && w < worker->warp_count_; ++w) {
+      const Warp& other = *worker->warps_[w];
+      count += other.live ? static_cast<unsigned>(std::popcount(other.born & ~other.live)) : kLanes;
+    }
+    return count;
+  };
+  const unsigned phase = named.phase;
+  do {
+    if (named.arrived + exited() >= wanted) {
+      named.arrived = 0;
+      ++named.phase;
+      worker->monitor.next_interval();
+    }
+    if (!waits || named.phase != phase) return;
+    named.waits_at = reinterpret_cast<uint64_t>(pc);
+    yield(pc);
+  } while (named.phase == phase);
+}
+
+void Hooks::exit_thread(const void* pc) {
+  Worker* worker = fiber_worker();
+  if (!worker) return;
+  pause(*worker, pc);
+  worker->exit_lane(reinterpret_cast<uint64_t>(pc));
+}
+
+}  // namespace simt::engine
 
 namespace simt::detail {
 
@@ -43,5 +101,11 @@ void check_barrier(unsigned threads) {
   engine::Hooks::trap(
       "a barrier for a number of threads other than the block's, which is not simulated", SIMT_PC);
 }
+
+void named_barrier(unsigned number, unsigned threads, bool waits) {
+  engine::Hooks::named_barrier(number, threads, waits, SIMT_PC);
+}
+
+void exit_thread() { engine::Hooks::exit_thread(SIMT_PC); }
 
 }  // namespace simt::detail

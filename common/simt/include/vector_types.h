@@ -6,12 +6,21 @@
 /// the volatile twin of `x`, which nobody reads, keeps `float4 v = a[i];` whole, and the constructor keeps
 /// `a[i] = float4{x, y, z, w};` whole. The types stay trivially copyable, and literal: a twin in a union,
 /// unlike a volatile member, leaves them so. get() and std::tuple_size are for `auto [x, y] = v;`, which a
-/// union rules out otherwise.
+/// union rules out otherwise. Under CUDA the types are aggregates, which `float4 v = 1.0f;` does not initialise: a single
+/// value comes as a FirstMember, and C++ makes one and a float4 of it within braces only.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 #include <utility>
+
+namespace simt::detail {
+template <class T>
+struct FirstMember {
+  [[gnu::always_inline]] constexpr FirstMember(T value_) : value(value_) {}
+  T value;
+};
+}  // namespace simt::detail
 
 #define SIMT_VECTOR_GET(T, member)                        \
   template <std::size_t i>                                \
@@ -35,17 +44,18 @@
     T x;                      \
   };
 
-#define SIMT_VECTOR2(name, T, alignment)                                     \
-  struct alignas(alignment) name {                                           \
-    union {                                                                  \
-      T x;                                                                   \
-      volatile T whole_;                                                     \
-    };                                                                       \
-    T y;                                                                     \
-    name() = default;                                                        \
-    [[gnu::always_inline]] constexpr name(T x_, T y_ = {}) : x(x_), y(y_) {} \
-    SIMT_VECTOR_GET(T, i == 0 ? x : y)                                       \
-  };                                                                         \
+#define SIMT_VECTOR2(name, T, alignment)                                                         \
+  struct alignas(alignment) name {                                                               \
+    union {                                                                                      \
+      T x;                                                                                       \
+      volatile T whole_;                                                                         \
+    };                                                                                           \
+    T y;                                                                                         \
+    name() = default;                                                                            \
+    [[gnu::always_inline]] constexpr name(simt::detail::FirstMember<T> x_) : x(x_.value), y{} {} \
+    [[gnu::always_inline]] constexpr name(T x_, T y_) : x(x_), y(y_) {}                          \
+    SIMT_VECTOR_GET(T, i == 0 ? x : y)                                                           \
+  };                                                                                             \
   SIMT_VECTOR_TUPLE(name, T, 2)
 
 #define SIMT_VECTOR3(name, T) \
@@ -53,18 +63,20 @@
     T x, y, z;                \
   };
 
-#define SIMT_VECTOR4(name, T, alignment)                                         \
-  struct alignas(alignment) name {                                               \
-    union {                                                                      \
-      T x;                                                                       \
-      volatile T whole_;                                                         \
-    };                                                                           \
-    T y, z, w;                                                                   \
-    name() = default;                                                            \
-    [[gnu::always_inline]] constexpr name(T x_, T y_ = {}, T z_ = {}, T w_ = {}) \
-        : x(x_), y(y_), z(z_), w(w_) {}                                          \
-    SIMT_VECTOR_GET(T, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)                 \
-  };                                                                             \
+#define SIMT_VECTOR4(name, T, alignment)                                    \
+  struct alignas(alignment) name {                                          \
+    union {                                                                 \
+      T x;                                                                  \
+      volatile T whole_;                                                    \
+    };                                                                      \
+    T y, z, w;                                                              \
+    name() = default;                                                       \
+    [[gnu::always_inline]] constexpr name(simt::detail::FirstMember<T> x_)  \
+        : x(x_.value), y{}, z{}, w{} {}                                     \
+    [[gnu::always_inline]] constexpr name(T x_, T y_, T z_ = {}, T w_ = {}) \
+        : x(x_), y(y_), z(z_), w(w_) {}                                     \
+    SIMT_VECTOR_GET(T, i == 0 ? x : i == 1 ? y : i == 2 ? z : w)            \
+  };                                                                        \
   SIMT_VECTOR_TUPLE(name, T, 4)
 
 #define SIMT_VECTOR_TYPES(name, T, alignment2, alignment4) \

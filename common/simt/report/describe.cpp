@@ -424,6 +424,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             "for a thread that waits for this one, or "
             "whose turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
             "beyond 2^24, allows more time.)";
+      } else if (fault.text && std::string_view(fault.text) == "named barrier") {
+        f.message += " will never end: thread " + text(fault.thread) + " waits at barrier " +
+                     std::to_string(fault.size) + " at " + at.text() + " for " +
+                     std::to_string(fault.limit) + " threads, of which " +
+                     std::to_string(fault.lanes) +
+                     " have come. Usual cause: the number does not count all threads of the warps "
+                     "that wait or arrive there, or a branch keeps some of them away.";
       } else if (fault.limit) {
         f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
                      " after " + std::to_string(fault.limit) +

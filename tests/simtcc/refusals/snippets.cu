@@ -697,12 +697,46 @@ __global__ void k(unsigned* o) { unsigned x; asm("ld.volatile.global.ca.u32 %0, 
 __global__ void k(unsigned* o) { asm("add.u32 %0, %0, t;" : "+r"(*o)); }
 //- alone cp.async.cg of 8 bytes: refused 1:56 inline PTX: cp.async.ca copies 4, 8 or 16 bytes, cp.async.cg 16
 __global__ void k(unsigned s, float* p) { asm volatile("cp.async.cg.shared.global [%0], [%1], %2;" :: "r"(s), "l"(p), "n"(8)); }
-//- ours PTX that is not simulated: refused 2:47 inline PTX: ldmatrix.sync.aligned.m8n8.x1.shared.b16 is not simulated
+//- ours PTX that is not simulated: refused 2:47 inline PTX: ldmatrix.sync.aligned.m8n8.x1.shared.b16 is not simulated: there are no tensor cores: multiply with fma, or run the program on a GPU
 // Tensor cores are not simulated.
 __global__ void k(unsigned* o) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(o[0]) : "r"(o[1])); }
-//- ours carry from one asm to the next: refused 2:112 inline PTX: 'addc.u32' takes the carry of another asm statement, which nothing keeps: put both into one
+//- ours carry from one asm to the next: refused 2:112 inline PTX: 'addc.u32' takes the carry of another asm statement, which CUDA does not promise to keep: put both instructions into one asm
 // Nothing promises that the carry is still there.
 __global__ void k(unsigned* o) { asm volatile("add.cc.u32 %0, %0, %1;" : "+r"(o[0]) : "r"(o[1])); asm volatile("addc.u32 %0, 0, 0;" : "=r"(o[2])); }
+//- PTX in functions that nothing calls: accepted
+__device__ void f(unsigned* o) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(o[0]) : "r"(o[1])); }
+__device__ inline void g(unsigned* o) { asm volatile("no.such %0;" : "=r"(o[0])); }
+template <class T> __device__ void h(T* o) { asm volatile("fns.b32 %0, %0, 1, 1;" : "+r"(*o)); f(o); }
+__global__ void k(unsigned* o) { *o = 1; }
+//- ours PTX in a function that a kernel calls by way of another: refused 2:47 inline PTX: wgmma.fence.sync.aligned is not simulated: there are no tensor cores: multiply with fma, or run the program on a GPU
+// Tensor cores are not simulated; and this one needs sm_90a.
+__device__ void f(unsigned* o) { asm volatile("wgmma.fence.sync.aligned;"); *o = 1; }
+template <class T> __device__ void g(T* o) { auto l = [&] { f(o); }; l(); }
+__global__ void k(unsigned* o) { g(o); }
+//- alone cp.async.commit: refused 1:47 inline PTX: 'cp.async.commit' is spelled cp.async.commit_group
+__global__ void k(unsigned* o) { asm volatile("cp.async.commit;"); }
+//- alone PTX of a type that does not exist: refused 1:53 inline PTX: 'ld.global.v8.f31' has .f31 where its type stands
+__global__ void k(float* p) { float a; asm volatile("ld.global.v8.f31 %0, [%1];" : "=f"(a) : "l"(p)); *p = a; }
+//- barriers of a part of the block: accepted
+__global__ void k(int* p, int half) {
+  if (threadIdx.x < 32) asm volatile("bar.arrive 1, 64;" ::: "memory"); else asm volatile("bar.sync 1, 64;" ::: "memory");
+  asm volatile("barrier.sync %0, %1;" :: "r"(half + 2), "n"(64) : "memory");
+  asm volatile("bar.sync 5;" ::: "memory");
+}
+//- alone barrier to arrive at without a number of threads: refused 1:42 inline PTX: 'bar.arrive' takes 2 operands, not 1
+__global__ void k(int* p) { asm volatile("bar.arrive 1;" ::: "memory"); }
+//- end of the thread in PTX: accepted
+__global__ void k(int* p) { *p = 1; asm volatile("exit;"); *p = 2; asm volatile("ret;"); }
+//- ours return from a function in PTX: refused 2:42 inline PTX: 'ret' returns from a function that the compiler may have inlined: write 'return;' in C++, or exit to end the thread
+// nvcc ends the kernel there if it has inlined the function, and returns from the function if not.
+__device__ void f(int* p) { asm volatile("ret;"); *p = 2; }
+__global__ void k(int* p) { f(p); }
+//- ours surfaces: refused 2:19 surfaces (cudaSurfaceObject_t) are not simulated: write to memory of cudaMalloc(), which a texture object can read
+// There are no surfaces.
+__global__ void k(cudaSurfaceObject_t s) {}
+//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) is not simulated: launch it from the host, behind this kernel
+__global__ void c(int* p) { *p = 1; }
+__global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template: accepted
 #define LOAD(to, from) asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(to) : "l"(from))
 template <int N> __device__ float sum(const float* p) { float s = 0, x; for (int i = 0; i < N; ++i) { LOAD(x, p + i); s += x; } return s; }
@@ -738,6 +772,18 @@ struct S { int a; };
 __global__ void k(S* p) { __stcs(p, *p); }
 //- vector in parentheses: refused 1:37 float4 has no constructor before C++20: write make_float4(...) or float4{...}
 __global__ void k(float4* p) { *p = float4(1, 2, 3, 4); }
+//- variable of a vector type in parentheses: refused 1:32 float4 has no constructor before C++20: write make_float4(...) or float4{...}
+__global__ void k(float4* p) { float4 v(1.0f); *p = v; }
+//- vector of one number: refused 1:42 'float' does not become a float4: write make_float4(...) with all of its members
+__global__ void k(float* p) { float4 v = 1.0f; *p = v.x; }
+//- number for a parameter that is a vector: refused 2:43 'int' does not become a int2: write make_int2(...) with all of its members
+__device__ int f(int2 v) { return v.x; }
+__global__ void k(int* p, int n) { *p = f(n); }
+//- vector of named members: accepted
+__global__ void k(float4* p) { float4 v = {.x = 1, .z = 2}; *p = v; p[1] = float4{.y = p->x}; uchar4 c{.x = 1, .y = 2, .z = 3, .w = 4}; p->x = c.w; }
+//- vectors one after another in one brace: accepted
+__constant__ float2 corners[] = {0, 0, 1, 0, 1, 1};
+__global__ void k(float4* p) { float4 v = {1.0f}; const float4 t[2] = {1, 2, 3, 4, -5, 6}; *p = t[1]; p[1] = v; p->x = corners[2].x; static_assert(sizeof(corners) == 24, ""); }
 //- vector in braces, or copied: accepted
 __global__ void k(float4* p) { *p = float4{1, 2, 3, 4}; p[1] = float4(p[2]); p[3] = float4(); }
 //- array of a variable length in a kernel: refused 1:44 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
@@ -748,3 +794,96 @@ __global__ void k(float* p) { const int n = 4; float s[n]; s[0] = *p; *p = s[n -
 __global__ void k(int* p) { thread_local int x; *p = x; }
 //- kernel that is noexcept: refused 1:26 the kernel 'k' cannot be noexcept: take that word away
 __global__ void k(int n) noexcept {}
+//- kernel redeclared as a host function: refused 2:6 'k' was declared as a kernel before (line 1): write __global__ here as well, or give the function another name
+__global__ void k(int* p, int n);
+void k(int* q, int m) { *q = m; }
+//- host function redeclared as a kernel: refused 2:36 'k' was declared without __global__ before (line 1): write it there as well, or give the kernel another name
+template <class T> void k(T* p);
+template <class T> __global__ void k(T* p) { *p = 1; }
+//- kernel redeclared as a device function: refused 2:17 'k' was declared as a kernel before (line 1): write __global__ here as well, or give the function another name
+__global__ void k(int* p);
+__device__ void k(int* p) { *p = 1; }
+//- other functions of a kernel's name: accepted
+__global__ void k(int* p) { *p = 1; }
+__global__ void k(int* p);
+void k(float* p) { *p = 1; }
+template <class T> void k(T* p, int n) { *p = n; }
+namespace other { void k(int* p) { *p = 1; } }
+struct S { void k(int* p) { *p = 1; } };
+//- address of a built-in variable: refused 1:49 'threadIdx' has no address, as it stands in registers: copy it to a variable of your own, 'auto copy = threadIdx;'
+__global__ void k(int* p) { const unsigned* t = &threadIdx.x; *p = *t; }
+//- references to built-in variables, and masks of them: accepted
+__device__ void f(const unsigned& x, int* p) { *p = x; }
+__global__ void k(int* p) { const auto& t = threadIdx; f(blockIdx.x, p); *p += t.x & threadIdx.x; if (*p && threadIdx.x) *p = (*p) & blockDim.x; }
+//- launch bounds of a device function: refused 1:29 __launch_bounds__ is for kernels: take it away, or write __global__ before the function
+__device__ __launch_bounds__(128) int f(int x) { return x; }
+//- launch bounds of a host function: refused 1:23 __launch_bounds__ is for kernels: take it away, or write __global__ before the function
+void __launch_bounds__(128) f(int x) {}
+//- launch bounds without a number: refused 1:34 __launch_bounds__ takes the most threads of a block, and if need be the fewest blocks of a multiprocessor and the most of a cluster: write __launch_bounds__(256)
+__global__ void __launch_bounds__() k(int* p) { *p = 1; }
+//- launch bounds wherever they may stand: accepted
+constexpr int kMost = 256;
+__launch_bounds__(128) __global__ void k(int* p) { *p = 1; }
+template <int N> __global__ __launch_bounds__(N, 2) void l(int* p) { *p = N; }
+__global__ void m(int* p) __launch_bounds__(kMost);
+__global__ void m(int* p) { *p = 1; }
+//- grid constant of a device function: refused 1:42 __grid_constant__ is for parameters of kernels: take it away from this function's
+__device__ int f(const __grid_constant__ int x) { return x; }
+//- grid constant that is not const: refused 1:37 a parameter with __grid_constant__ is const, and no reference: write 'const __grid_constant__' and the type
+__global__ void k(__grid_constant__ int x, int* p) { *p = x; }
+//- grid constants: accepted
+struct S { int a[4]; };
+__global__ void k(const __grid_constant__ S s, __grid_constant__ const int n, int* p) { *p = s.a[n]; }
+template <class T> __global__ void l(const __grid_constant__ T t, T* p) { *p = t; }
+void f() { l<<<1, 1>>>(3, (int*)nullptr); k<<<1, 1>>>(S{}, 1, nullptr); }
+//- lambda of the host handed to a kernel: refused 1:58 a lambda of the host cannot be called in the kernel 'k': write '[=] __device__ (...)', and compile with --extended-lambda
+template <class F> __global__ void k(int* p, F f) { *p = f(3); }
+void f(int* p) { auto l = [](int x) { return x + 1; }; k<<<1, 1>>>(p, l); }
+//- variable of the host by way of a template's parameter: refused 2:58 the host's variable 'x' cannot be used in the __device__ function 'f': pass its value as an argument, or declare it __device__ or __constant__
+struct S { static int x; static constexpr int y = 3; }; int S::x = 3;
+template <class T> __device__ int f() { return T::y + T::x; }
+__global__ void k(int* p) { *p = f<S>(); }
+//- alone complex numbers of both libraries: accepted
+#include <cuda/std/complex>
+#include <thrust/complex.h>
+using C = cuda::std::complex<float>;
+using D = thrust::complex<double>;
+static_assert(sizeof(C) == 8 && alignof(C) == 8 && alignof(D) == 16, "");
+__constant__ C table[2] = {C(1, 2), {3, 4}};
+__global__ void k(C* a, D* d, float* f) {
+  __shared__ C s[32];
+  s[threadIdx.x] = a[threadIdx.x];
+  C z = s[0] * s[1] + C(0.5f, -0.25f) / table[1];
+  z += 1.0f; z *= 2.0f; z = 2.0f * z; z = C(1.0f, 1.0f) / z; z -= C(1, 2); z = -z / 3.0f;
+  *a = cuda::std::conj(z) + cuda::std::exp(z) * cuda::std::polar(1.0f, 0.5f);
+  D w(1, 2); w = w * 2 + 1; w *= 0.5; w = thrust::pow(w, 2.0) + thrust::sqrt(w) * thrust::exp(-w) + thrust::conj(w);
+  if (w != D(1)) *d = w;
+  *f = cuda::std::abs(z) + cuda::std::abs(-1.0f) + norm(z) + z.real() + imag(z) + cuda::std::max(1.0f, 2.0f) + thrust::norm(w) + thrust::abs(w);
+}
+//- alone complex numbers of the standard library: refused 2:80 'std::operator*<float>' is host code and cannot be called in the kernel 'k': call it on the host, or write a __device__ function that does the same
+#include <complex>
+__global__ void k(std::complex<float>* a, std::complex<float>* b) { *a = *a * *b; }
+//- braces as arguments of a template: accepted
+namespace n {
+struct P { int x, y; };
+template <class T, int N = 3> __global__ void t(T* d, const P p, float4 v = {1, 2, 3, 4}) { *d = p.x + v.w + N; }
+}
+template <class T> __global__ void w(T* d, dim3 q) { *d = q.y; }
+template <class T> void run(T* d, int a) { n::t<<<1, 1>>>(d, {3, a}); w<<<1, 1>>>(d, {1, 2}); }
+void f(int* d) { n::t<<<1, 1>>>(d, {3, 2}); n::t<<<1, 1>>>(d, {}, {0, 1, 2, 3}); using namespace n; t<int><<<{1, 1}, {1}>>>(d, {3}); run(d, 1); }
+//- ours braces for a type that the template leaves open: refused 3:33 what stands in braces has a type that the template 'u' leaves open: write the type before the brace
+// nvcc takes T from the other argument.
+template <class T> __global__ void u(T* d, T x) { *d = x; }
+void f(int* d) { u<<<1, 1>>>(d, {7}); }
+//- shared variable of a host function: refused 1:23 a function of the host has no __shared__ variables: declare it in a kernel, or write __device__ before the function
+void f() { __shared__ int t[4]; t[0] = 1; }
+//- automatic device variable: refused 1:40 a __device__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
+__global__ void k(int* p) { __device__ int c; c = *p; *p = c; }
+//- automatic constant: refused 1:42 a __constant__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
+__global__ void k(int* p) { __constant__ int c = 3; *p = c; }
+//- static device variable of a kernel, and a qualified member: accepted
+struct S { __device__ int weight; };
+__global__ void k(int* p, S s) { static __device__ int c; c = *p; *p = c + s.weight; }
+//- alone limits of cuda::std: accepted
+#include <cuda/std/limits>
+__global__ void k(int* p) { *p = cuda::std::numeric_limits<int>::lowest() + cuda::std::numeric_limits<short>::max(); }

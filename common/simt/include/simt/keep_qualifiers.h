@@ -11,6 +11,7 @@
 #undef __constant__
 #undef __managed__
 #undef __launch_bounds__
+#undef __grid_constant__
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__
@@ -18,3 +19,4 @@
 #define __constant__ __constant__
 #define __managed__ __managed__
 #define __launch_bounds__ __launch_bounds__
+#define __grid_constant__ __grid_constant__

@@ -97,6 +97,9 @@ SIMT_INLINE auto in_out(T& variable) {
   return Output<T, Bits>{variable, same_bits<Bits>(value)};
 }
 
+/// Stands for PTX in a function that nothing is seen to call, as execution_spaces.cpp finds out. \param what is wrong with it
+SIMT_INLINE void absent(const char* what) { simt::detail::trap(what); }
+
 template <class Code, class... Operands>
 SIMT_INLINE void run(Code code, Operands... operands) {
   code(operands.value()...);

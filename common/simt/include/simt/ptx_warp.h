@@ -108,11 +108,10 @@ SIMT_INLINE void check_threads(N threads) {
 }
 #define SIMT_ONLY_ZERO(number) \
   static_assert(number == 0, "simt: inline PTX: of the barriers only barrier 0 is simulated")
-template <s64 number, class... N>
-SIMT_INLINE void barrier(N... threads) {
-  SIMT_ONLY_ZERO(number);
-  check_threads(threads...);
-  __syncthreads();
+template <bool waits, class Number, class... N>
+SIMT_INLINE void named_barrier(Number number, N... threads) {
+  simt::detail::named_barrier(get<u32>(number), (0u + ... + get<u32>(threads)), waits);
+  asm volatile("" : : : "memory");
 }
 #define SIMT_BARRIER(operation, intrinsic)                              \
   template <s64 number, class R, class A, class... N>                   \

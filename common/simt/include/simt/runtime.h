@@ -60,6 +60,12 @@ void check_global(const void* address);
 /// Ends the kernel if a barrier for this many threads is none for the whole block.
 void check_barrier(unsigned threads);
 
+/// Barrier 0 to 15 of PTX: comes to it, and `waits` there or does not, until `threads` threads have come; 0: all that have
+/// not exited.
+void named_barrier(unsigned number, unsigned threads, bool waits);
+/// The thread ends here.
+void exit_thread();
+
 // Barriers of the block. `reduction`: what __syncthreads_count, _and and _or return.
 enum class BarrierReduction { none, count, all, any };
 int barrier(BarrierReduction reduction, int predicate);
