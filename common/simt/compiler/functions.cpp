@@ -199,10 +199,10 @@ class Functions : private Rule {
   }
 
  private:
-  // Does the declaration with the qualifier at i say so?
+  // Does the declaration with the qualifier at i say so? (What is __shared__ is static.)
   bool is_static(std::size_t i, std::size_t end) const {
     for (std::size_t j = declaration_start(i); j < end; ++j) {
-      if (is(j, "static") || is(j, "extern") || is(j, "inline")) return true;
+      if (is(j, "static") || is(j, "extern") || is(j, "inline") || is(j, "__shared__")) return true;
     }
     return false;
   }

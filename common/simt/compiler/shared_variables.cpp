@@ -28,12 +28,6 @@ class SharedVariables : private Rule {
              "cannot read this __shared__ declaration; write it as `__shared__ T name[N];`");
       return;
     }
-    if (in_function() && unit_.scopes.back().side == Side::host &&
-        !list_[declarators_at].in_system_header)
-      return report(
-          list_[i],
-          "a function of the host has no __shared__ variables: declare it in a kernel, or "
-          "write __device__ before the function");
     const bool dynamic =
         is_extern && std::any_of(declarators.begin(), declarators.end(),
                                  [](const Declarator& d) { return d.unknown_bound; });

@@ -875,8 +875,6 @@ void f(int* d) { n::t<<<1, 1>>>(d, {3, 2}); n::t<<<1, 1>>>(d, {}, {0, 1, 2, 3});
 // nvcc takes T from the other argument.
 template <class T> __global__ void u(T* d, T x) { *d = x; }
 void f(int* d) { u<<<1, 1>>>(d, {7}); }
-//- shared variable of a host function: refused 1:23 a function of the host has no __shared__ variables: declare it in a kernel, or write __device__ before the function
-void f() { __shared__ int t[4]; t[0] = 1; }
 //- automatic device variable: refused 1:40 a __device__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
 __global__ void k(int* p) { __device__ int c; c = *p; *p = c; }
 //- automatic constant: refused 1:42 a __constant__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
