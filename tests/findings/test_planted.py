@@ -20,7 +20,13 @@ WARNINGS = {"uninitialized-global", "api-error", "division-by-zero"}  # with SIM
 # What nobody looks at fails the run, and what would end the program.
 LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared", "freed_by_free", "freed_by_delete"}
 # A warning, of a kind that may be an error.
-MILD = {"mapped_read_early", "managed_read_early", "copy_read_early", "leave_before_barrier"}
+MILD = {
+    "mapped_read_early",
+    "managed_read_early",
+    "managed_read_between_atomics",
+    "copy_read_early",
+    "leave_before_barrier",
+}
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own
 
 # A report of compute-sanitizer -> the kinds that say the same here.

@@ -11,6 +11,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "check/host_accesses.h"
+#include "check/system_atomics.h"
 #include "memory/allocations.h"
 #include "report/kernel_text.h"
 #include "report/log.h"
@@ -64,7 +65,7 @@ void settle() {
 }
 
 void read(uint64_t address, unsigned size, uint64_t pc) {
-  if (in_order) return;
+  if (in_order || system_atomics::has(address, size)) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const auto found = std::find_if(s.written.begin(), s.written.end(), [&](const Written& w) {
