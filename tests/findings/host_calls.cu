@@ -206,6 +206,22 @@ void managed_read_early(bool fixed) {
   if (last != 63 + 31) std::printf("%d\n", last);
 }
 
+__global__ void add_ones(int* sum) { atomicAdd(sum, 1); }
+__global__ void add_ones_for_all(int* sum) { atomicAdd_system(sum, 1); }
+
+// The host adds, too, as soon as nobody else does: with the scope of the system the GPU's sums and the host's may mix.
+void managed_read_between_atomics(bool fixed) {
+  int* sum = nullptr;
+  cudaMallocManaged(&sum, sizeof(int));
+  *sum = 0;
+  fixed ? add_ones_for_all<<<1, 32>>>(sum) : add_ones<<<1, 32>>>(sum);
+  const int so_far = *sum;  // fault: managed_read_between_atomics
+  __sync_fetch_and_add(sum, 2);
+  cudaDeviceSynchronize();
+  if (*sum != 34 || so_far > 32) std::printf("%d\n", *sum);
+  cudaFree(sum);
+}
+
 void copy_read_early(bool fixed) {
   int *host = nullptr, *device = nullptr;
   cudaMallocHost(&host, 256);
@@ -329,6 +345,7 @@ const std::vector<Planted> kHostCalls = {
     {"null_copy", "api-error", null_copy},
     {"mapped_read_early", "host-access", mapped_read_early, false},
     {"managed_read_early", "host-access", managed_read_early, false},
+    {"managed_read_between_atomics", "host-access", managed_read_between_atomics, false},
     {"copy_read_early", "host-access", copy_read_early, false},
     {"copy_to_stand_in", "api-error", copy_to_stand_in, false},
     {"copy_to_symbol_of_the_host", "api-error", copy_to_symbol_of_the_host, false},

@@ -28,6 +28,7 @@ LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared", "freed_by_free",
 MILD = {
     "mapped_read_early",
     "managed_read_early",
+    "managed_read_between_atomics",
     "copy_read_early",
     "leader_not_in_mask",
     "leave_before_barrier",

@@ -67,6 +67,28 @@ int main() {
   check(2);
   cudaGraphExecDestroy(executable);
 
+  // The default stream that each thread has for itself is captured like any other.
+  const cudaStream_t own = cudaStreamPerThread;
+  right = right && cudaStreamBeginCapture(own, cudaStreamCaptureModeGlobal) == cudaSuccess;
+  cudaMemsetAsync(more, 0, n * sizeof(float), own);
+  cudaMemcpyAsync(data, host.data(), n * sizeof(float), cudaMemcpyHostToDevice, own);
+  cudaEventRecord(fork, own);
+  cudaStreamWaitEvent(side, fork, 0);
+  scale<<<4, 256, 0, side>>>(data, 3.0f, n);
+  cudaEventRecord(join, side);
+  cudaStreamWaitEvent(own, join, 0);
+  add<4><<<4, 256, 0, own>>>(data, more, n);
+  right = right && cudaStreamEndCapture(own, &captured) == cudaSuccess;
+  cudaGraphGetNodes(captured, nullptr, &nodes);
+  right = right && nodes == 4;
+  cudaGraphInstantiate(&executable, captured, 0);
+  right = right && cudaGraphLaunch(executable, own) == cudaSuccess;
+  cudaMemcpyAsync(back.data(), data, n * sizeof(float), cudaMemcpyDeviceToHost, own);
+  right = right && cudaStreamSynchronize(own) == cudaSuccess;
+  check(4);
+  cudaGraphDestroy(captured);
+  cudaGraphExecDestroy(executable);
+
   // By hand. The arguments are copied when a node is made.
   cudaGraph_t graph;
   cudaGraphCreate(&graph, 0);

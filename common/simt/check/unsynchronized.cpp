@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "check/host_accesses.h"
 #include "check/stream_races.h"
+#include "check/system_atomics.h"
 #include "memory/allocations.h"
 #include "report/log.h"
 
@@ -27,7 +28,7 @@ thread_local unsigned in_order = 0;
 }  // namespace
 
 void access(uint64_t address, uint64_t size, bool store, uint64_t pc) {
-  if (in_order) return;
+  if (in_order || system_atomics::has(address, size)) return;
   const std::optional<stream_races::Use> use = stream_races::use_of_device(address, size, store);
   if (!use) return;
   const symbols::Location& at = symbols::locate(engine::program_call(pc));

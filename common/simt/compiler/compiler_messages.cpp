@@ -250,9 +250,14 @@ class Reader {
 
   // The launches of a line, as the text that g++ saw has them.
   bool is_launch(int line, const std::string& file) {
-    const std::string_view text = origins_.line_of(file, line);
-    return text.find("<<<") != std::string_view::npos ||
-           origins_.line_of(file, line - 1).find("<<<") != std::string_view::npos;
+    return joined_line(file, line).find("<<<") != std::string::npos ||
+           joined_line(file, line - 1).find("<<<") != std::string::npos;
+  }
+
+  // A line of the reader's, with `<<<` where that has `<< <`.
+  std::string joined_line(const std::string& file, int line) {
+    static const std::regex spaced("<<([ \t]+)<");
+    return std::regex_replace(std::string(origins_.line_of(file, line)), spaced, "<<<$1");
   }
 
   // The name that stands before these brackets, from where the message points on.
@@ -280,7 +285,7 @@ class Reader {
 
   // " 'name'" of the launch that a message is about, or nothing. The message moves to the name.
   std::string kernel_launched(Message& message) {
-    const std::string text(origins_.line_of(message.file, message.line));
+    const std::string text = joined_line(message.file, message.line);
     const int column = origins_.column(message.file, message.line, message.column);
     const std::size_t from = column > 0 ? static_cast<std::size_t>(column) - 1 : 0;
     std::size_t begin = text.rfind("<<<", from);
@@ -289,6 +294,7 @@ class Reader {
     const auto is_word = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':' || (c & 0x80);
     };
+    while (begin > 0 && text[begin - 1] == ' ') --begin;
     if (begin > 0 && text[begin - 1] == '>') begin = text.rfind('<', begin - 1);
     if (begin == std::string::npos) return "";
     const std::size_t end = begin;

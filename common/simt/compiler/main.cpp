@@ -169,14 +169,14 @@ class Driver {
 
     const std::string rewritten = temporary(i, ".simt.ii");
     std::string source =
-        options_.dry_run ? std::string() : without_digraphs(read_file(preprocessed));
+        options_.dry_run ? std::string() : in_one_spelling(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
       result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
         if (const int status = read_source({"simt/ptx.h"})) return status;
-        source = without_digraphs(read_file(preprocessed));
+        source = in_one_spelling(read_file(preprocessed));
         result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
       }
       result.text += names_for_library(result.names);

@@ -243,18 +243,51 @@ class Lexer {
 
 Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(text, file).run(); }
 
-std::string without_digraphs(std::string text) {
+namespace {
+
+// The first blank in `<< <` or `>> >`, whatever these are part of.
+std::size_t spaced_angles(std::string_view text) {
+  for (std::size_t i = 0; (i = text.find_first_of(" \t", i)) != text.npos;) {
+    const std::size_t next = text.find_first_not_of(" \t", i);
+    if (next == text.npos) break;
+    const char c = text[next];
+    if ((c == '<' || c == '>') && i >= 2 && text[i - 1] == c && text[i - 2] == c) return i;
+    i = next;
+  }
+  return text.npos;
+}
+
+// `<< <` becomes `<<< `: nothing else in C++ is written so. `>> > (` becomes `>>>  (`, which closes as many templates.
+void join_launches(std::string& text, const std::vector<Token>& list) {
+  const auto follows = [&list](std::size_t i) {
+    return i > 0 && list[i].text == list[i - 1].text && list[i - 1].end() == list[i].offset;
+  };
+  for (std::size_t i = 0; i + 3 < list.size(); ++i) {
+    const Token &a = list[i], &b = list[i + 1], &c = list[i + 2];
+    if (!a.is("<") && !(a.is(">") && list[i + 3].is("("))) continue;
+    if (!c.is(a.text) || !follows(i + 1) || follows(i) || follows(i + 3)) continue;
+    if (spaced_angles(text.substr(a.offset, c.end() - a.offset)) == 2)
+      std::swap(text[b.end()], text[c.offset]);
+  }
+}
+
+}  // namespace
+
+std::string in_one_spelling(std::string text) {
   // (The preprocessor leaves `{` as it is where `%>` closes it.)
   static constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>"};
-  const bool any = std::any_of(
+  const bool digraphs = std::any_of(
       std::begin(kDigraphs), std::end(kDigraphs),
       [&](std::string_view digraph) { return text.find(digraph) != std::string::npos; });
-  if (!any) return text;
-  for (const std::size_t at : tokenize(text, "").digraphs) {
+  if (!digraphs && spaced_angles(text) == text.npos) return text;
+  const std::string original = text;
+  const Tokens tokens = tokenize(original, "");
+  for (const std::size_t at : tokens.digraphs) {
     const char* const plain =
         text[at] == '<' ? (text[at + 1] == ':' ? "[ " : "{ ") : (text[at] == ':' ? "] " : "} ");
     text.replace(at, 2, plain);
   }
+  join_launches(text, tokens.list);
   return text;
 }
 

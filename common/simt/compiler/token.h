@@ -60,7 +60,8 @@ struct Tokens {
 /// Cuts `text` into tokens. Until a line marker says otherwise the text is line 1 of `file`.
 Tokens tokenize(std::string_view text, std::string_view file);
 
-/// The text with `[`, `]`, `{` and `}` (and a blank) in place of the digraphs that mean them.
-std::string without_digraphs(std::string text);
+/// The text as the rules know it, byte for byte as long: `[`, `]`, `{` and `}` (and a blank) stand in place of the digraphs that mean
+/// them, and the blanks in `<< <` and `>> > (` stand behind, as editors write a launch that know CUDA for C++.
+std::string in_one_spelling(std::string text);
 
 }  // namespace simtcc

@@ -23,7 +23,8 @@ void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, boo
   } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
     host_copies::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   }
-  if (address - stream_races::begin < stream_races::extent && !is_volatile) [[unlikely]]
+  const bool is_plain = !is_volatile && what != StopReason::atomic;
+  if (address - stream_races::begin < stream_races::extent && is_plain) [[unlikely]]
     unsynchronized::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
 }
 

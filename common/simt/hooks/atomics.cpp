@@ -1,6 +1,7 @@
 // Atomic operations: CUDA's, and what the compiler makes of std::atomic.
 #include "exec/atomics.h"
 
+#include "check/system_atomics.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -117,6 +118,10 @@ int mark_result_unused(int) {
 }
 void announce_atomic(const void* address, unsigned size) {
   Hooks::atomic(address, size, SharedUnit::spin, Merge::never, SIMT_PC);
+}
+void announce_system_atomic(const void* pointer, unsigned size) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (memory::in_shared_arena(address)) system_atomics::note(address, size);
 }
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {

@@ -31,9 +31,10 @@ void simt::detail::capture(const Config& config, Work work) {
 }
 
 // `graph`: what is captured is added to it, behind `after`; without, a new one is made.
-static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, std::vector<Node*> after) {
+static cudaError_t begin_capture(cudaStream_t handle, cudaGraph_t graph, std::vector<Node*> after) {
   static std::atomic<unsigned long long> ids{0};
-  if (!ordinary(stream)) return result(cudaErrorStreamCaptureUnsupported);
+  CUstream_st* const stream = ordinary(handle);
+  if (!stream) return result(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return result(cudaErrorIllegalState);
   stream->capture = std::make_shared<Capture>();
   stream->capture->graph = graph ? graph : new CUgraph_st;
@@ -60,10 +61,11 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
   return begin_capture(stream, graph, std::move(nodes));
 }
 
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   if (!graph) return result(cudaErrorInvalidValue);
   *graph = nullptr;
-  if (!is_capturing(stream)) return result(cudaErrorIllegalState);
+  if (!is_capturing(handle)) return result(cudaErrorIllegalState);
+  CUstream_st* const stream = ordinary(handle);
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture->origin != stream) return result(cudaErrorStreamCaptureUnmatched);
   bool joined = true;
@@ -92,9 +94,10 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph) {
   if (const cudaError_t error = cudaStreamIsCapturing(stream, status)) return error;
-  if (!is_capturing(stream)) return cudaSuccess;
-  if (id) *id = stream->capture->id;
-  if (graph) *graph = stream->capture->graph;
+  const Capture* const capture = capture_of(stream);
+  if (!capture) return cudaSuccess;
+  if (id) *id = capture->id;
+  if (graph) *graph = capture->graph;
   return cudaSuccess;
 }
 

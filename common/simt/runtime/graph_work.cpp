@@ -142,7 +142,8 @@ bool reaches(const std::vector<Node*>& from, const Node* node) {
   return false;
 }
 
-void note(cudaStream_t stream, Work work) {
+void note(cudaStream_t handle, Work work) {
+  CUstream_st* const stream = ordinary(handle);
   CUgraph_st* graph = stream->capture->graph;
   graph->nodes.push_back(std::make_unique<Node>(Node{graph, stream->last, std::move(work)}));
   stream->last = {graph->nodes.back().get()};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "check/stream_order.h"
+#include "check/system_atomics.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -39,6 +40,7 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
   }
   const uint64_t base = simt::memory::allocate(kind, size, caller);
   if (!base) return result(cudaErrorMemoryAllocation);
+  simt::system_atomics::forget(base, size);
   *pointer = reinterpret_cast<void*>(base);
   return result(cudaSuccess);
 }

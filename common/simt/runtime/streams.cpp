@@ -19,6 +19,11 @@ using simt::device::result;
 using simt::graphs::enqueue;
 namespace stream_order = simt::stream_order;
 
+CUstream_st* simt::graphs::stream_of_this_thread() {
+  thread_local CUstream_st stream;
+  return &stream;
+}
+
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, 0); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
@@ -35,7 +40,8 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (!simt::graphs::ordinary(stream)) return result(cudaErrorInvalidResourceHandle);
+  // (No default stream is among the handles.)
+  if (!simt::Handles<CUstream_st>::is_live(stream)) return result(cudaErrorInvalidResourceHandle);
   if (stream->capture) std::erase(stream->capture->streams, stream);
   simt::Handles<CUstream_st>::remove(stream);
   stream_order::remove_stream(stream);
@@ -44,25 +50,29 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   if (!priority) return result(cudaErrorInvalidValue);
-  *priority = simt::graphs::ordinary(stream) ? stream->priority : 0;
+  const CUstream_st* const found = simt::graphs::ordinary(stream);
+  *priority = found ? found->priority : 0;
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   if (!flags) return result(cudaErrorInvalidValue);
-  *flags = simt::graphs::ordinary(stream) ? stream->flags : cudaStreamDefault;
+  const CUstream_st* const found = simt::graphs::ordinary(stream);
+  *flags = found ? found->flags : cudaStreamDefault;
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   if (!id) return result(cudaErrorInvalidValue);
-  *id = simt::graphs::ordinary(stream) ? stream->id : reinterpret_cast<uintptr_t>(stream);
+  const bool is_made = simt::Handles<CUstream_st>::is_live(stream);
+  *id = is_made ? stream->id : reinterpret_cast<uintptr_t>(stream);
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                    const cudaLaunchAttributeValue* value) {
   if (!value) return result(cudaErrorInvalidValue);
-  if (attribute == cudaLaunchAttributePriority && simt::graphs::ordinary(stream)) {
-    stream->priority = std::clamp(value->priority, -5, 0);
+  CUstream_st* const found = simt::graphs::ordinary(stream);
+  if (attribute == cudaLaunchAttributePriority && found) {
+    found->priority = std::clamp(value->priority, -5, 0);
   }
   return result(cudaSuccess);
 }
@@ -76,10 +86,10 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
-  if (!simt::graphs::ordinary(to) || !simt::graphs::ordinary(from)) {
-    return result(cudaErrorInvalidValue);
-  }
-  to->priority = from->priority;
+  CUstream_st* const target = simt::graphs::ordinary(to);
+  const CUstream_st* const source = simt::graphs::ordinary(from);
+  if (!target || !source) return result(cudaErrorInvalidValue);
+  target->priority = source->priority;
   return result(cudaSuccess);
 }
 
@@ -101,15 +111,16 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     stream_order::wait(stream, event->position);
     return result(cudaSuccess);
   }
-  if (!simt::graphs::ordinary(stream)) return result(cudaErrorStreamCaptureImplicit);
+  CUstream_st* const member = simt::graphs::ordinary(stream);
+  if (!member) return result(cudaErrorStreamCaptureImplicit);
   // The stream takes part in the capture from here on.
-  if (!stream->capture) {
-    stream->capture = capture;
-    stream->last.clear();
-    capture->streams.push_back(stream);
+  if (!member->capture) {
+    member->capture = capture;
+    member->last.clear();
+    capture->streams.push_back(member);
   }
-  if (stream->capture != capture) return result(cudaErrorStreamCaptureMerge);
-  stream->last.insert(stream->last.end(), event->last.begin(), event->last.end());
+  if (member->capture != capture) return result(cudaErrorStreamCaptureMerge);
+  member->last.insert(member->last.end(), event->last.begin(), event->last.end());
   return result(cudaSuccess);
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
@@ -148,8 +159,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
   event->capture.reset();
   if (simt::graphs::is_capturing(stream)) {
-    event->capture = stream->capture;
-    event->last = stream->last;
+    event->capture = simt::graphs::ordinary(stream)->capture;
+    event->last = simt::graphs::ordinary(stream)->last;
     return result(cudaSuccess);
   }
   event->when = std::chrono::steady_clock::now();

@@ -79,14 +79,20 @@ struct CUevent_st {
 
 namespace simt::graphs {
 
-// The stream itself, or nullptr for the default streams, which cannot be captured.
+// What cudaStreamPerThread means for the thread that asks.
+CUstream_st* stream_of_this_thread();
+// The stream itself, or nullptr for the default stream that all threads share, which cannot be captured.
 inline CUstream_st* ordinary(cudaStream_t stream) {
+  if (stream == cudaStreamPerThread) return stream_of_this_thread();
   if (reinterpret_cast<uintptr_t>(stream) <= 2) return nullptr;
   return Handles<CUstream_st>::is_live(stream) ? stream : nullptr;
 }
-inline bool is_capturing(cudaStream_t stream) {
-  return ordinary(stream) && ordinary(stream)->capture;
+// The capture that the stream takes part in, or nullptr.
+inline Capture* capture_of(cudaStream_t stream) {
+  const CUstream_st* const found = ordinary(stream);
+  return found ? found->capture.get() : nullptr;
 }
+inline bool is_capturing(cudaStream_t stream) { return capture_of(stream); }
 
 // Notes work that a capturing stream was asked for.
 void note(cudaStream_t stream, Work work);

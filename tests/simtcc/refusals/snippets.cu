@@ -592,6 +592,23 @@ void (*pointer)(int*) = k; void (*table[])(int*) = {nullptr, k}; struct { void (
 void f(int* p) { pointer<<<1, 1>>>(p); table[1]<<<1, 1>>>(p); object.f<<<1, 1>>>(p); (*pointer)<<<1, 1>>>(p); }
 template <class T> void g(T* p) { pointer<<<1, 1>>>(p); table[1]<<<1, 1>>>(p); object.f<<<1, 1>>>(p); }
 void h(int* p) { g(p); }
+//- launches with blanks between their brackets: accepted
+template <int N> struct A { static constexpr int value = N; };
+template <class T> __global__ void k(T* p) { *p = 1; }
+void f(int* p) {
+  k << <1, 1 >> > (p);
+  k<int><< <A<1>::value, 1>> >(p);
+  k << <1, 8 >> 3
+    >> > (p);
+  k<decltype(A<A<1>::value>::value + 0)>	<<  < dim3(1), dim3(1), 0, 0 >>	>(nullptr);
+  k<<<1, 1 >> > (p); k << <1, 1>>>(p);
+}
+//- kernel of a launch with blanks that takes something else: refused 2:12 argument 1 of the launch is 'const char [2]', and the kernel 'k' takes 'int*'
+__global__ void k(int* p) { *p = 1; }
+void f() { k << <1, 1 >> > ("x"); }
+//- value of a launch with blanks: refused 2:20 a launch has no value: hand results over through memory
+__global__ void k(int* p) { *p = 1; }
+void f() { int i = k << <1, 1 >> > (nullptr); }
 //- alone closing digraphs: accepted
 __global__ void k(int* p) { p[0:> = 1; %>
 void f(int* p) { k<<<1, 1>>>(p); }

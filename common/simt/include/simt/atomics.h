@@ -35,7 +35,10 @@ SIMT_INLINE T atomic_apply(AtomicOp op, T* address, T value, T compare = T{}) {
     return simt::detail::atomic_apply(simt::detail::AtomicOp::op, address, value); \
   }                                                                                \
   SIMT_INLINE T name##_block(T* address, T value) { return name(address, value); } \
-  SIMT_INLINE T name##_system(T* address, T value) { return name(address, value); }
+  SIMT_INLINE T name##_system(T* address, T value) {                               \
+    simt::detail::announce_system_atomic(address, sizeof(T));                      \
+    return name(address, value);                                                   \
+  }
 
 #define SIMT_ATOMIC_INTEGERS(name, op) \
   SIMT_ATOMIC(name, op, int)           \
@@ -71,6 +74,7 @@ SIMT_ATOMIC(atomicDec, decrement, unsigned int)
     return atomicCAS(address, compare, value);                                                  \
   }                                                                                             \
   SIMT_INLINE T atomicCAS_system(T* address, T compare, T value) {                              \
+    simt::detail::announce_system_atomic(address, sizeof(T));                                   \
     return atomicCAS(address, compare, value);                                                  \
   }
 

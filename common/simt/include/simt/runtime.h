@@ -150,6 +150,9 @@ uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uin
 /// Announces an atomic operation that the caller carries out itself, and that shared memory has no unit for.
 void announce_atomic(const void* address, unsigned size);
 
+/// Announces that an atomic operation whose scope is the system follows.
+void announce_system_atomic(const void* address, unsigned size);
+
 /// The old value of this lane's next atomic operation goes unused: simtcc puts the call in front of
 /// `atomicAdd(...);` where that is a statement of its own.
 [[gnu::pure]] int mark_result_unused(int call);

@@ -1,31 +1,11 @@
 /// \file
-/// Thrust for the simulator: algorithms that look for elements and compare ranges.
+/// Thrust for the simulator: algorithms that look for places in ordered ranges.
 #pragma once
 
-#include <simt/thrust/iterators.h>
+#include <simt/thrust/find.h>
 
 namespace thrust {
 
-template <class P, class I, class Test, detail::IsPolicy<P> = 0>
-I find_if(const P& policy, I first, I last, Test test) {
-  const detail::Scope scope(policy);
-  const auto begin = detail::raw(first);
-  const auto end = detail::raw(last);
-  auto i = begin;
-  for (; i != end; ++i) {
-    auto&& x = *i;
-    if (test(x)) break;
-  }
-  return detail::moved(first, begin, i);
-}
-template <class P, class I, class Test, detail::IsPolicy<P> = 0>
-I find_if_not(const P& policy, I first, I last, Test test) {
-  return thrust::find_if(policy, first, last, detail::Not<Test>{test});
-}
-template <class P, class I, class T, detail::IsPolicy<P> = 0>
-I find(const P& policy, I first, I last, const T& value) {
-  return thrust::find_if(policy, first, last, [&](const auto& x) { return x == value; });
-}
 /// Where the elements that pass end, which come first.
 template <class P, class I, class Test, detail::IsPolicy<P> = 0>
 I partition_point(const P& policy, I first, I last, Test test) {
@@ -35,28 +15,6 @@ template <class P, class I, class Test, detail::IsPolicy<P> = 0>
 bool is_partitioned(const P& policy, I first, I last, Test test) {
   return thrust::find_if(policy, thrust::find_if_not(policy, first, last, test), last, test) ==
          last;
-}
-
-/// The first place where the ranges differ, in both.
-template <class P, class I, class J, class Equal, detail::IsPolicy<P> = 0>
-std::pair<I, J> mismatch(const P& policy, I first, I last, J second, Equal equal) {
-  const detail::Scope scope(policy);
-  const auto a = detail::raw(first);
-  const auto b = detail::raw(second);
-  const auto found = std::mismatch(a, detail::raw(last), b, equal);
-  return {detail::moved(first, a, found.first), detail::moved(second, b, found.second)};
-}
-template <class P, class I, class J, detail::IsPolicy<P> = 0>
-std::pair<I, J> mismatch(const P& policy, I first, I last, J second) {
-  return thrust::mismatch(policy, first, last, second, equal_to<>());
-}
-template <class P, class I, class J, class Equal, detail::IsPolicy<P> = 0>
-bool equal(const P& policy, I first, I last, J second, Equal same) {
-  return thrust::mismatch(policy, first, last, second, same).first == last;
-}
-template <class P, class I, class J, detail::IsPolicy<P> = 0>
-bool equal(const P& policy, I first, I last, J second) {
-  return thrust::equal(policy, first, last, second, equal_to<>());
 }
 
 namespace detail {
@@ -130,13 +88,8 @@ std::pair<I, I> equal_range(const P& policy, I first, I last, const T& value) {
           thrust::upper_bound(policy, first, last, value)};
 }
 
-SIMT_THRUST_ALGORITHM(find)
-SIMT_THRUST_ALGORITHM(find_if)
-SIMT_THRUST_ALGORITHM(find_if_not)
 SIMT_THRUST_ALGORITHM(partition_point)
 SIMT_THRUST_ALGORITHM(is_partitioned)
-SIMT_THRUST_ALGORITHM(mismatch)
-SIMT_THRUST_ALGORITHM(equal)
 SIMT_THRUST_ALGORITHM(equal_range)
 
 }  // namespace thrust

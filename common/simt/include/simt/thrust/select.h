@@ -2,37 +2,11 @@
 /// Thrust for the simulator: algorithms that keep some elements.
 #pragma once
 
+#include <simt/thrust/find.h>
 #include <simt/thrust/sort.h>
 
 namespace thrust {
-namespace detail {
 
-/// Copies the elements whose mark passes. The output may be the input.
-template <class P, class I, class S, class O, class Test>
-O keep(const P& policy, I first, I last, S stencil, O out, Test test) {
-  const Scope scope(policy);
-  const auto begin = raw(out);
-  auto o = begin;
-  auto s = raw(stencil);
-  for (auto i = raw(first), end = raw(last); i != end; ++i, ++s) {
-    auto&& mark = *s;
-    if (!test(mark)) continue;
-    *o = *i;
-    ++o;
-  }
-  return moved(out, begin, o);
-}
-
-}  // namespace detail
-
-template <class P, class I, class O, class Test, detail::IsPolicy<P> = 0>
-O copy_if(const P& policy, I first, I last, O out, Test test) {
-  return detail::keep(policy, first, last, first, out, test);
-}
-template <class P, class I, class S, class O, class Test, detail::IsPolicy<P> = 0>
-O copy_if(const P& policy, I first, I last, S stencil, O out, Test test) {
-  return detail::keep(policy, first, last, stencil, out, test);
-}
 template <class P, class I, class O, class Test, detail::IsPolicy<P> = 0>
 O remove_copy_if(const P& policy, I first, I last, O out, Test test) {
   return detail::keep(policy, first, last, first, out, detail::Not<Test>{test});
@@ -179,7 +153,6 @@ std::pair<O, Q> partition_copy(const P& policy, I first, I last, O passing, Q ot
   return thrust::stable_partition_copy(policy, first, last, passing, others, test);
 }
 
-SIMT_THRUST_ALGORITHM(copy_if)
 SIMT_THRUST_ALGORITHM(remove_copy_if)
 SIMT_THRUST_ALGORITHM(remove_if)
 SIMT_THRUST_ALGORITHM(remove)
