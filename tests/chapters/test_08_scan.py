@@ -226,7 +226,7 @@ MUTANTS = [
         "atomicAdd(&sums[index[i]], values[i])",
         "sums[index[i]] += values[i]",
         "scatter_add",
-        "without an atomic",
+        "global-race",
     ),
     ("scatter_ends", "i + 1 == n || ", "", "scatter_add", "out-of-bounds: read"),
 ]

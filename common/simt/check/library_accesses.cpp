@@ -11,8 +11,8 @@
 #include "check/host_accesses.h"
 #include "memory/allocations.h"
 #include "memory/range_cache.h"
-#include "report/describe.h"
 #include "report/log.h"
+#include "report/places.h"
 
 namespace simt::engine {
 

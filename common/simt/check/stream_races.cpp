@@ -18,8 +18,8 @@
 #include "check/stream_order.h"
 #include "memory/allocations.h"
 #include "report/api_errors.h"
-#include "report/describe.h"
 #include "report/log.h"
+#include "report/places.h"
 
 namespace simt::stream_races {
 

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "check/host_accesses.h"
 #include "memory/allocations.h"
-#include "report/describe.h"
 #include "report/log.h"
+#include "report/places.h"
 #include "runtime/memory_calls.h"
 
 namespace simt::runtime {

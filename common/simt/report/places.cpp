@@ -1,0 +1,88 @@
+#include "report/places.h"
+
+#include <sys/mman.h>
+
+#include "base/program_image.h"
+#include "base/symbols.h"
+#include "base/text.h"
+#include "memory/allocations.h"
+
+namespace simt::device {
+
+bool is_host_memory(uint64_t address) {
+  if (address < 4096 || memory::in_arena(address)) return false;
+  unsigned char resident;
+  void* const page = reinterpret_cast<void*>(address & ~uint64_t{4095});
+  return mincore(page, 1, &resident) == 0;
+}
+
+std::string into(const memory::Allocation& allocation, uint64_t address) {
+  const uint64_t offset = address - allocation.base;
+  return (offset ? plural(offset, "byte") + " into " : "at the start of ") +
+         memory::describe(allocation);
+}
+
+Place place_of(uint64_t address) {
+  static constexpr uint64_t kFar = uint64_t{1} << 31;
+  static constexpr const char* kWrapped =
+      "an index that has wrapped around: an unsigned one that went below 0, or an int that "
+      "overflowed";
+  if (address < 4096) {
+    return {"address " + std::to_string(address) + ", a null pointer",
+            {},
+            "a pointer that was never set, or a cudaMalloc that failed"};
+  }
+  const bool is_host = is_host_memory(address);
+  if (!is_host && !memory::in_arena(address)) {
+    return {"an address where nothing is, neither memory of the device nor of the host",
+            {},
+            "a pointer that was never set, a number taken for one, or an index that is far off"};
+  }
+  if (is_host) {
+    return {
+        "host memory that the device cannot reach", "host memory",
+        "the address of a variable, what malloc() or new returned, or the data() of a std::vector "
+        "was handed to the kernel, perhaps within a struct. A kernel may use what cudaMalloc "
+        "returned, or pinned and managed memory; copy the data with cudaMemcpy first"};
+  }
+  const memory::Allocation* below = memory::find_below(address);
+  const memory::Allocation* above = memory::find_above(address);
+  if (below && below->freed && address < below->end()) {
+    return {into(*below, address), memory::describe(*below),
+            "it is freed before the last kernel that uses it, or a copy of the pointer lives on"};
+  }
+  if (below && address < below->end()) {
+    const std::string allocation = memory::describe(*below);
+    return {"across the end of " + allocation, allocation,
+            "a size that is no multiple of what is read or written at once"};
+  }
+  if (below && (!above || address - below->end() <= above->base - address)) {
+    const std::string allocation = memory::describe(*below);
+    const uint64_t past = address - below->end();
+    return {
+        (past ? plural(past, "byte") + " past the end" : std::string("just past the end")) +
+            " of " + allocation,
+        allocation,
+        past >= kFar
+            ? kWrapped
+            : "a guard such as `if (i < n)` is missing or tests another bound, or the size of the "
+              "allocation is a number of elements and not of bytes"};
+  }
+  if (above) {
+    const std::string allocation = memory::describe(*above);
+    const uint64_t before = above->base - address;
+    return {plural(before, "byte") + " before the start of " + allocation, allocation,
+            before >= kFar ? kWrapped : "an index below 0, such as that of in[i - 1] where i is 0"};
+  }
+  return {"device memory that nothing has allocated", {}, kWrapped};
+}
+
+std::string holder_of(uint64_t address) {
+  if (const memory::Allocation* found = memory::find(address)) return memory::describe(*found);
+  const symbols::Variable* variable = symbols::find_variable(address);
+  const std::string kind =
+      engine::is_constant(address) ? "__constant__ variable" : "__device__ variable";
+  return variable ? "the " + kind + " " + variable->name : "a " + kind;
+}
+
+}  // namespace simt::device

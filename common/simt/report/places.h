@@ -1,0 +1,25 @@
+// Addresses in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "memory/allocations.h"
+
+namespace simt::device {
+
+// Where an address lies that may not be touched, seen from the allocations, and what usually causes that.
+struct Place {
+  std::string text, allocation, cause;
+};
+Place place_of(uint64_t address);
+
+// What holds an address in global or constant memory.
+std::string holder_of(uint64_t address);
+
+// "8 bytes into the 4096 bytes of x"
+std::string into(const memory::Allocation& allocation, uint64_t address);
+
+bool is_host_memory(uint64_t address);
+
+}  // namespace simt::device
