@@ -306,6 +306,44 @@ TEST(DeviceState, EachHostThreadCanReportAFault) {
   cudaDeviceReset();
 }
 
+// ---- Handles ------------------------------------------------------------------------------------
+
+TEST(DeviceState, DestroyedGraphsAreNone) {
+  cudaGraph_t graph = nullptr, clone = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphCreate(&graph, 0);
+  EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  EXPECT_EQ(cudaGraphClone(&clone, graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(exec, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphLaunch(exec, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphAddEmptyNode(nullptr, graph, nullptr, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphDestroy(clone), cudaSuccess);
+  simt::take_findings();
+}
+
+TEST(DeviceState, EventsWithoutTimeHaveNone) {
+  cudaEvent_t event = nullptr, silent = nullptr;
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, 0x40), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaEventCreateWithFlags(&silent, cudaEventDisableTiming), cudaSuccess);
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventBlockingSync), cudaSuccess);
+  cudaEventRecord(silent);
+  cudaEventRecord(event);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+  float milliseconds = 0;
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, event, event), cudaSuccess);
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, silent, event), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, event, silent), cudaErrorInvalidResourceHandle);
+  cudaEventDestroy(silent);
+  cudaEventDestroy(event);
+  simt::take_findings();
+}
+
 // ---- Memory -------------------------------------------------------------------------------------
 
 TEST(DeviceState, RegisteredMemoryIsTheHosts) {
@@ -315,6 +353,24 @@ TEST(DeviceState, RegisteredMemoryIsTheHosts) {
   cudaPointerGetAttributes(&attributes, host.data());
   EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
   cudaHostUnregister(host.data());
+}
+
+__device__ int counted_on_device;
+__managed__ int counted_by_both;
+
+TEST(DeviceState, VariablesHaveAttributesOfTheirMemory) {
+  cudaPointerAttributes attributes{};
+  void* device = nullptr;
+  cudaGetSymbolAddress(&device, counted_on_device);
+  cudaPointerGetAttributes(&attributes, device);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  EXPECT_EQ(attributes.hostPointer, nullptr);
+  cudaPointerGetAttributes(&attributes, &counted_by_both);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeManaged);
+  EXPECT_EQ(attributes.hostPointer, &counted_by_both);
+  int local = 0;
+  cudaPointerGetAttributes(&attributes, &local);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
 }
 
 __global__ void take(size_t bytes, int* got) { *got = malloc(bytes) != nullptr; }

@@ -104,6 +104,11 @@ std::string stand_in_of_function(uint64_t address) {
   return is_one_of(Side::function, name) ? plain(name) : std::string();
 }
 
+bool is_on_device(uint64_t address) {
+  const symbols::Variable* variable = variable_of(address, Side::device);
+  return variable && is_known(variable->begin);
+}
+
 std::string of_host(uint64_t address) {
   const symbols::Variable* variable = variable_of(address, Side::host);
   return variable ? plain(variable->name) : std::string();

@@ -19,6 +19,8 @@ void note_copied(const void* from, uint64_t size);
 std::string stand_in(uint64_t address);
 // The same for the function of the device that begins there.
 std::string stand_in_of_function(uint64_t address);
+// Does the address lie in a variable of the device, and has the host it from there?
+bool is_on_device(uint64_t address);
 // The name of the host's variable that holds `address`; empty if that is another's, or it is not known whose.
 std::string of_host(uint64_t address);
 

@@ -200,8 +200,12 @@ class Reader {
       return true;
     }
     static const std::regex result(
-        R"(invalid 'static_cast' from type '(.*) \(\*\)\(.*\)' to type 'void \(\*\)\(.*)");
+        R"(invalid 'static_cast' from type '(.*) \(\*\)\(.*\)'(?: \{aka .*\})? to type 'void \(\*\)\(.*)");
     if (std::regex_match(main.text, match, result)) {
+      if (match[1].str().empty() || match[1] == "void") {  // another fault of its parameters
+        if (!said_.empty()) main.text.clear();
+        return !said_.empty();
+      }
       main.text = "simt: a kernel returns void: write '__global__ void' in place of '__global__ " +
                   std::string(match[1]) + "', and hand results over through memory";
       dropped_line_ = main.line;

@@ -53,7 +53,9 @@ class Check {
         continue;
       const DumpedFunction* around = nullptr;
       for (const DumpedFunction& function : dump_.functions()) {
-        if (function.file != call.file || function.mentions.empty()) continue;
+        if (function.file != call.file || function.mentions.empty() ||
+            function.name.starts_with("_GLOBAL__") || function.name.starts_with("__static_init"))
+          continue;
         const int line = function.first_line;
         if (line >= call.first_line && line <= call.last_line) around = &function;
       }
@@ -311,6 +313,13 @@ class Check {
               "to it "
               "with cudaMemcpyToSymbol(), or declare it __managed__",
           true, parts.back());
+    }
+    if (on_device && mention.is_store && names_.constants.contains(parts.back()) && !is_host) {
+      say(place,
+          "the __constant__ variable '" + spelled(full) +
+              "' cannot be changed in device code: set it on the host with cudaMemcpyToSymbol(), "
+              "or declare it __device__",
+          false, parts.back());
     }
     const bool is_stream = is_c_stream(full) || (is_cpp_stream(full) && !is_host);
     const std::string name = is_cpp_stream(full) && !is_host ? "std::" + full : spelled(full);

@@ -27,6 +27,7 @@ class Functions : private Rule {
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
+      if (!kernel) check_thread_local(i);
       if (!kernel) check_member(i);
       if (!kernel) check_local(i);
       return replace_token(i, kernel ? std::string(kKernelMark) : "");
@@ -93,6 +94,29 @@ class Functions : private Rule {
                          "qualifier away for a variable of each thread's own");
   }
 
+  // All threads share it.
+  void check_thread_local(std::size_t i) {
+    for (std::size_t j = declaration_start(i); j < list_.size() && is_identifier(j); ++j) {
+      if (!is(j, "thread_local") || list_[j].in_system_header) continue;
+      return report(list_[j], "a " + std::string(list_[i].text) +
+                                  " variable cannot be thread_local: take that word away, as all "
+                                  "threads share the variable");
+    }
+  }
+
+  // Is this the body of a function that the host alone runs? (Not known of templates, nor of what is declared elsewhere.)
+  bool is_in_host_function(std::size_t i) const {
+    if (!in_function() || unit_.scopes.back().side != Side::host || unit_.scopes.back().templated)
+      return false;
+    const FunctionBody* const body = body_at(i);
+    const std::size_t parameters = body ? parameters_of(body->head) : kNone;
+    if (parameters == kNone || parameters < 2 || is(parameters - 2, "::")) return false;
+    const std::string_view name = name_before(parameters);
+    const Names& names = unit_.names;
+    return !names.device.contains(name) && !names.both.contains(name) &&
+           !names.kernels.contains(name);
+  }
+
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
     bool managed = false, constant = false, is_extern = false;
@@ -115,6 +139,7 @@ class Functions : private Rule {
             (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
              is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
+          if (constant) unit_.names.constants.insert(list_[i].text);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
           std::size_t after = i + 1;
           while (is(after, "[")) after = skip_group(after);
@@ -210,6 +235,7 @@ class Functions : private Rule {
   // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
   void check_captures(std::size_t i, bool host) {
     if (unit_.scopes.back().side != Side::host) return;
+    check_access(i, host);
     while (i > 0 && is_identifier(i)) --i;
     if (!is(i, "]") || partner_[i] == kNone) return;
     for (const auto& [begin, end] : parts(partner_[i] + 1, i)) {
@@ -220,6 +246,39 @@ class Functions : private Rule {
               " lambda cannot capture by reference, as the variables are the host's: write "
               "[=], and hand over pointers to device memory for what it shall change");
     }
+  }
+
+  // The kernel's instance has the lambda's type in its name, and with it the function around.
+  void check_access(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    if (!body || list_[body->open].in_system_header) return;
+    std::string_view access;
+    std::size_t j = body->head + 1;  // which may say `private:`
+    while (j-- > 0) {
+      if (is_closing(j) && partner_[j] != kNone && partner_[j] < j) {
+        j = partner_[j];
+      } else if (is(j, "{")) {
+        break;
+      } else if (access.empty() && is(j + 1, ":") &&
+                 (is(j, "public") || is(j, "protected") || is(j, "private"))) {
+        access = list_[j].text;
+      }
+    }
+    if (j >= list_.size()) return;
+    std::size_t head = j;  // of what the brace opens
+    while (head > 0 && !is(head - 1, ";") && !is(head - 1, "{") && !is(head - 1, "}")) --head;
+    bool is_class = false, is_struct = false;
+    for (; head < j; ++head) {
+      if (is(head, "(") || is(head, "namespace") || is(head, "enum")) return;
+      is_class |= is(head, "class") && !is(head - 1, "<") && !is(head - 1, ",");
+      is_struct |= is(head, "struct");
+    }
+    if (!is_class && !is_struct) return;
+    if (access.empty()) access = is_class ? "private" : "public";
+    if (access == "public") return;
+    report(list_[i], std::string("a ") + (host ? "__host__ __device__" : "__device__") +
+                         " lambda cannot stand in a " + std::string(access) +
+                         " function of a class: make the function public");
   }
 
   // nvcc takes no others in what it gives a name in device code.
@@ -239,6 +298,10 @@ void mark_function(Unit& unit, std::size_t i) { Functions(unit).mark_function(i)
 void note_variables(Unit& unit, std::size_t i) { Functions(unit).note_variables(i); }
 void check_member(Unit& unit, std::size_t i) { Functions(unit).check_member(i); }
 void check_local(Unit& unit, std::size_t i) { Functions(unit).check_local(i); }
+bool is_in_host_function(Unit& unit, std::size_t i) {
+  return Functions(unit).is_in_host_function(i);
+}
+void check_thread_local(Unit& unit, std::size_t i) { Functions(unit).check_thread_local(i); }
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end) {
   Functions(unit).note_host_variables(head, end);
 }

@@ -20,6 +20,8 @@ class Kernels : private Rule {
     bool is_friend = false, is_void = false, is_auto = false, has_template = false;
     for (std::size_t j = start; j < parameters; ++j) {
       if (is(j, "friend")) is_friend = true;
+      if (is(j, "operator"))
+        return report(list_[j], "an operator cannot be a kernel: give the kernel a name");
       if (is(j, "auto")) is_auto = true;
       if (is(j, "void") && !is(j + 1, "*")) is_void = true;
       if (is(j, "__host__") || is(j, "__device__")) {
@@ -57,6 +59,12 @@ class Kernels : private Rule {
       if (to == from + 1 && is(from, "...")) {
         return report(list_[from],
                       kernel + " cannot take a variable number of arguments: name its parameters");
+      }
+      for (std::size_t j = from; j < to && !is(j, "="); ++j) {
+        if (is(j, "initializer_list") || is(j, "va_list"))
+          return report(list_[j], kernel + " cannot take a parameter of type '" +
+                                      std::string(list_[j].text) +
+                                      "': pass a pointer to device memory and a length");
       }
       for (std::size_t j = from; j < to; ++j) {
         if (is(j, "&")) unit_.reference_kernels.insert(name);

@@ -278,6 +278,7 @@ class Rewriter : private Rule {
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
       if (t.text != "__host__") {
         note_variables(unit_, i + 1);
+        check_thread_local(unit_, i);
         check_member(unit_, i);
         check_local(unit_, i);
       }

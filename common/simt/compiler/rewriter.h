@@ -84,6 +84,7 @@ struct Names {
   Set unmarked;          ///< functions without a qualifier, of classes and of namespaces
   Set variables;         ///< `__device__`, `__constant__`, `__managed__`
   Set device_variables;  ///< those of `variables` that the host cannot read: all but `__managed__` ones
+  Set constants;         ///< `__constant__`
   Set uninitialized_constants;  ///< `__constant__`, without an initialiser
   Set host_variables;           ///< of namespaces and classes (and what is declared like them)
   Set library;                  ///< functions of system headers

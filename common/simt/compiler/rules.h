@@ -24,6 +24,10 @@ void note_variables(Unit& unit, std::size_t i);
 void check_member(Unit& unit, std::size_t i);
 /// Nor can a variable of a function, unless it is static.
 void check_local(Unit& unit, std::size_t i);
+/// Nor can one be thread_local.
+void check_thread_local(Unit& unit, std::size_t i);
+/// Does token i stand in a function that the host alone runs?
+bool is_in_host_function(Unit& unit, std::size_t i);
 /// The same for variables of the host, in tokens [head, end) of a namespace or a class.
 void note_host_variables(Unit& unit, std::size_t head, std::size_t end);
 /// A constexpr function without `__device__` is one of the host's, unless simtcc is told otherwise.

@@ -31,6 +31,12 @@ class SharedVariables : private Rule {
     const bool dynamic =
         is_extern && std::any_of(declarators.begin(), declarators.end(),
                                  [](const Declarator& d) { return d.unknown_bound; });
+    if (!dynamic && !list_[end < list_.size() ? end : i].in_system_header &&
+        is_in_host_function(unit_, i)) {
+      report(list_[i],
+             "a __shared__ variable cannot stand in a function of the host: declare it in a kernel "
+             "or in a __device__ function");
+    }
     if (dynamic) {
       declare_dynamic(start, declarators_at, declarators, end);
     } else {

@@ -263,8 +263,25 @@ void TreeDump::read_statement(Text statement, const DumpPlace& place) {
     const char before = from > 0 ? statement[from - 1] : ' ';
     if (name.empty() || is_decimal(name[0]) || before == '.' || before == '>' || before == '<')
       continue;
-    mentions.push_back({.name = name, .id = *id, .is_address = before == '&', .place = place});
+    mentions.push_back({.name = name,
+                        .id = *id,
+                        .is_address = before == '&',
+                        .is_store = from == 0 && begin > 0 && at + 3 == begin &&
+                                    is_number(statement.substr(begin)),
+                        .place = place});
   }
+}
+
+// Is what is assigned surely no object of a class? `3;`, `_5;`, `xD.17 + 1;`
+bool TreeDump::is_number(Text value) const {
+  if (value.empty()) return false;
+  if (is_decimal(value[0]) || value[0] == '-' || value[0] == '_') return true;
+  std::size_t at = value.find("D.");
+  if (at == Text::npos || !std::all_of(value.begin(), value.begin() + at, is_word)) return false;
+  const auto id = id_at(value, at);
+  const bool is_whole = value.substr(at) == ";" || value.substr(at).starts_with(" + ") ||
+                        value.substr(at).starts_with(" - ") || value.substr(at).starts_with(" * ");
+  return id && is_whole && locals_.contains(*id) && !classes_.contains(*id);
 }
 
 // `pD.17 = *_3`, `sD.5[iD.6] = pD.17`, `*_3 = *D.18`

@@ -28,6 +28,7 @@ struct Mention {
   unsigned id = 0;  ///< g++'s number for it.
   bool is_call = false;
   bool is_address = false;  ///< `&x`
+  bool is_store = false;    ///< `x = ...`, a number
   unsigned argument =
       0;  ///< The variable that comes first among a call's arguments, `this` for one.
   bool moves_memory =
@@ -80,6 +81,7 @@ class TreeDump {
   void read_line(std::string_view line, bool in_body);
   void read_statement(std::string_view statement, const DumpPlace& place);
   bool is_in_memory(std::string_view operand) const;
+  bool is_number(std::string_view value) const;
   void note_copy(std::string_view to, std::string_view from);
 
   std::vector<DumpedFunction> functions_;

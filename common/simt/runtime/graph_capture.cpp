@@ -37,7 +37,7 @@ static cudaError_t begin_capture(cudaStream_t handle, cudaGraph_t graph, std::ve
   if (!stream) return result(cudaErrorStreamCaptureUnsupported);
   if (stream->capture) return result(cudaErrorIllegalState);
   stream->capture = std::make_shared<Capture>();
-  stream->capture->graph = graph ? graph : new CUgraph_st;
+  stream->capture->graph = graph ? graph : simt::Handles<CUgraph_st>::add(new CUgraph_st);
   stream->capture->is_given = graph;
   stream->capture->origin = stream;
   stream->capture->streams = {stream};
@@ -53,7 +53,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* after, const cudaGraphEdgeData*,
                                           size_t count, cudaStreamCaptureMode) {
-  if (!graph || (count && !after)) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph) || (count && !after)) return result(cudaErrorInvalidValue);
   std::vector<Node*> nodes(after, after + count);
   for (const Node* node : nodes) {
     if (!node || node->graph != graph) return result(cudaErrorInvalidValue);
@@ -78,7 +78,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   }
   stream->last.clear();
   if (!joined) {
-    if (!capture->is_given) delete capture->graph;
+    if (!capture->is_given) {
+      simt::Handles<CUgraph_st>::remove(capture->graph);
+      delete capture->graph;
+    }
     return result(cudaErrorStreamCaptureUnjoined);
   }
   *graph = capture->graph;

@@ -11,7 +11,7 @@ using simt::device::result;
 
 // What the graph does for this node; nullptr if it has none of it.
 static CUgraphExec_st::Step* step_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
-  if (!exec) return nullptr;
+  if (!is_exec(exec)) return nullptr;
   for (CUgraphExec_st::Step& step : exec->steps) {
     if (step.node == node) return &step;
   }
@@ -23,10 +23,10 @@ static Work* work_of(cudaGraphExec_t exec, cudaGraphNode_t node) {
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
-  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  if (!exec || !is_graph(graph)) return result(cudaErrorInvalidValue);
   auto steps = steps_of(*graph);
   if (steps.size() != graph->nodes.size()) return result(cudaErrorInvalidValue);  // a cycle
-  *exec = new CUgraphExec_st{std::move(steps)};
+  *exec = simt::Handles<CUgraphExec_st>::add(new CUgraphExec_st{std::move(steps)});
   return result(cudaSuccess);
 }
 
@@ -75,14 +75,14 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  if (!exec) return result(cudaErrorInvalidValue);
+  if (!simt::Handles<CUgraphExec_st>::remove(exec)) return result(cudaErrorInvalidValue);
   simt::stream_order::give_back(exec->queues);
   delete exec;
   return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  if (!exec) return result(cudaErrorInvalidValue);
+  if (!is_exec(exec)) return result(cudaErrorInvalidValue);
   if (const cudaError_t error = simt::device::sticky_error()) return error;
   if (is_capturing(stream)) {
     note(stream, {cudaGraphNodeTypeGraph, [steps = exec->steps] { return run(steps); }});
@@ -92,12 +92,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
-  return result(exec ? cudaSuccess : cudaErrorInvalidValue);
+  return result(is_exec(exec) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t* fault,
                                 cudaGraphExecUpdateResult* outcome) {
-  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  if (!is_exec(exec) || !is_graph(graph)) return result(cudaErrorInvalidValue);
   if (fault) *fault = nullptr;
   auto steps = steps_of(*graph);
   auto found = cudaGraphExecUpdateSuccess;
@@ -162,7 +162,7 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
-  if (!graph || !path) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph) || !path) return result(cudaErrorInvalidValue);
   static constexpr const char* kTypes[] = {
       "kernel",     "memcpy",       "memset",           "host",           "graph", "empty",
       "wait event", "event record", "semaphore signal", "semaphore wait", "alloc", "free"};

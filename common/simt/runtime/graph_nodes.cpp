@@ -12,19 +12,19 @@ using simt::device::result;
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   if (!graph || flags) return result(cudaErrorInvalidValue);
-  *graph = new CUgraph_st;
+  *graph = simt::Handles<CUgraph_st>::add(new CUgraph_st);
   return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!simt::Handles<CUgraph_st>::remove(graph)) return result(cudaErrorInvalidValue);
   delete graph;
   return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
-  if (!clone || !original) return result(cudaErrorInvalidValue);
-  auto* graph = new CUgraph_st;
+  if (!clone || !is_graph(original)) return result(cudaErrorInvalidValue);
+  auto* graph = simt::Handles<CUgraph_st>::add(new CUgraph_st);
   std::map<const Node*, Node*> twins;
   for (const auto& node : original->nodes) {
     Node* const twin = graph->nodes.emplace_back(std::make_unique<Node>(*node)).get();
@@ -91,7 +91,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
-  if (!child) return result(cudaErrorInvalidValue);
+  if (!is_graph(child)) return result(cudaErrorInvalidValue);
   return add(node, graph, after, count,
              {cudaGraphNodeTypeGraph, [steps = steps_of(*child)] { return run(steps); }});
 }
@@ -138,7 +138,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                      const cudaGraphNode_t* to, size_t count) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) {
     if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph) {
       return result(cudaErrorInvalidValue);
@@ -156,7 +156,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, size_t count) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
   for (size_t i = 0; i < count; ++i) std::erase(to[i]->after, from[i]);
   return result(cudaSuccess);
 }
@@ -178,14 +178,14 @@ cudaError_t hand_out(const std::vector<Node*>& found, cudaGraphNode_t* nodes, si
 }  // namespace
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
   std::vector<Node*> found;
   for (const auto& node : graph->nodes) found.push_back(node.get());
   return hand_out(found, nodes, count);
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
   std::vector<Node*> found;
   for (const auto& node : graph->nodes) {
     if (node->after.empty()) found.push_back(node.get());
@@ -195,7 +195,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
 
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                               size_t* count) {
-  if (!graph) return result(cudaErrorInvalidValue);
+  if (!is_graph(graph)) return result(cudaErrorInvalidValue);
   std::vector<Node*> begins, ends;
   for (const auto& node : graph->nodes) {
     for (Node* after : node->after) {

@@ -53,7 +53,7 @@ cudaError_t run(const std::vector<CUgraphExec_st::Step>& steps, cudaStream_t str
 cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
                 Work work) {
   if (work.wrong) return result(work.wrong);
-  if (!out || !graph || (count && !after)) return result(cudaErrorInvalidValue);
+  if (!out || !is_graph(graph) || (count && !after)) return result(cudaErrorInvalidValue);
   std::vector<Node*> nodes(after, after + count);
   for (const Node* node : nodes) {
     if (!node || node->graph != graph) return result(cudaErrorInvalidValue);

@@ -11,6 +11,10 @@ namespace simt::graphs {
 
 using Node = CUgraphNode_st;
 
+// Has it been made, and not destroyed?
+inline bool is_graph(cudaGraph_t graph) { return Handles<CUgraph_st>::is_live(graph); }
+inline bool is_exec(cudaGraphExec_t exec) { return Handles<CUgraphExec_st>::is_live(exec); }
+
 // Where a launch goes that is on its way into a node: see Config::to_node.
 extern thread_local Work* target;
 

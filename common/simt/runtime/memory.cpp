@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/program_image.h"
+#include "check/device_variables.h"
 #include "check/stream_order.h"
 #include "check/system_atomics.h"
 #include "report/api_errors.h"
@@ -223,7 +225,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   if (!attributes) return result(cudaErrorInvalidValue);
   const simt::memory::Allocation* found = live_at(pointer);
   auto* p = const_cast<void*>(pointer);
-  if (!found) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  if (!found && simt::engine::is_managed(address)) {
+    *attributes = {cudaMemoryTypeManaged, 0, p, p};
+  } else if (!found && simt::device_variables::is_on_device(address)) {
+    *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};
+  } else if (!found) {
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, p};
   } else if (found->kind == Kind::device) {
     *attributes = {cudaMemoryTypeDevice, 0, p, nullptr};

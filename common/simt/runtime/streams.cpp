@@ -144,9 +144,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  if (!event) return result(cudaErrorInvalidValue);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  constexpr unsigned kAll = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+  if (!event || (flags & ~kAll)) return result(cudaErrorInvalidValue);
+  // One that other processes see has no time.
+  if ((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming))
+    return result(cudaErrorInvalidValue);
   *event = simt::Handles<CUevent_st>::add(new CUevent_st);
+  (*event)->flags = flags;
   return result(cudaSuccess);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -196,6 +201,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
+  if ((begin->flags | end->flags) & cudaEventDisableTiming)
+    return result(cudaErrorInvalidResourceHandle);
   if (!stream_order::is_done(end->position)) tell_of_early_time();
   stream_order::host_waits(end->position);
   *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();

@@ -902,3 +902,42 @@ __global__ void k(int* p, S s) { static __device__ int c; c = *p; *p = c + s.wei
 //- alone limits of cuda::std: accepted
 #include <cuda/std/limits>
 __global__ void k(int* p) { *p = cuda::std::numeric_limits<int>::lowest() + cuda::std::numeric_limits<short>::max(); }
+//- shared variable of a host function: refused 1:38 a __shared__ variable cannot stand in a function of the host: declare it in a kernel or in a __device__ function
+void tile_on_the_host() { __shared__ int tile[3]; tile[0] = 1; }
+//- shared variables of functions of the device: accepted
+__device__ int f(); int f() { __shared__ int tile[3]; tile[0] = 1; return tile[0]; }
+struct S { __device__ int get() const; }; int S::get() const { __shared__ int tile[3]; tile[0] = 1; return tile[0]; }
+__global__ void k(int* p) { auto inner = [=] { __shared__ int tile[3]; tile[0] = 1; return tile[0]; }; *p = inner(); }
+//- device variable that is thread_local: refused 1:1 a __device__ variable cannot be thread_local: take that word away, as all threads share the variable
+thread_local __device__ int count;
+//- constant written in a kernel: refused 2:23 the __constant__ variable 'limit' cannot be changed in device code: set it on the host with cudaMemcpyToSymbol(), or declare it __device__
+__constant__ int limit;
+__global__ void k() { limit = 3; }
+//- constants read, copied and hidden: accepted
+__constant__ float taps[4]; struct Setup { int width, height; }; __constant__ Setup setup;
+__device__ void f(float x) { taps[threadIdx.x] += x; setup.width = 3; }
+__device__ void g(Setup* x, Setup y) { setup = *x; setup = y; setup = Setup{1, 2}; }
+__constant__ int limit; __constant__ int* target;
+__global__ void k(int* p) { int copy = limit; copy += limit; *p = copy; *target = limit; }
+__global__ void q(int* p) { int limit = 1; limit = *p; *p = limit; }
+//- operator as a kernel: refused 1:30 an operator cannot be a kernel: give the kernel a name
+struct X {}; __global__ void operator+(X, X) {}
+//- kernel with an initializer_list: refused 1:24 the kernel 'k' cannot take a parameter of type 'initializer_list': pass a pointer to device memory and a length
+__global__ void k(std::initializer_list<int> l, int* p) { *p = l.size(); }
+//- kernel with a value by another name of its type: refused 1:51 a kernel returns void: write '__global__ void' in place of '__global__ Result', and hand results over through memory
+using Result = int; __global__ Result k(int* p) { *p = 1; return 1; }
+//- device lambda in a private function: refused 3:48 a __device__ lambda cannot stand in a private function of a class: make the function public
+template <class F> __global__ void run(F f) { f(0); }
+class Runner { int value;
+  void go() { run<<<1, 1>>>([*this] __device__ (int i) { return value + i; }); } };
+//- device lambda in a protected function: refused 4:43 a __device__ lambda cannot stand in a protected function of a class: make the function public
+template <class F> __global__ void run(F f) { f(0); }
+struct Runner { void none() {}
+ protected:
+  void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
+//- device lambdas in public functions: accepted
+template <class F> __global__ void run(F f) { f(0); }
+class Runner { int value; enum { kNone };
+ public: struct Part { void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
+  void go() { if (value) run<<<1, 1>>>([*this] __device__ (int i) { return i; }); } };
+void host() { run<<<1, 1>>>([] __device__ (int i) { return i; }); }
