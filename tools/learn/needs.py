@@ -15,7 +15,7 @@ OLDEST_SITE_PYTHON = (3, 11)  # of the packages in docs/requirements.txt
 MANAGERS = {
     "apt-get": ("apt-get update", "apt-get install -y"),
     "dnf": ("dnf install -y",),
-    "pacman": ("pacman -S --needed --noconfirm",),
+    "pacman": ("pacman -Syu --needed",),  # Arch has no upgrade of a part of a system
     "zypper": ("zypper install -y",),
 }
 
@@ -151,8 +151,13 @@ def unsupported(system, processor):
     """Why the simulator cannot run on such a machine, in one line; "" if it can."""
     if system == "Linux" and processor in ("x86_64", "AMD64"):
         return ""
-    here = f"this machine is {system} on {processor}" if system != "Linux" else f"this machine has a {processor}"
-    return f"the simulator runs on Linux on x86-64 alone, under WSL too; {here}. With an NVIDIA GPU, nvcc and g++: --backend gpu"
+    if system == "Linux":
+        here = f"this machine has a processor {processor}. With an NVIDIA GPU, nvcc and g++: --backend gpu"
+    elif system == "Darwin":
+        here = f"this machine is macOS on {processor}. Use a machine with Linux on x86-64"
+    else:
+        here = f"this machine is {system} on {processor}. In Windows, run ./learn in WSL 2"
+    return "the simulator runs on Linux on x86-64 alone; " + here
 
 
 def missing(machine, *works):

@@ -21,7 +21,7 @@ def examine(machine):
     """Every row, in the order of printing."""
     rows = [
         Row("system", machine.system()),
-        Row("CPU", "{} core{}".format(machine.cores(), "" if machine.cores() == 1 else "s")),
+        cpu_row(machine),
     ]
     free = machine.free_disk()
     short = free < 2 * GIBIBYTE
@@ -44,6 +44,15 @@ def examine(machine):
     for need in needs.WORK["contributor"]:
         rows.append(need_row(machine, need, "optional"))
     return rows
+
+
+def cpu_row(machine):
+    """How many cores, and what the simulator asks of them."""
+    import platform
+
+    cores = "{} core{}".format(machine.cores(), "" if machine.cores() == 1 else "s")
+    refusal = needs.unsupported(platform.system(), platform.machine())
+    return Row("CPU", cores + ", " + platform.machine(), "missing", refusal) if refusal else Row("CPU", cores)
 
 
 def python_version():
