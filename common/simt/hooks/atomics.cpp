@@ -19,7 +19,8 @@ void Hooks::mark_same_address(bool same_value) {
 }
 
 // How the hardware does the next atomic operation of the lane.
-void Hooks::note_unit(Warp& warp, int lane, SharedUnit unit, Merge merge) {
+[[gnu::always_inline]] inline void Hooks::note_unit(Warp& warp, int lane, SharedUnit unit,
+                                                    Merge merge) {
   const uint32_t self = 1u << lane;
   const bool unused = warp.atomics.unused & self, same_value = warp.atomics.same_value & self;
   if (!(warp.atomics.same_address & self)) merge = Merge::never;
@@ -39,9 +40,10 @@ void Hooks::note_unit(Warp& warp, int lane, SharedUnit unit, Merge merge) {
 
 // An atomic operation of CUDA's. In a block that is counted it is carried out when the lane's turn comes to go on, so
 // that the lane goes on in the kernel.
-uint64_t Hooks::update(detail::AtomicOp op, detail::AtomicType type, void* pointer, uint64_t value,
-                       uint64_t compare, unsigned size, SharedUnit unit, Merge merge,
-                       const void* pc) {
+[[gnu::always_inline]] inline uint64_t Hooks::update(detail::AtomicOp op, detail::AtomicType type,
+                                                     void* pointer, uint64_t value,
+                                                     uint64_t compare, unsigned size,
+                                                     SharedUnit unit, Merge merge, const void* pc) {
   Worker* worker = running;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (!worker || !worker->traced_ || is_on_stack(address) || is_extent(address)) {
