@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -110,6 +111,7 @@ Location locate_in(uint64_t address) {
 
 // As C++ spells it, or as it is where it is no name of C++.
 std::string demangled(const char* symbol) {
+  if (std::strncmp(symbol, "_Z", 2) != 0) return symbol;  // `c` would be the type char
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);

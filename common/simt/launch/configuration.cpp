@@ -29,7 +29,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
   }
   if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) {
     why += " is illegal: a grid has at most 2147483647 blocks along x, and 65535 along y and z";
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidValue;
   }
   const uint64_t threads = uint64_t{b.x} * b.y * b.z;
   if (const unsigned most = kernels::find(config.kernel).most_threads; threads > most) {

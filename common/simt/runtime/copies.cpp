@@ -353,12 +353,30 @@ static bool is_of_host(const void* symbol) {
       "' is a variable of the host: one of the device is declared with __constant__ or __device__");
   return true;
 }
+// A constant may lie before the variables.
+static bool may_be_symbol(const void* symbol) {
+  const simt::engine::ProgramImage& program = simt::engine::program_image();
+  const auto address = reinterpret_cast<uint64_t>(symbol);
+  return address >= program.first && address < program.data_end;
+}
+// Does the copy stay in the variable? Behind it may be another.
+static bool is_inside(const void* symbol, size_t size, size_t offset) {
+  const simt::symbols::Variable* variable =
+      simt::symbols::find_variable(reinterpret_cast<uint64_t>(symbol));
+  if (!variable) return true;
+  const size_t holds = variable->end - reinterpret_cast<uint64_t>(symbol);
+  if (offset <= holds && size <= holds - offset) return true;
+  explain(std::to_string(size) + " bytes behind the first " + std::to_string(offset) +
+          " reach past the end of the " + std::to_string(holds) + " bytes of " + variable->name);
+  return false;
+}
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
   const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
   if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
+  if (offset && !is_inside(symbol, size, offset)) return result(cudaErrorInvalidValue);
   const simt::device_variables::ByName by_name;
   return copy_rows(static_cast<char*>(const_cast<void*>(symbol)) + offset, size, from, size, size,
                    1, cudaMemcpyDefault);
@@ -367,12 +385,9 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
                                  cudaMemcpyKind kind) {
   const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyHostToDevice) return result(cudaErrorInvalidMemcpyDirection);
-  const simt::engine::ProgramImage& program = simt::engine::program_image();
-  const auto address =
-      reinterpret_cast<uint64_t>(symbol);  // of a constant, it may lie before the variables
-  if (address < program.first || address >= program.data_end)
-    return no_symbol("cudaMemcpyFromSymbol");
+  if (!may_be_symbol(symbol)) return no_symbol("cudaMemcpyFromSymbol");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
+  if (offset && !is_inside(symbol, size, offset)) return result(cudaErrorInvalidValue);
   const simt::device_variables::ByName by_name;
   return copy_rows(to, size, static_cast<const char*>(symbol) + offset, size, size, 1,
                    cudaMemcpyDefault);
@@ -388,6 +403,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size,
                  [=] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  if (!pointer) return result(cudaErrorInvalidValue);
+  if (!may_be_symbol(symbol)) return no_symbol("cudaGetSymbolAddress");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
   simt::device_variables::note_known(reinterpret_cast<uint64_t>(symbol));
   *pointer = const_cast<void*>(symbol);

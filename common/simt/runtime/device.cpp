@@ -22,6 +22,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  if (!device) return result(cudaErrorInvalidValue);
   *device = 0;
   return result(cudaSuccess);
 }
@@ -179,11 +180,13 @@ std::map<cudaLimit, size_t>& limits() {
 }
 cudaFuncCache cache_config = cudaFuncCachePreferNone;
 unsigned device_flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+constexpr size_t kMostLocalMemory = 512 << 10;  // bytes of a thread
 }  // namespace
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   const auto found = limits().find(limit);
   if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  if (limit == cudaLimitStackSize && value > kMostLocalMemory) return result(cudaErrorInvalidValue);
   found->second = value;
   if (limit == cudaLimitMallocHeapSize) simt::heap::set_limit(value);
   return result(cudaSuccess);
@@ -191,8 +194,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   const auto found = limits().find(limit);
-  if (!value) return result(cudaErrorInvalidValue);
-  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  if (!value || found == limits().end()) return result(cudaErrorInvalidValue);
   *value = found->second;
   return result(cudaSuccess);
 }
@@ -242,7 +244,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = 0;
   return result(cudaSuccess);
 }
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return result(cudaErrorInvalidDevice); }
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return result(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
+}
 cudaError_t cudaDeviceDisablePeerAccess(int) { return result(cudaErrorPeerAccessNotEnabled); }
 cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
   return result(cudaErrorInvalidDevice);

@@ -77,12 +77,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
     if (other != stream) other->last.clear();
   }
   stream->last.clear();
-  if (!joined) {
+  if (!joined || capture->is_invalid) {
     if (!capture->is_given) {
       simt::Handles<CUgraph_st>::remove(capture->graph);
       delete capture->graph;
     }
-    return result(cudaErrorStreamCaptureUnjoined);
+    return result(joined ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined);
   }
   *graph = capture->graph;
   return result(cudaSuccess);

@@ -97,11 +97,18 @@ cudaError_t cudaFree(void* pointer) {
   return release_when_idle(pointer, Kind::device, SIMT_CALLER);
 }
 
-cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned) {
+// All that cudaHostAlloc and its like can be asked for: portable, mapped, write-combined.
+static bool are_pinned_flags(unsigned flags) {
+  return !(flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined));
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned flags) {
+  if (!are_pinned_flags(flags)) return result(cudaErrorInvalidValue);
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
-cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
+cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
+  if (!are_pinned_flags(flags)) return result(cudaErrorInvalidValue);
   return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
@@ -117,7 +124,11 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
   return result(cudaSuccess);
 }
 
-cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+    explain("its flags are cudaMemAttachGlobal or cudaMemAttachHost");
+    return result(cudaErrorInvalidValue);
+  }
   return allocate(pointer, Kind::managed, size, SIMT_CALLER);
 }
 
@@ -128,8 +139,10 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return result(cudaSuccess);
 }
 
-cudaError_t cudaHostRegister(void* host, size_t size, unsigned) {
-  if (!host || !size) return result(cudaErrorInvalidValue);
+cudaError_t cudaHostRegister(void* host, size_t size, unsigned flags) {
+  constexpr unsigned kFlags = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                              cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+  if (!host || !size || (flags & ~kFlags)) return result(cudaErrorInvalidValue);
   if (cudaError_t error = simt::device::sticky_error()) return error;
   const auto base = reinterpret_cast<uint64_t>(host);
   if (simt::memory::in_device_arena(base)) return result(cudaErrorInvalidValue);
@@ -215,9 +228,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  if (!free || !total) return result(cudaErrorInvalidValue);
-  *free = simt::memory::free_bytes();
-  *total = simt::memory::total_bytes();
+  if (free) *free = simt::memory::free_bytes();
+  if (total) *total = simt::memory::total_bytes();
   return result(cudaSuccess);
 }
 

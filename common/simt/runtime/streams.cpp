@@ -97,8 +97,9 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
   stream_order::host_waits_for_stream(stream);
-  return result(simt::graphs::is_capturing(stream) ? cudaErrorStreamCaptureUnsupported
-                                                   : cudaSuccess);
+  if (!simt::graphs::is_capturing(stream)) return result(cudaSuccess);
+  simt::graphs::ordinary(stream)->capture->is_invalid = true;
+  return result(cudaErrorStreamCaptureUnsupported);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 
@@ -198,7 +199,8 @@ static void tell_of_early_time() {
   simt::device::report(std::move(f));
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  if (!milliseconds || !is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
+  if (!milliseconds) return result(cudaErrorInvalidValue);
+  if (!is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
     return result(cudaErrorInvalidResourceHandle);
   }
   if ((begin->flags | end->flags) & cudaEventDisableTiming)

@@ -53,7 +53,8 @@ namespace simt::graphs {
 // A capture that is under way, and the streams that take part in it.
 struct Capture {
   CUgraph_st* graph = nullptr;
-  bool is_given = false;  // the graph was there before
+  bool is_given = false;    // the graph was there before
+  bool is_invalid = false;  // a call has asked for what a capture does not allow
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
   unsigned long long id = 0;

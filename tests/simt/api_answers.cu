@@ -1,0 +1,253 @@
+// What the runtime answers to wrong calls, a line for each. test_api_answers.py holds it to what an H200 answered.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+// What stands in an answer is the call as it is written here.
+__global__ void k() {}
+__global__ void kp(int* p) { p[threadIdx.x] = 1; }
+__global__ void __launch_bounds__(64) kb() {}
+__global__ void ks() {
+  extern __shared__ int s[];
+  s[threadIdx.x] = 1;
+}
+__global__ void big(int* p) {
+  __shared__ int a[12000];
+  a[threadIdx.x] = 1;
+  p[0] = a[0];
+}
+__constant__ int c[4];
+__device__ int dv[8];
+
+static void say(const char* what, cudaError_t e) {
+  cudaError_t l = cudaGetLastError();
+  std::printf("%-28s %s last %s\n", what, cudaGetErrorName(e), cudaGetErrorName(l));
+}
+static void launch(const char* what) {
+  cudaError_t l = cudaGetLastError();
+  cudaError_t s = cudaDeviceSynchronize();
+  std::printf("%-28s launch %s sync %s\n", what, cudaGetErrorName(l), cudaGetErrorName(s));
+  cudaGetLastError();
+}
+#define S(call) say(#call, call)
+
+int main() {
+  setvbuf(stdout, nullptr, _IONBF, 0);
+  cudaFree(nullptr);
+  int *d, *q = nullptr;
+  int h[64] = {};
+  S(cudaMalloc(&d, 4096));
+  k<<<0, 1>>>();
+  launch("grid 0");
+  k<<<1, 0>>>();
+  launch("block 0");
+  k<<<1, dim3(1, 0, 1)>>>();
+  launch("block y 0");
+  k<<<dim3(1, 1, 0), 1>>>();
+  launch("grid z 0");
+  k<<<1, 1025>>>();
+  launch("block 1025");
+  k<<<1, dim3(1, 1, 65)>>>();
+  launch("block z 65");
+  k<<<1, dim3(1, 1025, 1)>>>();
+  launch("block y 1025");
+  k<<<dim3(1, 65536), 1>>>();
+  launch("grid y 65536");
+  k<<<dim3(1, 1, 65536), 1>>>();
+  launch("grid z 65536");
+  k<<<2147483648u, 1>>>();
+  launch("grid x 2^31");
+  k<<<-1, 1>>>();
+  launch("grid -1");
+  k<<<1, -1>>>();
+  launch("block -1");
+  kb<<<1, 65>>>();
+  launch("bounds 64, 65 threads");
+  ks<<<1, 32, 49153>>>();
+  launch("shared 48 K + 1");
+  ks<<<1, 32, 300000>>>();
+  launch("shared 300000");
+  ks<<<1, 32, (size_t)-1>>>();
+  launch("shared -1");
+  big<<<1, 32, 4000>>>(d);
+  launch("static + dynamic > 48 K");
+  S(cudaFuncSetAttribute(ks, cudaFuncAttributeMaxDynamicSharedMemorySize, 232448));
+  S(cudaFuncSetAttribute(ks, cudaFuncAttributeMaxDynamicSharedMemorySize, 232449));
+  S(cudaFuncSetAttribute(ks, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
+  ks<<<1, 32, 232448>>>();
+  launch("shared 227 K asked");
+  ks<<<1, 32, 232449>>>();
+  launch("shared 227 K + 1");
+  S(cudaMalloc(&q, 0));
+  std::printf("malloc 0: %s\n", q ? "pointer" : "null");
+  S(cudaMalloc((void**)nullptr, 4));
+  S(cudaMalloc(&q, (size_t)1 << 50));
+  S(cudaMalloc(&q, (size_t)-1));
+  S(cudaFree(nullptr));
+  S(cudaFree(h));
+  S(cudaFree(d + 1));
+  S(cudaMalloc(&q, 64));
+  S(cudaFree(q));
+  S(cudaFree(q));
+  S(cudaFreeHost(nullptr));
+  S(cudaFreeHost(h));
+  S(cudaFreeHost(d));
+  S(cudaMemcpy(d, h, 4097, cudaMemcpyHostToDevice));
+  S(cudaMemcpy(nullptr, h, 4, cudaMemcpyHostToDevice));
+  S(cudaMemcpy(d, nullptr, 4, cudaMemcpyHostToDevice));
+  S(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+  S(cudaMemcpy(d, h, 4, (cudaMemcpyKind)7));
+  S(cudaMemcpy(d, h, 4, cudaMemcpyDeviceToHost));
+  S(cudaMemcpy(h, d, 4, cudaMemcpyHostToDevice));
+  S(cudaMemcpy(d, h, 4, cudaMemcpyDeviceToDevice));
+  S(cudaMemcpy(d, h, 4, cudaMemcpyDefault));
+  S(cudaMemcpy(d, d + 64, 64, cudaMemcpyHostToHost));
+  S(cudaMemset(d, 0, 4097));
+  S(cudaMemset(h, 0, 4));
+  S(cudaMemset(nullptr, 0, 4));
+  S(cudaMemset(nullptr, 0, 0));
+  S(cudaMemset(d, 1000, 4));
+  S(cudaMemcpy2D(d, 4, h, 8, 8, 2, cudaMemcpyHostToDevice));
+  S(cudaMemcpy2D(d, 8, h, 4, 8, 2, cudaMemcpyHostToDevice));
+  S(cudaMemcpy2D(d, 8, h, 8, 0, 2, cudaMemcpyHostToDevice));
+  S(cudaMemcpyToSymbol(c, h, 17));
+  S(cudaMemcpyToSymbol(c, h, 4, 16));
+  S(cudaMemcpyToSymbol(c, h, 16));
+  S(cudaMemcpyFromSymbol(h, dv, 33));
+  S(cudaMemcpyToSymbol((const void*)h, h, 4));
+  void* sp;
+  size_t ss;
+  S(cudaGetSymbolAddress(&sp, dv));
+  S(cudaGetSymbolSize(&ss, c));
+  S(cudaGetSymbolAddress(&sp, (const void*)h));
+  S(cudaSetDevice(-1));
+  S(cudaSetDevice(7));
+  S(cudaGetDevice(nullptr));
+  S(cudaGetDeviceCount(nullptr));
+  cudaDeviceProp p;
+  S(cudaGetDeviceProperties(&p, 9));
+  int v;
+  S(cudaDeviceGetAttribute(&v, (cudaDeviceAttr)9999, 0));
+  S(cudaDeviceGetAttribute(&v, cudaDevAttrWarpSize, 5));
+  S(cudaDeviceGetAttribute(nullptr, cudaDevAttrWarpSize, 0));
+  cudaStream_t s;
+  S(cudaStreamCreate(&s));
+  S(cudaStreamCreate(nullptr));
+  S(cudaStreamDestroy(s));
+  S(cudaStreamDestroy(nullptr));
+  S(cudaStreamCreateWithFlags(&s, 9));
+  S(cudaStreamCreateWithPriority(&s, 0, 100));
+  S(cudaStreamSynchronize(nullptr));
+  S(cudaStreamQuery(nullptr));
+  S(cudaStreamWaitEvent(nullptr, nullptr, 0));
+  cudaEvent_t a, b;
+  S(cudaEventCreate(nullptr));
+  S(cudaEventCreate(&a));
+  S(cudaEventCreate(&b));
+  float ms;
+  S(cudaEventElapsedTime(&ms, a, b));
+  S(cudaEventRecord(a));
+  S(cudaEventElapsedTime(&ms, a, b));
+  S(cudaEventRecord(nullptr));
+  S(cudaEventSynchronize(nullptr));
+  S(cudaEventQuery(b));
+  S(cudaEventSynchronize(b));
+  S(cudaEventRecord(b));
+  S(cudaEventSynchronize(b));
+  S(cudaEventElapsedTime(nullptr, a, b));
+  S(cudaEventElapsedTime(&ms, a, nullptr));
+  cudaEvent_t nt;
+  S(cudaEventCreateWithFlags(&nt, cudaEventDisableTiming));
+  S(cudaEventRecord(nt));
+  S(cudaEventElapsedTime(&ms, a, nt));
+  S(cudaEventCreateWithFlags(&nt, 99));
+  S(cudaEventDestroy(nullptr));
+  S(cudaEventDestroy(a));
+  void* hp;
+  S(cudaMallocHost(&hp, 0));
+  S(cudaMallocHost(nullptr, 4));
+  S(cudaHostAlloc(&hp, 64, 77));
+  S(cudaHostAlloc(&hp, 64, cudaHostAllocMapped));
+  void* dp;
+  S(cudaHostGetDevicePointer(&dp, hp, 0));
+  S(cudaHostGetDevicePointer(&dp, h, 0));
+  S(cudaHostGetDevicePointer(&dp, hp, 1));
+  char* page = (char*)aligned_alloc(4096, 8192);
+  S(cudaHostRegister(page, 8192, 0));
+  S(cudaHostRegister(page, 8192, 0));
+  S(cudaHostUnregister(page));
+  S(cudaHostUnregister(page));
+  S(cudaHostRegister(page, 0, 0));
+  S(cudaHostRegister(nullptr, 8, 0));
+  S(cudaHostRegister(page, 8192, 99));
+  S(cudaMallocManaged(&q, 0));
+  S(cudaMallocManaged(&q, 64, 9));
+  S(cudaMallocManaged((int**)nullptr, 64));
+  size_t pitch;
+  S(cudaMallocPitch(&q, &pitch, 0, 4));
+  S(cudaMallocPitch(&q, &pitch, 100, 4));
+  std::printf("pitch of 100: %zu\n", pitch);
+  cudaPointerAttributes at;
+  S(cudaPointerGetAttributes(&at, h));
+  std::printf("type of host %d\n", at.type);
+  S(cudaPointerGetAttributes(&at, nullptr));
+  S(cudaPointerGetAttributes(&at, d));
+  std::printf("type of device %d\n", at.type);
+  cudaFuncAttributes fa;
+  S(cudaFuncGetAttributes(&fa, (const void*)h));
+  S(cudaFuncGetAttributes(&fa, (const void*)k));
+  S(cudaFuncGetAttributes(nullptr, (const void*)k));
+  S(cudaLaunchKernel((const void*)h, 1, 1, nullptr, 0, nullptr));
+  S(cudaLaunchKernel(nullptr, 1, 1, nullptr, 0, nullptr));
+  S(cudaLaunchKernel((const void*)k, 0, 1, nullptr, 0, nullptr));
+  S(cudaLaunchKernel((const void*)k, 1, 2000, nullptr, 0, nullptr));
+  void* args[] = {&d};
+  S(cudaLaunchCooperativeKernel((const void*)kp, 100000, 32, args, 0, nullptr));
+  S(cudaLaunchCooperativeKernel((const void*)kp, 2, 32, args, 0, nullptr));
+  int nb;
+  S(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb, k, 0, 0));
+  S(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb, k, 2000, 0));
+  std::printf("blocks of 2000: %d\n", nb);
+  S(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb, k, 256, 0));
+  std::printf("blocks of 256: %d\n", nb);
+  S(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+  S(cudaDeviceSetLimit(cudaLimitStackSize, 1 << 30));
+  S(cudaDeviceGetLimit(nullptr, cudaLimitStackSize));
+  size_t lim;
+  S(cudaDeviceGetLimit(&lim, (cudaLimit)99));
+  S(cudaDeviceEnablePeerAccess(0, 0));
+  S(cudaDeviceCanAccessPeer(&v, 0, 0));
+  S(cudaDeviceCanAccessPeer(&v, 0, 3));
+  S(cudaMemGetInfo(nullptr, nullptr));
+  S(cudaMallocAsync(&q, 64, nullptr));
+  S(cudaFreeAsync(q, nullptr));
+  S(cudaFreeAsync(nullptr, nullptr));
+  S(cudaFreeAsync(h, nullptr));
+  S(cudaDeviceSynchronize());
+  S(cudaMemPrefetchAsync(d, 64, {cudaMemLocationTypeDevice, 0}, 0, nullptr));
+  S(cudaMemAdvise(d, 64, cudaMemAdviseSetReadMostly, {cudaMemLocationTypeDevice, 0}));
+  cudaStreamCaptureStatus cs;
+  S(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal));
+  cudaGraph_t g;
+  S(cudaStreamEndCapture(nullptr, &g));
+  S(cudaStreamCreate(&s));
+  S(cudaStreamEndCapture(s, &g));
+  S(cudaStreamIsCapturing(s, &cs));
+  S(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  S(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  S(cudaStreamSynchronize(s));
+  S(cudaStreamEndCapture(s, &g));
+  S(cudaGraphCreate(&g, 1));
+  S(cudaGraphCreate(nullptr, 0));
+  cudaGraphExec_t ge;
+  S(cudaGraphCreate(&g, 0));
+  S(cudaGraphInstantiate(&ge, g, 0));
+  S(cudaGraphLaunch(ge, s));
+  S(cudaGraphExecDestroy(ge));
+  S(cudaGraphDestroy(g));
+  S(cudaPeekAtLastError());
+  std::printf("%s | %s\n", cudaGetErrorString((cudaError_t)12345),
+              cudaGetErrorName((cudaError_t)12345));
+  S(cudaDeviceReset());
+}
