@@ -75,11 +75,36 @@ void write_past_end() {
   fill<<<1, 96>>>(memory, 96);
 }
 
+// A program that copies data to the device and lets a kernel compute: what does it take back?
+enum class Back { nothing, before, result, text };
+void compute(Back back) {
+  int* memory = allocate();
+  std::vector<int> host(64, 1);
+  cudaMemcpy(memory, host.data(), kBytes, cudaMemcpyHostToDevice);
+  if (back == Back::before) cudaMemcpy(host.data(), memory, kBytes, cudaMemcpyDeviceToHost);
+  fill<<<1, 64>>>(memory, 64);
+  if (back == Back::result) cudaMemcpy(host.data(), memory, kBytes, cudaMemcpyDeviceToHost);
+  if (back == Back::text) say<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  cudaFree(memory);
+}
+
 int run(std::string_view how) {
   if (how == "frees") {
     int* memory = allocate();
     fill<<<1, 64>>>(memory, 64);
     cudaFree(memory);
+  } else if (how == "forgets_result") {
+    compute(Back::nothing);
+  } else if (how == "forgets_result_and_fails") {
+    compute(Back::nothing);
+    return 3;
+  } else if (how == "copies_too_early") {
+    compute(Back::before);
+  } else if (how == "copies_result") {
+    compute(Back::result);
+  } else if (how == "prints_result") {
+    compute(Back::text);
   } else if (how == "leaks") {
     allocate();
   } else if (how == "leaks_three_times") {

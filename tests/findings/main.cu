@@ -1,5 +1,6 @@
 // Runs programs in their faulty or their corrected variant.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string_view>
 
@@ -41,8 +42,11 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "planted: no program is called %s; --list names them\n", argv[i]);
       return 2;
     }
+    const auto begin = std::chrono::steady_clock::now();  // many copy no result back: see endings.cu
     program->run(what == "correct");
-    std::printf("%s: %s\n", program->name, cudaGetErrorString(cudaDeviceSynchronize()));
+    const char* const error = cudaGetErrorString(cudaDeviceSynchronize());
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    std::printf("%s: %s, %.3f s\n", program->name, error, time.count());
   }
   cudaDeviceReset();  // here compute-sanitizer looks for leaks
 }

@@ -13,6 +13,11 @@ FOUND = 86  # the exit code of a program with errors
 # How the program ends -> its exit code, what the trace holds, what is said at last.
 ENDINGS = {
     "frees": (0, [], ""),
+    "forgets_result": (0, ["unread-result warning"], "1 warning"),
+    "forgets_result_and_fails": (3, ["unread-result warning"], "1 warning"),
+    "copies_too_early": (0, ["unread-result warning"], "1 warning"),
+    "copies_result": (0, [], ""),
+    "prints_result": (0, [], ""),
     "leaks": (0, ["leak warning"], "1 warning"),
     "leaks_three_times": (0, ["leak warning"], "1 warning"),
     "leaks_at_six_places": (0, ["leak warning"] * 5, "5 warnings"),

@@ -192,6 +192,37 @@ void rows_back_as_one_piece(bool fixed) {
   cudaFree(matrix);
 }
 
+__global__ void set_ones(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 1;
+}
+
+// A number of blocks that is rounded down; in memory that both sides share.
+void managed_rest_read(bool fixed) {
+  constexpr int n = 100;
+  int* ones = nullptr;
+  cudaMallocManaged(&ones, n * sizeof(int));
+  set_ones<<<fixed ? (n + 31) / 32 : n / 32, 32>>>(ones, n);
+  cudaDeviceSynchronize();
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += ones[i];  // fault: managed_rest_read
+  total = sum;
+  cudaFree(ones);
+}
+
+// Nothing is wrong where the host has set the array.
+void managed_rest_cleared(bool fixed) {
+  constexpr int n = 100;
+  int* ones = nullptr;
+  cudaMallocManaged(&ones, n * sizeof(int));
+  if (fixed) cudaMemset(ones, 0, n * sizeof(int));
+  if (!fixed) std::fill(ones, ones + n, 0);
+  set_ones<<<1, 32>>>(ones, 32);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < n; ++i) total = total + ones[i];
+  cudaFree(ones);
+}
+
 }  // namespace
 
 const std::vector<Planted> kUninitialized = {
@@ -205,6 +236,8 @@ const std::vector<Planted> kUninitialized = {
     {"quarter_of_the_result", "none", quarter_of_the_result, false},
     {"rows_as_one_piece", "uninitialized-global", rows_as_one_piece, false},
     {"rows_back_as_one_piece", "uninitialized-global", rows_back_as_one_piece, false},
+    {"managed_rest_read", "uninitialized-global", managed_rest_read, false},
+    {"managed_rest_cleared", "none", managed_rest_cleared, false},
     {"constant_not_copied", "uninitialized-constant", constant_not_copied, false},
     {"constant_by_elements", "uninitialized-constant", constant_by_elements, false},
 };

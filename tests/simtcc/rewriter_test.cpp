@@ -411,8 +411,9 @@ std::string squeezed(const std::string& text) {
 }
 
 void expect_shared(const std::string& declaration, const std::string& expected) {
-  EXPECT_EQ(squeezed(rewritten("void f() {\n" + declaration + "\n}\n")),
-            squeezed("void f() {\n" + expected + "\n}\n"));
+  const std::string ahead = "__device__ void f();\n";
+  EXPECT_EQ(squeezed(rewritten(ahead + "void f() {\n" + declaration + "\n}\n")),
+            squeezed(rewritten(ahead) + "void f() {\n" + expected + "\n}\n"));
 }
 
 TEST(Shared, Scalars) {
@@ -503,9 +504,8 @@ TEST(Shared, AtNamespaceScope) {
 }
 
 TEST(Shared, OnSeveralLines) {
-  EXPECT_EQ(squeezed(rewritten("void f() {\n__shared__\n float\n a[4],\n b;\n}\n")),
-            squeezed("void f() {\nstatic thread_local \n float\n a[4]{},\n b{};" + checks("a") +
-                     checks("b") + "\n}\n"));
+  expect_shared("__shared__\n float\n a[4],\n b;",
+                "static thread_local \n float\n a[4]{},\n b{};" + checks("a") + checks("b"));
 }
 
 TEST(Shared, SizedExternIsAStaticDefinition) {  // as nvcc treats it
@@ -518,9 +518,9 @@ TEST(Shared, NoInitialiser) {
       "test.cu:2: error: simt: a __shared__ variable cannot have an initialiser: each block finds "
       "its "
       "shared memory uninitialised";
-  EXPECT_EQ(complaint("void f() {\n__shared__ int n = 5;\n}"), expected);
-  EXPECT_EQ(complaint("void f() {\n__shared__ int n{5};\n}"), expected);
-  EXPECT_EQ(complaint("void f() {\n__shared__ int a[2] = {1, 2}, b;\n}"), expected);
+  EXPECT_EQ(complaint("__device__ void f() {\n__shared__ int n = 5;\n}"), expected);
+  EXPECT_EQ(complaint("__device__ void f() {\n__shared__ int n{5};\n}"), expected);
+  EXPECT_EQ(complaint("__device__ void f() {\n__shared__ int a[2] = {1, 2}, b;\n}"), expected);
 }
 
 TEST(Shared, OnlyTheWord) {
@@ -802,10 +802,12 @@ TEST(NotSimulated, SurfacesAndTheirLike) {
             "test.cu:1: error: simt: texture references (texture<...>) ended with CUDA 12: make a "
             "cudaTextureObject_t with cudaCreateTextureObject(); they are not simulated");
   expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
-  EXPECT_EQ(
-      complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
-      "test.cu:1: error: simt: warp functions without a mask (__shfl_down) are not simulated: "
-      "write the one with _sync behind its name, and a mask first");
+  EXPECT_EQ(complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
+            "test.cu:1: error: simt: warp functions without a mask, which ended with Volta, "
+            "(__shfl_down) "
+            "are not simulated: write the one with _sync behind its name, and the mask 0xffffffff "
+            "first if "
+            "all lanes call it");
   expect_unchanged("struct texture {}; int __allocate, cudaIp;");
   for (const char* name : {"cublasZgemm", "cublasHgemmStridedBatched", "cublasDotEx",
                            "cublasIcamax", "cublasDtrsm", "cublasLtMatmul"}) {

@@ -35,7 +35,7 @@ void for_each_name(F&& f) {
 std::map<std::string_view, Side> read_names() {
   std::map<std::string_view, Side> names;
   for_each_name([&names](std::string_view word) {
-    if (word[0] == 'c') return;
+    if (word[0] == 'c' || word[0] == 't') return;
     const Side side = word[0] == 'd' ? Side::device : word[0] == 'f' ? Side::function : Side::host;
     const auto [it, is_new] = names.try_emplace(word.substr(1), side);
     if (!is_new && it->second != side) it->second = Side::unknown;  // in different sources

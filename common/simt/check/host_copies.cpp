@@ -18,6 +18,7 @@
 #include "memory/shadow.h"
 #include "report/api_errors.h"
 #include "report/log.h"
+#include "report/unread_results.h"
 
 namespace simt::host_copies {
 
@@ -197,6 +198,14 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
     elements = ", which are " + plural(bytes / size, "element") + " of " + plural(size, "byte") +
                ", the first at index " + std::to_string((first - found->base) / size);
   }
+  const std::string failed = device::untold_launch();
+  // All of it: at the time of the copy nobody had written there, and now somebody has.
+  bool is_before_kernel = found && bytes > 0;
+  if (is_before_kernel && !found->written) {
+    engine::shadow::for_each_unwritten(first, bytes,
+                                       [&](uint64_t, uint64_t) { is_before_kernel = false; });
+  }
+  if (is_before_kernel) device::note_came_back();  // said once
   f.message =
       "the host reads at " + symbols::locate(pc).text() +
       " what it has copied from device memory at " + copied.text() +
@@ -206,9 +215,13 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
            ? ". Its rows of " + plural(found->row_bytes, "byte") + " begin " +
                  plural(found->pitch, "byte") +
                  " apart: copy them with cudaMemcpy2D(), which is told both."
-           : std::string(". Usual cause: a grid that is too small for the data, so that the "
-                         "last elements are not computed, or a kernel that was not "
-                         "launched."));
+       : !failed.empty() ? ". The cause: " + failed + "."
+       : is_before_kernel
+           ? std::string(". The copy was made before the kernel that has written there since: it "
+                         "belongs behind the launch.")
+           : std::string(". Usual cause: a grid that is too small for the data, so that some "
+                         "elements are not computed, a guard or an index that leaves them out, or "
+                         "a kernel that was not launched."));
   device::report(std::move(f));
 }
 

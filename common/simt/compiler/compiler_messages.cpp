@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "usual_mistakes.h"
+
 namespace simtcc {
 namespace {
 
@@ -84,11 +86,16 @@ std::vector<Group> groups_of(std::string_view said) {
 
 class Reader {
  public:
-  Reader(Origins& origins, const std::string& include, bool in_colour)
-      : origins_(origins), include_(include), in_colour_(in_colour) {}
+  Reader(Origins& origins, const std::string& include, bool in_colour,
+         const std::set<std::string>& told)
+      : origins_(origins), include_(include), in_colour_(in_colour), told_(told) {}
 
   std::string run(std::string_view said) {
-    for (Group& group : groups_of(said)) show(group);
+    std::vector<Group> groups = groups_of(said);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (i + 1 < groups.size() && is_explained(groups[i], groups[i + 1])) continue;
+      show(groups[i]);
+    }
     if (deferred_) print(*deferred_);
     return std::move(out_);
   }
@@ -99,6 +106,13 @@ class Reader {
   static bool is_ours(const std::string& text) {
     return text.find("simt::") != std::string::npos || text.find("simt_") != std::string::npos ||
            text.find("<lambda(auto") != std::string::npos;
+  }
+
+  // Does what comes next say why no function fits?
+  static bool is_explained(const Group& group, const Group& next) {
+    return group.main && next.main && group.main->line == next.main->line &&
+           group.main->text.starts_with("no matching function for call to") &&
+           next.main->text.ends_with("is not usable in a constant expression");
   }
 
   void show(Group& group) {
@@ -119,6 +133,7 @@ class Reader {
         main.column = user->column;
       }
     }
+    move_to_line_before(main);
     const bool one_sentence = reword(group);
     // What follows from an error that has been told, in terms of what simtcc has made of the launch.
     const bool follows = is_ours(main.text) ||
@@ -126,6 +141,7 @@ class Reader {
                          main.text.find("std::enable_if<false") != std::string::npos ||
                          (main.text == "simt: a kernel returns void" && dropped_line_);
     if (main.text.empty() || (follows && !said_.empty())) return;
+    if (is_told(main)) return;
     if (!said_.insert({main.file, main.line, main.text}).second) return;
     if (one_sentence) {
       print(main);
@@ -145,6 +161,43 @@ class Reader {
       if (!in_simulator(note.file) && !is_ours(note.text)) print(note);
     }
     for (const std::string& line : group.rest) out_ += line + '\n';
+  }
+
+  // Has it been said before, in other words?
+  bool is_told(const Message& main) {
+    static const std::regex uninitialized(R"('(.*)' (may be|is) used uninitialized.*)");
+    std::smatch match;
+    if (std::regex_match(main.text, match, uninitialized) && told_.contains(match[1])) return true;
+    static const std::regex later(
+        R"('(\w+)' was not declared in this scope, and no declarations.*)");
+    if (std::regex_match(main.text, match, later)) return !undeclared_.insert(match[1]).second;
+    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
+    if (std::regex_match(main.text, match, undeclared)) undeclared_.insert(match[1]);
+    if (main.text.starts_with("template argument ") && main.line == runtime_size_) return true;
+    if (main.text.starts_with("simt: the size of a __shared__ array")) runtime_size_ = main.line;
+    return false;
+  }
+
+  // What is missing at the end of a line g++ misses at the first word of the next.
+  void move_to_line_before(Message& main) {
+    static const std::regex form(R"(expected (',' or )?';' before .*)");
+    if (!std::regex_match(main.text, form) || in_simulator(main.file)) return;
+    const std::string text(origins_.line_of(main.file, main.line));
+    const int column = origins_.column(main.file, main.line, main.column);
+    if (column < 1 || static_cast<std::size_t>(column) > text.size() ||
+        text.find_first_not_of(" \t") != static_cast<std::size_t>(column) - 1)
+      return;
+    for (int above = main.line - 1; above > 0; --above) {
+      std::string before(origins_.line_of(main.file, above));
+      before.resize(std::min(before.size(), before.find("//")));
+      const std::size_t last = before.find_last_not_of(" \t\r");
+      if (last == std::string::npos) continue;
+      if (before[0] == '#' || before.find("*/") != std::string::npos) return;
+      main.line = above;
+      main.column = 0;
+      main.shown = static_cast<int>(last) + 2;
+      return;
+    }
   }
 
   // Puts what simtcc brought about into the reader's words. True if that says all.
@@ -243,6 +296,7 @@ class Reader {
           "macro of your own that looks at the returned cudaError_t";
       return true;
     }
+    if (reword_call(group)) return true;
     if (main.text == "void value not ignored as it ought to be" &&
         is_launch(main.line, main.file)) {
       kernel_launched(main);
@@ -250,6 +304,21 @@ class Reader {
       return true;
     }
     return false;
+  }
+
+  // Usual mistakes in calls and declarations of CUDA's.
+  bool reword_call(const Group& group) {
+    Message& main = const_cast<Message&>(*group.main);
+    const std::string line(origins_.line_of(main.file, main.line));
+    const std::optional<std::string> said = beginners_mistake(main.text, notes_of(group), line);
+    if (said) main.text = *said;
+    return said.has_value();
+  }
+
+  static std::vector<std::string> notes_of(const Group& group) {
+    std::vector<std::string> notes;
+    for (const Message& note : group.notes) notes.push_back(note.text);
+    return notes;
   }
 
   // The launches of a line, as the text that g++ saw has them.
@@ -311,15 +380,20 @@ class Reader {
   // The arguments of a launch do not fit its kernel.
   static std::string misfit(const Group& group, const std::string& kernel) {
     static const std::regex conversion(
-        R"(\s*no known conversion for argument (\d+) from '(.*)' to '(.*)')");
+        R"(\s*no known conversion for argument (\d+) from '(.*?)'(?: \{aka '(.*)'\})? to '(.*)')");
     static const std::regex count(R"(\s*candidate expects (\d+) arguments?, (\d+) provided)");
     std::smatch match;
     int takes = 0, has = -1;
     for (const Message& note : group.notes) {
       if (std::regex_match(note.text, match, conversion)) {
-        return "simt: argument " + std::string(match[1]) + " of the launch is '" +
-               plain_type(match[2]) + "', and the kernel" + kernel + " takes '" +
-               plain_type(match[3]) + "'";
+        const std::string type = plain_type(match[match[3].matched ? 3 : 2]);
+        const bool is_wrapped = type.starts_with("thrust::device_ptr<");
+        const bool is_vector = type.starts_with("thrust::device_vector<");
+        return "simt: argument " + std::string(match[1]) + " of the launch is '" + type +
+               "', and the kernel" + kernel + " takes '" + plain_type(match[4]) + "'" +
+               (is_wrapped  ? ": write thrust::raw_pointer_cast(...) around it"
+                : is_vector ? ": write thrust::raw_pointer_cast(v.data()) for a vector v"
+                            : "");
       }
       if (std::regex_match(note.text, match, count)) {
         takes = std::max(takes, std::stoi(match[1]));
@@ -380,6 +454,9 @@ class Reader {
   Origins& origins_;
   const std::string& include_;
   bool in_colour_;
+  const std::set<std::string>& told_;  // variables
+  std::set<std::string> undeclared_;
+  int runtime_size_ = 0;  // the line of an array
   int dropped_line_ = 0;
   int two_brackets_ = 0;             // the line of a launch
   std::optional<Message> deferred_;  // said at the end if nothing says more
@@ -390,8 +467,8 @@ class Reader {
 }  // namespace
 
 std::string readable(std::string_view said, Origins& origins, const std::string& include,
-                     bool in_colour) {
-  return Reader(origins, include, in_colour).run(said);
+                     bool in_colour, const std::set<std::string>& told) {
+  return Reader(origins, include, in_colour, told).run(said);
 }
 
 }  // namespace simtcc

@@ -99,7 +99,7 @@ inline std::string cure_of(std::string_view name) {
   };
   if (has("ostream") || has("std::cout") || has("std::cerr") || has("std::endl") || has("puts") ||
       has("putchar") || name == "fprintf" || is_c_stream(name) || has("vprintf") || has("fflush") ||
-      has("istream")) {
+      has("istream") || has("operator<<") || has("std::endl")) {
     return "use printf()";
   }
   if (has("std::vector") || has("std::list") || has("std::deque") || has("std::map") ||

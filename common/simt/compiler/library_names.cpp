@@ -25,6 +25,7 @@ std::string names_for_library(const Names& names) {
   for (const std::string_view name : names.host_variables) {
     if (names.copies_symbols && !names.variables.contains(name)) add('h', name);
   }
+  if (names.takes_times) add('t', "");
   if (text.empty()) return text;
   return "\nnamespace { [[gnu::used, gnu::section(\"simt_variables\"), gnu::aligned(1)]] const "
          "char "

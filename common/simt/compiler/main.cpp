@@ -199,7 +199,8 @@ class Driver {
       return step({options_.compiler, "-c", assembly, "-o", object});
     }
     Origins origins(source, input.path, result.edits);
-    if (const int status = compile_rewritten(command, temporary(i, ".errors"), origins))
+    if (const int status =
+            compile_rewritten(command, temporary(i, ".errors"), origins, result.uninitialized))
       return status;
     std::string code = read_file(assembly);
     std::string functions_text = read_file(dump);
@@ -251,14 +252,15 @@ class Driver {
   }
 
   // g++ speaks of a text that the reader has not written.
-  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins) const {
+  int compile_rewritten(const Command& command, const std::string& errors, Origins& origins,
+                        const std::set<std::string>& told) const {
     if (options_.verbose) std::cerr << shell_quoted(command) << '\n';
     const int status = run_process(command, errors);
     const std::string said = read_file(errors);
     if (!said.empty()) {
       const char* const no_colour = std::getenv("NO_COLOR");
       const bool in_colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour);
-      std::cerr << readable(said, origins, include_.string(), in_colour);
+      std::cerr << readable(said, origins, include_.string(), in_colour, told);
     }
     return status == 0 ? 0 : 1;
   }
@@ -321,6 +323,11 @@ class Driver {
         std::cerr << diagnostic.text() << '\n';
       }
       return 1;
+    }
+    Origins origins(source, file, result.edits);
+    for (Diagnostic warning : result.warnings) {
+      warning.column = origins.column_of_preprocessed(warning.file, warning.line, warning.column);
+      std::cerr << warning.text() << '\n';
     }
     if (options_.print_rewritten) {
       std::cout << result.text;

@@ -26,6 +26,24 @@ const std::map<std::string_view, std::string_view> kQualifiers = {
 
 bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
 
+bool speaks_of_time(std::string_view word) {
+  static const std::set<std::string_view> words = {"chrono",
+                                                   "clock",
+                                                   "clock64",
+                                                   "clock_gettime",
+                                                   "gettimeofday",
+                                                   "omp_get_wtime",
+                                                   "MPI_Wtime",
+                                                   "timespec_get",
+                                                   "cudaEventElapsedTime",
+                                                   "cudaProfilerStart",
+                                                   "nvtxRangePush",
+                                                   "nvtxRangePushA",
+                                                   "times",
+                                                   "getrusage"};
+  return words.contains(word);
+}
+
 // Walks through the source, keeps track of its scopes, and calls the rules.
 class Rewriter : private Rule {
  public:
@@ -40,6 +58,8 @@ class Rewriter : private Rule {
     Rewritten result;
     result.text = apply();
     result.diagnostics = std::move(unit_.diagnostics);
+    result.warnings = std::move(unit_.warnings);
+    result.uninitialized = std::move(unit_.uninitialized);
     result.has_inline_ptx = unit_.has_inline_ptx;
     result.names_wide_type = names_wide_type() || unit_.accesses_wide;
     result.edits = std::move(unit_.edits);
@@ -121,8 +141,10 @@ class Rewriter : private Rule {
 
   void visit(std::size_t i) {
     const Token& t = list_[i];
-    if (unit_.traced && i == unit_.head && unit_.parentheses == 0 && t.is_identifier())
-      guard_local_arrays(unit_, i);
+    if (i == unit_.head && unit_.parentheses == 0 && t.is_identifier()) {
+      if (unit_.traced) guard_local_arrays(unit_, i);
+      check_values(unit_, i);
+    }
     if (t.kind == TokenKind::punctuator) {
       if (t.is("{")) return open_scope(i);
       if (t.is("}")) return close_scope(i);
@@ -157,6 +179,9 @@ class Rewriter : private Rule {
         partner_[i] != kNone) {
       unit_.bodies.push_back({unit_.head, i, partner_[i]});
       register_kernel(unit_, unit_.head, i);
+      for (std::size_t j = unit_.head; j < i && !list_[i].in_system_header; ++j) {
+        if (is(j, "__global__")) check_results(unit_, unit_.bodies.back());
+      }
     }
     unit_.scopes.push_back(
         {kind, side, unit_.parentheses, unit_.head,
@@ -290,6 +315,7 @@ class Rewriter : private Rule {
     if (!t.in_system_header && t.text.starts_with("cudaMemcpy") &&
         t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
+    if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");
@@ -348,6 +374,7 @@ class Rewriter : private Rule {
     if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
       unit_.has_texture_template = true;
     check_vector_type(unit_, i);
+    check_call(unit_, i);
     if (const auto absent = unsupported_feature(t.text)) {
       report(t, not_simulated(std::string(absent->feature) + " (" + std::string(t.text) + ") are",
                               absent->instead));

@@ -94,14 +94,17 @@ struct Names {
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
   std::vector<AbsentPtx> absent_ptx;
+  bool takes_times = false;     ///< speaks of clocks, of events or of a profiler
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like
   bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };
 
 struct Rewritten {
   std::string text;
-  std::vector<Diagnostic> diagnostics;  ///< If there is any, `text` should not be compiled.
-  bool has_inline_ptx = false;          ///< Then the text needs simt/ptx.h.
+  std::vector<Diagnostic> diagnostics;       ///< If there is any, `text` should not be compiled.
+  std::vector<Diagnostic> warnings = {};     ///< Said, and compiled all the same.
+  std::set<std::string> uninitialized = {};  ///< Variables that `warnings` say are read too early.
+  bool has_inline_ptx = false;               ///< Then the text needs simt/ptx.h.
   bool names_wide_type = false;  ///< One that asks for more alignment than its members, as float4.
   std::vector<Edit> edits;       ///< What was changed, by offset.
   std::set<std::string> aligned_classes;  ///< Those of the program that ask for an alignment.

@@ -100,6 +100,15 @@ void rewrite_shift(Unit& unit, std::size_t i);
 /// The statement that begins at i may declare arrays of a thread's own: those get zones around them.
 void guard_local_arrays(Unit& unit, std::size_t i);
 
+// ---- local_values.cpp: what C++ takes, and nobody means
+
+/// The statement that begins at i may declare variables of a thread's own: is one read before it has a value?
+void check_values(Unit& unit, std::size_t i);
+/// A kernel's parameters that are only ever written.
+void check_results(Unit& unit, const FunctionBody& kernel);
+/// `__syncthreads;`, and cudaMemset() with a value that no element can have.
+void check_call(Unit& unit, std::size_t i);
+
 // ---- ptx.cpp
 
 /// `asm` in device code: its inline PTX becomes C++.

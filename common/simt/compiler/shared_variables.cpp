@@ -65,6 +65,22 @@ class SharedVariables : private Rule {
     bool unknown_bound;
   };
 
+  // Two arrays of one type in one function, as if each had memory of its own.
+  void check_second_dynamic(std::size_t start, std::size_t name) {
+    const FunctionBody* body = body_at(name);
+    if (!body || list_[name].in_system_header) return;
+    for (const std::size_t other : unit_.local_dynamic) {
+      if (other < body->open || other >= name || is(other, list_[name].text)) continue;
+      if (flat(declaration_start(other), other) != flat(start, name)) continue;
+      const std::string first(list_[other].text), second(list_[name].text);
+      warn(list_[name], "'" + second + "' begins where '" + first +
+                            "' does, as all extern __shared__ arrays of a block are one piece of "
+                            "memory: declare one, and let '" +
+                            second + "' point behind the elements of '" + first + "'");
+      return;
+    }
+  }
+
   // Reads decl-specifiers from i on. Returns the first token of the declarators, or kNone.
   std::size_t parse_specifiers(std::size_t i, std::vector<std::size_t>& attributes,
                                bool& is_extern) {
@@ -210,6 +226,7 @@ class SharedVariables : private Rule {
     drop_alignment(start, end);
     for (const Declarator& declarator : declarators) {
       check_dynamic_type(start, declarators_at, declarator.name);
+      check_second_dynamic(start, declarator.name);
       const std::string name(list_[declarator.name].text);
       replace_token(declarator.name, "(&" + name + ")");
       insert_before(declarator.end, " = ::simt::detail::DynamicShared()");

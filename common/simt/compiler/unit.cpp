@@ -21,15 +21,21 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-void Rule::report(const Token& at, std::string message) {
-  Diagnostic diagnostic{tokens_.files[at.file], at.line, std::move(message), column_of(at)};
+static void add(std::vector<Diagnostic>& list, Diagnostic diagnostic) {
   const auto same = [&diagnostic](const Diagnostic& other) {
     return other.file == diagnostic.file && other.line == diagnostic.line &&
            other.message == diagnostic.message;
   };
-  if (std::none_of(unit_.diagnostics.begin(), unit_.diagnostics.end(), same)) {
-    unit_.diagnostics.push_back(std::move(diagnostic));
-  }
+  if (std::none_of(list.begin(), list.end(), same)) list.push_back(std::move(diagnostic));
+}
+
+void Rule::report(const Token& at, std::string message) {
+  add(unit_.diagnostics,
+      {tokens_.files[at.file], at.line, std::move(message), column_of(at), false});
+}
+
+void Rule::warn(const Token& at, std::string message) {
+  add(unit_.warnings, {tokens_.files[at.file], at.line, std::move(message), column_of(at), true});
 }
 
 int Rule::column_of(const Token& at) const {

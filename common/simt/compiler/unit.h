@@ -65,6 +65,8 @@ struct Unit {
   std::string_view source;
   std::vector<Edit> edits;
   std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> warnings;
+  std::set<std::string> uninitialized;  ///< variables that have a warning
   Names names;
   std::vector<bool> in_simulator;  ///< of each file
   std::vector<Scope> scopes;       ///< those that are open
@@ -119,6 +121,7 @@ class Rule : protected Syntax {
     for (std::size_t i = begin; i < end; ++i) replace_token(i, "");
   }
   void report(const Token& at, std::string message);
+  void warn(const Token& at, std::string message);
   int column_of(const Token& at) const;
   void report_unsupported(const Token& at, const std::string& what) {
     report(at, what + " not simulated");

@@ -67,9 +67,10 @@ inline const Unsupported kUnsupported[] = {
     {"quasi-random generators of the library cuRAND",
      {"curandSetQuasiRandom*", "curandGetDirectionVectors*", "curandGenerateLongLong",
       "curandCreatePoissonDistribution"}},
-    {"warp functions without a mask",
+    {"warp functions without a mask, which ended with Volta,",
      {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"},
-     "write the one with _sync behind its name, and a mask first"},
+     "write the one with _sync behind its name, and the mask 0xffffffff first if all lanes call "
+     "it"},
 };
 
 /// The library that `header` belongs to ("the library Thrust"), if the simulator lacks it.

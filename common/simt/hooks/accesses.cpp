@@ -2,6 +2,7 @@
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
 #include "check/library_accesses.h"
+#include "check/managed_results.h"
 #include "check/polls.h"
 #include "check/stream_races.h"
 #include "check/unsynchronized.h"
@@ -22,6 +23,8 @@ void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, boo
     host_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
     host_copies::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+  } else if (address - managed_results::begin < managed_results::extent) [[unlikely]] {
+    managed_results::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   }
   const bool is_plain = !is_volatile && what != StopReason::atomic;
   if (address - stream_races::begin < stream_races::extent && is_plain) [[unlikely]]

@@ -5,6 +5,7 @@
 #include "check/host_accesses.h"
 #include "check/host_copies.h"
 #include "check/library_accesses.h"
+#include "check/managed_results.h"
 #include "check/stream_races.h"
 #include "check/unsynchronized.h"
 #include "hooks/hooks.h"
@@ -78,6 +79,8 @@ void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, cons
   } else if (what == StopReason::store && host_copies::extent) {
     host_copies::note(pointer, nullptr, size);
   }
+  if (what == StopReason::store && managed_results::extent)
+    managed_results::access(address, size, true, reinterpret_cast<uint64_t>(pc));
   if (size && address < stream_races::begin + stream_races::extent &&
       address + size > stream_races::begin) {
     unsynchronized::access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));

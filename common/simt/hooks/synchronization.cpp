@@ -42,7 +42,11 @@ int Hooks::barrier(detail::BarrierReduction reduction, int predicate, const void
 void Hooks::grid_barrier(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
-  if (!worker->grid_->barrier) trap("grid.sync() in a launch that is not cooperative", pc);
+  if (!worker->grid_->barrier)
+    trap(
+        "grid.sync() in a launch that is not cooperative, which cudaLaunchCooperativeKernel() "
+        "makes,",
+        pc);
   worker->grid_wait_ = true;
   barrier(detail::BarrierReduction::none, 0, pc);
 }

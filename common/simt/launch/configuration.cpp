@@ -20,7 +20,7 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return cudaErrorInvalidResourceHandle;
   }
   if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) {
-    why += " holds no thread";
+    why += " holds no thread: n / threads rounds down, (n + threads - 1) / threads rounds up";
     return cudaErrorInvalidValue;
   }
   if (b.x > 1024 || b.y > 1024 || b.z > 64 || uint64_t{b.x} * b.y * b.z > kMaxBlockThreads) {

@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "check/constants.h"
+#include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "launch/arguments.h"
@@ -29,6 +30,7 @@
 #include "report/errors.h"
 #include "report/kernel_text.h"
 #include "report/log.h"
+#include "report/unread_results.h"
 
 // What each block of traced code calls first.
 extern "C" void __sanitizer_cov_trace_pc();
@@ -180,6 +182,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   }
   if (kernel_pc) kernel = symbols::function_name(kernel_pc);
   if (kernel.empty()) kernel = kernel_text;
+  device::note_results(kernel, footprint,
+                       grid.checks_blocks && faults.empty() && !record.by_pc.empty());
+  managed_results::note_launch(footprint,
+                               grid.checks_blocks && faults.empty() && !record.by_pc.empty());
   device::note_text_of(kernel);
   stream_races::Shared accesses;
   if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);

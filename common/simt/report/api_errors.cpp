@@ -111,6 +111,30 @@ void api_error_named(cudaError_t error) {
   for (ApiError& known : s.errors) known.named |= known.error == error;
 }
 
+static std::string text_of(const ApiError& error) {
+  return error.call + " at " + symbols::locate(error.pc).text() + " failed and did nothing" +
+         (error.why.empty() ? std::string() : ", as " + error.why);
+}
+
+std::string untold_launch() {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (const ApiError& error : s.errors) {
+    if (error.is_launch && !error.told) return text_of(error);
+  }
+  return {};
+}
+
+std::string failed_call_on(const std::string& allocation) {
+  if (allocation.empty()) return {};
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (const ApiError& error : s.errors) {
+    if (!error.taken && error.why.find(allocation) != std::string::npos) return text_of(error);
+  }
+  return {};
+}
+
 std::vector<Finding> take_api_errors(std::optional<int> status) {
   ApiErrors& s = api_errors();
   std::vector<ApiError> errors;

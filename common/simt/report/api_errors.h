@@ -43,6 +43,10 @@ uint64_t program_caller();  // the latter alone
 
 // The findings so far, each once. `status` is the program's exit code; while it runs there is none, and the
 // errors that it has been told are its own business.
+// What failed, of a launch whose error the program has not asked for; or nothing.
+std::string untold_launch();
+// The same of a call that failed and spoke of this allocation.
+std::string failed_call_on(const std::string& allocation);
 std::vector<Finding> take_api_errors(std::optional<int> status);
 
 }  // namespace simt::device

@@ -18,6 +18,7 @@
 #include "report/leaks.h"
 #include "report/log.h"
 #include "report/trace_json.h"
+#include "report/unread_results.h"
 
 namespace simt::device {
 namespace {
@@ -32,6 +33,7 @@ bool tell_all(int status) {
   // What ends early frees nothing, and has worse to tell.
   const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
   if (ended_well) report_unshown_text();
+  if (engine::traced_program && pending_errors() == 0) report_unread_results();
   if (settings::leaks_are_errors() || ended_well) report_leaks();
   write_trace();
   const size_t errors = pending_errors();

@@ -8,6 +8,7 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "report/api_errors.h"
 #include "report/copies.h"
 #include "report/places.h"
 #include "report/source.h"
@@ -66,8 +67,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                : found && found->freed ? "use-after-free"
                                        : "out-of-bounds";
       f.allocation = place.allocation;
-      f.message = access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
-                  ". Usual cause: " + place.cause + ".";
+      const std::string failed = failed_call_on(f.allocation);
+      f.message =
+          access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
+          (failed.empty() ? ". Usual cause: " + place.cause : ". Before the launch " + failed) +
+          ".";
       break;
     }
     case Kind::shared_out_of_bounds:
@@ -87,7 +91,8 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             (behind ? plural(fault.address + fault.size - missed->end, "byte") + " past the end of "
                     : plural(missed->begin - fault.address, "byte") + " before the start of ") +
             f.allocation +
-            ". Usual cause: an index that is one too large, or a tile with a border.";
+            ". Usual cause: an index that is one too large, the index within the whole grid where "
+            "threadIdx.x is meant, a block that is larger than the tile, or a tile with a border.";
         break;
       }
       f.allocation = "dynamic shared memory";
@@ -153,11 +158,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.address = 0;
         break;
       }
-      f.message = access + where + others + ": no thread of the block has written there, " +
-                  shared_place(fault) +
-                  ". Shared memory holds what an earlier block left. Usual cause: a tile that is "
-                  "not filled up to its edge, because the threads there have no element to load, "
-                  "or a missing initialisation.";
+      f.message =
+          access + where + others + ": no thread of the block has written there, " +
+          shared_place(fault) + ". Shared memory holds what an earlier block left. " +
+          (fault.atomic ? "Set every counter to 0 first, by as many threads as there are, and call "
+                          "__syncthreads() behind that."
+                        : "Usual cause: a tile that is not filled up to its edge, because the "
+                          "threads there have no element to load, or a missing initialisation.");
       f.address = 0;
       break;
     case Kind::global_uninitialized: {
@@ -165,10 +172,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       if (found) f.allocation = memory::describe(*found);
       f.kind = "uninitialized-global";
       f.severity = Severity::warning;
+      const std::string failed = failed_call_on(f.allocation);
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
-                  ". cudaMalloc does not clear memory. Usual cause: " +
-                  (found && found->row_bytes < found->pitch
+                  ". cudaMalloc does not clear memory. " +
+                  (failed.empty() ? "Usual cause: " : "The cause: " + failed + ".") +
+                  (!failed.empty() ? std::string()
+                   : found && found->row_bytes < found->pitch
                        ? "a cudaMemcpy that takes the rows for one piece. They have " +
                              plural(found->row_bytes, "byte") + " and begin " +
                              plural(found->pitch, "byte") +
@@ -286,7 +296,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.message = std::string("shuffle") + where + ": the width must be 1, 2, 4, 8, 16 or 32.";
       } else if (fault.text) {
         f.message = std::string("warp function") + where + ": the mask " + mask +
-                    " does not name the calling lane.";
+                    " does not name the calling lane. Write 0xffffffff where all 32 lanes make the "
+                    "call; a mask for some of them belongs inside of a condition that lets only "
+                    "these through.";
       } else {
         f.message = std::string("warp function") + where + others + ": the mask " + mask +
                     " names lanes that never come here. Every lane in the mask must make the call.";

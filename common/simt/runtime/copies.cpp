@@ -13,6 +13,7 @@
 #include "check/device_variables.h"
 #include "check/host_copies.h"
 #include "check/host_frames.h"
+#include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "check/virtual_objects.h"
@@ -20,6 +21,7 @@
 #include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
 
@@ -115,6 +117,8 @@ void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
     simt::engine::launch_memo::forget();
     simt::constants::note_written(address, (height - 1) * pitch + width);
   }
+  if (simt::managed_results::extent)
+    simt::managed_results::access(address, (height - 1) * pitch + width, true, 0);
   if (!simt::memory::in_device_arena(address)) return;
   if (pitch == width) {
     simt::memory::mark_written(address, width * height);
@@ -155,6 +159,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     std::memmove(target + row * to_pitch, source + row * from_pitch, width);
     simt::virtual_objects::note_copied(target + row * to_pitch, source + row * from_pitch, width);
   }
+  simt::device::note_transfer(to, from);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
   if (!is_device(to)) {

@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <string>
 
 #include "base/settings.h"
 #include "check/stream_order.h"
 #include "hooks/device_heap.h"
 #include "launch/device_limits.h"
 #include "memory/allocations.h"
+#include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/leaks.h"
 
@@ -28,6 +30,9 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaSetDevice(int device) {
+  if (device != 0)
+    simt::device::explain("there is no device " + std::to_string(device) +
+                          ": devices count from 0, and there is one");
   return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 

@@ -6,10 +6,12 @@
 #include "base/program.h"
 #include "check/host_accesses.h"
 #include "check/library_accesses.h"
+#include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "hooks/hooks.h"
 #include "report/errors.h"
 #include "report/log.h"
+#include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 
 using simt::engine::in_library;
@@ -18,6 +20,8 @@ namespace simt::detail {
 
 cudaError_t enter_library(const char* library) {
   if (engine::running) return cudaSuccess;
+  device::note_came_back();
+  managed_results::forget_all();
   if (const cudaError_t error = device::sticky_error()) return error;
   if (in_library++ == 0) {
     stream_order::host_waits_for_all();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "check/managed_results.h"
 #include "base/program_image.h"
 #include "check/device_variables.h"
 #include "check/stream_order.h"
@@ -30,7 +31,12 @@ extern const char _end[];
 namespace simt::runtime {
 
 cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
-  if (!pointer) return result(cudaErrorInvalidValue);
+  if (!pointer) {
+    explain(
+        "its first argument is a null pointer, and takes the address of a pointer: write '&' "
+        "before the pointer, (void**)&p where a cast is wanted");
+    return result(cudaErrorInvalidValue);
+  }
   if (cudaError_t error = simt::device::sticky_error()) return error;
   *pointer = nullptr;
   if (size == 0) return result(cudaSuccess);
@@ -43,18 +49,33 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
   const uint64_t base = simt::memory::allocate(kind, size, caller);
   if (!base) return result(cudaErrorMemoryAllocation);
   simt::system_atomics::forget(base, size);
+  if (kind == Kind::managed) simt::managed_results::watch(base, size);
   *pointer = reinterpret_cast<void*>(base);
   return result(cudaSuccess);
+}
+
+// What somebody wants to free who has it from nowhere.
+static std::string whose(const void* pointer) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  constexpr uint64_t kStack = uint64_t{1} << 23;
+  if (address - here < kStack || is_variable(pointer))
+    return "this is the address of a variable of the host: hand over the pointer that it holds, "
+           "without '&'";
+  return "no call that allocates memory returned this pointer: what malloc() or new returned takes "
+         "free() or delete";
 }
 
 cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   if (cudaError_t error = simt::device::sticky_error()) return error;
   if (!pointer) return result(cudaSuccess);
+  if (simt::managed_results::extent)
+    simt::managed_results::access(reinterpret_cast<uint64_t>(pointer), 1, true, caller);
   const auto freed = simt::memory::release(reinterpret_cast<uint64_t>(pointer), kind, caller);
   if (freed == simt::memory::FreeResult::ok) return result(cudaSuccess);
   const simt::memory::Allocation* found = simt::memory::find(reinterpret_cast<uint64_t>(pointer));
   if (!found) {
-    explain("no call that allocates memory returned this pointer");
+    explain(whose(pointer));
   } else if (found->freed) {
     explain("it names " + simt::memory::describe(*found) + ", which is freed already");
   } else if (reinterpret_cast<uint64_t>(pointer) != found->base) {

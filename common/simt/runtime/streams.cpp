@@ -14,7 +14,9 @@
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "report/log.h"
+#include "report/unread_results.h"
 
+using simt::device::explain;
 using simt::device::result;
 using simt::graphs::enqueue;
 namespace stream_order = simt::stream_order;
@@ -105,6 +107,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(
 
 static bool is_event(cudaEvent_t event) { return simt::Handles<CUevent_st>::is_live(event); }
 
+static cudaError_t no_event(const char* which = nullptr) {
+  explain((which ? std::string("the ") + which + " argument" : std::string("the argument")) +
+          " is no event that cudaEventCreate() has made, or one that was destroyed");
+  return result(cudaErrorInvalidResourceHandle);
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
   const auto capture = event->capture.lock();
@@ -161,7 +169,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return result(cudaSuccess);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return no_event();
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
   event->capture.reset();
   if (simt::graphs::is_capturing(stream)) {
@@ -178,7 +186,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (!is_event(event)) return result(cudaErrorInvalidResourceHandle);
+  if (!is_event(event)) return no_event();
   stream_order::host_waits(event->position);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
@@ -199,8 +207,14 @@ static void tell_of_early_time() {
   simt::device::report(std::move(f));
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  simt::device::note_came_back();
   if (!milliseconds) return result(cudaErrorInvalidValue);
-  if (!is_event(begin) || !is_event(end) || !begin->recorded || !end->recorded) {
+  for (const auto& [event, which] : {std::pair{begin, "first"}, std::pair{end, "second"}}) {
+    if (!is_event(event)) return no_event(which);
+    if (event->recorded) continue;
+    explain(std::string("the ") + which +
+            " event has never been recorded: call cudaEventRecord() for it, ahead of the work for "
+            "the first, behind it for the second");
     return result(cudaErrorInvalidResourceHandle);
   }
   if ((begin->flags | end->flags) & cudaEventDisableTiming)

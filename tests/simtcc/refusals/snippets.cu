@@ -902,6 +902,53 @@ __global__ void k(int* p, S s) { static __device__ int c; c = *p; *p = c + s.wei
 //- alone limits of cuda::std: accepted
 #include <cuda/std/limits>
 __global__ void k(int* p) { *p = cuda::std::numeric_limits<int>::lowest() + cuda::std::numeric_limits<short>::max(); }
+//- sum without a beginning: warned 3:31 'sum' is read before it has a value: write 'float sum = 0;', or what it shall begin with
+__global__ void k(float* p, int n) {
+  float sum;
+  for (int i = 0; i < n; ++i) sum += p[i];
+  *p = sum;
+}
+//- sums without a beginning: warned 3:31 'sums' is read before it has a value, as no element of it is ever set: write 'float sums[4] = {};', or what it shall begin with
+__global__ void k(float* p, int n) {
+  float sums[4];
+  for (int i = 0; i < n; ++i) sums[i % 4] += p[i];
+  *p = sums[0] + sums[1] + sums[2] + sums[3];
+}
+//- largest without a beginning: warned 3:42 'best' is read before it has a value: write 'float best = 0;', or what it shall begin with
+__global__ void k(float* p, int n) {
+  float best;
+  for (int i = 0; i < n; ++i) if (p[i] > best) best = p[i];
+  *p = best;
+}
+//- variables that are set before they are read: accepted
+__device__ void fill(float* a) { a[0] = 1; }
+__device__ void set(int& a) { a = 1; }
+__global__ void k(float* p, int n) {
+  float a, b, c[3], d[2], sum; int e, f;
+  a = p[0]; set(e); fill(d);
+  for (int i = 0; i < 3; ++i) c[i] = p[i];
+  if (n > 1) b = a; else b = c[1];
+  for (int i = 0; i < n; ++i) { if (i > 0) sum += p[i]; else sum = p[0]; }
+  switch (n) { case 1: f = 1; break; default: f = 2; }
+  for (int i = 0; i < n; ++i) { float best; if (i == 0) best = 1; else best = 2; p[i] = best; }
+  *p = a + b + c[0] + d[0] + e + sum + f;
+}
+//- result by value: warned 1:52 'r' is a copy of what the launch hands over, and nobody reads what the kernel writes to it: for a result take a pointer to device memory, 'int* r'
+__global__ void k(int* p, int r) { if (p[0] > 0) { r = p[0]; } }
+//- parameter that is changed and read: accepted
+__global__ void k(int* p, int n, unsigned long long a) { n /= 2; p[0] = n; *(int*)a = 1; for (; n > 0; --n) p[n] = n; }
+//- barrier that is not called: warned 1:37 '__syncthreads' is only named here, and not called: write '__syncthreads();'
+__global__ void k(int* p) { *p = 1; __syncthreads; *p = 2; }
+//- ones by bytes: warned 1:49 cudaMemset() sets bytes, so no int becomes 1: each is 16843009. Let a kernel fill the array, or copy the values to it
+void f(int n) { int* d = nullptr; cudaMemset(d, 1, n * sizeof(int)); }
+//- bytes that are meant: accepted
+void f(char* c, int* d, int n) { cudaMemset(c, 1, n); cudaMemset(d, 0, n); cudaMemset(d, 0xff, n); cudaMemset(d, -1, n); cudaMemset(d, 127, n); }
+//- two dynamic arrays of one type: warned 3:25 'b' begins where 'a' does, as all extern __shared__ arrays of a block are one piece of memory: declare one, and let 'b' point behind the elements of 'a'
+__global__ void k(int* p) {
+  extern __shared__ int a[];
+  extern __shared__ int b[];
+  a[0] = b[0] = *p;
+}
 //- shared variable of a host function: refused 1:38 a __shared__ variable cannot stand in a function of the host: declare it in a kernel or in a __device__ function
 void tile_on_the_host() { __shared__ int tile[3]; tile[0] = 1; }
 //- shared variables of functions of the device: accepted

@@ -1,0 +1,219 @@
+#include "usual_mistakes.h"
+
+#include <array>
+#include <cctype>
+#include <regex>
+#include <string_view>
+
+namespace simtcc {
+namespace {
+
+// Without underscores and in small letters, as it may have been remembered.
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c != '_') text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+// Is it at most one letter off, added, missing or another one?
+bool is_near(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  std::size_t at = 0;
+  while (at < a.size() && a[at] == b[at]) ++at;
+  if (a.size() == b.size()) {
+    // two neighbours may have changed places
+    if (at + 1 < a.size() && a[at] == b[at + 1] && a[at + 1] == b[at])
+      return a.substr(at + 2) == b.substr(at + 2);
+    return at == a.size() || a.substr(at + 1) == b.substr(at + 1);
+  }
+  return a.substr(at) == b.substr(at + 1);
+}
+
+std::string qualifier_like(std::string_view name) {
+  for (const std::string_view word :
+       {"__global__", "__device__", "__shared__", "__constant__", "__host__"}) {
+    if (name != word && is_near(plain(name), plain(word))) return std::string(word);
+  }
+  return {};
+}
+
+std::string name_like(std::string_view name) {
+  static constexpr std::array<std::string_view, 30> kNames = {"__syncthreads",
+                                                              "__syncwarp",
+                                                              "__threadfence",
+                                                              "__shfl_sync",
+                                                              "__shfl_down_sync",
+                                                              "__shfl_up_sync",
+                                                              "__shfl_xor_sync",
+                                                              "__ballot_sync",
+                                                              "atomicAdd",
+                                                              "atomicSub",
+                                                              "atomicMax",
+                                                              "atomicMin",
+                                                              "atomicCAS",
+                                                              "atomicExch",
+                                                              "cudaMalloc",
+                                                              "cudaMallocManaged",
+                                                              "cudaMemcpy",
+                                                              "cudaMemset",
+                                                              "cudaFree",
+                                                              "cudaDeviceSynchronize",
+                                                              "cudaMemcpyHostToDevice",
+                                                              "cudaMemcpyDeviceToHost",
+                                                              "cudaMemcpyToSymbol",
+                                                              "cudaGetLastError",
+                                                              "cudaGetErrorString",
+                                                              "threadIdx",
+                                                              "blockIdx",
+                                                              "blockDim",
+                                                              "gridDim",
+                                                              "cudaEventElapsedTime"};
+  for (const std::string_view known : kNames) {
+    if (name != known && plain(name) == plain(known)) return std::string(known);
+  }
+  for (const std::string_view known : kNames) {
+    if (name != known && is_near(plain(name), plain(known))) return std::string(known);
+  }
+  return {};
+}
+
+// Of a message about names that do not exist.
+std::optional<std::string> misspelt(const std::string& said) {
+  std::smatch match;
+  static const std::regex type(R"('(\w+)' does not name a type.*)");
+  if (std::regex_match(said, match, type)) {
+    const std::string word = qualifier_like(match[1].str());
+    if (word.empty()) return {};
+    return "simt: '" + match[1].str() + "' is no word of CUDA: write '" + word +
+           "', with two underscores on both sides";
+  }
+  static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
+  if (std::regex_match(said, match, undeclared)) {
+    std::string word = name_like(match[1].str());
+    if (word.empty()) word = qualifier_like(match[1].str());
+    if (word.empty()) return {};
+    return "simt: '" + match[1].str() + "' is not declared: in CUDA it is called '" + word + "'";
+  }
+  return {};
+}
+
+std::optional<std::string> atomics(const std::string& said, const std::string& line) {
+  std::smatch match, call;
+  static const std::regex overloads(
+      R"(no matching function for call to '(atomic\w+)\((?:const )?([\w ]+)\*&?, .*\)')");
+  if (std::regex_match(said, match, overloads)) {
+    const std::string name = match[1], type = match[2];
+    const bool compares = name == "atomicMax" || name == "atomicMin";
+    if (compares && (type == "float" || type == "double")) {
+      return "simt: " + name + "() takes no '" + type +
+             "', only int, unsigned, long long and unsigned long long: write a loop with "
+             "atomicCAS(), or compare values that are not negative as " +
+             (type == "float" ? "ints, by __float_as_int()"
+                              : "long longs, by __double_as_longlong()");
+    }
+    if (type == "unsigned long" || type == "long unsigned int" || type == "long" ||
+        type == "long int") {
+      return "simt: " + name + "() takes no '" + type +
+             "': make it an 'unsigned long long', or cast the address: (unsigned long long*)";
+    }
+    if (type.find("char") != std::string::npos || type.find("short") != std::string::npos ||
+        type == "bool") {
+      return "simt: " + name + "() takes no '" + type +
+             "': make it an 'int' or an 'unsigned', the smallest that an atomic operation works on";
+    }
+    return {};
+  }
+  static const std::regex named(
+      R"(\b(atomic(?:Add|Sub|Max|Min|Exch|CAS|Inc|Dec|And|Or|Xor)\w*)\s*\()");
+  static const std::regex conversion(R"(invalid conversion from '([\w ]+\*?)' to '([\w ]+)\*' .*)");
+  if (!std::regex_match(said, match, conversion) || !std::regex_search(line, call, named))
+    return {};
+  const std::string from = match[1];
+  if (from.back() != '*') {
+    return "simt: " + call[1].str() +
+           "() takes the address of what it changes: put '&' before a variable or an element, or "
+           "leave the '*' of a pointer away";
+  }
+  if (from == "long unsigned int*" || from == "long int*") {
+    return "simt: " + call[1].str() + "() takes no '" + from.substr(0, from.size() - 1) +
+           "': make it an 'unsigned long long', or cast the address: (unsigned long long*)";
+  }
+  return {};
+}
+
+std::optional<std::string> launches(const std::string& said, const std::vector<std::string>& notes,
+                                    const std::string& line) {
+  if (line.find("<<<") == std::string::npos) return {};
+  std::smatch match;
+  static const std::regex stream(R"(invalid conversion from 'cudaStream_t'.*)");
+  if (std::regex_match(said, match, stream)) {
+    return "simt: the third value of a launch counts bytes of shared memory, and the stream is the "
+           "fourth: write <<<blocks, threads, 0, stream>>>";
+  }
+  static const std::regex call(R"(no matching function for call to '(\w+)(?:<.*>)?\(.*\)')");
+  if (!std::regex_match(said, match, call)) return {};
+  const std::string kernel = match[1];
+  static const std::regex unknown(R"(\s*couldn't deduce template parameter '(.*)')");
+  static const std::regex conflict(
+      R"(\s*deduced conflicting types for parameter '(.*)' \('(.*)' and '(.*)'\))");
+  static const std::regex variable(R"(\s*'(.*)' is not const)");
+  static const std::regex unusable(
+      R"(the value of '(\w+)' is not usable in a constant expression)");
+  for (const std::string& note : notes) {
+    if (std::regex_match(note, match, unknown)) {
+      return "simt: the arguments do not say what '" + match[1].str() + "' is in the template '" +
+             kernel + "': write " + kernel + "<...><<<blocks, threads>>>(...) with a value for it";
+    }
+    if (std::regex_match(note, match, conflict)) {
+      return "simt: '" + match[1].str() + "' of the template '" + kernel + "' would be both " +
+             match[2].str() + " and " + match[3].str() +
+             ": give the arguments one type, or write " + kernel + "<" + match[2].str() +
+             "><<<blocks, threads>>>(...)";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> beginners_mistake(const std::string& said,
+                                             const std::vector<std::string>& notes,
+                                             const std::string& line) {
+  std::smatch match;
+  static const std::regex allocation(
+      R"(no matching function for call to '(cudaMalloc\w*|cudaHostAlloc)\([\w: ]+\*&?, .*\)')");
+  if (std::regex_match(said, match, allocation)) {
+    return "simt: " + match[1].str() +
+           "() writes the address into a pointer, so it takes the address of that: put '&' before "
+           "the pointer";
+  }
+  static const std::regex size(R"(storage size of '(\w+)' isn't constant)");
+  if (std::regex_match(said, match, size) && line.find("__shared__") != std::string::npos) {
+    const std::string name = match[1];
+    return "simt: the size of a __shared__ array must be known when the program is compiled: write "
+           "a constant, or 'extern __shared__ ... " +
+           name + "[];' and the number of bytes as the launch's third value";
+  }
+  static const std::regex unusable(
+      R"(the value of '(\w+)' is not usable in a constant expression)");
+  if (std::regex_match(said, match, unusable) && line.find("<<<") != std::string::npos) {
+    return "simt: '" + match[1].str() +
+           "' is known only when the program runs, and the kernel's template needs a constant: "
+           "write 'constexpr' before its declaration, or take it as an argument of the kernel";
+  }
+  static const std::regex read_only(
+      R"((?:assignment|increment|decrement) of read-only location '\*\(?(\w+) \+ .*')");
+  if (std::regex_match(said, match, read_only)) {
+    return "simt: '" + match[1].str() +
+           "' points to values that are const, so nothing can be written there: take 'const' away "
+           "from its declaration, or write to another array";
+  }
+  if (auto better = misspelt(said)) return better;
+  if (auto better = atomics(said, line)) return better;
+  return launches(said, notes, line);
+}
+
+}  // namespace simtcc
