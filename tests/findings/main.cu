@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "planted: no program is called %s; --list names them\n", argv[i]);
       return 2;
     }
-    const auto begin = std::chrono::steady_clock::now();  // many copy no result back: see endings.cu
+    const auto begin =
+        std::chrono::steady_clock::now();  // many copy no result back: see endings.cu
     program->run(what == "correct");
     const char* const error = cudaGetErrorString(cudaDeviceSynchronize());
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
-#include "check/managed_results.h"
 #include "base/program_image.h"
 #include "check/device_variables.h"
+#include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/system_atomics.h"
 #include "report/api_errors.h"
