@@ -27,7 +27,14 @@ from learn.machine import Machine, first_version  # noqa: E402
 
 FOLDER = pathlib.Path(paths.BUILD) / "toolkits"
 # nvcc takes its parts from beside it, so they are of one release.
-PACKAGES = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-cuda-cccl", "nvidia-cublas")
+PACKAGES = (
+    "nvidia-cuda-nvcc",
+    "nvidia-nvvm",
+    "nvidia-cuda-crt",
+    "nvidia-cuda-runtime",
+    "nvidia-cuda-cccl",
+    "nvidia-cublas",
+)
 RELEASED_TOGETHER = PACKAGES[:4]  # and the others have numbers of their own
 ARCHITECTURE = "90a"
 FEWEST_EXERCISES = 30
@@ -61,7 +68,16 @@ def bring(release, log):
     if not (folder / "nvidia").is_dir():
         wanted = "" if release == "newest" else f"=={release}.*"
         packages = [name + (wanted if name in RELEASED_TOGETHER else "") for name in PACKAGES]
-        command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-compile"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-compile",
+        ]
         run([*command, "--target", folder, *packages], log)
     found = sorted(folder.glob("nvidia/*/bin/nvcc"))
     if not found:
@@ -118,7 +134,16 @@ def compiled(name, host, generator):
     nvcc = toolkit(name, log)
     machine = Machine()
     build = FOLDER / f"build-{label}"
-    command = [machine.cmake(), "--preset", "gpu", "-B", build, "--fresh", *generator, "-DCMAKE_CUDA_COMPILER=" + str(nvcc)]
+    command = [
+        machine.cmake(),
+        "--preset",
+        "gpu",
+        "-B",
+        build,
+        "--fresh",
+        *generator,
+        "-DCMAKE_CUDA_COMPILER=" + str(nvcc),
+    ]
     command += ["-DCMAKE_CUDA_ARCHITECTURES=" + ARCHITECTURE, "-DPython3_EXECUTABLE=" + sys.executable]
     if host:
         command += ["-DCMAKE_CUDA_HOST_COMPILER=" + host, "-DCMAKE_CXX_COMPILER=" + host]
@@ -140,8 +165,12 @@ def compiled(name, host, generator):
 
 def main():
     parser = argparse.ArgumentParser(description="compiles for a GPU with several CUDA Toolkits")
-    parser.add_argument("toolkits", nargs="*", default=["13.0", "newest"], help="13.2, newest, or the folder of a toolkit")
-    parser.add_argument("--host", action="append", default=[], help="the compiler for the host, as clang++-16; may be repeated")
+    parser.add_argument(
+        "toolkits", nargs="*", default=["13.0", "newest"], help="13.2, newest, or the folder of a toolkit"
+    )
+    parser.add_argument(
+        "--host", action="append", default=[], help="the compiler for the host, as clang++-16; may be repeated"
+    )
     arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     generator = ["-G", "Ninja"] if Machine().version("ninja") else []

@@ -94,7 +94,9 @@ def comparable(trace):
         entries.append(launch["findings"])
     text = "\n".join(json.dumps(entry) for entry in entries)
     # Where the program's own variables lie changes with all that is linked to it.
-    text = re.sub(r"\{lambda\((.*?)\)#\d+\}", r"{lambda(\1)}", text)  # which one of a function g++ counts from another end
+    text = re.sub(
+        r"\{lambda\((.*?)\)#\d+\}", r"{lambda(\1)}", text
+    )  # which one of a function g++ counts from another end
     return re.sub(r"0x(?:5{6}|7f{4}[7f])[0-9a-f]{6}", "a variable", text).encode()
 
 
@@ -114,9 +116,7 @@ def programs():
         Program("simtcc/ptx_values", "simtcc/ptx_values.cu"),
         Program("simtcc/simtcc_forms_test", "simtcc/forms_test.cu", libraries=GTEST, runs=quiet),
         Program("simtcc/simtcc_conversions_test", "simtcc/conversions_test.cu", libraries=GTEST, runs=quiet),
-        Program(
-            "simtcc/simtcc_fast_conversions_test", "simtcc/conversions_test.cu", ["--fast"], GTEST, quiet
-        ),
+        Program("simtcc/simtcc_fast_conversions_test", "simtcc/conversions_test.cu", ["--fast"], GTEST, quiet),
     ]
 
 
