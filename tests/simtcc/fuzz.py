@@ -3,6 +3,7 @@
     python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc                      the short run of ./learn test
     nice python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --minutes 60    a long one, with seeds of its own
     python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc          nvcc takes what is made here, too
+    python3 tests/simtcc/fuzz.py build/simulator/bin/simtcc --nvcc nvcc --gpu    and what it makes prints the same on a GPU
 
 A program has many cases, a namespace each: a kernel in one of its many spellings, and a launch of it in another. The values
 that it writes are worked out here, by other rules than C++'s: every expression is made together with its value. Between
@@ -326,8 +327,8 @@ def program(cases):
 
 
 class Fuzz:
-    def __init__(self, simtcc, nvcc, folder):
-        self.simtcc, self.nvcc, self.folder = simtcc, nvcc, folder
+    def __init__(self, simtcc, nvcc, on_gpu, folder):
+        self.simtcc, self.nvcc, self.on_gpu, self.folder = simtcc, nvcc, on_gpu, folder
         self.failures = 0
 
     def run(self, command, limit):
@@ -342,17 +343,19 @@ class Fuzz:
         """What is wrong with a program of these cases, or ""."""
         with open(os.path.join(self.folder, "fuzz.cu"), "w", encoding="utf-8") as file:
             file.write(program(cases))
-        if self.nvcc:
-            status, said = self.run([self.nvcc, "-std=c++17", "-arch=sm_90", "-c", "fuzz.cu", "-o", os.devnull], 900)
-            if status != 0:
-                return "nvcc: " + said
-        status, said = self.run([self.simtcc, *options, "-w", "fuzz.cu", "-o", "fuzz"], 900)
-        if status != 0:
-            return "simtcc ends with %s\n%s" % (status, said)
-        status, said = self.run(["./fuzz"], 300)
         wanted = "".join("case %d: %s\n" % (case.number, case.expected) for case in cases)
-        if status != 0 or said != wanted:
-            return "it ends with %s and prints\n%sinstead of\n%s" % (status, said, wanted)
+        compilers = [[self.simtcc, *options, "-w"]]
+        if self.nvcc:
+            compilers.insert(0, [self.nvcc, "-std=c++17", "-arch=sm_90", "-w", *([] if self.on_gpu else ["-c"])])
+        for compiler in compilers:
+            status, said = self.run([*compiler, "fuzz.cu", "-o", "fuzz"], 900)
+            if status != 0:
+                return "%s ends with %s\n%s" % (compiler[0], status, said)
+            if compiler[0] == self.nvcc and not self.on_gpu:
+                continue
+            status, said = self.run(["./fuzz"], 300)
+            if status != 0 or said != wanted:
+                return "what %s made ends with %s and prints\n%sinstead of\n%s" % (compiler[0], status, said, wanted)
         return ""
 
     def program(self, seed, count):
@@ -379,10 +382,13 @@ def main():
     parser.add_argument("--cases", type=int, default=40, help="of each program")
     parser.add_argument("--minutes", type=float, default=0, help="in place of --programs")
     parser.add_argument("--nvcc", help="nvcc has to compile each program, too")
+    parser.add_argument("--gpu", action="store_true", help="what nvcc makes runs, too")
     options = parser.parse_args()
+    if options.gpu and not options.nvcc:
+        parser.error("--gpu needs --nvcc, whose programs it runs")
     began, made = time.monotonic(), 0
     with tempfile.TemporaryDirectory() as folder:
-        fuzz = Fuzz(options.simtcc, options.nvcc, folder)
+        fuzz = Fuzz(options.simtcc, options.nvcc, options.gpu, folder)
         while time.monotonic() - began < options.minutes * 60 if options.minutes else made < options.programs:
             fuzz.program(options.seed + made, options.cases)
             made += 1
