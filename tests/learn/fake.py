@@ -242,6 +242,7 @@ class Checkout(unittest.TestCase):
     def environment(self, **extra):
         env = {"PATH": self.bin, "HOME": self.home, "LC_ALL": "C.UTF-8", "WARP_PYTHON": sys.executable}
         env["CUDACXX"] = os.path.join(self.bin, "nvcc")  # there only after add_gpu
+        env["NCU"] = os.path.join(self.bin, "ncu")  # and this where a test makes one: the machine's own is not asked
         env.update(extra)
         return env
 

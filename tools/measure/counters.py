@@ -111,9 +111,11 @@ WANTED = [metric for metrics in COUNTS.values() for metric in metrics] + BESIDE
 
 
 def find_ncu():
-    """The profiler's path, or None."""
-    candidates = [os.environ.get("NCU"), shutil.which("ncu"), "/usr/local/cuda/bin/ncu"]
-    candidates += sorted(glob.glob("/opt/nvidia/nsight-compute/*/ncu"), reverse=True)
+    """The profiler's path, or None. Where NCU is set, no other than that."""
+    candidates = [os.environ.get("NCU")]
+    if not candidates[0]:
+        candidates = [shutil.which("ncu"), "/usr/local/cuda/bin/ncu"]
+        candidates += sorted(glob.glob("/opt/nvidia/nsight-compute/*/ncu"), reverse=True)
     return next((c for c in candidates if c and os.access(c, os.X_OK)), None)
 
 
