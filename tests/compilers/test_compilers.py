@@ -67,7 +67,7 @@ class Program:
             done = subprocess.run(command, capture_output=True, check=False, env=environment, timeout=900, cwd=folder)
             # A launch says that it is still at work when a machine is slow enough.
             errors = re.sub(rb"^simt: still at .*\n", b"", done.stderr, flags=re.MULTILINE)
-            output = re.sub(rb"\(\d+ ms total\)", b"", done.stdout)
+            output = re.sub(rb"\(\d+ ms total\)|, \d+\.\d+ s$", b"", done.stdout, flags=re.MULTILINE)
             parts = {"exit": b"%d\n" % done.returncode, "stdout": output, "stderr": errors}
             if trace.exists():
                 parts["trace"] = comparable(json.loads(trace.read_text(encoding="utf-8")))
