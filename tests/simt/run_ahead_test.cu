@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <simt/simt.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <random>
@@ -224,6 +225,8 @@ TEST(RunAhead, FindingsReachOverBlocksThatReturnAtOnce) {
       for (const simt::Finding& finding : simt::take_findings())
         kinds[ahead].push_back(finding.kind);
       cudaGetLastError();
+      std::sort(kinds[ahead].begin(),
+                kinds[ahead].end());  // what is found first depends on the machine
     }
     EXPECT_EQ(kinds[0], kinds[1]);
     EXPECT_EQ(kinds[1].size(), part ? 3u : 2u) << "a race, garbage, and threads that have exited";
