@@ -45,7 +45,8 @@ struct Grid {
   uint64_t step_budget = 0;
   bool traced = false;
   bool run_ahead = true;       // see LoadQueue
-  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
+  bool checks_blocks = false;     // races between blocks, and global memory that nobody has written
+  bool has_host_literal = false;  // see BlockContext
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
