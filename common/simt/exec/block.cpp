@@ -44,7 +44,9 @@ void Worker::begin_block(uint64_t number) {
   async.begin_block();
   warp_count_ = 0;
   entry_pc_ = 0;
-  hang_watch_.begin(clock_);
+  joined_ = grid.hang_vote->joined();
+  slice_ = joined_ ? kShortSlice : kSlice;
+  hang_watch_.begin(clock_, joined_);
   patience_.begin(clock_);
 }
 
@@ -123,7 +125,7 @@ bool Worker::run_warps() {
     } else if (grid.step_budget) {
       // Perhaps waiting for another block: leave the core to it.
       bool spinning = false;
-      for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
+      for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= slice_;
       if (spinning)
         grid.barrier ? grid.barrier->yield(monitor.block.linear()) : void(sched_yield());
     }
