@@ -1,7 +1,9 @@
 // Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
 #include <cuda_runtime.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -167,6 +169,20 @@ int run(std::string_view how) {
   } else if (how == "aborts_after_error") {
     fail_in_kernel();
     std::abort();
+  } else if (how == "terminates_after_error") {
+    fail_in_kernel();
+    std::raise(SIGTERM);
+  } else if (how == "launches_in_a_child") {
+    keep_quiet<<<4, 32>>>();
+    cudaDeviceSynchronize();
+    const pid_t child = fork();
+    if (child == 0) {
+      keep_quiet<<<4, 32>>>();
+      _exit(cudaGetLastError() == cudaErrorInitializationError ? 0 : 4);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
   } else if (how == "throws_after_error") {
     fail_in_kernel();
     throw 1;

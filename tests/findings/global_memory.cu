@@ -289,6 +289,18 @@ void past_end_of_new(bool fixed) {
   fill_own<<<1, 32>>>(out.data(), fixed ? 4 : 5);
 }
 
+// A kernel reads its own strings; those of host code are in the host's memory.
+__global__ void spell(char* out, const char* text, int n) {
+  const char* from = "a text of the kernel";
+  if (text) from = text;
+  for (int i = 0; i < n; ++i) out[i] = from[i];  // fault: string_of_the_host
+}
+
+void string_of_the_host(bool fixed) {
+  OnDevice<char> out(32);
+  spell<<<1, 1>>>(out.data(), fixed ? nullptr : "a text of the host", 5);
+}
+
 }  // namespace
 
 const std::vector<Planted> kGlobalMemory = {
@@ -303,6 +315,7 @@ const std::vector<Planted> kGlobalMemory = {
     {"use_after_free", "use-after-free", use_after_free},
     {"host_vector", "device-access", host_vector},
     {"host_variable", "device-access", host_variable},
+    {"string_of_the_host", "device-access", string_of_the_host, false},
     {"misaligned_float2", "misaligned-access", misaligned_float2},
     {"misaligned_float4", "misaligned-access", misaligned_float4},
     {"misaligned_word", "misaligned-access", misaligned_word},

@@ -41,6 +41,8 @@ ENDINGS = {
     "leaves_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
     "quits_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
     "aborts_after_error": (-6, ["out-of-bounds error"], "1 finding"),
+    "terminates_after_error": (-15, ["out-of-bounds error"], "1 finding"),
+    "launches_in_a_child": (0, [], ""),
     "throws_after_error": (-6, ["out-of-bounds error"], "1 finding"),
     "crashes_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
     "crashes_after_copy": (FOUND, ["api-error error"], "1 finding"),

@@ -357,6 +357,9 @@ TEST(DeviceState, RegisteredMemoryIsTheHosts) {
 
 __device__ int counted_on_device;
 __managed__ int counted_by_both;
+template <int kBegin>
+__device__ int counted_from = kBegin;
+__device__ const int kCounted[2] = {1, 2};
 
 TEST(DeviceState, VariablesHaveAttributesOfTheirMemory) {
   cudaPointerAttributes attributes{};
@@ -365,6 +368,12 @@ TEST(DeviceState, VariablesHaveAttributesOfTheirMemory) {
   cudaPointerGetAttributes(&attributes, device);
   EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
   EXPECT_EQ(attributes.hostPointer, nullptr);
+  for (const void* symbol :
+       {static_cast<const void*>(&counted_from<3>), static_cast<const void*>(kCounted)}) {
+    cudaGetSymbolAddress(&device, symbol);
+    cudaPointerGetAttributes(&attributes, device);
+    EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  }
   cudaPointerGetAttributes(&attributes, &counted_by_both);
   EXPECT_EQ(attributes.type, cudaMemoryTypeManaged);
   EXPECT_EQ(attributes.hostPointer, &counted_by_both);

@@ -149,12 +149,27 @@ __global__ void waits_for_a_later_block(volatile int* flag, int* out) {
   out[blockIdx.x] = 1;
 }
 
-TEST(Fast, AKernelThatStandsStillIsEnded) {
+// A GPU has all of them running.
+TEST(Fast, BlocksThatWaitForOthersRunSideBySide) {
   int* memory;
-  cudaMallocManaged(&memory, 128 * sizeof(int));
-  cudaMemset(memory, 0, 128 * sizeof(int));
+  cudaMallocManaged(&memory, 101 * sizeof(int));
+  cudaMemset(memory, 0, 101 * sizeof(int));
   testing::internal::CaptureStderr();
   waits_for_a_later_block<<<100, 32>>>(memory, memory + 1);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(simt::take_findings().empty());
+  EXPECT_EQ(std::count(memory + 1, memory + 101, 1), 100);
+  cudaFree(memory);
+}
+
+TEST(Fast, AKernelThatStandsStillIsEnded) {
+  constexpr int kMoreThanRunAtOnce = 300;
+  int* memory;
+  cudaMallocManaged(&memory, (kMoreThanRunAtOnce + 1) * sizeof(int));
+  cudaMemset(memory, 0, (kMoreThanRunAtOnce + 1) * sizeof(int));
+  testing::internal::CaptureStderr();
+  waits_for_a_later_block<<<kMoreThanRunAtOnce, 32>>>(memory, memory + 1);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
   testing::internal::GetCapturedStderr();
   const auto findings = simt::take_findings();
@@ -194,6 +209,31 @@ TEST(Fast, AKernelThatWorksIsNot) {
   EXPECT_TRUE(simt::take_findings().empty());
   cudaFree(out);
   cudaFree(until);
+}
+
+__global__ void computes_for_ever(unsigned* out) {
+  unsigned x = threadIdx.x + 1;
+  do {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+  } while (x != 0);
+  *out = x;
+}
+
+// Its registers are never the same twice, but it has had its time.
+TEST(Fast, AThreadThatComputesForEverIsEnded) {
+  unsigned* out;
+  cudaMalloc(&out, sizeof(unsigned));
+  testing::internal::CaptureStderr();
+  computes_for_ever<<<1, 32>>>(out);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  testing::internal::GetCapturedStderr();
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "hang");
+  EXPECT_NE(findings[0].message.find("simt/fast_test.cu:"), std::string::npos);
+  cudaDeviceReset();
 }
 
 __global__ void many_atomics(int* out) {

@@ -105,4 +105,45 @@ TEST(Spinning, LanesOfAWarpWaitForEachOther) {
   EXPECT_EQ(counts_of_last().global_store_requests, 2u + 2u);
 }
 
+// Each block waits until all have come, with nothing but atomic operations.
+__global__ void wait_for_all(unsigned* arrived, int* out) {
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (atomicAdd(arrived, 0u) < gridDim.x) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+// A GPU has them running side by side, however few threads of the CPU there are.
+TEST(Spinning, BlocksOfAPlainLaunchWaitForEachOther) {
+  constexpr unsigned kBlocks = 48;  // those of 256 threads that the device holds: 64
+  Buffer<unsigned> arrived(1);
+  Ints out(kBlocks * 256);
+  wait_for_all<<<kBlocks, 256>>>(arrived.data(), out.data());
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_TRUE(simt::take_findings().empty());
+}
+
+// More than it holds do not.
+TEST(Spinning, BlocksThatAreTooManyDoNot) {
+  constexpr unsigned kBlocks = 70;
+  unsigned* arrived;
+  int* out;
+  cudaMalloc(&arrived, sizeof(unsigned));
+  cudaMemset(arrived, 0, sizeof(unsigned));
+  cudaMalloc(&out, kBlocks * 256 * sizeof(int));
+  testing::internal::CaptureStderr();
+  wait_for_all<<<kBlocks, 256>>>(arrived, out);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+  testing::internal::GetCapturedStderr();
+  const auto findings = simt::take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_TRUE(findings[0].kind == "hang" || findings[0].kind == "barrier-divergence");
+  cudaDeviceReset();
+}
+
 }  // namespace

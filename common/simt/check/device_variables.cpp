@@ -17,7 +17,8 @@ enum class Side { unknown, device, host, function };
 
 struct State {
   std::mutex mutex;
-  std::set<uint64_t> known;  // where variables and functions begin
+  std::set<uint64_t> known;    // where variables and functions begin
+  std::set<uint64_t> symbols;  // where those variables begin that the host has asked for
 };
 
 thread_local unsigned by_name = 0;
@@ -82,6 +83,13 @@ void note_known(uint64_t address) {
   state.known.insert(variable ? variable->begin : address);
 }
 
+void note_symbol(uint64_t address) {
+  note_known(address);
+  State& state = lasting<State>();
+  const std::lock_guard lock(state.mutex);
+  state.symbols.insert(address);
+}
+
 void note_copied(const void* from, uint64_t size) {
   if (!simt_variables_begin || size % sizeof(uint64_t) != 0) return;
   constexpr uint64_t kMost = 1024;  // a table of pointers is short
@@ -106,7 +114,11 @@ std::string stand_in_of_function(uint64_t address) {
 
 bool is_on_device(uint64_t address) {
   const symbols::Variable* variable = variable_of(address, Side::device);
-  return variable && is_known(variable->begin);
+  if (variable && is_known(variable->begin)) return true;
+  variable = symbols::find_variable(address);
+  State& state = lasting<State>();
+  const std::lock_guard lock(state.mutex);
+  return state.symbols.contains(variable ? variable->begin : address);
 }
 
 std::string of_host(uint64_t address) {

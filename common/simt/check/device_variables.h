@@ -12,6 +12,8 @@ namespace simt::device_variables {
 
 // The host has the address on the device of the variable that holds this one.
 void note_known(uint64_t address);
+// The same, where the host has asked for it: known even where simtcc has left no name, as of an instance of a template.
+void note_symbol(uint64_t address);
 // These bytes go to the host: addresses on the device that are among them, of functions too, are known from now on.
 void note_copied(const void* from, uint64_t size);
 

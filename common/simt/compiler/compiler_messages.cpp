@@ -307,8 +307,8 @@ class Reader {
   }
 
   // Usual mistakes in calls and declarations of CUDA's.
-  bool reword_call(const Group& group) {
-    Message& main = const_cast<Message&>(*group.main);
+  bool reword_call(Group& group) {
+    Message& main = *group.main;
     const std::string line(origins_.line_of(main.file, main.line));
     const std::optional<std::string> said = beginners_mistake(main.text, notes_of(group), line);
     if (said) main.text = *said;

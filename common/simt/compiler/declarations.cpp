@@ -47,14 +47,29 @@ class Declarations : private Rule {
 
   void check_launch_bounds(std::size_t i) {
     if (!is(i + 1, "(") || list_[i + 1].in_system_header || in_function()) return;
+    const std::string word(list_[i].text);
     bool is_kernel = false;
-    for (std::size_t j = unit_.head; j < list_.size() && !is(j, ";") && !is(j, "{"); ++j)
+    std::size_t other = kNone;
+    for (std::size_t j = unit_.head; j < list_.size() && !is(j, ";") && !is(j, "{"); ++j) {
       is_kernel |= is(j, "__global__");
+      if (is(j, "__launch_bounds__") || is(j, "__maxnreg__")) other = is(j, word) ? other : j;
+    }
     if (!is_kernel)
+      return report(list_[i], word +
+                                  " is for kernels: take it away, or write __global__ before the "
+                                  "function");
+    if (other != kNone && other < i)
       return report(list_[i],
-                    "__launch_bounds__ is for kernels: take it away, or write __global__ "
-                    "before the function");
+                    "a kernel has __launch_bounds__ or __maxnreg__, and not both: take one away");
     const std::size_t values = parts(i + 2, partner_[i + 1]).size();
+    if (word == "__maxnreg__") {
+      const std::string_view value = values ? list_[i + 2].text : std::string_view{};
+      if (values != 1 || value == "-" || value == "0" || i + 2 == partner_[i + 1])
+        report(list_[i],
+               "__maxnreg__ takes the most registers of a thread, one number above 0: write "
+               "__maxnreg__(64)");
+      return;
+    }
     if (values < 1 || values > 3)
       report(list_[i],
              "__launch_bounds__ takes the most threads of a block, and if need be the fewest "

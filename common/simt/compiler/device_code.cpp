@@ -56,6 +56,16 @@ class DeviceCode : private Rule {
       note_call(i, "operator" + name);
   }
 
+  // int a[0];
+  void check_extent(std::size_t i) {
+    if (i < 2 || !is(i + 1, "0") || !is(i + 2, "]") || !is_identifier(i - 1) ||
+        !is_identifier(i - 2) || !is_builtin_type(list_[i - 2].text) || !in_device_code(i))
+      return;
+    report(list_[i - 1], "the array '" + std::string(list_[i - 1].text) +
+                             "' of device code has no element: give it one at least, or take the "
+                             "array away");
+  }
+
   // Words of C++ that nvcc does not take in device code.
   void check_device_word(std::size_t i) {
     const Token& t = list_[i];
@@ -150,6 +160,7 @@ class DeviceCode : private Rule {
 
 void note_constexpr_call(Unit& unit, std::size_t i) { DeviceCode(unit).note_constexpr_call(i); }
 void note_literal(Unit& unit, std::size_t i) { DeviceCode(unit).note_literal(i); }
+void check_extent(Unit& unit, std::size_t i) { DeviceCode(unit).check_extent(i); }
 void check_device_word(Unit& unit, std::size_t i) { DeviceCode(unit).check_device_word(i); }
 void keep_stores_ahead_of_delete(Unit& unit, std::size_t i) {
   DeviceCode(unit).keep_stores_ahead_of_delete(i);

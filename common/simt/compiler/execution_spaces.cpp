@@ -239,6 +239,7 @@ class Check {
           !is_signature(demangled(mention.name)))
         continue;
       const Target target = spaces_.resolve(mention);
+      if (target.space == Space::kernel) check_types(target, mention);
       const bool of_simulator = parts_of(target.name)[0] == "simt";
       if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)
         continue;
@@ -258,6 +259,23 @@ class Check {
         say(mention.place, "the function '" + target.name +
                                "' is no kernel and cannot be launched: write __global__ before it");
       }
+    }
+  }
+
+  // The name of a template's instance has the types in it, and device code must be able to say them.
+  void check_types(const Target& target, const Mention& mention) {
+    switch (hidden_type(target.body ? target.body->symbol : mention.name)) {
+      case HiddenType::none:
+        return;
+      case HiddenType::local:
+        return say(mention.place,
+                   "a type that is declared in a function cannot be an argument of "
+                   "the kernel template '" +
+                       target.name + "': declare the type outside of functions");
+      case HiddenType::unnamed:
+        return say(mention.place,
+                   "a type without a name cannot be an argument of the kernel template '" +
+                       target.name + "': give it a name, 'struct Name { ... };'");
     }
   }
 

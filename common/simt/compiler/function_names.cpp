@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <memory>
@@ -97,6 +98,40 @@ bool is_device_builtin(Text name) {
   if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D"))
     return true;
   return name.starts_with("__") && !name.starts_with("__builtin") && !is_for_both(name);
+}
+
+HiddenType hidden_type(std::string_view symbol) {
+  if (!symbol.starts_with("_Z")) return HiddenType::none;
+  bool local = false, unnamed = false;
+  for (std::size_t i = 2; i < symbol.size();) {
+    const char c = symbol[i];
+    const auto end_of_number = [&](std::size_t at) {
+      return std::min(symbol.find_first_not_of("0123456789", at), symbol.size());
+    };
+    if (c >= '0' && c <= '9') {  // a name, behind its length
+      const std::size_t end = end_of_number(i);
+      unnamed |= symbol.substr(end).starts_with("._anon");
+      i = end + static_cast<std::size_t>(std::atoi(std::string(symbol.substr(i, end - i)).c_str()));
+    } else if (c == 'A' || c == 'T') {  // A4_i, T0_
+      i = end_of_number(i + 1) + 1;
+    } else if (c == 'C' || c == 'D') {  // C1, Dv4_f
+      i = symbol.substr(i).starts_with("Dv") ? end_of_number(i + 2) + 1 : i + 2;
+    } else if (c == 'S' && i + 1 < symbol.size() && (symbol[i + 1] < 'a' || symbol[i + 1] > 'z')) {
+      i = std::min(symbol.find('_', i), symbol.size() - 1) + 1;  // S1Z_
+    } else if (c == 'L') {                                       // Lin5E, L_Z1fvE
+      const bool of_entity = symbol.substr(i).starts_with("L_Z");
+      const bool number = i + 2 < symbol.size() && symbol[i + 1] >= 'a' && symbol[i + 1] <= 'z';
+      i = of_entity ? i + 3 : number ? std::min(symbol.find('E', i), symbol.size()) : i + 1;
+    } else if (c == 'U' && i + 1 < symbol.size()) {
+      if (symbol[i + 1] == 'l') return HiddenType::none;
+      unnamed |= symbol[i + 1] == 't';
+      i += 2;
+    } else {
+      local |= c == 'Z';
+      ++i;
+    }
+  }
+  return local ? HiddenType::local : unnamed ? HiddenType::unnamed : HiddenType::none;
 }
 
 bool is_signature(Text name) {

@@ -26,6 +26,10 @@ bool is_device_builtin(std::string_view name);
 /// \return does it stand in a namespace of CUDA's or of the simulator's?
 bool is_of_cuda(const std::vector<std::string>& parts);
 
+/// Is one of the types in a symbol local to a function (but for lambdas), or without a name?
+enum class HiddenType { none, local, unnamed };
+HiddenType hidden_type(std::string_view symbol);
+
 /// \return is it f(int), and not the variable of it: f(int)::x
 bool is_signature(std::string_view name);
 

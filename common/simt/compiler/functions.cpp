@@ -47,7 +47,7 @@ class Functions : private Rule {
               : unit_.names.device)
           .insert(name_before(parameters));
     }
-    if (lambda) check_captures(i, host);
+    if (lambda) check_lambda(unit_, i, host);
     if (kernel) return replace_token(i, std::string(kKernelMark));
     const bool defaulted = parameters != kNone && is_defaulted(parameters);
     std::string mark(defaulted ? "" : std::string(host ? kBothMark : kDeviceMark));
@@ -88,7 +88,9 @@ class Functions : private Rule {
     std::size_t end = i;
     while (end < list_.size() && !is(end, ";") && !is(end, "=") && !is(end, "{") && !is(end, "("))
       ++end;
-    if (end == list_.size() || list_[end].in_system_header || is_static(i, end)) return;
+    if (end == list_.size() || list_[end].in_system_header) return;
+    // In device code nvcc takes a static one.
+    if (is_static(i, end) && !(says(i, end, "static") && is_in_host_function(i))) return;
     report(list_[i], "a " + std::string(list_[i].text) +
                          " variable stands outside of functions: declare it there, or take the "
                          "qualifier away for a variable of each thread's own");
@@ -224,61 +226,17 @@ class Functions : private Rule {
   }
 
  private:
-  // Does the declaration with the qualifier at i say so? (What is __shared__ is static.)
-  bool is_static(std::size_t i, std::size_t end) const {
+  bool says(std::size_t i, std::size_t end, std::string_view word) const {
     for (std::size_t j = declaration_start(i); j < end; ++j) {
-      if (is(j, "static") || is(j, "extern") || is(j, "inline") || is(j, "__shared__")) return true;
+      if (is(j, word)) return true;
     }
     return false;
   }
 
-  // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
-  void check_captures(std::size_t i, bool host) {
-    if (unit_.scopes.back().side != Side::host) return;
-    check_access(i, host);
-    while (i > 0 && is_identifier(i)) --i;
-    if (!is(i, "]") || partner_[i] == kNone) return;
-    for (const auto& [begin, end] : parts(partner_[i] + 1, i)) {
-      if (begin >= end || !is(begin, "&")) continue;
-      return report(
-          list_[begin],
-          std::string("a ") + (host ? "__host__ __device__" : "__device__") +
-              " lambda cannot capture by reference, as the variables are the host's: write "
-              "[=], and hand over pointers to device memory for what it shall change");
-    }
-  }
-
-  // The kernel's instance has the lambda's type in its name, and with it the function around.
-  void check_access(std::size_t i, bool host) {
-    const FunctionBody* const body = body_at(i);
-    if (!body || list_[body->open].in_system_header) return;
-    std::string_view access;
-    std::size_t j = body->head + 1;  // which may say `private:`
-    while (j-- > 0) {
-      if (is_closing(j) && partner_[j] != kNone && partner_[j] < j) {
-        j = partner_[j];
-      } else if (is(j, "{")) {
-        break;
-      } else if (access.empty() && is(j + 1, ":") &&
-                 (is(j, "public") || is(j, "protected") || is(j, "private"))) {
-        access = list_[j].text;
-      }
-    }
-    if (j >= list_.size()) return;
-    std::size_t head = j;  // of what the brace opens
-    while (head > 0 && !is(head - 1, ";") && !is(head - 1, "{") && !is(head - 1, "}")) --head;
-    bool is_class = false, is_struct = false;
-    for (; head < j; ++head) {
-      if (is(head, "(") || is(head, "namespace") || is(head, "enum")) return;
-      is_class |= is(head, "class") && !is(head - 1, "<") && !is(head - 1, ",");
-      is_struct |= is(head, "struct");
-    }
-    if (!is_class && !is_struct) return;
-    if (access.empty()) access = is_class ? "private" : "public";
-    if (access == "public") return;
-    report(list_[i], std::string("a ") + (host ? "__host__ __device__" : "__device__") +
-                         " lambda cannot stand in a " + std::string(access) +
-                         " function of a class: make the function public");
+  // Does the declaration with the qualifier at i say so? (What is __shared__ is static.)
+  bool is_static(std::size_t i, std::size_t end) const {
+    return says(i, end, "static") || says(i, end, "extern") || says(i, end, "inline") ||
+           says(i, end, "__shared__");
   }
 
   // nvcc takes no others in what it gives a name in device code.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/zones.h"
+#include "local_declarations.h"
 #include "rules.h"
-#include "unit.h"
 
 namespace simtcc {
 namespace {
@@ -16,27 +16,27 @@ namespace {
 //
 // and both zones are filled. That is no access which would be traced, and it goes where the compiler needs no such array in
 // memory. An array that is only indexed is -fsanitize=bounds's.
-class LocalArrays : private Rule {
+class LocalArrays : private LocalDeclarations {
  public:
-  using Rule::Rule;
+  using LocalDeclarations::LocalDeclarations;
 
   void visit_statement(std::size_t i) {
     if (!in_device_code(i)) return;
-    const std::size_t names_at = skip_type(i);
+    const std::size_t names_at = skip_type(i, true);
     if (names_at == kNone) return;
-    std::vector<Declarator> declarators;
-    const std::size_t end = parse(names_at, declarators);
-    if (end == kNone) return;
+    std::vector<Guarded> declarators;
+    std::size_t end = kNone;
     bool any = false;
-    for (Declarator& declarator : declarators) {
-      if (declarator.rank) declarator.guarded = is_handed_on(declarator);
-      any |= declarator.guarded;
+    for (const Declarator& declarator : declarators_at(names_at)) {
+      declarators.push_back({declarator, declarator.rank && is_handed_on(declarator)});
+      any |= declarators.back().guarded;
+      end = declarator.end;
     }
     if (!any || !may_be_guarded(i, end)) return;
     const std::string type = flat(i, names_at);
     std::string behind;  // of the declarator before
     for (std::size_t d = 0; d < declarators.size(); ++d) {
-      const Declarator& declarator = declarators[d];
+      const Guarded& declarator = declarators[d];
       if (d > 0) {
         replace_token(declarators[d - 1].end, ";" + behind + " ");
         insert_before(declarator.begin, (declarator.guarded ? kOpen : std::string()) + type + " ");
@@ -49,75 +49,12 @@ class LocalArrays : private Rule {
   }
 
  private:
-  struct Declarator {
-    std::size_t begin, name;
-    std::size_t rank;         // how many extents
-    std::size_t extents_end;  // one past them
-    std::size_t end;          // `,` or `;`
-    bool guarded = false;
+  struct Guarded : Declarator {
+    bool guarded;
   };
 
   static inline const std::string kSize = std::to_string(simt::zones::kBytes);
   static inline const std::string kOpen = "struct { unsigned char below[" + kSize + "]; ";
-
-  // One past the type at i, if its objects begin without a call; kNone if this is no declaration of such.
-  std::size_t skip_type(std::size_t i) const {
-    const std::size_t begin = i;
-    while (is_identifier(i) && (is_builtin_type(list_[i].text) || is(i, "volatile"))) {
-      if (is(i, "auto") || is(i, "void")) return kNone;
-      ++i;
-    }
-    if (i == begin && is_identifier(i) && is_plain(i)) ++i;
-    return i > begin ? i : kNone;
-  }
-
-  bool is_plain(std::size_t i) const {
-    static constexpr std::array<std::string_view, 24> kNames = {
-        "size_t",   "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t",
-        "uint64_t", "float2", "float3",  "float4",  "double2",  "int2",    "int3",     "int4",
-        "uint2",    "uint3",  "uint4",   "uchar4",  "char4",    "short2",  "ushort2",  "longlong2"};
-    for (const std::string_view name : kNames) {
-      if (is(i, name)) return true;
-    }
-    // A parameter of the function's template.
-    const FunctionBody* body = body_at(i);
-    if (!body || !is(body->head, "template")) return false;
-    for (std::size_t j = body->head; j < body->open; ++j) {
-      if (is(j, list_[i].text) && (is(j - 1, "typename") || is(j - 1, "class"))) return true;
-    }
-    return false;
-  }
-
-  // Reads `*p, a[8] = {}, b[2][3];`. Returns the `;`, or kNone.
-  std::size_t parse(std::size_t i, std::vector<Declarator>& declarators) const {
-    while (true) {
-      Declarator declarator{i, kNone, 0, kNone, kNone};
-      while (is(i, "*")) ++i;
-      if (!is_identifier(i) || is_builtin_type(list_[i].text) || is_specifier(list_[i].text))
-        return kNone;
-      declarator.name = i++;
-      for (; is(i, "[") && !is(i + 1, "]") && !is(i + 1, "["); i = skip_group(i)) ++declarator.rank;
-      if (is(i, "[")) return kNone;
-      declarator.extents_end = i;
-      if (!is(i, ",") && !is(i, ";") && !is(i, "=") && !is(i, "{")) return kNone;
-      for (; i < list_.size() && !is(i, ",") && !is(i, ";");
-           i = is_opening(i) ? skip_group(i) : i + 1) {
-        if (is_closing(i) || is(i, "<"))
-          return kNone;  // "<": a comma may stand in template arguments
-      }
-      if (i >= list_.size()) return kNone;
-      declarator.end = i;
-      declarators.push_back(declarator);
-      if (is(i, ";")) return i;
-      ++i;
-    }
-  }
-
-  // Where the innermost scope at i ends.
-  std::size_t scope_end(std::size_t i) const {
-    while (i < list_.size() && !is(i, "}")) i = is_opening(i) ? skip_group(i) : i + 1;
-    return i;
-  }
 
   // Is the array's address given to somebody?
   bool is_handed_on(const Declarator& declarator) const {

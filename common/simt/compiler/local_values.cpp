@@ -3,35 +3,28 @@
 #include <string>
 #include <string_view>
 
+#include "local_declarations.h"
 #include "rules.h"
-#include "unit.h"
 
 namespace simtcc {
 namespace {
 
 // Variables of a thread's own that are read before they have a value. What is told is certain from the text alone: every way to the
 // read comes by no write. Whoever hands the variable on, or takes its address, is believed to fill it.
-class LocalValues : private Rule {
+class LocalValues : private LocalDeclarations {
  public:
-  using Rule::Rule;
+  using LocalDeclarations::LocalDeclarations;
 
   void visit_statement(std::size_t i) {
     if (!in_device_code(i)) return;
-    const std::size_t names_at = skip_type(i);
+    const std::size_t names_at = skip_type(i, false);
     if (names_at == kNone) return;
-    for (std::size_t at = names_at; is_identifier(at);) {
-      const std::size_t name = at;
-      std::size_t rank = 0;
-      for (++at; is(at, "["); at = skip_group(at)) ++rank;
-      const bool has_value = !is(at, ",") && !is(at, ";");
-      for (; at < list_.size() && !is(at, ",") && !is(at, ";");
-           at = is_opening(at) ? skip_group(at) : at + 1) {
-        if (is_closing(at) || is(at, "<") || is(at, "*") || is(at, ":")) return;
-      }
-      if (rank > 0) check_returns(name, at);
-      if (!has_value) check_first_read(name, rank, at, flat(i, names_at));
-      if (!is(at, ",")) return;
-      ++at;
+    const std::string type = flat(i, names_at);
+    for (const Declarator& declarator : declarators_at(names_at)) {
+      if (declarator.begin != declarator.name) continue;  // a pointer
+      if (declarator.rank > 0) check_returns(declarator.name, declarator.end);
+      if (declarator.extents_end == declarator.end)
+        check_first_read(declarator.name, declarator.rank, declarator.end, type);
     }
   }
 
@@ -50,29 +43,6 @@ class LocalValues : private Rule {
 
  private:
   enum class Use { none, read, update, write, unknown };
-
-  // One past the type at i, if its objects begin without a value; kNone if this is no declaration of such.
-  std::size_t skip_type(std::size_t i) const {
-    static constexpr std::array<std::string_view, 25> kNames = {
-        "size_t",  "int8_t",   "uint8_t",   "int16_t", "uint16_t", "int32_t", "uint32_t",
-        "int64_t", "uint64_t", "float2",    "float3",  "float4",   "double2", "int2",
-        "int3",    "int4",     "uint2",     "uint3",   "uint4",    "uchar4",  "char4",
-        "short2",  "ushort2",  "longlong2", "uint"};
-    const std::size_t begin = i;
-    while (is_identifier(i) && is_builtin_type(list_[i].text)) {
-      if (is(i, "auto") || is(i, "void")) return kNone;
-      ++i;
-    }
-    for (const std::string_view name : kNames) {
-      if (i == begin && is(i, name)) return i + 1;
-    }
-    return i > begin ? i : kNone;
-  }
-
-  std::size_t scope_end(std::size_t i) const {
-    while (i < list_.size() && !is(i, "}")) i = is_opening(i) ? skip_group(i) : i + 1;
-    return i;
-  }
 
   bool is_member(std::size_t i) const {
     return is(i - 1, ".") || is(i - 1, "->") || is(i - 1, "::");

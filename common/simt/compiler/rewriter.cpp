@@ -146,6 +146,7 @@ class Rewriter : private Rule {
       check_values(unit_, i);
     }
     if (t.kind == TokenKind::punctuator) {
+      if (t.is("[")) check_extent(unit_, i);
       if (t.is("{")) return open_scope(i);
       if (t.is("}")) return close_scope(i);
       if (t.is("(") || t.is("[")) ++unit_.parentheses;
@@ -312,7 +313,7 @@ class Rewriter : private Rule {
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
-    if (!t.in_system_header && t.text.starts_with("cudaMemcpy") &&
+    if (!t.in_system_header && t.text.starts_with("cuda") &&
         t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
     if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
@@ -341,7 +342,7 @@ class Rewriter : private Rule {
       check_grid_constant(unit_, i);
       return replace_token(i, "");
     }
-    if (t.text == "__launch_bounds__") {  // see register_kernel(unit_, )
+    if (t.text == "__launch_bounds__" || t.text == "__maxnreg__") {  // see register_kernel()
       check_launch_bounds(unit_, i);
       remove_tokens(i, is(i + 1, "(") ? skip_group(i + 1) : i + 1);
       return;

@@ -35,6 +35,11 @@ void note_constexpr(Unit& unit, std::size_t i);
 /// A constructor, destructor or assignment that somebody wrote is the host's if it does not say otherwise.
 void mark_special_member(Unit& unit, std::size_t i);
 
+// ---- lambdas.cpp
+
+/// What nvcc refuses of the lambda with `__device__` at i. \param host `__host__` is there, too
+void check_lambda(Unit& unit, std::size_t i, bool host);
+
 // ---- declarations.cpp: what nvcc refuses of them, and C++ does not
 
 /// A function of a namespace with its name at i: declared as a kernel here and as none elsewhere?
@@ -74,6 +79,7 @@ void note_constexpr_call(Unit& unit, std::size_t i);
 /// The same of the operator of a literal, as 5_km.
 void note_literal(Unit& unit, std::size_t i);
 /// Words of C++ that nvcc does not take in device code.
+void check_extent(Unit& unit, std::size_t i);  ///< the `[` at i
 void check_device_word(Unit& unit, std::size_t i);
 /// `delete[] p` in device code.
 void keep_stores_ahead_of_delete(Unit& unit, std::size_t i);

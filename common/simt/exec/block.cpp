@@ -20,7 +20,8 @@ void Worker::begin_launch(const Grid& grid) {
   knows_threads_ &=
       grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
   extent_ = grid.block;
-  monitor.begin_launch({{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
+  monitor.begin_launch(
+      {{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks, grid.has_host_literal});
 }
 
 // A grid may have two thousand million blocks: what is the same for all is set once, and each number is stored as it is
@@ -43,7 +44,9 @@ void Worker::begin_block(uint64_t number) {
   async.begin_block();
   warp_count_ = 0;
   entry_pc_ = 0;
-  hang_watch_.begin(clock_);
+  joined_ = grid.hang_vote->joined();
+  slice_ = joined_ ? kShortSlice : kSlice;
+  hang_watch_.begin(clock_, joined_);
   patience_.begin(clock_);
 }
 
@@ -122,7 +125,7 @@ bool Worker::run_warps() {
     } else if (grid.step_budget) {
       // Perhaps waiting for another block: leave the core to it.
       bool spinning = false;
-      for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= kSlice;
+      for (unsigned w = 0; w < warp_count_; ++w) spinning |= warps_[w]->progress.steps >= slice_;
       if (spinning)
         grid.barrier ? grid.barrier->yield(monitor.block.linear()) : void(sched_yield());
     }

@@ -105,14 +105,36 @@ const Warp* Worker::running_warp() const {
   return nullptr;
 }
 
+// True if blocks have begun beside this one since it was asked: it may have waited for them, as for those that have not
+// come to a barrier which the program makes of atomic operations. A GPU has all of them running, as far as they have room.
+bool Worker::has_company() {
+  const HangVote& vote = *grid_->hang_vote;
+  if (joined_ == vote.joined() && grid_->start_more) {
+    for (unsigned w = 0; w < warp_count_; ++w) {
+      if (!warps_[w]->progress.polls) continue;
+      grid_->start_more();
+      break;
+    }
+  }
+  if (joined_ == vote.joined()) return false;
+  joined_ = vote.joined();
+  slice_ = kShortSlice;
+  for (unsigned w = 0; w < warp_count_; ++w) warps_[w]->progress.steps = 0;
+  hang_watch_.begin(clock_, true);
+  patience_.begin(clock_);
+  return true;
+}
+
 // True if the launch has come to nothing new for so long that it counts as one that does not end.
 bool Worker::takes_too_long() {
   if (std::exchange(gets_on_, false)) Patience::move();
   const uint64_t times = patience_of(*grid_);
-  const Patience::Verdict verdict = patience_.look(clock_, times);
+  if (joined_ != grid_->hang_vote->joined() && has_company()) return false;
+  const Patience::Verdict verdict = patience_.look(clock_, times, joined_);
   if (verdict == Patience::Verdict::go_on) return false;
   const Warp* const warp = running_warp();
   if (!warp) return false;
+  if (has_company()) return false;
   const uint64_t key = lowest_of(warp->key);
   if (verdict == Patience::Verdict::give_up) {
     report_hang(*warp, key, patience_.kGiveUp * times);
@@ -132,7 +154,7 @@ bool Worker::takes_too_long() {
 
 bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
                      GridBarrier* barrier) {
-  look_at = now + kEvery;
+  look_at = now + every;
   watching = true;
   settle_stores();
   vote.watch();
@@ -179,6 +201,7 @@ void Worker::name_barrier(Fault& hang) const {
 bool Worker::proves_hang() {
   const std::span warps(warps_.data(), warp_count_);
   if (!hang_watch_.look(clock_, *grid_->hang_vote, warps, grid_->barrier)) return false;
+  if (has_company()) return false;
   if (const Warp* const warp = running_warp()) report_hang(*warp, lowest_of(warp->key), 0);
   return true;
 }

@@ -28,6 +28,16 @@ class HangVote {
     if (is_watched_.load(std::memory_order_relaxed)) epoch_.fetch_add(1);
   }
 
+  // So many more workers run blocks beside the others.
+  void join(uint64_t workers) {
+    const std::lock_guard lock(mutex_);
+    running_ += workers;
+    hangs_ = false;
+    joined_ += workers;
+    epoch_.fetch_add(1);
+  }
+  uint64_t joined() const { return joined_.load(); }
+
   // A worker has no more blocks to run.
   void leave() {
     const std::lock_guard lock(mutex_);
@@ -59,7 +69,7 @@ class HangVote {
 
   std::mutex mutex_;
   std::atomic<bool> is_watched_{false};
-  std::atomic<uint64_t> epoch_{0};
+  std::atomic<uint64_t> epoch_{0}, joined_{0};
   uint64_t running_, votes_ = 0, voted_in_ = 0;
   bool hangs_ = false;
 };
@@ -76,6 +86,7 @@ struct HangWatch {
   static constexpr unsigned kMostStored = 256;
 
   uint64_t look_at = 0;  // the next look, on the worker's clock
+  uint64_t every = kEvery;
   bool watching = false;
   bool changed = true;   // since the last look: memory, or anything else that nobody keeps
   bool is_kept = false;  // the state at some earlier look, with no change since
@@ -86,8 +97,10 @@ struct HangWatch {
   Stored stored[kMostStored];     // since the last look: is it still what it was?
   unsigned stored_count = 0;
 
-  void begin(uint64_t now) {
-    look_at = now + kPatience;
+  // `soon`: the launch is under suspicion already.
+  void begin(uint64_t now, bool soon) {
+    every = soon ? kEvery / 8 : kEvery;
+    look_at = now + (soon ? every : kPatience);
     watching = false;
     changed = true;
     is_kept = voted = loaded = false;

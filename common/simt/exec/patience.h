@@ -27,8 +27,9 @@ class Patience {
     since_ = 0;
   }
   // Called when the worker's clock has come to look_at. `times` the usual patience. Says `tell` once a launch, and
-  // `give_up` to all workers once it has said so to one.
-  Verdict look(uint64_t clock, uint64_t times);
+  // `give_up` to all workers once it has said so to one. `crowded`: so many workers share the CPU that the time is a part of
+  // what all of them take.
+  Verdict look(uint64_t clock, uint64_t times, bool crowded);
 
   static constexpr uint64_t kTell = 2, kGiveUp = 6;  // seconds
   uint64_t look_at = 0;

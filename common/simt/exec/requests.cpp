@@ -27,8 +27,10 @@ Request request_of(Warp& warp, uint32_t lanes) {
 }  // namespace
 
 bool Worker::observe(Warp& warp, uint32_t group) {
+  const int leader = std::countr_zero(group);
   warp.progress.touched = true;
-  note_progress(warp.progress, warp.address[std::countr_zero(group)]);
+  warp.progress.polled |= warp.is_volatile[leader] || warp.stop[leader] == StopReason::atomic;
+  note_progress(warp.progress, warp.address[leader]);
   if (const uint32_t copies = group & warp.copies.lanes) [[unlikely]] {
     warp.copies.lanes &= ~copies;
     const uint32_t zeros = copies & warp.copies.zeros;

@@ -91,7 +91,8 @@ void Worker::settle_queue(Warp& warp) {
 void Worker::replay_in_step(Warp& warp) {
   const uint32_t group = warp.group;
   const unsigned loads = warp.queue.loads(warp.queue.length);
-  if (warp.progress.yielded || warp.progress.steps % kSlice + loads >= kSlice) [[unlikely]] {
+  if (warp.progress.yielded || (warp.progress.steps & (slice_ - 1)) + loads >= slice_)
+      [[unlikely]] {
     rewind(warp);
     return;
   }

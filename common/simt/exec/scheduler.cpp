@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/host_memory.h"
 #include "exec/pending_stops.h"
@@ -118,7 +119,7 @@ int Worker::form_group(Warp& warp) {
         warp.progress.last_first = false;
       }
     }
-    if (++warp.progress.steps % kSlice == 0 || warp.progress.yielded) [[unlikely]] {
+    if ((++warp.progress.steps & (slice_ - 1)) == 0 || warp.progress.yielded) [[unlikely]] {
       make_room(warp, key, first);
       return -1;
     }
@@ -164,6 +165,7 @@ void Worker::note_new_end(Progress& progress, uint64_t address) {
 // gets on, and keeps the order, on which its counts depend.
 void Worker::make_room(Warp& warp, uint64_t key, int first) {
   Progress& progress = warp.progress;
+  progress.polls = std::exchange(progress.polled, false);
   const uint64_t address = warp.address[first];
   const uint64_t budget = (progress.touched ? 1 : kLongest) * grid_->step_budget;
   const bool moves =
@@ -173,7 +175,7 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
     progress.lowest = std::min(progress.lowest, address);
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;
-  } else if (progress.steps > budget) {
+  } else if (progress.steps > budget && !has_company()) {
     return report_hang(warp, key, budget);
   }
   progress.last_first = !progress.last_first && (progress.yielded || !moves);

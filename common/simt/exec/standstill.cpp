@@ -5,13 +5,16 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/program_image.h"
 #include "base/symbols.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
@@ -21,7 +24,7 @@ namespace standstill {
 namespace {
 
 constexpr int kSignal = SIGURG;  // ignored by whoever does not ask for it, and by debuggers
-constexpr unsigned kSamples = 2000;
+constexpr unsigned kSamples = 2000, kFewSamples = 50;
 constexpr uint64_t kApart =
     100'000;  // nanoseconds of the thread's time from one sample to the next
 
@@ -32,6 +35,8 @@ struct Thread {
   std::atomic<unsigned> same{0};  // so many samples in a row were known
   std::atomic<bool> begins_anew{true}, is_to_end{false};
   uint64_t last_time = 0;
+  uint64_t turn = 0, turn_began = 0;  // the lane that runs, and since when
+  std::atomic<uint64_t> alone{0};     // for so many nanoseconds it has been the same
   unsigned count = 0;
   std::array<uint64_t, 4096> states;  // a hash table
   std::array<uint64_t, 256> pcs;      // of some of the states
@@ -49,6 +54,8 @@ uint64_t thread_time() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
+
+double seconds(uint64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
 
 uint64_t hash_of(const mcontext_t& context) {
   uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -84,11 +91,16 @@ void on_sample(int, siginfo_t*, void* context) {
   Worker* const worker = running;
   if (!thread || !worker || worker != thread->worker) return;
   auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
-  if (thread->is_to_end) return worker->end_from_signal(machine);
+  const auto pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+  const ProgramImage& program = program_image();
+  if (thread->is_to_end &&
+      pc - program.first < program.code_end - program.first)  // no lock of the library's is held
+    return worker->end_from_signal(machine);
   const uint64_t now = thread_time();
   if (now - thread->last_time < kApart) return;  // it has not run since
   thread->last_time = now;
-  const auto pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
+  if (std::exchange(thread->turn, worker->turn()) != worker->turn()) thread->turn_began = now;
+  thread->alone = now - thread->turn_began;
   const bool known = is_known(*thread, hash_of(machine), pc);
   thread->same = known ? thread->same + 1 : 0;
 }
@@ -124,6 +136,7 @@ void enter(Worker& worker) {
   mine->begins_anew = true;
   mine->is_to_end = false;
   mine->same = 0;
+  mine->alone = mine->turn = 0;
   mine->worker = &worker;
 }
 
@@ -137,10 +150,11 @@ void forget() {
   for (Thread* thread : threads()) {
     thread->begins_anew = true;
     thread->same = 0;
+    thread->alone = thread->turn = 0;
   }
 }
 
-bool look() {
+Seen look() {
   struct sigaction action {};
   action.sa_sigaction = &on_sample;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
@@ -150,13 +164,18 @@ bool look() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const std::lock_guard lock(mutex);
-  bool any = false;
+  Seen seen;
+  bool any = false, all = true, all_lately = true;
   for (const Thread* thread : threads()) {
     if (!thread->worker) continue;
-    if (thread->same < kSamples) return false;
+    all &= thread->same >= kSamples;
+    all_lately &= thread->same >= kFewSamples;
+    seen.alone = std::max(seen.alone, seconds(thread->alone));
     any = true;
   }
-  return any;
+  seen.stand_still = any && all;
+  seen.may_wait = any && all_lately;
+  return seen;
 }
 
 std::string place() {
@@ -168,11 +187,11 @@ std::string place() {
   return {};
 }
 
-void end_blocks() {
+void end_blocks(double alone) {
   {
     const std::lock_guard lock(mutex);
     for (Thread* thread : threads()) {
-      if (!thread->worker) continue;
+      if (!thread->worker || (thread->same < kSamples && seconds(thread->alone) < alone)) continue;
       thread->worker->standstill_pc_ = first_place(*thread);
       thread->is_to_end = true;
     }
@@ -181,6 +200,12 @@ void end_blocks() {
 }
 
 }  // namespace standstill
+
+uint64_t Worker::turn() const {
+  const uint64_t lane = lane_ < 0 ? kLanes : thread_rank();
+  return (clock_ * (kMaxBlockThreads + 1) + lane) * 0x9e3779b97f4a7c15u + monitor.block.linear() +
+         1;
+}
 
 void Worker::end_from_signal(mcontext_t& machine) {
   if (lane_ < 0) return;

@@ -162,6 +162,8 @@ struct Progress {
   uint64_t lowest = ~uint64_t{0}, highest = 0;            // addresses that it came to, now and then
   uint64_t told_lowest = ~uint64_t{0}, told_highest = 0;  // ... when it last got on by far
   bool touched = false;                                   // memory, since they were looked at
+  bool polled = false,
+       polls = false;  // atomic or volatile accesses since then, and in the slice before
   bool yielded = false;
   bool last_first = false;  // spinning: serve the lanes that wait longest in the order
 

@@ -29,8 +29,8 @@
 
 namespace simt::engine {
 
-// A warp that has formed this many groups makes room for the others.
-inline constexpr uint64_t kSlice = 1 << 12;
+// A warp that has formed this many groups makes room for the others; sooner where many blocks wait for each other.
+inline constexpr uint64_t kSlice = 1 << 12, kShortSlice = 1 << 8;
 // In a block that is not counted a lane makes so many accesses before it looks whether others should have a turn.
 inline constexpr unsigned kTurn = 256;
 
@@ -44,10 +44,13 @@ struct Grid {
   uint64_t kernel = 0;  // where it begins; 0: unknown, or the thread does more than to call it
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;       // see LoadQueue
-  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
+  bool run_ahead = true;          // see LoadQueue
+  bool checks_blocks = false;     // races between blocks, and global memory that nobody has written
+  bool has_host_literal = false;  // see BlockContext
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
+  // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
+  void (*start_more)() = nullptr;
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 
@@ -79,6 +82,8 @@ class Worker {
   unsigned thread_rank() const {
     return is_loop_ ? loop_thread() : static_cast<unsigned>(warp_->checks.index * kLanes + lane_);
   }
+  // Tells from one call to the next whether another lane runs, or the same one anew.
+  uint64_t turn() const;
   // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still.
   void end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
@@ -160,10 +165,11 @@ class Worker {
   void name_barrier(Fault& hang) const;
   const Warp* running_warp() const;
   bool proves_hang();
+  bool has_company();
   bool takes_too_long();
 
   // standstill.cpp
-  friend void standstill::end_blocks();
+  friend void standstill::end_blocks(double);
   static void stand_still();
 
   // worker.cpp
@@ -210,6 +216,9 @@ class Worker {
 
   HangWatch hang_watch_;
   Patience patience_;
+  uint64_t slice_ = kSlice;
+  uint64_t joined_ =
+      0;  // blocks that the launch had let begin beside the first ones, when this was looked at
 };
 
 // The worker of this OS thread while it runs a lane, else nullptr.

@@ -87,6 +87,7 @@ void Hooks::on_division(int signal_number, siginfo_t*, void* context) {
   const bool is_lane = worker && worker->lane_ >= 0;
   const Division division = is_lane ? divide_as_gpu(registers) : Division::none;
   if (division == Division::none) {
+    if (!is_lane) device::end_after_crash();
     signal(signal_number, SIG_DFL);
   } else if (division == Division::by_zero && worker->traced_) {
     Fault fault = worker->fault_at(Fault::Kind::division_by_zero, *worker->warp_, worker->lane_);

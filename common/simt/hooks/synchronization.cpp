@@ -12,6 +12,7 @@ void Hooks::fence(const void* pc, bool whole_device) {
   if (!worker || !worker->traced_) return;
   catch_up(pc);
   const HostMemory bookkeeping;
+  worker->warp_->progress.polled = true;
   worker->monitor.fence(worker->thread_rank(), worker->warp_->checks, whole_device);
 }
 
@@ -43,10 +44,7 @@ void Hooks::grid_barrier(const void* pc) {
   Worker* worker = fiber_worker();
   if (!worker) return;
   if (!worker->grid_->barrier)
-    trap(
-        "grid.sync() in a launch that is not cooperative, which cudaLaunchCooperativeKernel() "
-        "makes,",
-        pc);
+    trap("grid.sync() in a launch that was not made by cudaLaunchCooperativeKernel()", pc);
   worker->grid_wait_ = true;
   barrier(detail::BarrierReduction::none, 0, pc);
 }

@@ -1,6 +1,10 @@
 // A launch: the configuration checked, the blocks given to the workers, their counts merged.
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -47,10 +51,25 @@ LaunchKey key_of(const LaunchShape& shape, std::span<const detail::Argument> arg
   return key;
 }
 
+// A child of fork() has none of the threads that run blocks, as on a GPU it has no context.
+bool is_child_without_threads(const char* kernel_text) {
+  static std::atomic<bool> is_child{false};
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { is_child = true; }); });
+  if (!is_child) return false;
+  std::fprintf(stderr,
+               "simt: the launch of %s does nothing: a child made by fork() cannot use the device, "
+               "as its parent has used it before. Call fork() ahead of all calls of CUDA\n",
+               kernel_text);
+  device::result(cudaErrorInitializationError);
+  return true;
+}
+
 }  // namespace
 
 void run(const char* kernel_text, const Config& config, void (*entry)(void*), void* closure,
          const detail::Argument* arguments, unsigned count) {
+  if (is_child_without_threads(kernel_text)) return;
   // One launch at a time, until what its blocks have left is collected: they share the workers.
   static auto* const one_at_a_time = new std::mutex;  // outlives static destructors
   const std::lock_guard lock(*one_at_a_time);
@@ -106,6 +125,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
+  grid.has_host_literal = arguments && have_literal({arguments, count});
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
   constants::prepare();

@@ -13,11 +13,13 @@
 #include "base/settings.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
+#include "launch/worker_pool.h"
 
 namespace simt::engine::life_sign {
 namespace {
 
 constexpr std::chrono::milliseconds kEvery(250);
+constexpr double kLook = 1, kAlone = 8;
 constexpr double kTell = Patience::kTell;  // seconds of each thread that runs blocks
 constexpr double kGiveUp = Patience::kGiveUp;
 
@@ -100,7 +102,7 @@ void watch() {
       const std::lock_guard lock(running().mutex);
       if (!running().kernel.empty()) tell_pace(running());
       if (running().kernel.empty() || running().launch.traced || now != seen) {
-        if (told) standstill::forget();
+        standstill::forget();
         seen = now;
         since = time;
         told = false;
@@ -109,10 +111,18 @@ void watch() {
       waited = (time - since) / static_cast<double>(running().launch.workers);
       times = static_cast<double>(running().launch.times);
     }
+    if (waited <= kLook) continue;
+    const standstill::Seen seen_now = standstill::look();
+    if (seen_now.may_wait && Pool::instance().start_more()) {
+      standstill::forget();
+      since = cpu_seconds();
+      continue;
+    }
     if (waited <= kTell) continue;
-    const bool stands_still = standstill::look();
     if (!std::exchange(told, true) && Patience::begins_to_tell()) tell();
-    if (stands_still && waited > kGiveUp * times) standstill::end_blocks();
+    if (waited <= kGiveUp * times) continue;
+    const double alone = kAlone * times;
+    if (seen_now.stand_still || seen_now.alone > alone) standstill::end_blocks(alone);
   }
 }
 
@@ -127,6 +137,11 @@ void begin(const Watched& launch) {
   running().begun = Clock::now();
   running().pace_told = false;
   moves.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_workers(uint64_t workers) {
+  const std::lock_guard lock(running().mutex);
+  running().launch.workers = workers;
 }
 
 void block_ended() { moves.fetch_add(1, std::memory_order_relaxed); }

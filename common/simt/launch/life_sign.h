@@ -18,6 +18,8 @@ struct Watched {
 };
 
 void begin(const Watched& launch);
+// So many threads run its blocks now.
+void note_workers(uint64_t workers);
 // Of launches that are not traced.
 void block_ended();
 void end();

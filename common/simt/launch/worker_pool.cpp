@@ -1,15 +1,30 @@
 #include "launch/worker_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/settings.h"
 #include "exec/grid_barrier.h"
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
+#include "launch/device_limits.h"
+#include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
 
 namespace simt::engine {
+namespace {
+
+// Blocks that the device runs side by side.
+uint64_t resident_blocks(const Grid& grid) {
+  const auto* const kernel = reinterpret_cast<const void*>(grid.kernel);
+  const auto threads = static_cast<int>(grid.block.x * grid.block.y * grid.block.z);
+  const size_t shared = grid.dynamic_shared + kernels::static_shared(kernel);
+  return uint64_t{device::kMultiprocessors} *
+         static_cast<uint64_t>(device::resident_blocks(threads, shared));
+}
+
+}  // namespace
 
 Pool::Pool() : threads_(settings::threads()) {
   workers_.resize(1);  // the caller's place
@@ -31,19 +46,45 @@ void Pool::run(Grid& grid) {
   next_block_ = 0;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
-  while (workers_.size() < helpers + 1) add_worker();
   HangVote hang_vote(helpers + 1);
   grid.hang_vote = &hang_vote;
+  if (!grid.barrier) grid.start_more = [] { instance().start_more(); };
   {
-    const std::lock_guard lock(mutex_);
-    working_ = helpers;
-    helpers_wanted_ = helpers;
-    ++generation_;
+    const std::lock_guard lock(starting_);
+    if (!grid.barrier) waiting_ = &grid;
+    call(1, helpers);
   }
-  if (helpers) wake_.notify_all();
   take_blocks(caller_worker());
+  {
+    const std::lock_guard lock(starting_);
+    waiting_ = nullptr;
+  }
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return working_ == 0; });
+}
+
+// The helpers from `first` to `last` run blocks.
+void Pool::call(size_t first, size_t last) {
+  if (first > last) return;
+  while (workers_.size() <= last) add_worker();
+  {
+    const std::lock_guard lock(mutex_);
+    working_ += last - first + 1;
+    for (size_t i = first; i <= last; ++i) called_[i] = true;
+  }
+  wake_.notify_all();
+}
+
+bool Pool::start_more() {
+  const std::lock_guard lock(starting_);
+  if (!waiting_ || next_block_ >= block_count_) return false;
+  const Grid& grid = *std::exchange(waiting_, nullptr);
+  const uint64_t wanted = std::min(block_count_, resident_blocks(grid)), begun = threads_for(grid);
+  if (wanted <= begun) return false;
+  life_sign::note_workers(wanted);
+  grid.hang_vote->join(wanted - begun);
+  call(begun, wanted - 1);
+  return true;
 }
 
 Worker& Pool::caller_worker() {
@@ -61,22 +102,20 @@ void Pool::add_worker() {
   const size_t index = workers_.size();
   workers_.emplace_back();
   std::unique_lock lock(mutex_);
+  called_.resize(index + 1);
   std::thread([this, index] {
     auto worker = std::make_unique<Worker>();
     Worker& mine = *worker;
-    uint64_t seen;
     {
       const std::lock_guard started(mutex_);
       workers_[index] = std::move(worker);
-      seen = generation_;
     }
     done_.notify_all();
     for (;;) {
       {
         std::unique_lock waiting(mutex_);
-        wake_.wait(waiting, [&] { return generation_ != seen; });
-        seen = generation_;
-        if (index > helpers_wanted_) continue;
+        wake_.wait(waiting, [&] { return called_[index]; });
+        called_[index] = false;
       }
       take_blocks(mine);
       {

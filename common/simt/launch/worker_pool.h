@@ -26,6 +26,9 @@ class Pool {
   const std::atomic<uint64_t>& next_block() const { return next_block_; }
   // How many threads that takes.
   uint64_t threads_for(const Grid& grid) const;
+  // Those that run blocks wait for others, as it seems: as many begin beside them as a GPU has room for, once a launch.
+  // False if there are none.
+  bool start_more();
 
   template <class F>
   void for_each_worker(F&& f) {
@@ -42,6 +45,7 @@ class Pool {
   Worker& caller_worker();
 
   void add_worker();
+  void call(size_t first, size_t last);
 
   void take_blocks(Worker& worker);
   void run_blocks(Worker& worker);
@@ -54,9 +58,10 @@ class Pool {
   const Grid* grid_ = nullptr;
   uint64_t block_count_ = 0;
   alignas(64) std::atomic<uint64_t> next_block_{0};  // what all write, apart from what they read
-  alignas(64) uint64_t generation_ = 0;
-  size_t helpers_wanted_ = 0;
+  alignas(64) std::deque<bool> called_;  // helpers that are to run blocks of this launch
   size_t working_ = 0;
+  std::mutex starting_;            // held by who starts more of them
+  const Grid* waiting_ = nullptr;  // the launch in which they may be started
 };
 
 }  // namespace simt::engine

@@ -72,10 +72,25 @@ void at_abort(int signal_number) {
   raise(signal_number);
 }
 
+// Those that the program sends to itself. (Another's may come while a lock is held that telling takes.)
+void at_own_signal(int signal_number, siginfo_t* info, void*) {
+  if (signal_number == SIGILL || info->si_pid == process) return at_abort(signal_number);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
 [[gnu::constructor(102)]] void install() {
   on_exit(at_exit, nullptr);
   std::at_quick_exit(at_quick_exit);
   signal(SIGABRT, at_abort);
+  struct sigaction action {};
+  action.sa_sigaction = at_own_signal;
+  action.sa_flags = SA_SIGINFO;
+  for (const int number : {SIGILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(number, &action, nullptr);
+  }
 }
 
 }  // namespace
@@ -86,8 +101,7 @@ void end_after_crash() {
     for (Finding& finding : take_api_errors(128)) report(std::move(finding));
   }
   if (!has_news()) return;
-  std::fprintf(stderr,
-               "simt: the host has followed a pointer to nowhere, after what was found before\n");
+  std::fprintf(stderr, "simt: the host has crashed, after what was found before\n");
   tell_all(128);
   leave(kFindingsExitCode);
 }

@@ -386,8 +386,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                                    "or a lock, while the thread that would set or free it waits at "
                                    "a barrier, has exited, "
                                    "comes after this one in the same warp, or is in a block that "
-                                   "has not begun. (Only the "
-                                   "blocks of a cooperative launch all run at the same time.)");
+                                   "has not begun. (A GPU runs "
+                                   "as many blocks side by side as it has room for; that it is all "
+                                   "of them only a cooperative launch makes sure.)");
       }
       break;
     }

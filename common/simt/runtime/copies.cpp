@@ -411,7 +411,7 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   if (!pointer) return result(cudaErrorInvalidValue);
   if (!may_be_symbol(symbol)) return no_symbol("cudaGetSymbolAddress");
   if (is_of_host(symbol)) return result(cudaErrorInvalidSymbol);
-  simt::device_variables::note_known(reinterpret_cast<uint64_t>(symbol));
+  simt::device_variables::note_symbol(reinterpret_cast<uint64_t>(symbol));
   *pointer = const_cast<void*>(symbol);
   return result(cudaSuccess);
 }

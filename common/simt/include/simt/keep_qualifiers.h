@@ -11,6 +11,7 @@
 #undef __constant__
 #undef __managed__
 #undef __launch_bounds__
+#undef __maxnreg__
 #undef __grid_constant__
 #define __global__ __global__
 #define __device__ __device__
@@ -19,4 +20,5 @@
 #define __constant__ __constant__
 #define __managed__ __managed__
 #define __launch_bounds__ __launch_bounds__
+#define __maxnreg__ __maxnreg__
 #define __grid_constant__ __grid_constant__

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "rules.h"
+#include "unit.h"
+
+namespace simtcc {
+namespace {
+
+// `[=] __device__ (int i) { ... }` in host code: nvcc makes a type of it that stands outside of the function around, and refuses
+// where that cannot be.
+class Lambdas : private Rule {
+ public:
+  using Rule::Rule;
+
+  void check(std::size_t i, bool host) {
+    if (unit_.scopes.back().side != Side::host) return;
+    check_access(i, host);
+    check_function(i, host);
+    check_captures(i, host);
+  }
+
+ private:
+  static std::string kind(bool host) {
+    return std::string("a ") + (host ? "__host__ __device__" : "__device__") + " lambda";
+  }
+
+  // The function around needs a name and a type of its own.
+  void check_function(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    const std::size_t parameters = body ? parameters_of(body->head) : kNone;
+    if (parameters == kNone || parameters < 1 || parameters > body->open ||
+        partner_[parameters] == kNone || list_[body->open].in_system_header)
+      return;
+    const std::string_view name = name_before(parameters);
+    const bool destructor = is(parameters - 2, "~");
+    bool constructor = parameters > 2 && is(parameters - 2, "::") && is(parameters - 3, name);
+    bool in_block = false, in_local_class = false;
+    std::string_view innermost;
+    for (const Scope& scope : unit_.scopes) {
+      in_local_class |= in_block && scope.kind == Scope::Kind::type;
+      in_block |= scope.kind == Scope::Kind::block;
+      if (scope.kind == Scope::Kind::type) innermost = scope.name;
+    }
+    constructor |= !destructor && !innermost.empty() && innermost == name;
+    if (destructor || constructor) {
+      return report(list_[i], kind(host) + " cannot stand in a " +
+                                  (destructor ? "destructor" : "constructor") +
+                                  ": move it into a function that this one calls");
+    }
+    if (in_local_class) {
+      return report(list_[i], kind(host) +
+                                  " cannot stand in a class within a function: declare the class "
+                                  "outside of functions");
+    }
+    bool deduced = false;
+    for (std::size_t j = body->head; j + 1 < parameters;) {
+      const std::size_t end = is(j, "<") ? skip_angles(j) : kNone;
+      deduced |= is(j, "auto");
+      j = end != kNone && end <= parameters ? end : j + 1;
+    }
+    for (std::size_t j = partner_[parameters]; j < body->open; ++j) deduced &= !is(j, "->");
+    if (deduced) {
+      report(list_[i], kind(host) +
+                           " cannot stand in a function whose result is 'auto': write the type of "
+                           "the result");
+    }
+  }
+
+  // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
+  void check_captures(std::size_t i, bool host) {
+    while (i > 0 && is_identifier(i)) --i;
+    if (!is(i, "]") || partner_[i] == kNone) return;
+    for (const auto& [begin, end] : parts(partner_[i] + 1, i)) {
+      if (begin >= end) continue;
+      if (host && is_identifier(begin) && is(begin + 1, "=")) {
+        return report(list_[begin],
+                      "a __host__ __device__ lambda cannot capture '" +
+                          std::string(list_[begin].text) +
+                          "' with a value of its own: make it a variable before, and capture that");
+      }
+      if (!is(begin, "&")) continue;
+      return report(list_[begin],
+                    kind(host) +
+                        " cannot capture by reference, as the variables are the host's: write "
+                        "[=], and hand over pointers to device memory for what it shall change");
+    }
+  }
+
+  // The kernel's instance has the lambda's type in its name, and with it the function around.
+  void check_access(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    if (!body || list_[body->open].in_system_header) return;
+    std::string_view access;
+    std::size_t j = body->head + 1;  // which may say `private:`
+    while (j-- > 0) {
+      if (is_closing(j) && partner_[j] != kNone && partner_[j] < j) {
+        j = partner_[j];
+      } else if (is(j, "{")) {
+        break;
+      } else if (access.empty() && is(j + 1, ":") &&
+                 (is(j, "public") || is(j, "protected") || is(j, "private"))) {
+        access = list_[j].text;
+      }
+    }
+    if (j >= list_.size()) return;
+    std::size_t head = j;  // of what the brace opens
+    while (head > 0 && !is(head - 1, ";") && !is(head - 1, "{") && !is(head - 1, "}")) --head;
+    bool is_class = false, is_struct = false;
+    for (; head < j; ++head) {
+      if (is(head, "(") || is(head, "namespace") || is(head, "enum")) return;
+      is_class |= is(head, "class") && !is(head - 1, "<") && !is(head - 1, ",");
+      is_struct |= is(head, "struct");
+    }
+    if (!is_class && !is_struct) return;
+    if (access.empty()) access = is_class ? "private" : "public";
+    if (access == "public") return;
+    report(list_[i], kind(host) + " cannot stand in a " + std::string(access) +
+                         " function of a class: make the function public");
+  }
+};
+
+}  // namespace
+
+void check_lambda(Unit& unit, std::size_t i, bool host) { Lambdas(unit).check(i, host); }
+
+}  // namespace simtcc
