@@ -130,6 +130,10 @@ Instruction instruction_of(std::istringstream& words) {
   const size_t dot = name.find('.');
   made.opcode = name.substr(0, dot);
   if (dot != std::string::npos) made.modifiers = name.substr(dot) + ".";
+  for (size_t i = 0; i < std::size(kModifiers); ++i) {
+    const std::string whole = "." + std::string(kModifiers[i]) + ".";
+    made.flags[i] = made.modifiers.find(whole) != std::string::npos;
+  }
   while (words >> operand) made.operands.push_back(operand_of(operand));
   made.code = operation_of(made.opcode);
   return made;

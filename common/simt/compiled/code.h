@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,6 +44,27 @@ struct Operand {
 using Kind = Operand::Kind;
 inline constexpr unsigned kZeroRegister = 255, kZeroUniform = 63, kTruePredicate = 7;
 
+// The modifiers that matter here, as the disassembler writes them: IADD3.X has X.
+inline constexpr std::string_view kModifiers[] = {
+    "128",  "32",         "4A",    "64",   "ADD",    "ALL",   "AND", "ANY",   "BFLY",  "CAS",
+    "CEIL", "COLLECTIVE", "COS",   "D2",   "D4",     "D8",    "DEC", "DIV",   "DOWN",  "E",
+    "EQ",   "EQU",        "EX",    "EX2",  "EXCH",   "F16",   "F32", "F64",   "FLOOR", "FTZ",
+    "GE",   "GEU",        "GT",    "GTU",  "HI",     "INC",   "L",   "LE",    "LEU",   "LG2",
+    "LT",   "LTU",        "M2",    "M4",   "M8",     "MAX",   "MIN", "NAN",   "NE",    "NEU",
+    "NUM",  "OR",         "POPC",  "RCP",  "RCP64H", "REL",   "RM",  "RP",    "RSQ",   "RSQ64H",
+    "RZ",   "S16",        "S16x2", "S32",  "S64",    "S8",    "SAT", "SH",    "SIN",   "SPIN",
+    "SQRT", "SUM",        "SX32",  "SYNC", "TANH",   "TRUNC", "U16", "U16x2", "U32",   "U64",
+    "U8",   "UP",         "W",     "WIDE", "X",      "XOR",
+};
+
+// One of them; another does not compile.
+struct Modifier {
+  unsigned index = 0;
+  consteval Modifier(const char* name) {
+    while (kModifiers[index] != name) ++index;
+  }
+};
+
 struct Instruction {
   uint32_t address = 0;
   Operand guard;  // none: always
@@ -50,11 +73,9 @@ struct Instruction {
   std::vector<Operand> operands;
   int code = 0;  // which of the operations that warp.h lists; 0 is none of them
 
-  bool has(std::string_view modifier) const {
-    const size_t at = modifiers.find(modifier);
-    return at != std::string::npos && modifiers[at - 1] == '.' &&
-           modifiers[at + modifier.size()] == '.';
-  }
+  std::bitset<std::size(kModifiers)> flags;
+
+  bool has(Modifier modifier) const { return flags[modifier.index]; }
 };
 
 struct Code {

@@ -68,9 +68,7 @@ void Warp::iadd3(const Instruction& one, unsigned lane) {
   while (is_truth(ops[i])) carries.push_back(&ops[i++]);
   uint64_t sum = 0;
   for (int n = 0; n < 3; ++n, ++i) {
-    Operand plain = ops[i];
-    plain.negated = plain.inverted = false;
-    sum += addend(ops[i], integer(plain, lane));
+    sum += addend(ops[i], raw(ops[i], lane));
   }
   for (; i < ops.size(); ++i) sum += truth(ops[i], lane);
   for (size_t n = 0; n < carries.size(); ++n) set_truth(*carries[n], lane, sum >> 32 > n);
@@ -100,10 +98,7 @@ void Warp::imad(const Instruction& one, unsigned lane) {
     }
     return;
   }
-  Operand plain = c;
-  plain.negated = plain.inverted = false;
-  const uint64_t sum = uint64_t{integer(a, lane) * integer(b, lane)} +
-                       addend(c, integer(plain, lane)) +
+  const uint64_t sum = uint64_t{integer(a, lane) * integer(b, lane)} + addend(c, raw(c, lane)) +
                        (carries_in ? truth(ops[i + 3], lane) : false);
   if (carry) set_truth(*carry, lane, sum >> 32 & 1);
   set(ops[0], lane, static_cast<uint32_t>(sum));
@@ -114,9 +109,7 @@ void Warp::lea(const Instruction& one, unsigned lane) {
   size_t i = 1;
   const Operand* const carry = is_truth(ops[1]) ? &ops[i++] : nullptr;
   const uint32_t a = integer(ops[i], lane);
-  Operand plain = ops[i + 1];
-  plain.negated = plain.inverted = false;
-  const uint64_t b = addend(ops[i + 1], integer(plain, lane));
+  const uint64_t b = addend(ops[i + 1], raw(ops[i + 1], lane));
   i += 2;
   uint64_t part = a;
   if (one.has("HI")) {
@@ -268,6 +261,21 @@ bool Warp::integers(const Instruction& one, uint32_t lanes) {
         const uint32_t kept = value << (32 - bits);
         return one.has("U32") ? kept >> (32 - bits)
                               : static_cast<uint32_t>(static_cast<int32_t>(kept) >> (32 - bits));
+      });
+    case kIdp:
+      if (!one.has("4A")) throw NotCarriedOut{one.opcode + one.modifiers};
+      return each([&](unsigned lane) {
+        // The signs of either side: .4A.U8.S8
+        const bool first = one.modifiers.starts_with(".4A.S8"),
+                   second = one.modifiers.ends_with(".S8.");
+        const uint32_t a = integer(ops[1], lane), b = integer(ops[2], lane);
+        uint32_t sum = integer(ops[3], lane);
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+          const auto x = static_cast<uint8_t>(a >> shift), y = static_cast<uint8_t>(b >> shift);
+          sum += static_cast<uint32_t>((first ? static_cast<int8_t>(x) : int{x}) *
+                                       (second ? static_cast<int8_t>(y) : int{y}));
+        }
+        return sum;
       });
     case kBmsk:
       return each([&](unsigned lane) {

@@ -116,17 +116,12 @@ void Warp::memory(const Instruction& one, uint32_t lanes) {
       if (one.has("S8")) words[0] = static_cast<uint32_t>(static_cast<int8_t>(words[0]));
       if (one.has("S16")) words[0] = static_cast<uint32_t>(static_cast<int16_t>(words[0]));
       for (unsigned i = 0; i < std::max(1u, size / 4); ++i) {
-        Operand to = data;
-        if (to.index == kZeroRegister) break;
-        to.index = static_cast<uint8_t>(data.index + i);
-        set(to, lane, words[i]);
+        set(data, lane, words[i], i);
       }
     } else {
       uint32_t words[4] = {};
       for (unsigned i = 0; i < std::max(1u, size / 4); ++i) {
-        Operand from = data;
-        if (from.index != kZeroRegister) from.index = static_cast<uint8_t>(data.index + i);
-        words[i] = raw(from, lane);
+        words[i] = raw(data, lane, i);
       }
       std::memcpy(place, words, size);
     }
@@ -169,8 +164,8 @@ void Warp::atomic(const Instruction& one, uint32_t lanes) {
                                      : reinterpret_cast<unsigned char*>(addresses[lane]);
     uint64_t old = 0;
     std::memcpy(&old, place, size);
-    const bool mine = carried_out >> lane & 1;
-    if (spins && done) set_truth(*done, lane, mine);
+    // It says in a register whether the word was still the old one, and this lane's turn.
+    const bool mine = (carried_out >> lane & 1) && (!spins || old == value(at_address + 1, lane));
     uint64_t next = old;
     if (increments) {
       next = old + 1;
@@ -180,7 +175,9 @@ void Warp::atomic(const Instruction& one, uint32_t lanes) {
       next = combined(one, old, value(at_address + 1, lane), value(at_address + 2, lane));
     }
     std::memcpy(place, &next, size);
-    if (keeps && at_address > first) {
+    if (spins) {
+      done ? set_truth(*done, lane, mine) : set(ops[first], lane, mine);
+    } else if (keeps && at_address > first) {
       size == 8 ? set64(ops[first], lane, old) : set(ops[first], lane, static_cast<uint32_t>(old));
     }
   });

@@ -20,13 +20,13 @@ uint64_t Warp::constant(const Operand& operand, unsigned lane, unsigned bytes) c
 }
 
 // Without signs.
-uint32_t Warp::raw(const Operand& operand, unsigned lane) const {
+uint32_t Warp::raw(const Operand& operand, unsigned lane, unsigned next) const {
   if (!operand.name.empty()) throw NotCarriedOut{"part of a register: " + operand.name};
   switch (operand.kind) {
     case Kind::reg:
-      return operand.index == kZeroRegister ? 0 : registers_[operand.index][lane];
+      return operand.index == kZeroRegister ? 0 : registers_[operand.index + next][lane];
     case Kind::uniform:
-      return operand.index == kZeroUniform ? 0 : uniforms_[operand.index];
+      return operand.index == kZeroUniform ? 0 : uniforms_[operand.index + next];
     case Kind::number:
       return static_cast<uint32_t>(operand.number);
     case Kind::real:
@@ -52,13 +52,7 @@ uint64_t Warp::integer64(const Operand& operand, unsigned lane) const {
   } else if (operand.kind == Kind::number) {
     value = static_cast<uint64_t>(operand.number);
   } else {
-    value = raw(operand, lane);
-    Operand high = operand;
-    const unsigned zero = operand.kind == Kind::reg ? kZeroRegister : kZeroUniform;
-    if (operand.index != zero) {
-      ++high.index;
-      value |= uint64_t{raw(high, lane)} << 32;
-    }
+    value = raw(operand, lane) | uint64_t{raw(operand, lane, 1)} << 32;
   }
   if (operand.inverted) value = ~value;
   return operand.negated ? 0 - value : value;
@@ -77,9 +71,9 @@ double Warp::real64(const Operand& operand, unsigned lane) const {
   } else if (operand.kind == Kind::number) {
     value = std::bit_cast<double>(static_cast<uint64_t>(operand.number) << 32);
   } else {
-    Operand plain = operand;
-    plain.negated = false;
-    value = std::bit_cast<double>(integer64(plain, lane));
+    value = std::bit_cast<double>(operand.kind == Kind::constant
+                                      ? constant(operand, lane, 8)
+                                      : raw(operand, lane) | uint64_t{raw(operand, lane, 1)} << 32);
   }
   if (operand.absolute) value = std::fabs(value);
   return operand.negated ? -value : value;
@@ -102,23 +96,19 @@ uint32_t Warp::truths(const Operand& operand) const {
   return lanes;
 }
 
-void Warp::set(const Operand& operand, unsigned lane, uint32_t value) {
+void Warp::set(const Operand& operand, unsigned lane, uint32_t value, unsigned next) {
   if (operand.kind == Kind::reg) {
-    if (operand.index != kZeroRegister) registers_[operand.index][lane] = value;
+    if (operand.index != kZeroRegister) registers_[operand.index + next][lane] = value;
   } else if (operand.kind == Kind::uniform) {
-    if (operand.index != kZeroUniform) uniforms_[operand.index] = value;
+    if (operand.index != kZeroUniform) uniforms_[operand.index + next] = value;
   } else {
     throw NotCarriedOut{"a result of another kind"};
   }
 }
 
 void Warp::set64(const Operand& operand, unsigned lane, uint64_t value) {
-  const unsigned zero = operand.kind == Kind::reg ? kZeroRegister : kZeroUniform;
-  if (operand.index == zero) return;
   set(operand, lane, static_cast<uint32_t>(value));
-  Operand high = operand;
-  ++high.index;
-  set(high, lane, static_cast<uint32_t>(value >> 32));
+  set(operand, lane, static_cast<uint32_t>(value >> 32), 1);
 }
 
 void Warp::set_truth(const Operand& operand, unsigned lane, bool value) {

@@ -12,16 +12,18 @@ namespace {
 template <class T>
 bool compare_reals(const Instruction& one, T a, T b) {
   const bool nan = std::isnan(a) || std::isnan(b);
-  struct Named {
-    const char *ordered, *unordered;
-    bool holds;
-  };
-  const Named all[] = {{"LT", "LTU", a < b},  {"LE", "LEU", a <= b}, {"GT", "GTU", a > b},
-                       {"GE", "GEU", a >= b}, {"EQ", "EQU", a == b}, {"NE", "NEU", a != b}};
-  for (const Named& named : all) {
-    if (one.has(named.ordered)) return !nan && named.holds;
-    if (one.has(named.unordered)) return nan || named.holds;
-  }
+  if (one.has("LT")) return a < b;
+  if (one.has("LE")) return a <= b;
+  if (one.has("GT")) return a > b;
+  if (one.has("GE")) return a >= b;
+  if (one.has("EQ")) return a == b;
+  if (one.has("NE")) return !nan && a != b;
+  if (one.has("LTU")) return nan || a < b;
+  if (one.has("LEU")) return nan || a <= b;
+  if (one.has("GTU")) return nan || a > b;
+  if (one.has("GEU")) return nan || a >= b;
+  if (one.has("EQU")) return nan || a == b;
+  if (one.has("NEU")) return a != b;
   if (one.has("NUM")) return !nan;
   if (one.has("NAN")) return nan;
   throw NotCarriedOut{one.opcode + one.modifiers};
@@ -122,11 +124,13 @@ bool Warp::reals(const Instruction& one, uint32_t lanes) {
     case kFadd:
       return each([&](unsigned lane) { return real(ops[1], lane) + real(ops[2], lane); });
     case kFmul: {
-      float scale = 1;
-      for (const int n : {2, 4, 8}) {
-        if (one.has("D" + std::to_string(n))) scale = 1.0f / static_cast<float>(n);
-        if (one.has("M" + std::to_string(n))) scale = static_cast<float>(n);
-      }
+      const float scale = one.has("D2")   ? 0.5f
+                          : one.has("D4") ? 0.25f
+                          : one.has("D8") ? 0.125f
+                          : one.has("M2") ? 2.0f
+                          : one.has("M4") ? 4.0f
+                          : one.has("M8") ? 8.0f
+                                          : 1.0f;
       return each([&](unsigned lane) { return real(ops[1], lane) * scale * real(ops[2], lane); });
     }
     case kFfma:

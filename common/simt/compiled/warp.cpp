@@ -45,6 +45,7 @@ int operation_of(std::string_view opcode) {
                                                         {"USHF", kShf},
                                                         {"PRMT", kPrmt},
                                                         {"UPRMT", kPrmt},
+                                                        {"IDP", kIdp},
                                                         {"SGXT", kSgxt},
                                                         {"USGXT", kSgxt},
                                                         {"BMSK", kBmsk},
@@ -299,14 +300,15 @@ void Warp::control(const Instruction& one, Split& split, uint32_t lanes) {
       return diverge(split, lanes, target_of(one, ops.back()));
     case kRet: {
       if (!lanes) return;
-      Operand to;
-      to.kind = Kind::number;
-      to.number = integer(ops[0], static_cast<unsigned>(std::countr_zero(lanes)));
+      const uint32_t to = integer(ops[0], static_cast<unsigned>(std::countr_zero(lanes)));
       for_lanes(lanes, [&](unsigned lane) {
-        if (integer(ops[0], lane) != static_cast<uint32_t>(to.number))
-          throw NotCarriedOut{"lanes that return to several places"};
+        // A recursion: when such lanes meet again is the hardware's to say.
+        if (integer(ops[0], lane) != to) throw NotCarriedOut{"lanes that return to several places"};
       });
-      return diverge(split, lanes, target_of(one, to));
+      Operand target;
+      target.kind = Kind::number;
+      target.number = to;
+      return diverge(split, lanes, target_of(one, target));
     }
     default:
       throw NotCarriedOut{one.opcode + one.modifiers};

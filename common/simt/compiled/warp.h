@@ -40,6 +40,7 @@ enum Operation : int {
   kPrmt,
   kSgxt,
   kBmsk,
+  kIdp,
   kMov,
   kP2r,
   kR2p,
@@ -134,7 +135,8 @@ class Warp {
   uint32_t target_of(const Instruction& one, const Operand& operand) const;
 
   // Values of operands, by lane.
-  uint32_t raw(const Operand& operand, unsigned lane) const;
+  // `next`: the register so many behind it.
+  uint32_t raw(const Operand& operand, unsigned lane, unsigned next = 0) const;
   uint32_t integer(const Operand& operand, unsigned lane) const;
   uint64_t integer64(const Operand& operand, unsigned lane) const;
   float real(const Operand& operand, unsigned lane) const;
@@ -143,7 +145,7 @@ class Warp {
   uint32_t truths(const Operand& operand) const;
   uint64_t constant(const Operand& operand, unsigned lane, unsigned bytes) const;
   uint64_t address(const Operand& operand, unsigned lane, bool wide) const;
-  void set(const Operand& operand, unsigned lane, uint32_t value);
+  void set(const Operand& operand, unsigned lane, uint32_t value, unsigned next = 0);
   void set64(const Operand& operand, unsigned lane, uint64_t value);
   void set_truth(const Operand& operand, unsigned lane, bool value);
 
