@@ -283,8 +283,71 @@ class Lines(unittest.TestCase):
             ],
         )
 
+    def as_compiled(self, above, below, source=""):
+        """The rows of a kernel with these counts by line, of the source and of the machine code: {(line, count): number}."""
+        launch = {
+            "index": 0,
+            "kernel": "loop",
+            "grid": [1, 1, 1],
+            "block": [32, 1, 1],
+            "traced_blocks": 1,
+            "counts": {},
+        }
+
+        def rows(counted):
+            lines_ = {}
+            for (line, name), number in counted.items():
+                lines_.setdefault(line, {})[name] = number
+            example = {"space": "global", "access": "load", "size": 4, "addresses": [0] * 32}
+            return [{"file": "/k.cu", "line": line, "counts": lines_[line], "examples": [example]} for line in lines_]
+
+        launch["lines"], launch["compiled"] = rows(above), {"counts": {}, "lines": rows(below)}
+        (kernel,) = trace.kernels_of({"launches": [launch]})
+        found = lines.differences(kernel, code.compiled(self.SASS, Report.PTXAS, "/k.cu"))
+        return [(line, text) for _, line, text in found]
+
+    def test_both_figures_are_told_at_the_line(self):
+        requests, sectors = "global_load_requests", "global_load_sectors"
+        (row,) = self.as_compiled({(3, requests): 2048, (3, sectors): 8192}, {(3, requests): 512, (3, sectors): 8192})
+        said = "global loads: 2,048 requests and 8,192 sectors above, 512 and 8,192 as nvcc compiles them: "
+        self.assertEqual(row, (3, said + "neighbours are one access of 128 bits"))
+
+    def test_loads_that_are_gone_and_stores_that_come_in(self):
+        loads, stores = "global_load_requests", "global_store_requests"
+        rows = self.as_compiled({(4, loads): 1, (9, stores): 2}, {(9, stores): 1, (20, stores): 2})
+        self.assertEqual(
+            rows,
+            [
+                (
+                    4,
+                    "global loads: 1 request and 0 sectors above, none as nvcc compiles them: in registers, or in that of another line",
+                ),
+                (
+                    9,
+                    "global stores: 2 requests and 0 sectors above, 1 and 0 as nvcc compiles them: other lines make some of them, or what is overwritten is stored once",
+                ),
+                (
+                    20,
+                    "global stores: none above, 2 requests and 0 sectors as nvcc compiles them: stores of other lines are made here, as by each side of a branch",
+                ),
+            ],
+        )
+
+    def test_an_access_that_moves_to_the_next_line_is_not_told(self):
+        loads = "global_load_requests"
+        self.assertEqual(self.as_compiled({(4, loads): 8}, {(5, loads): 8}), [])
+        # Also where another line has less: the two cancel.
+        rows = self.as_compiled({(4, loads): 8, (30, loads): 4}, {(5, loads): 8, (30, loads): 1})
+        self.assertEqual([line for line, _ in rows], [30])
+
+    def test_where_the_machine_code_was_not_carried_out_its_widths_tell(self):
+        self.assertIsNone(self.kernel().as_compiled)
+        compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
+        self.assertEqual(lines.differences(self.kernel(), compiled), lines.merged(self.kernel(), compiled))
+
     def test_nothing_is_said_without_machine_code_or_where_it_is_the_same(self):
         self.assertEqual(lines.merged(self.kernel(), []), [])
+        self.assertEqual(lines.differences(self.kernel(), []), [])
         same = self.SASS.replace("LDG.E.128", "LDG.E").replace(
             "line 5", 'line 4\n        /*0008*/ LDG.E R1, [R2] ;\n\t//## File "/k.cu", line 5'
         )

@@ -14,18 +14,19 @@ import simulator_settings  # noqa: E402
 HOUSE = ROOT / "common" / "simt"
 
 # A request travels from the last to the first. A folder includes itself and those before it, never one behind it.
-FOLDERS = ["base", "memory", "count", "report", "check", "monitor", "exec", "hooks", "launch", "runtime"]
+FOLDERS = ["base", "memory", "count", "compiled", "report", "check", "monitor", "exec", "hooks", "launch", "runtime"]
 # Not every folder needs all that are before it. Whoever adds an arrow here says why in the commit.
 MAY_INCLUDE = {
     "base": [],
     "memory": ["base"],
     "count": ["base"],
+    "compiled": ["base", "count"],
     "report": ["base", "memory", "count", "lab"],  # of lab nothing but the writer of JSON
     "check": ["base", "memory", "report"],
     "monitor": ["base", "memory", "count", "check"],
     "exec": ["base", "memory", "count", "check", "monitor"],
     "hooks": ["base", "memory", "report", "check", "exec"],
-    "launch": ["base", "memory", "report", "check", "exec"],
+    "launch": ["base", "memory", "compiled", "report", "check", "exec"],
     "runtime": ["base", "memory", "report", "check", "hooks", "launch"],
 }
 MOST_LINES = 500

@@ -3,6 +3,7 @@
 Kept in build/sass: a file for each source and architecture, with the digests of all files that were compiled into it.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from learn import paths, steps
 from learn.errors import LearnError
-from sass import disassembly, flow
+from sass import disassembly, flow, image
 
 LAB = os.path.join(paths.ROOT, "common", "lab", "include")
 ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -45,6 +46,7 @@ class Compiled:
     resources: Resources
     source: str  # the file that was compiled
     loops: list
+    image: object = None  # sass.image.Image of the file that it lies in
 
     @property
     def instructions(self):
@@ -64,7 +66,12 @@ def options(architecture, source):
 def compile_source(toolchain, source, architecture):
     """[Compiled] of the kernels of a source, in the order of the disassembly; LearnError where nvcc refuses it."""
     source = os.path.realpath(source)
-    return compiled(*_disassembled(toolchain, source, architecture), source)
+    text, report, cubin = _disassembled(toolchain, source, architecture)
+    kernels = compiled(text, report, source)
+    whole = image.Image(base64.b64decode(cubin))
+    for one in kernels:
+        one.image = whole
+    return kernels
 
 
 def compiled(text, report, source):
@@ -137,7 +144,7 @@ def plain(name):
 
 
 def _disassembled(toolchain, source, architecture):
-    """(disassembly, ptxas's report)."""
+    """(disassembly, ptxas's report, the cubin in base 64)."""
     command = [toolchain.nvcc, *options(architecture, source), "-cubin", "-Xptxas", "-v"]
     key = json.dumps([toolchain.release, toolchain.nvdisasm, command, source])
     folder = os.path.join(paths.BUILD, "sass")
@@ -147,7 +154,7 @@ def _disassembled(toolchain, source, architecture):
         with open(kept, encoding="utf-8") as file:
             data = json.load(file)
         if all(_digest(name) == digest for name, digest in data["files"].items()):
-            return data["sass"], data["report"]
+            return data["sass"], data["report"], data["cubin"]
     except (OSError, ValueError, KeyError):
         pass
     steps.make_folder(folder)
@@ -163,12 +170,19 @@ def _disassembled(toolchain, source, architecture):
             raise LearnError(f"nvdisasm fails on {paths.shown(source)}: {done.stderr.strip()[-300:]}")
         with open(deps, encoding="utf-8", errors="replace") as file:
             files = _own(file.read(), source)
-        data = {"files": {name: _digest(name) for name in files}, "report": report, "sass": done.stdout}
+        with open(cubin, "rb") as file:
+            binary = base64.b64encode(file.read()).decode()
+        data = {
+            "files": {name: _digest(name) for name in files},
+            "report": report,
+            "sass": done.stdout,
+            "cubin": binary,
+        }
         fresh = os.path.join(work, "kept.json")
         with open(fresh, "w", encoding="utf-8") as file:
             json.dump(data, file)
         os.replace(fresh, kept)
-    return data["sass"], data["report"]
+    return data["sass"], data["report"], data["cubin"]
 
 
 def _own(rule, source):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-LABEL = re.compile(r"^\s*(\.L_\w+):")
+LABEL = re.compile(r"^\s*(\.L_\w+|\$\w[\w$.]*):")
 SECTION = re.compile(r"^\.text\.(\S+):")
 FUNCTION = re.compile(r"^\s*Function : (\S+)")
 PLACE = re.compile(r'"([^"]+)", line (\d+)')
@@ -12,7 +12,7 @@ ENCODING = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 PREDICATED = re.compile(r"(@!?U?P\w+)\s+(.*)$", re.DOTALL)
 BRANCHES = {"BRA", "JMP", "BRX", "BRXU", "JMX"}
 REMARK = re.compile(r'\s*\(\*".*?"\*\)')  # (*"SpillRefill"*): what newer disassemblers note behind an operand
-TARGET = re.compile(r"`\((\.L_\w+)\)|\b0x([0-9a-f]+)\s*$")
+TARGET = re.compile(r"`\((\.L_\w+|\$\w[\w$.]*)\)|\b0x([0-9a-f]+)\s*$")
 
 
 @dataclass

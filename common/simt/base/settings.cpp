@@ -21,6 +21,10 @@ const char* trace_file() {
   const char* path = std::getenv("SIMT_JSON");
   return path && *path ? path : nullptr;
 }
+const char* compiled_code() {
+  const char* path = std::getenv("SIMT_COMPILED");
+  return path && *path ? path : nullptr;
+}
 uint64_t threads() {
   return number("SIMT_THREADS", std::max(1u, std::thread::hardware_concurrency()));
 }

@@ -6,6 +6,7 @@
 namespace simt::settings {
 
 const char* trace_file();                    // SIMT_JSON; nullptr: none
+const char* compiled_code();                 // SIMT_COMPILED; nullptr: none
 uint64_t threads();                          // SIMT_THREADS
 uint64_t counted_in_full(uint64_t usually);  // SIMT_FULL
 bool has_blocks();                           // SIMT_BLOCKS is there,

@@ -22,6 +22,9 @@ inline constexpr Setting kTable[] = {
      "2^26), 4 blocks of each further one are counted and checked, and from twice as many on a "
      "single one, unless `SIMT_BLOCKS` says otherwise: programs that measure launch the same "
      "thing hundreds of times. A launch that would repeat an earlier one is not even run"},
+    {"SIMT_COMPILED", "FILE",
+     "`FILE` has the kernels as `nvcc` compiles them (`./learn explain` writes it): what they "
+     "count for goes to `FILE.counts`"},
     {"SIMT_LEAKS", "1", "memory that is never freed is an error"},
     {"SIMT_AHEAD", "0", "the lanes wait at every load: slower, and the counts are the same"},
     {"SIMT_STEPS", "n",

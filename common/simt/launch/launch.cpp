@@ -22,6 +22,7 @@
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
+#include "compiled/execution.h"
 #include "launch/arguments.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
@@ -63,6 +64,12 @@ bool is_child_without_threads(const char* kernel_text) {
                kernel_text);
   device::result(cudaErrorInitializationError);
   return true;
+}
+
+std::string name_of(const Config& config, const char* kernel_text) {
+  const auto kernel = reinterpret_cast<uint64_t>(config.kernel);
+  const std::string name = kernel ? symbols::function_name(kernel + 1) : std::string();
+  return name.empty() ? kernel_text : name;
 }
 
 }  // namespace
@@ -138,6 +145,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   Pool& pool = Pool::instance();
   life_sign::begin({kernel_text, grid.traced, blocks, &pool.next_block(), pool.threads_for(grid),
                     patience_of(grid)});
+  if (arguments) {
+    compiled::begin(static_cast<int>(launch_count()), name_of(config, kernel_text), config,
+                    {arguments, count});
+  }
   pool.run(grid);
   life_sign::end();
 

@@ -1,5 +1,6 @@
 """./learn explain: runs a program on the simulator and prints its source with the counts."""
 
+import json
 import os
 import re
 import sys
@@ -90,6 +91,14 @@ def once(arguments, subject, machine):
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
     only_json = arguments.json == STDOUT
+    is_told = not only_json or arguments.html or arguments.sarif
+    compiled, is_known = machine_code(machine, main_source) if is_told else ((), False)
+    executed = ""
+    if is_known:
+        executed = os.path.join(output_folder(main_source), "compiled.txt")
+        forget(executed + ".counts")
+        hand_over(executed, compiled, command[0])
+        env["SIMT_COMPILED"] = executed
     if only_json:
         code, told = steps.start(command, env=env, stdout=sys.stderr), []
     else:
@@ -98,6 +107,8 @@ def once(arguments, subject, machine):
         sys.stderr.write("".join(told))
         raise LearnError(f"{label} ended with {steps.ended(code)} before it wrote a trace")
     recorded = trace.load(trace_file)
+    if executed:
+        take_over(recorded, compiled, executed, trace_file)
     trace.name_variants(recorded, rows_of(rows_file))
     sys.stderr.write("".join(left_out(told, trace.all_findings(recorded))))
     launch = launch_number(arguments.launch)
@@ -106,8 +117,6 @@ def once(arguments, subject, machine):
     verdict = 1 if found and (code != 0 or not chapter) else code if code >= 0 else 128 - code
     if only_json:
         sys.stdout.write(read(trace_file).decode("utf-8", "replace"))
-    is_told = not only_json or arguments.html or arguments.sarif
-    compiled = machine_code(machine, main_source) if is_told else ()
     report = explained.render(
         recorded,
         ui.palette(),
@@ -143,14 +152,32 @@ def once(arguments, subject, machine):
 
 
 def machine_code(machine, source):
-    """[sass.code.Compiled] of a source's kernels; none where nvcc or nvdisasm is missing, or where nvcc refuses it."""
-    from sass import code, tools
+    """([sass.code.Compiled] of a source's kernels, whether the simulator can carry them out); none where nvcc or nvdisasm is
+    missing, or where nvcc refuses it."""
+    from sass import code, execution, tools
 
     try:
         toolchain = tools.Toolchain(machine)
-        return code.compile_source(toolchain, source, toolchain.architecture())
+        architecture = toolchain.architecture()
+        found = code.compile_source(toolchain, source, architecture)
+        return found, bool(found) and architecture in execution.ARCHITECTURES
     except LearnError:
-        return []
+        return [], False
+
+
+def hand_over(file, compiled, program):
+    """Gives the simulator the machine code to carry out beside the program."""
+    from sass import execution
+
+    execution.write(file, compiled, program)
+
+
+def take_over(recorded, compiled, file, trace_file):
+    """What it has counted of the machine code becomes part of the trace."""
+    from sass import execution
+
+    if execution.add_to(recorded, compiled, file + ".counts"):
+        write_output("the trace", trace_file, (json.dumps(recorded, indent=2) + "\n").encode("utf-8"))
 
 
 # What the simulator says of a finding while the program runs. The report says it again, with the source.
@@ -174,8 +201,6 @@ def last_trace(file):
 
 def rows_of(file):
     """The rows of a chapter's report; none where there is no report."""
-    import json
-
     try:
         with open(file, encoding="utf-8") as text:
             return json.load(text)["rows"]

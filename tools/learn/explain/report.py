@@ -306,17 +306,20 @@ class Renderer:
             self.line("    " + text)
 
     def _machine_code(self, kernel):
-        """Where nvcc has made wider or fewer accesses than the source has."""
+        """Where nvcc has made other accesses than the source has."""
         if not kernel.compiled:
             return
         from sass import lines
 
-        rows = lines.merged(kernel, kernel.compiled)
+        rows = lines.differences(kernel, kernel.compiled)
         if rows:
             self.line()
             self.line("  What nvcc makes of it (./learn sass shows the machine code):")
             for file, number, text in rows:
-                self.line(f"    {self.paint('cyan', f'{paths.shown(file)}:{number}')}  {text}")
+                place = f"{paths.shown(file)}:{number}"
+                text = f"{place}  {text}"
+                text = ui.wrap(text, 6, self.width - 4) if self.width else text
+                self.line("    " + text.replace(place, self.paint("cyan", place), 1))
 
     def explain_columns(self):
         """What the columns mean, once for all kernels."""

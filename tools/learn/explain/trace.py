@@ -208,11 +208,17 @@ class Kernel:
         self.examples = {}  # (file, line) -> one request of each kind of access
         self.polls = {}  # (file, line) -> loads of what the one before has loaded, to wait for a change
         self.twins = []  # kernels that are told with this one: see told_once()
+        self.as_compiled = {}  # as `lines`, of the machine code; None where it is not known of all launches
         self.compiled = []  # [sass.code.Compiled], its instantiations as nvcc makes them; none where nvcc is not here
 
     def add(self, launch):
         self.launches.append(launch)
         add(self.counts, launch.get("counts", {}))
+        if launch.get("compiled") is None and launch.get("traced_blocks") != 0:
+            self.as_compiled = None
+        if self.as_compiled is not None:
+            for row in launch.get("compiled", {}).get("lines", []):
+                add(self.as_compiled.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
         for row in launch.get("lines", []):
             place = (row["file"], row["line"])
             add(self.lines.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
