@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "base/lane_simd.h"
 #include "check/block_races.h"
 #include "check/vector_clock.h"
 #include "memory/allocations.h"
@@ -17,6 +18,7 @@ namespace {
 using simt::engine::AccessKind;
 using simt::engine::AccessRecord;
 using simt::engine::BlockRaceCheck;
+using simt::engine::span_of;
 using simt::engine::VectorClock;
 namespace shadow = simt::engine::shadow;
 
@@ -85,10 +87,11 @@ class Block {
     uint32_t fresh = 0;
     bool again = false;
     Outcome outcome;
-    outcome.left =
-        kind == AccessKind::atomic
-            ? lanes
-            : check.record_words(address.data(), lanes, sizeof(int), kind, pc, fresh, again);
+    outcome.left = kind == AccessKind::atomic
+                       ? lanes
+                       : check.record_words(address.data(), lanes, sizeof(int),
+                                            span_of(address.data(), lanes).is_row(sizeof(int)),
+                                            kind, pc, fresh, again);
     for (unsigned i = 0; i < 32; ++i) {
       if (!(outcome.left >> i & 1)) continue;
       AccessRecord clash[2];
@@ -388,30 +391,31 @@ TEST_F(Notes, SayWhatHasBeenWritten) {
       address[lane] = reinterpret_cast<uint64_t>(area) + offset;
       for (unsigned i = 0; i < size && (lanes >> lane & 1); ++i) written[offset + i] = true;
     }
+    const bool is_row = span_of(address.data(), lanes).is_row(size);
     BlockRaceCheck check;
     check.begin_block(0);
     uint32_t fresh = lanes;
     bool again = false;
-    check.record_words(address.data(), lanes, size, AccessKind::read, 1, fresh, again);
+    check.record_words(address.data(), lanes, size, is_row, AccessKind::read, 1, fresh, again);
     EXPECT_EQ(fresh, lanes);
     // A store of the even lanes: then the others read what nobody has written.
     fresh = lanes & 0x55555555;
     if (fresh) {
       const uint32_t even = fresh;
-      check.record_words(address.data(), even, size, AccessKind::write, 2, fresh, again);
+      check.record_words(address.data(), even, size, false, AccessKind::write, 2, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = even;
-      check.record_words(address.data(), even, size, AccessKind::read, 1, fresh, again);
+      check.record_words(address.data(), even, size, false, AccessKind::read, 1, fresh, again);
       EXPECT_EQ(fresh, 0u);
       fresh = lanes;
-      check.record_words(address.data(), lanes, size, AccessKind::read, 1, fresh, again);
+      check.record_words(address.data(), lanes, size, is_row, AccessKind::read, 1, fresh, again);
       if (step == 32) {  // each has a sector to itself
         EXPECT_EQ(fresh, lanes & ~even);
       }
       EXPECT_EQ(~fresh & lanes & ~even, 0u);
     }
     fresh = lanes;
-    check.record_words(address.data(), lanes, size, AccessKind::write, 2, fresh, again);
+    check.record_words(address.data(), lanes, size, is_row, AccessKind::write, 2, fresh, again);
     EXPECT_EQ(fresh, 0u);
     for (uint64_t line = 0; line < 4096; line += 64) {
       uint64_t expected = 0;

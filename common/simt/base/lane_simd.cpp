@@ -19,13 +19,28 @@ template <class T>
   return lanes;
 }
 
+[[gnu::always_inline]] inline bool are_regular(const uint64_t* values, uint64_t step) {
+  uint64_t differences = 0;
+  for (uint64_t i = 0; i < kLanes; ++i) differences |= values[i] ^ (values[0] + i * step);
+  return !differences;
+}
+
 // A loop for each of the three, or the compiler finds no vectors in it.
 SIMT_VECTORS Span span_of_all(const uint64_t* addresses) {
+  const uint64_t first = addresses[0], last = addresses[kLanes - 1];
+  const auto step = static_cast<int64_t>(addresses[1] - first);
+  // Steps that do not lead round the end of all addresses.
+  constexpr int64_t kFar = int64_t{1} << 57;
+  if (step > -kFar && step < kFar && (step < 0 ? last <= first : first <= last) &&
+      are_regular(addresses, static_cast<uint64_t>(step))) {
+    return {std::min(first, last), std::max(first, last), first | static_cast<uint64_t>(step), true,
+            step};
+  }
   uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
   for (int i = 0; i < kLanes; ++i) low = std::min(low, addresses[i]);
   for (int i = 0; i < kLanes; ++i) high = std::max(high, addresses[i]);
   for (int i = 0; i < kLanes; ++i) bits |= addresses[i];
-  return {low, high, bits};
+  return {low, high, bits, false, 0};
 }
 
 }  // namespace
@@ -54,9 +69,7 @@ SIMT_VECTORS bool has_one_of(const uint32_t* numbers, uint32_t a, uint32_t b) {
 }
 
 SIMT_VECTORS bool are_in_steps(const uint64_t* values, uint64_t step) {
-  uint64_t differences = 0;
-  for (uint64_t i = 0; i < kLanes; ++i) differences |= values[i] ^ (values[0] + i * step);
-  return !differences;
+  return are_regular(values, step);
 }
 
 SIMT_VECTORS bool are_apart(const uint64_t* values, uint64_t step) {

@@ -30,6 +30,11 @@ class Lanes {
 };
 constexpr Lanes lanes_of(uint32_t mask) { return Lanes(mask); }
 
+// How many they are. The oldest CPUs have no instruction for it, and mostly it is the whole warp.
+constexpr unsigned count_lanes(uint32_t mask) {
+  return mask == ~0u ? unsigned{kLanes} : static_cast<unsigned>(std::popcount(mask));
+}
+
 // The least of 32 values.
 uint64_t lowest_of(const uint64_t* values);
 
@@ -62,20 +67,29 @@ bool are_in_two_rows(const uint64_t* values, uint64_t step);
 // most `most` above?
 bool are_within(const uint32_t* values, unsigned count, uint32_t low, uint32_t most);
 
-// The lowest and the highest address of some lanes, and the bits that any of them has.
+// Where the addresses of some lanes lie.
 struct Span {
-  uint64_t low = ~uint64_t{0}, high = 0, bits = 0;
+  uint64_t low = ~uint64_t{0}, high = 0;  // the lowest and the highest of them
+  uint64_t bits = 0;                      // of the lowest four, those that any of them has
+  // Of all 32 lanes: each address lies `step` above the one before, or below where it is negative. Asked once here, since
+  // nearly every check and every count would ask.
+  bool is_regular = false;
+  int64_t step = 0;
+
+  // One element of `size` bytes after another?
+  bool is_row(unsigned size) const { return is_regular && step == static_cast<int64_t>(size); }
+  uint64_t first() const { return step < 0 ? high : low; }  // of a regular one
 };
 Span span_of(const uint64_t* addresses, uint32_t lanes);
 
 // Calls f(chunk, units, lanes) for each chunk of kChunk bytes that the lanes access, `size` bytes each, in their order:
 // which of its units of kUnit bytes, and by which lanes. Neighbours that share a chunk are one call. An access may cross
-// a chunk's end where a unit is a byte; else it is of whole units.
+// a chunk's end where a unit is a byte; else it is of whole units. `is_row`: all 32 lanes, one element after another.
 template <uint64_t kChunk, unsigned kUnit, class F>
 [[gnu::always_inline]] inline void for_each_chunk(const uint64_t* address, uint32_t lanes,
-                                                  unsigned size, F&& f) {
+                                                  unsigned size, bool is_row, F&& f) {
   const auto ones = [](uint64_t count) { return ~uint64_t{0} >> (64 - count); };
-  if (lanes == ~0u && are_in_steps(address, size)) {  // one element after another
+  if (is_row) {
     const uint64_t begin = address[0], end = begin + kLanes * size;
     const int shift = std::countr_zero(size);
     for (uint64_t chunk = begin - begin % kChunk; chunk < end; chunk += kChunk) {

@@ -78,8 +78,8 @@ inline bool BlockRaceCheck::is_recorded(const ShadowCell& head, ShadowCell& cell
 }
 
 uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, unsigned size,
-                                      AccessKind kind, uint32_t pc, uint32_t& maybe_unwritten,
-                                      bool& again) {
+                                      bool is_row, AccessKind kind, uint32_t pc,
+                                      uint32_t& maybe_unwritten, bool& again) {
   const Region* region = shadow::region_of(address[std::countr_zero(lanes)]);
   again = true;
   if (!region) return lanes;
@@ -134,7 +134,11 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
     }
     firsts[count++] = {sector, words, here};
   };
-  for_each_chunk<kSector, 4>(address, lanes, size, record);
+  if (!is_row) {  // each lane may have a line of the shadow to itself: all are asked for before the first is waited for
+    for (const int lane : lanes_of(lanes))
+      __builtin_prefetch(&region->word(address[lane] - address[lane] % kSector));
+  }
+  for_each_chunk<kSector, 4>(address, lanes, size, is_row, record);
   for (unsigned i = 0; i < count; ++i) {
     const First& first = firsts[i];
     ShadowWord& word = region->word(first.sector);
@@ -196,8 +200,11 @@ uint32_t BlockRaceCheck::number_of(const CodeSite& site) {
     std::fill(std::begin(known_sites_), std::end(known_sites_), KnownCodeSite{});
     generation_ = sites->generation;
   }
+  if (latest_->site == site) [[likely]]  // the sectors of one request mostly share it
+    return latest_->number;
   KnownCodeSite& known = known_sites_[CodeSiteHash()(site) % std::size(known_sites_)];
   if (known.site != site) known = {site, sites->number(site)};
+  latest_ = &known;
   return known.number;
 }
 

@@ -65,13 +65,13 @@ class BlockRaceCheck {
   void fence();  // some thread of the block has executed one
 
   // Records what some lanes of the block do in one instruction: each touches `size` bytes, whole words of one
-  // sector. Returns the lanes that need record() as well, because others come to their sectors, too. `maybe_unwritten`
-  // are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
+  // sector; `is_row`: all 32, one element after another. Returns the lanes that need record() as well, because others
+  // come to their sectors, too. `maybe_unwritten` are lanes in memory that is perhaps not all written: what they store is noted as note_written() does it,
   // and those stay in it of whose sector something is read that nobody has written.
   // `again` becomes true if some lane stores where the block has loaded or stored before in this phase, or loads where
   // it has stored; also where that is not known.
-  uint32_t record_words(const uint64_t* address, uint32_t lanes, unsigned size, AccessKind kind,
-                        uint32_t pc, uint32_t& maybe_unwritten, bool& again);
+  uint32_t record_words(const uint64_t* address, uint32_t lanes, unsigned size, bool is_row,
+                        AccessKind kind, uint32_t pc, uint32_t& maybe_unwritten, bool& again);
 
   // Records what the block does to some of the 64 bytes at `line`. Bit 0 of the result is set if that clashes
   // with what another block did to the first of its two sectors, and clash[0] says what; bit 1 and clash[1]
@@ -129,6 +129,7 @@ class BlockRaceCheck {
   static constexpr size_t kMostRecords = 64;  // of a sector, besides the two in its cell
   AccessRecord others_[2 + kMostRecords];  // of the sector at hand: too many to make anew each time
   KnownCodeSite known_sites_[64];
+  const KnownCodeSite* latest_ = known_sites_;
   uint32_t generation_ = 0;  // of the known sites
 };
 

@@ -69,7 +69,8 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
 void GlobalChecker::check_written(const Request& request, uint32_t lanes) {
   const unsigned size = request.size;
   for_each_chunk<kLine, 1>(
-      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
+      request.address, lanes, size, lanes == request.lanes && request.span.is_row(size),
+      [&](uint64_t line, uint64_t bytes, uint32_t here) {
         if (request.kind == Access::store) return shadow::note_written(line, bytes);
         const uint64_t missing = shadow::unwritten(line, bytes);
         if (request.is_atomic()) shadow::note_written(line, bytes);
@@ -102,7 +103,8 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
   if (request.writes()) stores.begin();
   if (are_words && !request.is_atomic() && !is_volatile) [[likely]] {
     uint32_t unwritten = maybe_unwritten;
-    lanes = blocks.record_words(request.address, lanes, size, kind, pc, unwritten, again);
+    lanes = blocks.record_words(request.address, lanes, size, request.span.is_row(size), kind, pc,
+                                unwritten, again);
     if (unwritten) check_written(request, unwritten);
     if (!lanes) [[likely]]
       return again;
@@ -110,7 +112,8 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
     check_written(request, maybe_unwritten);
   }
   for_each_chunk<kLine, 1>(
-      request.address, lanes, size, [&](uint64_t line, uint64_t bytes, uint32_t here) {
+      request.address, lanes, size, lanes == request.lanes && request.span.is_row(size),
+      [&](uint64_t line, uint64_t bytes, uint32_t here) {
         if (reads_flag) flags_.push_back({line, bytes});
         if (is_volatile && !request.writes()) return;
         AccessRecord clash[2];

@@ -60,7 +60,7 @@ SharedChecker::Verdict SharedChecker::check(const Request& request) {
   Verdict verdict;
   const uint64_t step = request.address[1] - request.address[0];
   verdict.are_rows = is_sound && lanes == ~0u && request.size >= 4 && !request.is_atomic() &&
-                     are_in_two_rows(request.address, step);
+                     (request.span.is_regular || are_in_two_rows(request.address, step));
   bool is_listed = false;
   if (verdict.are_rows) {
     verdict.rows = {{static_cast<uint32_t>(shared_.word_of(request.address[0])),

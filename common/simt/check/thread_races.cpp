@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "base/values.h"
 
@@ -10,6 +11,7 @@ namespace simt::engine {
 // Do two lanes of the request name the same bytes?
 bool ThreadRaces::has_twice(const GlobalRequest& request) const {
   const uint64_t size = request.size;
+  if (request.span.is_regular) return static_cast<uint64_t>(std::abs(request.span.step)) < size;
   if (request.lanes == ~0u && are_apart(request.address, size)) [[likely]]
     return false;
   uint64_t last = 0;
@@ -42,9 +44,11 @@ bool ThreadRaces::is_alone(const Use& use, const GlobalRequest& request) const {
       continue;
     }
     if (other.thread != request.thread || other.lanes != request.lanes ||
-        other.size != request.size || other.low != request.span.low) {
+        other.size != request.size || other.low != request.span.low ||
+        other.is_regular != request.span.is_regular || other.step != request.span.step) {
       return false;
     }
+    if (other.is_regular) continue;
     const uint32_t* offset = &offsets_[other.offsets];
     uint64_t differences = 0;
     for (const int lane : lanes_of(request.lanes)) {
@@ -83,19 +87,15 @@ bool ThreadRaces::note_any(Use& use, const GlobalRequest& request, const WarpOrd
 }
 
 void ThreadRaces::list(const Use& use, const GlobalRequest& request, const WarpOrder& order) {
-  listed_.push_back({use.base, request.span.low, request.span.high, request.lanes, order.now,
-                     request.pc, static_cast<uint32_t>(offsets_.size()),
+  listed_.push_back({use.base, request.span.low, request.span.high, request.span.step,
+                     request.lanes, order.now, request.pc, static_cast<uint32_t>(offsets_.size()),
                      static_cast<uint16_t>(request.thread), static_cast<uint8_t>(request.size),
-                     request.kind});
+                     request.kind, request.span.is_regular});
+  if (request.span.is_regular) return;
   const size_t begin = offsets_.size();
   const auto count = static_cast<unsigned>(std::popcount(request.lanes));
   offsets_.resize(begin + count);
   uint32_t* offset = &offsets_[begin];
-  if (request.lanes == ~0u) {
-    for (int i = 0; i < kLanes; ++i)
-      offset[i] = static_cast<uint32_t>(request.address[i] - request.span.low);
-    return;
-  }
   for (const int lane : lanes_of(request.lanes)) {
     *offset++ = static_cast<uint32_t>(request.address[lane] - request.span.low);
   }
@@ -108,9 +108,11 @@ void ThreadRaces::note_listed(const Use& use) {
   for (const Listed& listed : listed_) {
     if (listed.base != use.base) continue;
     order.now = listed.time;
-    const uint32_t* offset = &offsets_[listed.offsets];
+    const uint32_t* offset = offsets_.data() + listed.offsets;
+    const uint64_t first = listed.step < 0 ? listed.high : listed.low;
     for (const int lane : lanes_of(listed.lanes)) {
-      const uint64_t address = listed.low + *offset++;
+      const uint64_t address = listed.is_regular ? first + static_cast<uint64_t>(lane * listed.step)
+                                                 : listed.low + *offset++;
       const unsigned thread = listed.thread + static_cast<unsigned>(lane);
       const uint8_t bytes = bytes_in_word(address, listed.size);
       for (unsigned done = 0; done < listed.size; done += 4) {

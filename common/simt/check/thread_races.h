@@ -76,11 +76,13 @@ class ThreadRaces {
   };
   struct Listed {
     uint64_t base, low, high;
+    int64_t step;
     uint32_t lanes, time, pc;
-    uint32_t offsets;  // where those from `low` begin
+    uint32_t offsets;  // where those from `low` begin, of one that is not regular: see Span
     uint16_t thread;
     uint8_t size;
     AccessKind kind;
+    bool is_regular;
   };
   // Sectors by their addresses, each with the numbers of its words.
   struct Sector {

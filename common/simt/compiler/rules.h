@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "unit.h"
@@ -60,6 +63,13 @@ void check_vector_type(Unit& unit, std::size_t i);
 void check_kernel(Unit& unit, std::size_t i, std::size_t parameters);
 /// A kernel whose declaration starts at `head` makes itself known in its body, for those who launch it by its address.
 void register_kernel(Unit& unit, std::size_t head, std::size_t open);
+
+// ---- kernel_starts.cpp
+
+/// The body of a function that tells of a thread which way it goes to the kernel's end, if it comes there by comparisons alone: see
+/// simt::detail::KernelStart. `open` is the kernel's brace.
+std::optional<std::string> kernel_start(Unit& unit, std::size_t open,
+                                        const std::set<std::string_view>& parameters);
 
 // ---- launches.cpp
 

@@ -31,21 +31,30 @@ void add_atomic(Counts& counts, unsigned wavefronts, unsigned ideal, unsigned ac
   counts.shared_wavefronts_ideal += ideal;
 }
 
+unsigned sectors_of(const Request& request) {
+  if (request.span.is_regular) {
+    const auto step = static_cast<uint64_t>(request.span.step);
+    if (const unsigned sectors = count_sectors_in_steps(request.span.first(), step, request.size))
+      return sectors;
+  }
+  return count_sectors(request.address, request.lanes, request.size);
+}
+
 }  // namespace
 
 void Counter::count_global(const Request& request, Counts& counts) {
   const uint32_t some = request.is_atomic() ? atomic_lanes(request) : request.lanes;
-  const auto lanes = static_cast<unsigned>(std::popcount(some));
+  const unsigned lanes = count_lanes(some);
   switch (request.kind) {
     case Access::load:
       ++counts.global_load_requests;
-      counts.global_load_sectors += count_sectors(request.address, some, request.size);
+      counts.global_load_sectors += sectors_of(request);
       counts.global_load_active_lanes += lanes;
       counts.global_load_bytes += uint64_t{lanes} * request.size;
       break;
     case Access::store:
       ++counts.global_store_requests;
-      counts.global_store_sectors += count_sectors(request.address, some, request.size);
+      counts.global_store_sectors += sectors_of(request);
       counts.global_store_active_lanes += lanes;
       counts.global_store_bytes += uint64_t{lanes} * request.size;
       break;
@@ -76,7 +85,7 @@ void Counter::count_shared(const Request& request, const TwoRows* rows, Counts& 
   const SharedCost cost = rows ? cost_of(*rows, request.address, request.kind)
                                : count_wavefronts(request.address, request.lanes, request.size,
                                                   loads ? SharedAccess::load : SharedAccess::store);
-  (loads ? add_load : add_store)(counts, cost, static_cast<unsigned>(std::popcount(request.lanes)));
+  (loads ? add_load : add_store)(counts, cost, count_lanes(request.lanes));
 }
 
 void Counter::count_shared_atomic(const Request& request, Counts& counts) {
@@ -86,7 +95,7 @@ void Counter::count_shared_atomic(const Request& request, Counts& counts) {
   if (unit == SharedUnit::spin) {
     for (uint32_t left = lanes; left;) {
       const SpinRound round = count_spin_round(request.address, left, request.size);
-      const auto trying = static_cast<unsigned>(std::popcount(left));
+      const auto trying = count_lanes(left);
       add_load(counts, round.load, trying);
       add_atomic(counts, round.wavefronts, round.wavefronts, trying);
       left &= ~round.done;
@@ -98,7 +107,7 @@ void Counter::count_shared_atomic(const Request& request, Counts& counts) {
                        unit == SharedUnit::compare_exchange ? SharedAccess::compare_exchange
                        : unit == SharedUnit::increment      ? SharedAccess::increment
                                                             : SharedAccess::atomic);
-  add_atomic(counts, cost.wavefronts, cost.ideal, static_cast<unsigned>(std::popcount(lanes)));
+  add_atomic(counts, cost.wavefronts, cost.ideal, count_lanes(lanes));
 }
 
 }  // namespace simt::engine

@@ -99,14 +99,19 @@ bool pairs_agree(const uint64_t* addresses, uint32_t active, int distance) {
 
 }  // namespace
 
+unsigned count_sectors_in_steps(uint64_t first, uint64_t step, unsigned size) {
+  const uint64_t offset = first % kSectorBytes;
+  if (!step) return static_cast<unsigned>((offset + size - 1) / kSectorBytes) + 1;
+  if (step == size) return static_cast<unsigned>((offset + 32 * size - 1) / kSectorBytes) + 1;
+  if (step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
+  return 0;
+}
+
 unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size) {
   // One place, a row or a column of a matrix.
   if (const uint64_t step = addresses[1] - addresses[0];
       active == ~0u && engine::are_in_steps(addresses, step)) {
-    const uint64_t offset = addresses[0] % kSectorBytes;
-    if (!step) return static_cast<unsigned>((offset + size - 1) / kSectorBytes) + 1;
-    if (step == size) return static_cast<unsigned>((offset + 32 * size - 1) / kSectorBytes) + 1;
-    if (step % kSectorBytes == 0 && offset + size <= kSectorBytes) return 32;
+    if (const unsigned sectors = count_sectors_in_steps(addresses[0], step, size)) return sectors;
   }
   SmallSet& seen = cleared_set();
   uint64_t last = ~uint64_t{0};  // neighbours mostly share one

@@ -9,6 +9,21 @@
 #include "exec/worker.h"
 
 namespace simt::engine {
+namespace {
+
+uint3 block_index(dim3 grid, uint64_t number) {
+  if (number < grid.x) return {static_cast<unsigned>(number), 0, 0};
+  const uint64_t row = number / grid.x;
+  return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(row % grid.y),
+          static_cast<unsigned>(row / grid.y)};
+}
+
+}  // namespace
+
+bool Worker::is_empty_block(uint64_t number) const {
+  const Grid& grid = *grid_;
+  return grid.all_return(grid.arguments, block_index(grid.grid, number), grid.block, grid.grid);
+}
 
 void Worker::begin_launch(const Grid& grid) {
   grid_ = &grid;
@@ -28,16 +43,12 @@ void Worker::begin_launch(const Grid& grid) {
 // loaded later, since the CPU waits where a wide load meets narrow stores.
 void Worker::begin_block(uint64_t number) {
   const Grid& grid = *grid_;
-  uint64_t x = number, y = 0, z = 0;
-  if (number >= grid.grid.x) {
-    const uint64_t row = number / grid.grid.x;
-    x = number % grid.grid.x, y = row % grid.grid.y, z = row / grid.grid.y;
-  }
+  const uint3 index = block_index(grid.grid, number);
   aborted_ = false;
   grid_wait_ = false;
-  simt_block_index.x = static_cast<unsigned>(x);
-  simt_block_index.y = static_cast<unsigned>(y);
-  simt_block_index.z = static_cast<unsigned>(z);
+  simt_block_index.x = index.x;
+  simt_block_index.y = index.y;
+  simt_block_index.z = index.z;
   traced_ = grid.traced && (grid.stride == 1 || number % grid.stride == 0);
   monitor.begin_block(simt_block_index.x, simt_block_index.y, simt_block_index.z,
                       std::exchange(is_clean_, false));

@@ -15,8 +15,10 @@ Request request_of(Warp& warp, uint32_t lanes) {
   request.lanes = lanes;
   request.address = warp.address;
   request.span = span_of(warp.address, lanes);
-  request.volatile_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_volatile), 1);
-  request.padded_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_padded), 1);
+  if (warp.has_marked) [[unlikely]] {
+    request.volatile_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_volatile), 1);
+    request.padded_lanes = lanes_with(reinterpret_cast<const uint8_t*>(warp.is_padded), 1);
+  }
   request.unit = warp.atomics.unit;
   request.merged = warp.atomics.merged;
   request.merged_if_full = warp.atomics.merged_if_full;

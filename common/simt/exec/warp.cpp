@@ -19,8 +19,8 @@ void Trail::reset() {
 
 // Where the lanes stand.
 void Warp::reset_arrays(unsigned lanes) {
+  std::fill(key + lanes, key + kLanes, kNotWaiting);
   if (!std::exchange(was_passed, false)) {
-    std::fill_n(key, kLanes, kNotWaiting);
     std::fill_n(stop, kLanes, StopReason::resume);
     std::fill_n(path, kLanes, 0);
     trail.reset();
@@ -36,7 +36,7 @@ void Warp::reset(unsigned number, unsigned lanes) {
   group = pending = at_barrier = at_collective = 0;
   waking = entering = updating = outside_kernel = constructing = 0;
   together = ahead = 0;
-  runs_ahead = has_pieces = has_waited = has_begun = has_stray = false;
+  runs_ahead = has_pieces = has_marked = has_waited = has_begun = has_stray = false;
   queue.length = 0;
   group_key = 0;
   reset_arrays(lanes);

@@ -216,6 +216,7 @@ struct Warp {
   uint32_t constructing = 0;    // lanes in the constructor of a shared variable: see is_guard()
   // One place may load, store, and in different sizes: Hooks::access_pieces().
   bool has_pieces = false;
+  bool has_marked = false;  // some access was volatile or padded
   bool has_waited = false;  // some lanes have been at a barrier or a collective
   bool has_begun = false;   // its lanes have been let run
   // The block before was passed: each lane came straight to the end of the kernel, the way of the first. Then the arrays are

@@ -68,6 +68,7 @@ struct Hooks {
     warp.size[lane] = static_cast<uint8_t>(size);
     warp.is_volatile[lane] = is_volatile;
     warp.is_padded[lane] = is_padded;
+    if (is_volatile || is_padded) warp.has_marked = true;
     worker->stop_and_return<void>(warp, lane);
   }
 

@@ -71,7 +71,10 @@ uint32_t Monitor::lanes_in_shared(const Request& request) const {
 
 uint32_t Monitor::lanes_in_constants(const Request& request) {
   uint32_t lanes = 0;
-  if (!simt_constant_begin) return lanes;
+  const auto begin = reinterpret_cast<uint64_t>(simt_constant_begin);
+  const auto end = reinterpret_cast<uint64_t>(simt_constant_end);
+  if (!begin || request.span.high < begin || request.span.low >= end) [[likely]]
+    return lanes;
   for (const int lane : lanes_of(request.lanes)) {
     if (is_constant(request.address[lane])) lanes |= 1u << lane;
   }
@@ -172,7 +175,7 @@ void Monitor::count_merged(const Request& part, bool is_shared, CountTable::Entr
 }
 
 void Monitor::offer_example(const Request& request, bool is_shared, CountTable::Entry& entry) {
-  if (std::popcount(request.lanes) <= entry.example_lanes) return;
+  if (count_lanes(request.lanes) <= entry.example_lanes) return;
   Example example;
   example.block = block.linear();
   example.lanes = request.lanes;

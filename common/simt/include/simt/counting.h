@@ -40,6 +40,8 @@ struct SharedCost {
 /// Source of the rule: the CUDA C++ Programming Guide, device memory accesses; measured on an H200
 /// as l1tex__t_sectors_pipe_lsu_mem_global_op_ld/st.
 unsigned count_sectors(const uint64_t* addresses, uint32_t active, unsigned size);
+/// The same of 32 active lanes at `first`, `first + step`, ...: of one place, a row or a column of a matrix. 0 for other steps.
+unsigned count_sectors_in_steps(uint64_t first, uint64_t step, unsigned size);
 
 /// Counts the sectors of an atomic instruction on global memory.
 ///

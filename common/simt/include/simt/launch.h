@@ -209,6 +209,71 @@ struct KernelEntry<kKernel, kMostThreads> {
                                                         &launch, kMostThreads, sizeof...(P) > 0);
 };
 
+/// Is it a number that the beginning of a kernel may compute with?
+template <class T>
+inline constexpr bool is_integer = std::is_integral_v<std::remove_cv_t<std::remove_reference_t<T>>>;
+
+#define SIMT_INLINE_UNTRACED __attribute__((always_inline)) SIMT_UNTRACED inline
+
+/// The same of a name that simtcc knows nothing of. What is no number is at least no constant.
+template <class T>
+SIMT_INLINE_UNTRACED constexpr auto number_of(const T& value) {
+  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+    return value;
+  } else {
+    return __builtin_addressof(value);
+  }
+}
+
+/// Comparisons in a system header: g++ has warned of what it thinks of them where the program makes them.
+template <class A, class B>
+SIMT_INLINE_UNTRACED constexpr bool is_less(A a, B b) {
+  return a < b;
+}
+template <class A, class B>
+SIMT_INLINE_UNTRACED constexpr bool is_same_number(A a, B b) {
+  return a == b;
+}
+
+/// The beginning of a kernel, as far as it only compares and returns. `Start::path()` is 0 for a thread that does more, else
+/// it tells the ways apart on which threads come to the kernel's end.
+template <auto kKernel, class Start>
+struct KernelStart;
+template <class... P, void (*kKernel)(P...), class Start>
+struct KernelStart<kKernel, Start> {
+  /// Do all threads of a block come the same way to the kernel's end, and touch no memory?
+  __attribute__((optimize("O3"))) SIMT_UNTRACED static bool all_return(const Argument* arguments,
+                                                                       const uint3& block,
+                                                                       const dim3& extent,
+                                                                       const dim3& grid) {
+    return do_all_return(arguments, block, extent, grid, std::index_sequence_for<P...>());
+  }
+  template <std::size_t... kIndex>
+  SIMT_INLINE_UNTRACED static bool do_all_return([[maybe_unused]] const Argument* arguments,
+                                                 const uint3& block, const dim3& extent,
+                                                 const dim3& grid, std::index_sequence<kIndex...>) {
+    if constexpr ((std::is_reference_v<P> || ...)) {
+      return false;
+    } else {
+      const auto path = [&](const uint3& thread) SIMT_UNTRACED __attribute__((always_inline)) {
+        return Start::path(thread, block, extent, grid,
+                           *static_cast<const P*>(arguments[kIndex].data)...);
+      };
+      const unsigned long first = path({0, 0, 0});
+      if (!first) return false;
+      unsigned long differences = 0;
+      for (unsigned z = 0; z < extent.z; ++z) {
+        for (unsigned y = 0; y < extent.y; ++y) {
+          for (unsigned x = 0; x < extent.x; ++x) differences |= path({x, y, z}) ^ first;
+        }
+      }
+      return !differences;
+    }
+  }
+  static inline const bool registered =
+      register_start(reinterpret_cast<const void*>(kKernel), &all_return);
+};
+
 /// What `probe` is called with: takes the address of a function if the expression names just one.
 struct Probe {
   template <class R, class... P>
