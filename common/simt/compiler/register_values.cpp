@@ -34,7 +34,7 @@ std::string whole_register(Line name) {
 }
 
 // What commas part, but for those within parentheses.
-std::vector<Line> parts_of(Line line) {
+std::vector<Line> split_at_commas(Line line) {
   std::vector<Line> found;
   int depth = 0;
   std::size_t begin = 0;
@@ -78,7 +78,7 @@ bool is_index(Line operand) {
 std::vector<Line> operands_of(Line line) {
   line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
   const std::size_t gap = line.find_first_of("\t ");
-  return gap == Line::npos ? std::vector<Line>() : parts_of(line.substr(gap + 1));
+  return gap == Line::npos ? std::vector<Line>() : split_at_commas(line.substr(gap + 1));
 }
 
 RegisterValue RegisterValues::of(Line register_name) {
@@ -117,7 +117,7 @@ RegisterValue RegisterValues::address(Line operand) {
   }
   int64_t offset = 0, scale = 1;
   const Line inside = operand.substr(open + 1, operand.size() - open - 2);
-  const std::vector<Line> parts = parts_of(inside);
+  const std::vector<Line> parts = split_at_commas(inside);
   if (!number(place, offset) || parts.empty() || inside.starts_with(',') || parts.size() > 3 ||
       whole_register(parts[0]).empty() || (parts.size() == 3 && !number(parts[2], scale)))
     return fresh();
