@@ -2,14 +2,16 @@
 //
 // A block whose lanes stand with the same registers and stacks where they stood before, and have changed no memory
 // since, does the same for ever, unless another block changes what it reads. So a launch hangs when that holds
-// for all blocks that run. A loop that counts is never taken for one, since its registers change; nor is one
+// for all blocks that run, and for those that the device would run beside them. A loop that counts is never taken for one, since its registers change; nor is one
 // that reads the clock or memory that the host may write meanwhile. (Such a loop may run for SIMT_STEPS.)
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
+#include <utility>
 
 namespace simt::engine {
 
@@ -19,7 +21,9 @@ struct Warp;
 // What the workers of a launch tell each other.
 class HangVote {
  public:
-  explicit HangVote(uint64_t workers) : running_(workers) {}
+  // `begin_more`: begins blocks that the device holds beside those that run, and says how many.
+  HangVote(uint64_t workers, std::function<uint64_t()> begin_more)
+      : begin_more_(std::move(begin_more)), running_(workers) {}
 
   // Grows with whatever may have changed what blocks read, once a block watches.
   uint64_t epoch() const { return epoch_.load(); }
@@ -54,9 +58,14 @@ class HangVote {
 
  private:
   void decide(uint64_t waiting) {
-    hangs_ |= voted_in_ == epoch() && votes_ > 0 && votes_ + waiting == running_;
+    if (hangs_ || voted_in_ != epoch() || votes_ == 0 || votes_ + waiting != running_) return;
+    const uint64_t begun = begin_more_();  // perhaps it is these that the others wait for
+    running_ += begun;
+    hangs_ = begun == 0;
+    if (begun) move();
   }
 
+  const std::function<uint64_t()> begin_more_;
   std::mutex mutex_;
   std::atomic<bool> is_watched_{false};
   std::atomic<uint64_t> epoch_{0};

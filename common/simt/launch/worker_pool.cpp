@@ -7,6 +7,8 @@
 #include "exec/hang_proof.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
+#include "launch/device_limits.h"
+#include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
 
 namespace simt::engine {
@@ -32,12 +34,13 @@ void Pool::run(Grid& grid) {
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
   while (workers_.size() < helpers + 1) add_worker();
-  HangVote hang_vote(helpers + 1);
+  HangVote hang_vote(helpers + 1, [this] { return begin_more(); });
   grid.hang_vote = &hang_vote;
   {
     const std::lock_guard lock(mutex_);
     working_ = helpers;
     helpers_wanted_ = helpers;
+    ++launch_;
     ++generation_;
   }
   if (helpers) wake_.notify_all();
@@ -64,7 +67,7 @@ void Pool::add_worker() {
   std::thread([this, index] {
     auto worker = std::make_unique<Worker>();
     Worker& mine = *worker;
-    uint64_t seen;
+    uint64_t seen, launch = 0;
     {
       const std::lock_guard started(mutex_);
       workers_[index] = std::move(worker);
@@ -76,7 +79,8 @@ void Pool::add_worker() {
         std::unique_lock waiting(mutex_);
         wake_.wait(waiting, [&] { return generation_ != seen; });
         seen = generation_;
-        if (index > helpers_wanted_) continue;
+        if (index > helpers_wanted_ || launch == launch_) continue;
+        launch = launch_;
       }
       take_blocks(mine);
       {
@@ -87,6 +91,29 @@ void Pool::add_worker() {
     }
   }).detach();
   done_.wait(lock, [&] { return workers_[index] != nullptr; });
+}
+
+uint64_t Pool::begin_more() {
+  const uint64_t begun = next_block_, running = helpers_wanted_ + 1;
+  if (begun >= block_count_) return 0;
+  const dim3 block = grid_->block;
+  const size_t shared =
+      grid_->dynamic_shared + kernels::static_shared(reinterpret_cast<const void*>(grid_->kernel));
+  const auto held = static_cast<uint64_t>(device::resident_blocks(
+                        static_cast<int>(block.x * block.y * block.z), shared)) *
+                    device::kMultiprocessors;
+  if (held <= running) return 0;
+  // Twice as many, lest each of them has to wait for its turn.
+  const uint64_t more = std::min({held - running, block_count_ - begun, running});
+  while (workers_.size() < running + more) add_worker();
+  {
+    const std::lock_guard lock(mutex_);
+    working_ += more;
+    helpers_wanted_ += more;
+    ++generation_;
+  }
+  wake_.notify_all();
+  return more;
 }
 
 void Pool::take_blocks(Worker& worker) {

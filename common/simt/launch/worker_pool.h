@@ -42,6 +42,8 @@ class Pool {
   Worker& caller_worker();
 
   void add_worker();
+  // The blocks that run wait for others: begins some of those that the device would hold beside them, and says how many.
+  uint64_t begin_more();
 
   void take_blocks(Worker& worker);
   void run_blocks(Worker& worker);
@@ -54,7 +56,8 @@ class Pool {
   const Grid* grid_ = nullptr;
   uint64_t block_count_ = 0;
   alignas(64) std::atomic<uint64_t> next_block_{0};  // what all write, apart from what they read
-  alignas(64) uint64_t generation_ = 0;
+  alignas(64) uint64_t generation_ = 0;              // whenever workers are wanted
+  uint64_t launch_ = 0;
   size_t helpers_wanted_ = 0;
   size_t working_ = 0;
 };
