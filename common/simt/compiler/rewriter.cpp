@@ -392,11 +392,13 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  bool traced, const std::set<std::string>& to_inline, bool cxx20) {
+                  bool traced, const std::set<std::string>& to_inline, bool cxx20,
+                  bool relocatable) {
   Unit unit(source, file, simulator);
   unit.traced = traced;
   unit.to_inline = to_inline;
   unit.cxx20 = cxx20;
+  unit.names.relocatable = relocatable;
   return Rewriter(unit).run();
 }
 

@@ -19,6 +19,7 @@
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "launch/arguments.h"
+#include "launch/child_launches.h"
 #include "launch/configuration.h"
 #include "launch/launch_memo.h"
 #include "launch/life_sign.h"
@@ -209,6 +210,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);
   }
+  child_launches::take(config.stream);
 }
 
 }  // namespace simt::engine
@@ -216,4 +218,5 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
 void simt::detail::run_grid(const char* kernel_text, const Config& config, void (*entry)(void*),
                             void* closure, const Argument* arguments, unsigned count) {
   engine::run(kernel_text, config, entry, closure, arguments, count);
+  engine::child_launches::run();
 }

@@ -755,7 +755,7 @@ __global__ void k(cudaSurfaceObject_t s, int* p) { *p = surfCubemapread<int>(s, 
 __global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float4>(s, 0, 0), s, 16, 0, cudaBoundaryModeZero); }
 //- surface written on the host: refused 1:39 'surf2Dwrite' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 void f(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 0, 0); }
-//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) is not simulated: launch it from the host, behind this kernel
+//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind this one
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template: accepted
