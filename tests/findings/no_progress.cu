@@ -95,6 +95,21 @@ void endless_loop(bool fixed) {
   halve<<<1, 32>>>(out.data(), 1000, fixed ? 0 : 1);
 }
 
+// A barrier of the grid made by hand. Without a cooperative launch nobody promises that all blocks run at the same time; a
+// device that holds them all at once does it.
+__global__ void wait_for_grid(int* arrived) {
+  extern __shared__ int large[];  // a multiprocessor holds 4 such blocks
+  if (threadIdx.x == 0) large[0] = atomicAdd(arrived, 1);
+  __syncthreads();
+  while (atomicAdd(arrived, 0) < static_cast<int>(gridDim.x)) {  // fault: more_blocks_than_fit
+  }
+}
+
+void more_blocks_than_fit(bool fixed) {
+  OnDevice<int> arrived(1);
+  wait_for_grid<<<fixed ? 6 : 33, 64, 48 * 1024>>>(arrived.data());
+}
+
 }  // namespace
 
 const std::vector<Planted> kNoProgress = {
@@ -104,4 +119,5 @@ const std::vector<Planted> kNoProgress = {
     {"endless_barriers", "hang", endless_barriers, false},
     {"waits_before_barrier", "barrier-divergence", waits_before_barrier, false},
     {"endless_loop", "hang", endless_loop, false},
+    {"more_blocks_than_fit", "hang", more_blocks_than_fit, false},
 };

@@ -89,6 +89,19 @@ void tile_half_filled(bool fixed) {
   read_tile<<<1, 64>>>(out.data(), fixed);
 }
 
+// An atomic exchange whose old value nobody looks at is a store.
+__global__ void take_turn(int* out, bool cleared) {
+  __shared__ int taken;
+  if (cleared && threadIdx.x == 0) atomicExch(&taken, 0);
+  __syncthreads();
+  if (atomicExch(&taken, 1) == 0) *out = threadIdx.x;  // fault: exchange_not_cleared
+}
+
+void exchange_not_cleared(bool fixed) {
+  OnDevice<int> out(1);
+  take_turn<<<1, 64>>>(out.data(), fixed);
+}
+
 __constant__ float never_copied[5];
 __constant__ float copied[5];
 __constant__ float zeros[5] = {};
@@ -232,6 +245,7 @@ const std::vector<Planted> kUninitialized = {
     {"accumulate_into_fresh", "uninitialized-global", accumulate_into_fresh},
     {"result_not_written", "uninitialized-global", result_not_written},
     {"tile_half_filled", "uninitialized-shared", tile_half_filled},
+    {"exchange_not_cleared", "uninitialized-shared", exchange_not_cleared, false},
     {"result_by_elements", "api-error", result_by_elements, false},
     {"quarter_of_the_result", "none", quarter_of_the_result, false},
     {"rows_as_one_piece", "uninitialized-global", rows_as_one_piece, false},

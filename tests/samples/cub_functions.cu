@@ -127,6 +127,32 @@ static void whole_device() {
   CHECK(out.host()[0] == 12 && out.host()[1] == 0 && out.host()[2] == 11);
 }
 
+static void segments() {
+  const Buffer<int> keys(std::vector<int>{3, 1, 2, 9, 7, 8, 5, 6});
+  const Buffer<char> values(std::vector<char>{'c', 'a', 'b', 'i', 'g', 'h', 'e', 'f'});
+  const Buffer<int> offsets(std::vector<int>{0, 3, 3, 6});  // what lies behind stays as it is
+  const Buffer<int> sorted(8);
+  const Buffer<char> along(8);
+  with_temporary([&](void* t, std::size_t& b) {
+    return cub::DeviceSegmentedSort::SortPairs(t, b, keys.data, sorted.data, values.data,
+                                               along.data, 8, 3, offsets.data, offsets.data + 1);
+  });
+  const std::vector<int> ascending = sorted.host();
+  CHECK(std::equal(ascending.begin(), ascending.begin() + 6,
+                   std::vector<int>{1, 2, 3, 7, 8, 9}.begin()));
+  const std::vector<char> letters = along.host();
+  CHECK(std::equal(letters.begin(), letters.begin() + 6,
+                   std::vector<char>{'a', 'b', 'c', 'g', 'h', 'i'}.begin()));
+  cub::DoubleBuffer<int> both(keys.data, sorted.data);
+  with_temporary([&](void* t, std::size_t& b) {
+    return cub::DeviceSegmentedSort::StableSortKeysDescending(t, b, both, 8, 3, offsets.data,
+                                                              offsets.data + 1);
+  });
+  int first[6] = {};
+  cudaMemcpy(first, both.Current(), sizeof(first), cudaMemcpyDeviceToHost);
+  CHECK(std::equal(first, first + 6, std::vector<int>{3, 2, 1, 9, 8, 7}.begin()));
+}
+
 template <int kThreads>
 __global__ void sum_blocks(const int* in, int* sums, int* prefixes, int n) {
   using Reduce = cub::BlockReduce<int, kThreads>;
@@ -210,6 +236,7 @@ static void in_kernels() {
 
 int main() {
   whole_device();
+  segments();
   in_kernels();
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
   std::printf("cub: %s\n", failures ? "FAILED" : "ok");

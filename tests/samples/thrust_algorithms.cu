@@ -26,6 +26,7 @@
 #include <thrust/merge.h>
 #include <thrust/mismatch.h>
 #include <thrust/partition.h>
+#include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/remove.h>
 #include <thrust/replace.h>
@@ -34,6 +35,7 @@
 #include <thrust/scatter.h>
 #include <thrust/sequence.h>
 #include <thrust/set_operations.h>
+#include <thrust/shuffle.h>
 #include <thrust/sort.h>
 #include <thrust/swap.h>
 #include <thrust/tabulate.h>
@@ -47,6 +49,7 @@
 #include <cmath>
 #include <cstdio>
 #include <initializer_list>
+#include <vector>
 
 static int failures = 0;
 
@@ -358,9 +361,35 @@ static void everything() {
   iterators<Place>();
 }
 
+static void keys_and_orders() {
+  const std::vector<int> first = {1, 3, 3, 8}, second = {0, 3, 9};
+  const thrust::device_vector<int> a = first, b = second;
+  const thrust::device_vector<char> letters_a(std::vector<char>{'a', 'b', 'c', 'd'}),
+      letters_b(std::vector<char>{'x', 'y', 'z'});
+  thrust::device_vector<int> keys(7);
+  thrust::device_vector<char> letters(7);
+  const auto ends = thrust::merge_by_key(a.begin(), a.end(), b.begin(), b.end(), letters_a.begin(),
+                                         letters_b.begin(), keys.begin(), letters.begin());
+  CHECK(ends.first == keys.end() && ends.second == letters.end());
+  CHECK(std::vector<int>({0, 1, 3, 3, 3, 8, 9}) == std::vector<int>(keys.begin(), keys.end()));
+  CHECK(std::vector<char>({'x', 'a', 'b', 'c', 'y', 'd', 'z'}) ==
+        std::vector<char>(letters.begin(), letters.end()));
+
+  thrust::device_vector<int> numbers(100), mixed(100);
+  thrust::sequence(numbers.begin(), numbers.end());
+  thrust::default_random_engine generator(7);
+  thrust::shuffle_copy(numbers.begin(), numbers.end(), mixed.begin(), generator);
+  CHECK(!thrust::equal(numbers.begin(), numbers.end(), mixed.begin()));
+  thrust::sort(mixed.begin(), mixed.end());
+  CHECK(thrust::equal(numbers.begin(), numbers.end(), mixed.begin()));
+  thrust::shuffle(thrust::device, mixed.begin(), mixed.end(), generator);
+  CHECK(!thrust::is_sorted(mixed.begin(), mixed.end()));
+}
+
 int main() {
   everything<OnHost>();
   everything<OnDevice>();
+  keys_and_orders();
   // A sum of floats that one after the other would lose: each 1 is less than half of the last place of 2^25.
   const int n = 1 << 18;
   const thrust::device_vector<float> ones(n, 1.0f / 3);

@@ -126,7 +126,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
         "  k<<<1,\n"
         "      1>>>(p);\n"
         "}\n"
-        "cudaSurfaceObject_t surface;\n"
+        "cudaResourceViewDesc view;\n"
         "int main() {\n"
         "  cuInit(0);\n"
         "  curandGenerateLongLong(0, nullptr, 1);\n"
@@ -139,11 +139,11 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "a.cu:5:3: error: simt: inline PTX: 'mov.u32' names %pm0, which is no register declared "
       "here and no "
       "special register that is simulated\n"
-      "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) is not "
-      "simulated: launch it from the host, behind this kernel\n"
-      "a.cu:12:1: error: simt: surfaces (cudaSurfaceObject_t) are not simulated: write to memory "
-      "of "
-      "cudaMalloc(), which a texture object can read\n"
+      "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
+      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind "
+      "this one\n"
+      "a.cu:12:1: error: simt: views of texture resources (cudaResourceViewDesc) are not "
+      "simulated\n"
       "a.cu:14:3: error: simt: functions of the driver (cuInit) are not simulated\n"
       "a.cu:15:3: error: simt: quasi-random generators of the library cuRAND "
       "(curandGenerateLongLong) "
@@ -220,9 +220,9 @@ TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
 
 TEST_F(DriverTest, LibrariesAreNamedWhereTheirHeadersAreMissing) {
   write("a.cu", "#include \"a.h\"\nint main() {}\n");
-  write("a.h", "\n#include <thrust/shuffle.h>\n");
+  write("a.h", "\n#include <thrust/async/sort.h>\n");
   expect_line("-c a.cu", 1,
-              "a.h:2: error: simt: this part of the library Thrust (thrust/shuffle.h) is not "
+              "a.h:2: error: simt: this part of the library Thrust (thrust/async/sort.h) is not "
               "simulated");
   write("b.cu", "#include <no_such_header.h>\n");
   const Outcome outcome = simtcc("-c b.cu");

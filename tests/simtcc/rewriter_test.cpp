@@ -842,17 +842,16 @@ TEST(NotSimulated, EveryNameOfTheTable) {
   }
 }
 
-TEST(NotSimulated, SurfacesAndTheirLike) {
-  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaSurfaceObject_t t) {}\n"),
-            "dir/a.cu:7: error: simt: surfaces (cudaSurfaceObject_t) are not simulated: write to "
-            "memory of cudaMalloc(), which a texture object can read");
-  EXPECT_EQ(
-      complaint("__global__ void k(int t) { float v =\n tex2DLayered<float>(t, 1, 2, 0); }\n"),
-      "test.cu:2: error: simt: layered, cubic and gathering textures (tex2DLayered) are not "
-      "simulated");
-  EXPECT_EQ(complaint("void f() { surf2Dwrite(v, s, x, y); }"),
-            "test.cu:1: error: simt: surfaces (surf2Dwrite) are not simulated: write to memory of "
-            "cudaMalloc(), which a texture object can read");
+TEST(NotSimulated, CubesAndTheirLike) {
+  EXPECT_EQ(complaint("# 7 \"dir/a.cu\"\n__global__ void k(cudaResourceViewDesc* t) {}\n"),
+            "dir/a.cu:7: error: simt: views of texture resources (cudaResourceViewDesc) are not "
+            "simulated");
+  EXPECT_EQ(complaint("__global__ void k(int t) { float v =\n texCubemap<float>(t, 1, 2, 0); }\n"),
+            "test.cu:2: error: simt: cubic and gathering textures, and levels of layers "
+            "(texCubemap) are not simulated");
+  EXPECT_EQ(complaint("void f() { surfCubemapwrite(v, s, x, y, 0); }"),
+            "test.cu:1: error: simt: cubic surfaces (surfCubemapwrite) are not simulated: make a "
+            "layer of an array for each face");
   EXPECT_EQ(
       complaint("cudaError_t e = cudaIpcCloseMemHandle(p);"),
       "test.cu:1: error: simt: inter-process memory (cudaIpcCloseMemHandle) are not simulated");
@@ -860,6 +859,10 @@ TEST(NotSimulated, SurfacesAndTheirLike) {
             "test.cu:1: error: simt: texture references (texture<...>) ended with CUDA 12: make a "
             "cudaTextureObject_t with cudaCreateTextureObject(); they are not simulated");
   expect_unchanged("template <class T> struct texture {};\ntexture<float> image;\n");
+  EXPECT_EQ(complaint("surface<void, cudaSurfaceType2D> image;"),
+            "test.cu:1: error: simt: surface references (surface<...>) ended with CUDA 12: make a "
+            "cudaSurfaceObject_t with cudaCreateSurfaceObject(); they are not simulated");
+  expect_unchanged("template <class T> struct surface {};\nsurface<float> image;\n");
   EXPECT_EQ(complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
             "test.cu:1: error: simt: warp functions without a mask, which ended with Volta, "
             "(__shfl_down) "
@@ -881,14 +884,15 @@ TEST(NotSimulated, SurfacesAndTheirLike) {
 
 TEST(NotSimulated, SystemHeadersMaySayAnything) {
   expect_unchanged(
-      "# 1 \"/usr/include/x.h\" 1 3\ntypedef int cudaSurfaceObject_t;\n# 2 \"test.cu\" 2\nint "
+      "# 1 \"/usr/include/x.h\" 1 3\ntypedef int cudaResourceViewDesc;\n# 2 \"test.cu\" 2\nint "
       "i;\n");
 }
 
 TEST(NotSimulated, DynamicParallelism) {
   const std::string expected =
-      "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) is not "
-      "simulated: launch it from the host, behind this kernel";
+      "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
+      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind "
+      "this one";
   EXPECT_EQ(complaint("__global__ void k() {\n k<<<1, 1>>>(); }"), expected);
   EXPECT_EQ(complaint("template <class T> __device__ auto f(T t) -> decltype(t) { if (t) {\n "
                       "k<<<1, 1>>>(t); } }"),
@@ -957,7 +961,7 @@ TEST(NotSimulated, HeadersAreReportedWhereTheyAreIncluded) {
 }
 
 TEST(NotSimulated, OneMessageForALine) {
-  EXPECT_EQ(rewrite("void f() { surf2Dread(a); surf2Dread(b);\n surf2Dread(c); }", "a.cu")
+  EXPECT_EQ(rewrite("void f() { texCubemap(a); texCubemap(b);\n texCubemap(c); }", "a.cu")
                 .diagnostics.size(),
             2u);
 }
@@ -966,10 +970,10 @@ TEST(NotSimulated, OneMessageForALine) {
 
 TEST(Places, FollowLineMarkers) {
   const Rewritten result = rewrite(
-      "# 1 \"a.cu\"\n\n# 1 \"inc/b.h\" 1\nint i;\nvoid g() { surf2Dread(x); }\n# 3 \"a.cu\" "
+      "# 1 \"a.cu\"\n\n# 1 \"inc/b.h\" 1\nint i;\nvoid g() { texCubemap(x); }\n# 3 \"a.cu\" "
       "2\nvoid "
-      "h()\n{ surf2Dread(y); }\n"
-      "#line 100 \"c.y\"\nvoid i() { surf2Dread(z); }\n",
+      "h()\n{ texCubemap(y); }\n"
+      "#line 100 \"c.y\"\nvoid i() { texCubemap(z); }\n",
       "a.cu");
   ASSERT_EQ(result.diagnostics.size(), 3u);
   EXPECT_EQ(result.diagnostics[0].text().substr(0, 10), "inc/b.h:2:");
@@ -978,9 +982,9 @@ TEST(Places, FollowLineMarkers) {
 }
 
 TEST(Places, SurviveMultilineTokens) {
-  EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { surf2Dread(x); }"),
-            "test.cu:4: error: simt: surfaces (surf2Dread) are not simulated: write to memory of "
-            "cudaMalloc(), which a texture object can read");
+  EXPECT_EQ(complaint("const char* s = R\"(\n\n)\"; /* \n */ void f() { texCubemap(x); }"),
+            "test.cu:4: error: simt: cubic and gathering textures, and levels of layers "
+            "(texCubemap) are not simulated");
 }
 
 TEST(WideTypes, AreSeenInTheReadersCode) {

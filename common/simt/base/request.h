@@ -24,8 +24,10 @@ struct Request {
   const uint64_t* address = nullptr;  // of all 32
   Span span;                          // of the addresses of `lanes`
   uint32_t volatile_lanes = 0;
-  bool is_copy = false;       // the store of an asynchronous copy
-  uint32_t padded_lanes = 0;  // part of a larger access, of which only some bytes have been written
+  bool is_copy = false;  // the store of an asynchronous copy
+  // Part of a larger access, of which only some bytes have been written; or an atomic exchange whose old value nobody
+  // looks at.
+  uint32_t padded_lanes = 0;
 
   // Of atomic operations: how shared memory would do them, and which lanes leave theirs to one lane of the warp,
   // always or if all 32 take part.

@@ -137,10 +137,11 @@ void SharedChecker::check_words(const Request& request, int lane) {
     if (request.kind != Access::store) {
       if (!races.is_written(word, bytes)) [[unlikely]] {
         const Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
-        if (atomic) {
-          faults_.add(fault);
-        } else if (!request.is_padded(lane)) {
-          warp.doubt(lane, values_.number(fault));
+        if (!request.is_padded(lane)) {
+          if (atomic)
+            faults_.add(fault);
+          else
+            warp.doubt(lane, values_.number(fault));
         }
       } else if (const uint8_t number = races.doubt(word)) [[unlikely]] {
         if (RaceCheck::copy_of(number) == RaceCheck::Copy::none) warp.doubt(lane, number);

@@ -13,7 +13,7 @@ void ThreadChecker::check(const Request& request, const Range* range, bool again
     order_.pass(request, thread);
     if (!request.writes()) return;
   }
-  if (!range || request.is_padded(request.first())) return;
+  if (!range || (!request.is_atomic() && request.is_padded(request.first()))) return;
   const GlobalRequest listed{.address = request.address,
                              .lanes = request.lanes,
                              .kind = access_kind_of(request),

@@ -23,7 +23,7 @@ class Atomics : private Rule {
     for (std::size_t j = i + 2; j < end; ++j) {
       if (list_[j].text.starts_with("atomic")) return;
     }
-    note_address(i);
+    if (!is(i, "atomicExch")) note_address(i);
     if (unit_.parentheses > 0 || !is(end, ";")) return;
     std::size_t start = i;
     if (start >= 3 && is(start - 1, ")") && is(start - 2, "void") && is(start - 3, "(")) start -= 3;
@@ -238,7 +238,7 @@ class Atomics : private Rule {
 // The atomics that a warp can do with one lane's.
 bool is_merging_atomic(std::string_view name) {
   static constexpr std::array kNames = {"atomicAdd", "atomicSub", "atomicMin", "atomicMax",
-                                        "atomicAnd", "atomicOr",  "atomicXor"};
+                                        "atomicAnd", "atomicOr",  "atomicXor", "atomicExch"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

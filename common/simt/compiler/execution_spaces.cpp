@@ -190,7 +190,7 @@ class Check {
     const std::vector<std::string> parts = parts_of(target.name);
     const bool constant = spaces_.is_constexpr(parts);
     const std::string verb = mention.is_call ? "called in " : "used in ";
-    if (target.library || is_host_runtime(parts.back())) {
+    if (target.library || is_host_runtime(parts.back(), names_.relocatable)) {
       const std::string cure = cure_of(target.name);
       if (constant && !relaxed_) {
         return "'" + target.name + "' is a constexpr function of the host and cannot be " + verb +

@@ -95,8 +95,10 @@ bool is_special_member(const std::vector<std::string>& parts) {
 
 bool is_device_builtin(Text name) {
   if (name.starts_with("atomic")) return name.size() > 6 && std::isupper(name[6]);
-  if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D"))
-    return true;
+  if (name.starts_with("tex") || name.starts_with("surf")) {
+    const Text rest = name.substr(name[0] == 't' ? 3 : 4);
+    if (rest.starts_with("1D") || rest.starts_with("2D") || rest.starts_with("3D")) return true;
+  }
   return name.starts_with("__") && !name.starts_with("__builtin") && !is_for_both(name);
 }
 

@@ -28,10 +28,11 @@ class Launches : private Rule {
       report(t, "'<<<' starts a kernel launch, but no kernel's name stands before it");
       return;
     }
-    if (unit_.scopes.back().side == Side::device) {
+    const Side side = unit_.scopes.back().side;
+    if (side == Side::device && !unit_.names.relocatable) {
       report(t,
-             "a kernel launch from device code (dynamic parallelism) is not simulated: launch it "
-             "from the host, behind this kernel");
+             "a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, "
+             "as with nvcc: compile with it, or launch the kernel from the host, behind this one");
       return;
     }
     const std::string kernel = flat(start, open);
@@ -49,12 +50,16 @@ class Launches : private Rule {
     const std::string capture = in_function() ? "[&]" : "[]";
     const std::string launcher =
         (kernel.ends_with('>') ? "template_launcher" : "launcher") +
-        (unit_.reference_kernels.empty() ? "" : variables_of_host(close + 3)) + "(";
+        (unit_.reference_kernels.empty() || side != Side::host ? ""
+                                                               : variables_of_host(close + 3)) +
+        "(";
     insert_before(start, "::simt::" + launcher + in_quotes(kernel) + ", " + capture +
                              "(auto simt_kernel) -> decltype(simt_kernel(" + kernel +
                              ")) { return simt_kernel(" + kernel + "); }, " + capture +
                              "(auto&... simt_arguments) " + std::string(kUntraced) + " { ");
-    replace(list_[open].offset, 3, "(simt_arguments...); }, ::simt::config(");
+    replace(list_[open].offset, 3,
+            std::string("(simt_arguments...); }, ::simt::") +
+                (side != Side::host && unit_.names.relocatable ? "device_config(" : "config("));
     replace(list_[close].offset, 3, "))");
     // nullptr keeps being a null pointer when it is copied; NULL becomes a number.
     const std::size_t end = skip_group(close + 3);

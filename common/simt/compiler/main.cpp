@@ -172,12 +172,14 @@ class Driver {
         options_.dry_run ? std::string() : in_one_spelling(read_file(preprocessed));
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
+      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
+                       options_.relocatable);
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
         if (const int status = read_source({"simt/ptx.h"})) return status;
         source = in_one_spelling(read_file(preprocessed));
-        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20());
+        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
+                         options_.relocatable);
       }
       result.text += names_for_library(result.names);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
@@ -220,7 +222,8 @@ class Driver {
     if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_.string(), true, to_inline, is_cxx20());
+      result = rewrite(source, input.path, include_.string(), true, to_inline, is_cxx20(),
+                       options_.relocatable);
       result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }

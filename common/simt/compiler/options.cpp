@@ -43,37 +43,21 @@ constexpr std::array<std::string_view, 26> kIgnoredFlags = {"expt-extended-lambd
                                                             "save-temps"};
 
 // The same, with a value: -name value or -name=value.
-constexpr std::array<std::string_view, 31> kIgnoredWithValue = {
-    "arch",
-    "gpu-architecture",
-    "code",
-    "gpu-code",
-    "gencode",
-    "generate-code",
-    "maxrregcount",
-    "ftz",
-    "prec-div",
-    "prec-sqrt",
-    "fmad",
-    "default-stream",
-    "cudart",
-    "cudadevrt",
-    "Xptxas",
-    "ptxas-options",
-    "Xcudafe",
-    "cudafe-options",
-    "Xnvlink",
-    "nvlink-options",
-    "diag-suppress",
-    "diag-warn",
-    "diag-error",
-    "rdc",
-    "relocatable-device-code",
-    "threads",
-    "split-compile",
-    "device-entity-has-hidden-visibility",
-    "compress-mode",
-    "static-global-template-stub",
+constexpr std::array<std::string_view, 29> kIgnoredWithValue = {
+    "arch",          "gpu-architecture",
+    "code",          "gpu-code",
+    "gencode",       "generate-code",
+    "maxrregcount",  "ftz",
+    "prec-div",      "prec-sqrt",
+    "fmad",          "default-stream",
+    "cudart",        "cudadevrt",
+    "Xptxas",        "ptxas-options",
+    "Xcudafe",       "cudafe-options",
+    "Xnvlink",       "nvlink-options",
+    "diag-suppress", "diag-warn",
+    "diag-error",    "threads",
+    "split-compile", "device-entity-has-hidden-visibility",
+    "compress-mode", "static-global-template-stub",
     "minimal"};
 
 // nvcc's long names of what g++ spells short.
@@ -172,6 +156,7 @@ class Parser {
   void option(std::string argument) {
     for (const Alias& alias : kAliases) {
       if (argument == alias.name) {
+        if (argument == "-dc" || argument == "--device-c") options_.relocatable = true;
         argument = alias.option;
       } else if (argument.starts_with(alias.name) && argument[alias.name.size()] == '=') {
         const bool keeps_equals = alias.option == "-std" || alias.option.starts_with("-X");
@@ -248,6 +233,10 @@ class Parser {
     const std::string_view bare = name.substr(0, name.find('='));
     if (name == "expt-relaxed-constexpr" || name == "relaxed-constexpr") {
       options_.relaxed_constexpr = true;
+      return true;
+    }
+    if (bare == "rdc" || bare == "relocatable-device-code") {
+      options_.relocatable = (bare == name ? next(argument) : argument).ends_with("true");
       return true;
     }
     if (contains(kIgnoredFlags, name)) return true;
@@ -494,8 +483,9 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
   --expt-relaxed-constexpr
                      kernels may call constexpr functions of the host, as with nvcc
 
-Options of nvcc that concern the GPU alone (-arch, -gencode, -lineinfo, --use_fast_math, -rdc,
--Xptxas, ...) are accepted and have no effect.
+  -rdc=true, -dc     kernels may launch kernels, as with nvcc
+
+Options of nvcc that concern the GPU alone (-arch, -lineinfo, -Xptxas, ...) have no effect.
 
 .cpp, .cc and .cxx files are host code: they are compiled as they are, instrumented like the rest.
 Exit status: 0, 1 if the source has an error, 2 if the command line has one.

@@ -27,6 +27,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool relaxed_constexpr = false;  ///< --expt-relaxed-constexpr
+  bool relocatable = false;        ///< -rdc=true, -dc
   std::string compiler;            ///< -ccbin; empty: the default
 
   std::vector<std::string> common;        ///< For the preprocessor and the compiler.

@@ -71,7 +71,7 @@ constexpr std::string_view kNoAccelerator =
 constexpr std::string_view kNoClusters =
     "there are no clusters of blocks: let blocks exchange values through global memory";
 constexpr std::string_view kNoSurfaces =
-    "there are no surfaces: st.global writes to memory that a texture object can read";
+    "call surf2Dread(), surf2Dwrite() and their like, which access surface objects";
 constexpr std::string_view kNoTextures =
     "call tex1Dfetch() and its like, which read texture objects";
 constexpr std::string_view kNoHalves =

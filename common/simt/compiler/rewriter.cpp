@@ -365,15 +365,16 @@ class Rewriter : private Rule {
     if (is_asm(t.text) && in_device_code(i)) return rewrite_asm(unit_, i);
     if (i > 0 && (is(i - 1, ".") || is(i - 1, "->"))) return;
     // texture<float, 2> image; of a program that has no such template itself
-    if (t.text == "texture" && is(i + 1, "<") && !in_function() && i == unit_.head &&
-        is_identifier(i + 2) && !unit_.has_texture_template) {
-      return report_unsupported(
-          t,
-          "texture references (texture<...>) ended with CUDA 12: make a cudaTextureObject_t "
-          "with cudaCreateTextureObject(); they are");
+    const bool is_texture = t.text == "texture", is_surface = t.text == "surface";
+    if ((is_texture || is_surface) && is(i + 1, "<") && !in_function() && i == unit_.head &&
+        is_identifier(i + 2) && !unit_.own_references.contains(t.text)) {
+      const std::string kind(t.text), object = is_texture ? "Texture" : "Surface";
+      return report_unsupported(t, kind + " references (" + kind +
+                                       "<...>) ended with CUDA 12: make a cuda" + object +
+                                       "Object_t with cudaCreate" + object + "Object(); they are");
     }
-    if (i > 0 && t.text == "texture" && (is(i - 1, "struct") || is(i - 1, "class")))
-      unit_.has_texture_template = true;
+    if (i > 0 && (is_texture || is_surface) && (is(i - 1, "struct") || is(i - 1, "class")))
+      unit_.own_references.insert(t.text);
     check_vector_type(unit_, i);
     check_call(unit_, i);
     if (const auto absent = unsupported_feature(t.text)) {
@@ -392,11 +393,13 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  bool traced, const std::set<std::string>& to_inline, bool cxx20) {
+                  bool traced, const std::set<std::string>& to_inline, bool cxx20,
+                  bool relocatable) {
   Unit unit(source, file, simulator);
   unit.traced = traced;
   unit.to_inline = to_inline;
   unit.cxx20 = cxx20;
+  unit.names.relocatable = relocatable;
   return Rewriter(unit).run();
 }
 

@@ -96,6 +96,7 @@ struct Names {
   std::vector<AbsentPtx> absent_ptx;
   bool takes_times = false;     ///< speaks of clocks, of events or of a profiler
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like
+  bool relocatable = false;     ///< kernels may launch kernels
   bool unchecked = false;  ///< `#pragma nv_exec_check_disable`: calls that nvcc shall not warn of
 };
 
@@ -114,10 +115,11 @@ struct Rewritten {
 
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says
 /// otherwise. `simulator` is the folder of the simulator's headers, `traced` says that accesses will be, `to_inline` what has
-/// to be inlined (see struct_calls.h), `cxx20` whether it is C++20 or later. Pure: reads and writes nothing else.
+/// to be inlined (see struct_calls.h), `cxx20` whether it is C++20 or later, `relocatable` whether kernels may launch kernels.
+/// Pure: reads and writes nothing else.
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {},
                   bool traced = false, const std::set<std::string>& to_inline = {},
-                  bool cxx20 = true);
+                  bool cxx20 = true, bool relocatable = false);
 
 /// A declaration to stand behind the text: names for the library, as check/device_variables.cpp reads them. Empty where it needs
 /// none.

@@ -84,7 +84,8 @@ struct Unit {
   std::set<std::string> aligned_classes;    ///< of the program
   std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
   std::set<std::string> array_classes;      ///< of the program
-  bool has_texture_template = false;        ///< the program has a class of that name
+  std::set<std::string_view>
+      own_references;  ///< "texture" or "surface": the program has such a class
   bool has_inline_ptx = false;
   bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes
   bool traced = false;                           ///< not --fast

@@ -185,7 +185,8 @@ struct Warp {
   StopReason stop[kLanes];
   uint8_t size[kLanes];
   bool is_volatile[kLanes];
-  bool is_padded[kLanes];  // part of a larger access, of which only some bytes have been written
+  // Part of a larger access, of which only some bytes have been written; or an atomic exchange whose old value nobody looks at.
+  bool is_padded[kLanes];
   uint64_t parked_key[kLanes];  // of lanes at a barrier or a collective
   uint3 thread[kLanes];
   FirstExit first_exit;

@@ -52,11 +52,13 @@ void Hooks::mark_same_address(bool same_value) {
   }
   Warp& warp = *worker->warp_;
   const int lane = worker->lane_;
+  const bool stores = op == detail::AtomicOp::exchange && (warp.atomics.unused >> lane & 1);
   note_unit(warp, lane, unit, merge);
   note(warp, lane, StopReason::atomic, pc);
   warp.address[lane] = address;
   warp.size[lane] = static_cast<uint8_t>(size);
-  warp.is_volatile[lane] = warp.is_padded[lane] = false;
+  warp.is_volatile[lane] = false;
+  warp.is_padded[lane] = stores;
   warp.update[lane] = {op, type, pointer, value, compare};
   warp.waking |= 1u << lane;
   warp.updating |= 1u << lane;

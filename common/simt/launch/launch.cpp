@@ -24,6 +24,7 @@
 #include "check/stream_races.h"
 #include "compiled/execution.h"
 #include "launch/arguments.h"
+#include "launch/child_launches.h"
 #include "launch/configuration.h"
 #include "launch/kernel_registry.h"
 #include "launch/launch_memo.h"
@@ -243,6 +244,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (const cudaError_t error = device::finish_launch(std::move(record), faults)) {
     device::set_sticky_error(error);
   }
+  child_launches::take(config.stream);
 }
 
 }  // namespace simt::engine
@@ -250,4 +252,5 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
 void simt::detail::run_grid(const char* kernel_text, const Config& config, void (*entry)(void*),
                             void* closure, const Argument* arguments, unsigned count) {
   engine::run(kernel_text, config, entry, closure, arguments, count);
+  engine::child_launches::run();
 }

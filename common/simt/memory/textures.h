@@ -1,4 +1,4 @@
-// CUDA arrays and texture objects: which there are, and what a read of one gives.
+// CUDA arrays, texture objects and surface objects: which there are, and what a read of one gives.
 #pragma once
 
 #include <simt/texture_types.h>
@@ -14,6 +14,7 @@ struct cudaArray {
   unsigned flags = 0;
   uint64_t texel_bytes = 0;
 
+  bool is_layered() const { return flags & cudaArrayLayered; }  // the depth is the number of layers
   uint64_t pitch() const { return width * texel_bytes; }
   uint64_t rows() const { return height ? height : 1; }
   uint64_t slices() const { return depth ? depth : 1; }
@@ -31,7 +32,7 @@ void remove_array(cudaArray* array);
 // Is it one that has not been freed?
 bool is_array(const void* handle);
 
-// One texture object, ready to be read.
+// One texture object, ready to be read, or one surface object.
 struct Texture {
   cudaTextureObject_t object = 0;
   cudaResourceDesc resource{};
@@ -41,11 +42,14 @@ struct Texture {
   uint64_t pitch = 0, slice = 0;  // bytes
   int64_t extent[3] = {1, 1, 1};  // elements
   int dimensions = 0;             // 0: linear memory
+  int64_t layers = 0;             // 0: it has none
+  bool is_surface = false;
   uint64_t texel_bytes = 0;
   bool floating = false;  // reads give floats
   std::atomic<bool> destroyed{false};
   mutable std::atomic<uint64_t> checked{
       0};  // memory::version() when the memory was last seen to be there
+  mutable std::atomic<bool> written{false};  // by way of this surface
 };
 
 // Keeps a texture, whose number it gives and returns; 0 where there are too many.
@@ -60,7 +64,8 @@ struct Channels {
 };
 // The element at `x`; zeros outside of the memory.
 Channels fetch(const Texture& texture, int64_t x);
-// At the coordinates, one for each dimension: filtered, and treated at the edges, as the texture says.
-Channels read(const Texture& texture, const float (&coordinates)[3]);
+// At the coordinates, one for each dimension: filtered, and treated at the edges, as the texture says. There is no layer
+// but the first and the last beyond them.
+Channels read(const Texture& texture, const float (&coordinates)[3], int64_t layer);
 
 }  // namespace simt::textures

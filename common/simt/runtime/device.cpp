@@ -36,6 +36,19 @@ cudaError_t cudaSetDevice(int device) {
   return result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
+// How many elements, and layers, textures and surfaces of CUDA arrays may have.
+static void set_extents_of_arrays(cudaDeviceProp& prop) {
+  prop.maxTexture1D = prop.maxTexture2D[0] = 131072;
+  prop.maxTexture2D[1] = 65536;
+  prop.maxSurface2D[0] = 131072;
+  prop.maxSurface2D[1] = 65536;
+  for (int d = 0; d < 3; ++d) prop.maxTexture3D[d] = prop.maxSurface3D[d] = 16384;
+  prop.maxSurface1D = prop.maxTexture1DLayered[0] = prop.maxSurface1DLayered[0] = 32768;
+  for (int d = 0; d < 2; ++d) prop.maxTexture2DLayered[d] = prop.maxSurface2DLayered[d] = 32768;
+  prop.maxTexture1DLayered[1] = prop.maxSurface1DLayered[1] = 2048;
+  prop.maxTexture2DLayered[2] = prop.maxSurface2DLayered[2] = 2048;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   if (!prop) return result(cudaErrorInvalidValue);
   if (device != 0) return result(cudaErrorInvalidDevice);
@@ -77,6 +90,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* prop, int device) {
   prop->memoryPoolsSupported = 1;
   prop->texturePitchAlignment = 32;
   prop->surfaceAlignment = 512;
+  set_extents_of_arrays(*prop);
   std::memcpy(prop->uuid.bytes, "SIMT simulator", 15);
   prop->concurrentManagedAccess = 1;
   prop->cooperativeLaunch = 1;

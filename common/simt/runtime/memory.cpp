@@ -9,6 +9,8 @@
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/system_atomics.h"
+#include "hooks/device_heap.h"
+#include "launch/child_launches.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/memory_calls.h"
@@ -103,6 +105,8 @@ bool is_variable(const void* pointer) {
 }  // namespace simt::runtime
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
+  if (simt::engine::child_launches::in_kernel())
+    return simt::heap::cuda_malloc(pointer, size, __builtin_return_address(0));
   return allocate(pointer, Kind::device, size, SIMT_CALLER);
 }
 
@@ -115,6 +119,8 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (simt::engine::child_launches::in_kernel())
+    return simt::heap::cuda_free(pointer, __builtin_return_address(0));
   return release_when_idle(pointer, Kind::device, SIMT_CALLER);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/host_memory.h"
 #include "base/symbols.h"
 #include "check/unsynchronized.h"
 #include "report/api_errors.h"
@@ -33,6 +34,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   static std::atomic<unsigned long long> ids{2};
   if (!stream || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
+  const simt::HostMemory bookkeeping;  // a kernel may ask for one, for what it launches
   auto* made = new CUstream_st;
   made->flags = flags;
   made->priority = std::clamp(priority, -5, 0);
@@ -44,6 +46,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   // (No default stream is among the handles.)
   if (!simt::Handles<CUstream_st>::is_live(stream)) return result(cudaErrorInvalidResourceHandle);
+  const simt::HostMemory bookkeeping;
   if (stream->capture) std::erase(stream->capture->streams, stream);
   simt::Handles<CUstream_st>::remove(stream);
   stream_order::remove_stream(stream);

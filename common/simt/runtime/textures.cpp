@@ -1,4 +1,4 @@
-// CUDA arrays and texture objects.
+// CUDA arrays, texture objects and surface objects.
 #include "memory/textures.h"
 
 #include <cuda_runtime_api.h>
@@ -38,18 +38,21 @@ cudaError_t no_array(const char* what) {
 cudaError_t make_array(cudaArray_t* to, const cudaChannelFormatDesc* format, cudaExtent extent,
                        unsigned flags, uint64_t caller) {
   if (!to || !format) return result(cudaErrorInvalidValue);
-  if (flags & (cudaArrayLayered | cudaArrayCubemap | cudaArrayTextureGather)) {
-    return refuse("layered arrays, cube maps and texture gather are not simulated",
-                  cudaErrorNotSupported);
+  if (flags & (cudaArrayCubemap | cudaArrayTextureGather)) {
+    return refuse("cube maps and texture gather are not simulated", cudaErrorNotSupported);
   }
+  const bool is_layered = flags & cudaArrayLayered;
+  if (is_layered && extent.depth == 0)
+    return refuse("an array of layers has their number as its depth, which is 0");
   const uint64_t texel_bytes = simt::textures::texel_bytes(*format);
   if (texel_bytes == 0) {
     return refuse("an element has 1, 2 or 4 channels of 8, 16 or 32 bits each, all alike",
                   cudaErrorInvalidChannelDescriptor);
   }
-  if (extent.width == 0 || (extent.depth && !extent.height))
+  if (extent.width == 0 || (extent.depth && !extent.height && !is_layered))
     return refuse("the width is 0, or a height of 0 has a depth");
-  const cudaExtent most = extent.depth    ? cudaExtent{16384, 16384, 16384}
+  const cudaExtent most = is_layered      ? cudaExtent{32768, 32768, 2048}
+                          : extent.depth  ? cudaExtent{16384, 16384, 16384}
                           : extent.height ? cudaExtent{131072, 65536, 0}
                                           : cudaExtent{131072, 0, 0};
   if (extent.width > most.width || extent.height > most.height || extent.depth > most.depth) {
@@ -135,7 +138,8 @@ std::string set_resource(Texture& texture) {
       texture.base = array->base;
       texture.pitch = array->pitch();
       texture.slice = array->pitch() * array->rows();
-      texture.dimensions = array->depth ? 3 : array->height ? 2 : 1;
+      texture.dimensions = array->depth && !array->is_layered() ? 3 : array->height ? 2 : 1;
+      if (array->is_layered()) texture.layers = static_cast<int64_t>(array->depth);
       texture.extent[0] = static_cast<int64_t>(array->width);
       texture.extent[1] = static_cast<int64_t>(array->rows());
       texture.extent[2] = static_cast<int64_t>(array->slices());
@@ -182,6 +186,38 @@ std::string set_resource(Texture& texture) {
       return "linear memory has at most 2^28 elements to a texture";
   }
   return {};
+}
+
+cudaError_t add(unsigned long long* object, std::unique_ptr<Texture> texture) {
+  *object = simt::textures::add_texture(texture.get());
+  if (*object == 0) return refuse("there are 65535 texture and surface objects already");
+  texture.release();  // what a number says stays known when it is destroyed
+  return result(cudaSuccess);
+}
+
+// The texture or the surface of that number, or nullptr.
+Texture* find(unsigned long long object, bool surface) {
+  Texture* const found = simt::textures::find_texture(object);
+  return found && found->is_surface == surface ? found : nullptr;
+}
+
+cudaError_t destroy(unsigned long long object, bool surface) {
+  if (cudaError_t error = simt::device::sticky_error()) return error;
+  if (object == 0) return result(cudaSuccess);
+  Texture* const found = find(object, surface);
+  if (!found || found->object != object || found->destroyed) {
+    return refuse(std::string("the argument is no ") + (surface ? "surface" : "texture") +
+                  " object, or one that was destroyed");
+  }
+  found->destroyed = true;
+  return result(cudaSuccess);
+}
+
+cudaError_t resource_of(cudaResourceDesc* resource, unsigned long long object, bool surface) {
+  const Texture* const found = find(object, surface);
+  if (!resource || !found) return result(cudaErrorInvalidValue);
+  *resource = found->resource;
+  return result(cudaSuccess);
 }
 
 }  // namespace
@@ -291,29 +327,37 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
         "cudaReadModeNormalizedFloat",
         cudaErrorInvalidFilterSetting);
   }
-  *object = simt::textures::add_texture(texture.get());
-  if (*object == 0) return refuse("there are 65535 texture objects already");
-  texture.release();  // what a number says stays known when it is destroyed
-  return result(cudaSuccess);
+  return add(object, std::move(texture));
 }
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
+  if (!object || !resource) return result(cudaErrorInvalidValue);
   if (cudaError_t error = simt::device::sticky_error()) return error;
-  if (object == 0) return result(cudaSuccess);
-  Texture* const texture = simt::textures::find_texture(object);
-  if (!texture || texture->object != object || texture->destroyed)
-    return refuse("the argument is no texture object, or one that was destroyed");
-  texture->destroyed = true;
-  return result(cudaSuccess);
+  if (resource->resType != cudaResourceTypeArray)
+    return refuse("a surface accesses a CUDA array: resType must be cudaResourceTypeArray");
+  auto surface = std::make_unique<Texture>();
+  surface->resource = *resource;
+  surface->is_surface = true;
+  if (std::string wrong = set_resource(*surface); !wrong.empty()) return refuse(std::move(wrong));
+  if (!(resource->res.array.array->flags & cudaArraySurfaceLoadStore)) {
+    return refuse(
+        "the array was not made for surfaces: give cudaMallocArray() the flag "
+        "cudaArraySurfaceLoadStore");
+  }
+  return add(object, std::move(surface));
 }
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { return destroy(object, false); }
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) { return destroy(object, true); }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t object) {
-  const Texture* const texture = simt::textures::find_texture(object);
-  if (!resource || !texture) return result(cudaErrorInvalidValue);
-  *resource = texture->resource;
-  return result(cudaSuccess);
+  return resource_of(resource, object, false);
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t object) {
+  return resource_of(resource, object, true);
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* how, cudaTextureObject_t object) {
-  const Texture* const texture = simt::textures::find_texture(object);
+  const Texture* const texture = find(object, false);
   if (!how || !texture) return result(cudaErrorInvalidValue);
   *how = texture->how;
   return result(cudaSuccess);

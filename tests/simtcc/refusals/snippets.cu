@@ -748,10 +748,14 @@ __global__ void k(int* p) { *p = 1; asm volatile("exit;"); *p = 2; asm volatile(
 // nvcc ends the kernel there if it has inlined the function, and returns from the function if not.
 __device__ void f(int* p) { asm volatile("ret;"); *p = 2; }
 __global__ void k(int* p) { f(p); }
-//- ours surfaces: refused 2:19 surfaces (cudaSurfaceObject_t) are not simulated: write to memory of cudaMalloc(), which a texture object can read
-// There are no surfaces.
-__global__ void k(cudaSurfaceObject_t s) {}
-//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) is not simulated: launch it from the host, behind this kernel
+//- ours cubic surfaces: refused 2:57 cubic surfaces (surfCubemapread) are not simulated: make a layer of an array for each face
+// There are layers, and no cubes.
+__global__ void k(cudaSurfaceObject_t s, int* p) { *p = surfCubemapread<int>(s, 0, 0, 0); }
+//- surfaces in a kernel: accepted
+__global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float4>(s, 0, 0), s, 16, 0, cudaBoundaryModeZero); }
+//- surface written on the host: refused 1:39 'surf2Dwrite' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
+void f(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 0, 0); }
+//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind this one
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template: accepted

@@ -10,7 +10,7 @@ struct CUuuid_st {
 using CUuuid = CUuuid_st;
 using cudaUUID_t = CUuuid_st;
 
-/// The simulated device has the limits of compute capability 9.0. Of surfaces there are none.
+/// The simulated device has the limits of compute capability 9.0.
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;

@@ -48,7 +48,7 @@ struct Launch {
   dim3 grid;                      ///< Blocks.
   dim3 block;                     ///< Threads of a block.
   uint64_t traced_blocks = 0;     ///< Blocks that were counted: all, or a sample.
-  bool reads_textures = false;    ///< Which is not counted.
+  bool reads_textures = false;    ///< Or accesses surfaces, which is not counted.
   Counts counts;                  ///< Sum over the launch.
   std::vector<LineCounts> lines;  ///< By file and line; they sum to `counts`.
   std::vector<Finding> findings;  ///< What was found in it, taken or not.

@@ -8,7 +8,8 @@
 /// An array of `width` elements, or of `height` rows of them. It takes memory of the device, which no pointer reaches.
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
                             size_t height = 0, unsigned flags = 0);
-/// The same of up to three dimensions; `extent` counts elements, and 0 is a dimension that there is not.
+/// The same of up to three dimensions; `extent` counts elements, and 0 is a dimension that there is not. With
+/// cudaArrayLayered the depth is the number of layers.
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned flags = 0);
 cudaError_t cudaFreeArray(cudaArray_t array);
@@ -49,3 +50,9 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t object);
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextureObject_t object);
+
+/// A surface accesses a CUDA array that was made with cudaArraySurfaceLoadStore.
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t object);

@@ -14,19 +14,22 @@ struct TextureCall {
   uint8_t dimensions;  ///< 0: tex1Dfetch
   uint8_t channels;    ///< that the result has
   bool floating;       ///< it is made of floats
+  bool layered;
 };
 /// The four channels, each a float's or an integer's bits.
 struct Texel {
   uint32_t x, y, z, w;
 };
-Texel read_texture(cudaTextureObject_t object, TextureCall call, float x, float y, float z);
+/// `layer` of an array that has layers.
+Texel read_texture(cudaTextureObject_t object, TextureCall call, float x, float y, float z,
+                   int layer = 0);
 Texel fetch_texture(cudaTextureObject_t object, TextureCall call, int x);
 
 template <class T>
-constexpr TextureCall texture_call(int dimensions) {
+constexpr TextureCall texture_call(int dimensions, bool layered = false) {
   using Element = TextureElement<T>;
   return {static_cast<uint8_t>(dimensions), static_cast<uint8_t>(Element::kChannels),
-          Element::kKind == cudaChannelFormatKindFloat};
+          Element::kKind == cudaChannelFormatKindFloat, layered};
 }
 template <class T>
 SIMT_INLINE T texture_value(Texel texel) {
@@ -74,6 +77,17 @@ SIMT_INLINE T tex3D(cudaTextureObject_t object, float x, float y, float z) {
   using namespace simt::detail;
   return texture_value<T>(read_texture(object, texture_call<T>(3), x, y, z));
 }
+/// Layer `layer` of an array of layers, of one dimension or of two.
+template <class T>
+SIMT_INLINE T tex1DLayered(cudaTextureObject_t object, float x, int layer) {
+  using namespace simt::detail;
+  return texture_value<T>(read_texture(object, texture_call<T>(1, true), x, 0, 0, layer));
+}
+template <class T>
+SIMT_INLINE T tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
+  using namespace simt::detail;
+  return texture_value<T>(read_texture(object, texture_call<T>(2, true), x, y, 0, layer));
+}
 // There are no mipmaps: every level is the only one.
 template <class T>
 SIMT_INLINE T tex1DLod(cudaTextureObject_t object, float x, float) {
@@ -103,4 +117,12 @@ SIMT_INLINE void tex2D(T* to, cudaTextureObject_t object, float x, float y) {
 template <class T>
 SIMT_INLINE void tex3D(T* to, cudaTextureObject_t object, float x, float y, float z) {
   *to = tex3D<T>(object, x, y, z);
+}
+template <class T>
+SIMT_INLINE void tex1DLayered(T* to, cudaTextureObject_t object, float x, int layer) {
+  *to = tex1DLayered<T>(object, x, layer);
+}
+template <class T>
+SIMT_INLINE void tex2DLayered(T* to, cudaTextureObject_t object, float x, float y, int layer) {
+  *to = tex2DLayered<T>(object, x, y, layer);
 }

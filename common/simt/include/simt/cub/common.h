@@ -8,6 +8,7 @@
 #include <limits>
 
 #define CUB_VERSION 300100
+#define CUB_NS_QUALIFIER ::cub
 
 namespace cub {
 
@@ -70,6 +71,10 @@ template <class N, class M>
 constexpr N DivideAndRoundUp(N a, M b) {
   return static_cast<N>((a + b - 1) / b);
 }
+
+/// What CUB's macros for errors call. It says nothing unless asked to.
+inline cudaError_t Debug(cudaError_t error, const char*, int) { return error; }
+#define CubDebug(e) cub::Debug(static_cast<cudaError_t>(e), __FILE__, __LINE__)
 
 namespace detail {
 

@@ -350,6 +350,76 @@ struct DeviceHistogram {
   }
 };
 
+namespace detail {
+
+template <class T, class N>
+void copy_unless_same(const T* in, T* out, N n) {
+  if (in != out) std::copy(in, in + n, out);
+}
+/// `work(begin, end)` for each segment that has elements.
+template <class Begin, class End, class Work>
+void for_each_segment(int segments, Begin begins, End ends, Work work) {
+  for (int s = 0; s < segments; ++s) {
+    const auto begin = static_cast<std::ptrdiff_t>(raw(begins)[s]);
+    const auto end = static_cast<std::ptrdiff_t>(raw(ends)[s]);
+    if (begin < end) work(begin, end);
+  }
+}
+
+}  // namespace detail
+
+struct DeviceSegmentedSort {
+#define SIMT_CUB_SORTS(Keys, Pairs, Less)                                                      \
+  template <class K, class N, class Begin, class End>                                          \
+  static cudaError_t Keys(void* temporary, std::size_t& bytes, const K* in, K* out, N n,       \
+                          int segments, Begin begins, End ends, cudaStream_t = nullptr) {      \
+    return detail::run(temporary, bytes, [&] {                                                 \
+      detail::copy_unless_same(in, out, n);                                                    \
+      detail::for_each_segment(segments, begins, ends, [&](auto begin, auto end) {             \
+        thrust::stable_sort(thrust::device, out + begin, out + end, Less());                   \
+      });                                                                                      \
+    });                                                                                        \
+  }                                                                                            \
+  template <class K, class N, class Begin, class End>                                          \
+  static cudaError_t Keys(void* temporary, std::size_t& bytes, DoubleBuffer<K>& keys, N n,     \
+                          int segments, Begin begins, End ends, cudaStream_t = nullptr) {      \
+    const bool sorts = temporary != nullptr;                                                   \
+    const cudaError_t error = Keys(temporary, bytes, static_cast<const K*>(keys.Current()),    \
+                                   keys.Alternate(), n, segments, begins, ends);               \
+    if (sorts && error == cudaSuccess) keys.selector ^= 1;                                     \
+    return error;                                                                              \
+  }                                                                                            \
+  template <class K, class V, class N, class Begin, class End>                                 \
+  static cudaError_t Pairs(void* temporary, std::size_t& bytes, const K* keys_in, K* keys_out, \
+                           const V* values_in, V* values_out, N n, int segments, Begin begins, \
+                           End ends, cudaStream_t = nullptr) {                                 \
+    return detail::run(temporary, bytes, [&] {                                                 \
+      detail::copy_unless_same(keys_in, keys_out, n);                                          \
+      detail::copy_unless_same(values_in, values_out, n);                                      \
+      detail::for_each_segment(segments, begins, ends, [&](auto begin, auto end) {             \
+        thrust::stable_sort_by_key(thrust::device, keys_out + begin, keys_out + end,           \
+                                   values_out + begin, Less());                                \
+      });                                                                                      \
+    });                                                                                        \
+  }                                                                                            \
+  template <class K, class V, class N, class Begin, class End>                                 \
+  static cudaError_t Pairs(void* temporary, std::size_t& bytes, DoubleBuffer<K>& keys,         \
+                           DoubleBuffer<V>& values, N n, int segments, Begin begins, End ends, \
+                           cudaStream_t = nullptr) {                                           \
+    const bool sorts = temporary != nullptr;                                                   \
+    const cudaError_t error = Pairs(temporary, bytes, static_cast<const K*>(keys.Current()),   \
+                                    keys.Alternate(), static_cast<const V*>(values.Current()), \
+                                    values.Alternate(), n, segments, begins, ends);            \
+    if (sorts && error == cudaSuccess) keys.selector ^= 1, values.selector ^= 1;               \
+    return error;                                                                              \
+  }
+  SIMT_CUB_SORTS(SortKeys, SortPairs, thrust::less<>)
+  SIMT_CUB_SORTS(SortKeysDescending, SortPairsDescending, thrust::greater<>)
+  SIMT_CUB_SORTS(StableSortKeys, StableSortPairs, thrust::less<>)
+  SIMT_CUB_SORTS(StableSortKeysDescending, StableSortPairsDescending, thrust::greater<>)
+#undef SIMT_CUB_SORTS
+};
+
 struct DeviceSegmentedReduce {
   template <class I, class O, class Begin, class End, class Op, class T>
   static cudaError_t Reduce(void* temporary, std::size_t& bytes, I in, O out, int segments,

@@ -4,6 +4,7 @@
 
 #include <simt/thrust/system.h>
 
+#include <cuda/std/functional>
 #include <optional>
 #include <tuple>
 

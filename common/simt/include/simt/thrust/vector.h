@@ -318,4 +318,14 @@ class universal_vector : public detail::Vector<T, detail::UniversalMemory> {
   universal_vector& operator=(universal_vector&&) = default;
 };
 
+namespace cuda {
+template <class T>
+using vector = device_vector<T>;
+using ::thrust::universal_vector;
+}  // namespace cuda
+namespace system::cuda {
+using ::thrust::cuda::universal_vector;
+using ::thrust::cuda::vector;
+}  // namespace system::cuda
+
 }  // namespace thrust

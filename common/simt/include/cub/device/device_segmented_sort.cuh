@@ -1,0 +1,5 @@
+/// \file
+/// A part of CUB, for the simulator.
+#pragma once
+
+#include <simt/cub/device.h>

@@ -1,0 +1,62 @@
+// Kernels that launch kernels wrongly.
+#include "planted.h"
+
+namespace {
+
+constexpr int kN = 256;
+
+__global__ void add_to_all(int* data, const int* addend, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] += *addend;  // fault: child_past_end
+}
+
+__global__ void passes_own(int* data, int* global, bool fixed) {
+  int own = 3;
+  *global = own;
+  add_to_all<<<1, kN>>>(data, fixed ? global : &own, kN);  // fault: child_gets_local
+}
+
+void child_gets_local(bool fixed) {
+  const OnDevice<int> data(kN), global(1);
+  passes_own<<<1, 1>>>(data.data(), global.data(), fixed);
+  cudaDeviceSynchronize();
+}
+
+__global__ void passes_shared(int* data, int* global, bool fixed) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = *global = 3;
+  __syncthreads();
+  if (threadIdx.x == 31)
+    add_to_all<<<1, kN>>>(data, fixed ? global : &sum, kN);  // fault: child_gets_shared
+}
+
+void child_gets_shared(bool fixed) {
+  const OnDevice<int> data(kN), global(1);
+  passes_shared<<<1, 32>>>(data.data(), global.data(), fixed);
+  cudaDeviceSynchronize();
+}
+
+__global__ void launches(int* data, const int* addend, int threads, int n) {
+  if (threadIdx.x == 0) add_to_all<<<2, threads>>>(data, addend, n);  // fault: child_too_large
+}
+
+void child_too_large(bool fixed) {
+  const OnDevice<int> data(kN), addend(1, 1);
+  launches<<<1, 32>>>(data.data(), addend.data(), fixed ? kN : 2000, kN);
+  cudaDeviceSynchronize();
+}
+
+void child_past_end(bool fixed) {
+  const OnDevice<int> data(kN), addend(1, 1);
+  launches<<<1, 32>>>(data.data(), addend.data(), kN, fixed ? kN : kN + 1);
+  cudaDeviceSynchronize();
+}
+
+}  // namespace
+
+const std::vector<Planted> kChildLaunches = {
+    {"child_gets_local", "trap", child_gets_local, false},
+    {"child_gets_shared", "trap", child_gets_shared, false},
+    {"child_too_large", "api-error", child_too_large, false},
+    {"child_past_end", "out-of-bounds", child_past_end, false},
+};
