@@ -319,6 +319,88 @@ void freed_by_delete(bool fixed) {
   cudaFreeHost(pinned);
 }
 
+// A vector of half as many elements as are copied into it.
+void copy_over_the_heap(bool fixed) {
+  OnDevice<float> device(kN);
+  std::vector<float> host(fixed ? kN : kN / 2), behind(kN);
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy(host.data(), device.data(), kBytes, back);  // fault: copy_over_the_heap
+}
+
+// From the midst of a vector whose elements look like the heap's own headers.
+void copy_from_numbers(bool fixed) {
+  std::vector<unsigned long> host(4 * kN);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = fixed ? 0x21 : 16 * (i / 2) + 1;
+  OnDevice<unsigned long> device(kN);
+  for (int i = 0; i < kN; ++i) {
+    cudaMemcpy(device.data(), &host[i], kN * sizeof(host[0]), cudaMemcpyHostToDevice);
+  }
+}
+
+void copy_onto_itself(bool fixed) {
+  OnDevice<float> device(2 * kN);
+  float* const to = device.data() + (fixed ? kN : 1);
+  cudaMemcpy(to, device.data(), kBytes, cudaMemcpyDeviceToDevice);  // fault: copy_onto_itself
+}
+
+// sizeof(float) of an array of double.
+void half_of_the_result(bool fixed) {
+  std::vector<double> host(kN, 2.0);
+  OnDevice<double> device(kN, 1.0);
+  const size_t bytes = kN * (fixed ? sizeof(double) : sizeof(float));
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy(host.data(), device.data(), bytes, back);  // fault: half_of_the_result
+  double sum = 0;
+  for (const double value : host) sum += value;
+  if (sum < 0) std::printf("%g\n", sum);
+}
+
+volatile int taken;
+
+void managed_read_after_free(bool fixed) {
+  int* shared = nullptr;
+  cudaMallocManaged(&shared, kBytes);
+  shared[3] = 1;
+  if (!fixed) cudaFree(shared);
+  taken = shared[3];  // fault: managed_read_after_free
+  if (fixed) cudaFree(shared);
+}
+
+void pinned_read_past_end(bool fixed) {
+  float* pinned = nullptr;
+  cudaMallocHost(&pinned, kBytes);
+  for (int i = 0; i < kN; ++i) pinned[i] = 1;
+  float sum = 0;
+  for (int i = 0; i < (fixed ? kN : kN + 1); ++i) sum += pinned[i];  // fault: pinned_read_past_end
+  taken = static_cast<int>(sum);
+  cudaFreeHost(pinned);
+}
+
+struct Named {
+  int number;
+  const char* name;
+};
+
+__global__ void greet(Named who, bool of_host) {
+  char own[3] = {'y', 'o', 0};
+  const char* const name = of_host ? who.name : "you";
+  printf("%d %5.1f %s %s\n", who.number, 1.5, own, name);  // fault: literal_printed
+}
+
+__global__ void letters(const Named* who, char* out, bool of_host) {
+  const char* own[] = {"ab", "cd"};  // a kernel's own literals it may read
+  const char* const text = of_host ? who->name : own[threadIdx.x];
+  out[threadIdx.x] = text[1];  // fault: literal_read
+}
+
+void literal_read(bool fixed) {
+  OnDevice<Named> who({{1, "me"}});
+  OnDevice<char> out(2);
+  letters<<<1, 2>>>(who.data(), out.data(), !fixed);
+}
+
+void literal_printed(bool fixed) { greet<<<1, 1>>>({1, "me"}, !fixed); }
+
 }  // namespace
 
 const std::vector<Planted> kHostCalls = {
@@ -355,4 +437,12 @@ const std::vector<Planted> kHostCalls = {
     {"time_too_early", "api-error", time_too_early, false},
     {"freed_by_free", "api-error", freed_by_free, false},
     {"freed_by_delete", "api-error", freed_by_delete, false},
+    {"copy_over_the_heap", "api-error", copy_over_the_heap, false},
+    {"copy_from_numbers", "none", copy_from_numbers, false},
+    {"copy_onto_itself", "api-error", copy_onto_itself, false},
+    {"half_of_the_result", "api-error", half_of_the_result, false},
+    {"managed_read_after_free", "use-after-free", managed_read_after_free, false},
+    {"pinned_read_past_end", "out-of-bounds", pinned_read_past_end, false},
+    {"literal_read", "device-access", literal_read, false},
+    {"literal_printed", "device-access", literal_printed, false},
 };

@@ -1,4 +1,6 @@
 // Memory that is read before anyone has written it.
+#include <cstdio>
+
 #include "planted.h"
 
 namespace {
@@ -236,6 +238,53 @@ void managed_rest_cleared(bool fixed) {
   cudaFree(ones);
 }
 
+__global__ void set_every(int* out, int n, int step) {
+  const int i = step * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = 1;
+}
+
+// Each second element is left out.
+void managed_holes_read(bool fixed) {
+  constexpr int n = 100;
+  int* ones = nullptr;
+  cudaMallocManaged(&ones, n * sizeof(int));
+  set_every<<<4, 32>>>(ones, n, fixed ? 1 : 2);
+  cudaDeviceSynchronize();
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += ones[i];  // fault: managed_holes_read
+  total = sum;
+  cudaFree(ones);
+}
+
+// Nothing is wrong where the C library has filled the array, with zeros as it may be; or where a kernel adds to what is fresh.
+void managed_rest_from_file(bool fixed) {
+  constexpr int n = 100;
+  int* ones = nullptr;
+  cudaMallocManaged(&ones, n * sizeof(int));
+  std::FILE* const zeros = std::fopen("/dev/zero", "rb");
+  const size_t read = std::fread(ones, sizeof(int), n, zeros);
+  std::fclose(zeros);
+  set_every<<<1, 32>>>(ones, n, fixed ? 1 : 2);
+  cudaDeviceSynchronize();
+  for (size_t i = 0; i < read; ++i) total = total + ones[i];
+  cudaFree(ones);
+}
+
+__global__ void count_every(int* bins, int n, int step) {
+  const int i = step * threadIdx.x;
+  if (i < n) atomicAdd(&bins[i], 1);
+}
+
+void managed_bins_read(bool fixed) {
+  constexpr int n = 100;
+  int* bins = nullptr;
+  cudaMallocManaged(&bins, n * sizeof(int));
+  count_every<<<1, 128>>>(bins, n, fixed ? 1 : 3);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < n; ++i) total = total + bins[i];
+  cudaFree(bins);
+}
+
 }  // namespace
 
 const std::vector<Planted> kUninitialized = {
@@ -252,6 +301,9 @@ const std::vector<Planted> kUninitialized = {
     {"rows_back_as_one_piece", "uninitialized-global", rows_back_as_one_piece, false},
     {"managed_rest_read", "uninitialized-global", managed_rest_read, false},
     {"managed_rest_cleared", "none", managed_rest_cleared, false},
+    {"managed_holes_read", "uninitialized-global", managed_holes_read, false},
+    {"managed_rest_from_file", "none", managed_rest_from_file, false},
+    {"managed_bins_read", "none", managed_bins_read, false},
     {"constant_not_copied", "uninitialized-constant", constant_not_copied, false},
     {"constant_by_elements", "uninitialized-constant", constant_by_elements, false},
 };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -529,8 +530,12 @@ TEST(Shared, OnlyTheWord) {
 
 // ---- extern __shared__
 
+// (The number that stands for the array's name is left out.)
 void expect_dynamic(const std::string& declaration, const std::string& expected) {
-  EXPECT_EQ(squeezed(rewritten("void f() {\n" + declaration + "\n}\n")),
+  static const std::regex number("DynamicShared<[0-9]+ull>");
+  const std::string text = rewritten("void f() {\n" + declaration + "\n}\n");
+  EXPECT_TRUE(std::regex_search(text, number)) << text;
+  EXPECT_EQ(squeezed(std::regex_replace(text, number, "DynamicShared")),
             squeezed("void f() {\n[[maybe_unused]] " + expected + "\n}\n"));
 }
 
@@ -902,6 +907,16 @@ TEST(NotSimulated, DynamicParallelism) {
   EXPECT_EQ(complaint("void f() { run([=] __device__ (int i) {\n k<<<1, 1>>>(i); }); }"), expected);
 }
 
+// What closes all that is open at the end of a source.
+std::string closing(const std::string& source) {
+  std::string open;
+  for (const char c : source) {
+    if (c == '{' || c == '(' || c == '[') open += c == '{' ? '}' : c == '(' ? ')' : ']';
+    if (c == '}' || c == ')' || c == ']') open.pop_back();
+  }
+  return {open.rbegin(), open.rend()};
+}
+
 TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
   const std::string text = launch("k", "1, 1") + "();";
   for (const std::string before : {
@@ -915,7 +930,7 @@ TEST(NotSimulated, HostFunctionsNearDeviceOnesMayLaunch) {
            "void f() { g([] __device__ (int i) { return i; }, [] { ",
            "__host__ __device__ void f() { ",  // for its host side
        }) {
-    const Rewritten result = rewrite(before + "k<<<1, 1>>>();", "test.cu");
+    const Rewritten result = rewrite(before + "k<<<1, 1>>>();" + closing(before), "test.cu");
     EXPECT_TRUE(result.diagnostics.empty()) << before;
     EXPECT_NE(result.text.find(text), std::string::npos) << result.text;
   }
@@ -1071,6 +1086,18 @@ TEST(LocalArrays, HandedOnWithoutAnIndexHaveZones) {
   }
   EXPECT_EQ(zones("int a[8]; g(a);", "void f()"), "");
   EXPECT_EQ(zones("int a[8]; g(a);", "__host__ __device__ constexpr int f()"), "");
+}
+
+TEST(Statements, TheBracketThatNothingClosesIsNamed) {
+  EXPECT_EQ(
+      complaint("__global__ void k(int* a) {\n  if (a) {\n    a[0] = 1;\n}\nint main() {}\n"),
+      "test.cu:1: error: simt: this '{' is not closed before 'main' begins in line 5: a '}' is "
+      "missing");
+  EXPECT_EQ(complaint("void f(int n) {\n  for (int i = 0; i < n; i++ {\n  }\n}\n"),
+            "test.cu:2: error: simt: this '(' is never closed: a ')' is missing");
+  EXPECT_EQ(complaint("struct S { int a; };\nint a[3;\n"),
+            "test.cu:2: error: simt: this '[' is never closed: a ']' is missing");
+  rewritten("const char* s = \"{ ( [\"; char c = '{'; // {\nint n = 1'000;\n");
 }
 
 TEST(Robustness, UnbalancedTextEndsAndKeepsItsLines) {

@@ -125,15 +125,25 @@ class Test:
     def check_mistakes(self):
         """g++ tells each of MISTAKES at its line; told as g++ does, some would name what the simulator makes of them."""
         prelude = PRELUDE_OF_MISTAKES.count("\n")
+        lines, wanted = [], {}
         with open(MISTAKES, encoding="utf-8") as file:
-            lines = [line for line in file.read().split("\n") if line and not line.startswith("//")]
+            for line in file.read().split("\n"):
+                if line.startswith("//= "):
+                    wanted[len(lines) - 1] = line[4:]
+                elif line and not line.startswith("//"):
+                    lines.append(line)
         body = "".join(f"namespace m{number} {{ {line} }}\n" for number, line in enumerate(lines))
         status, output = self.run_simtcc("mistakes.cu", PRELUDE_OF_MISTAKES + body)
         self.check_words(output)
-        told = {int(line) for line in re.findall(r"^mistakes\.cu:(\d+):\d+: error: ", output, re.MULTILINE)}
-        for number, line in enumerate(lines, prelude + 1):
-            if status == 0 or number not in told:
+        told = {}
+        for number, said in re.findall(r"^mistakes\.cu:(\d+):\d+: error: (.*)", output, re.MULTILINE):
+            told.setdefault(int(number), []).append(said)
+        for index, line in enumerate(lines):
+            said = told.get(prelude + 1 + index, [])
+            if status == 0 or not said:
                 self.failures.append("nothing is said of: " + line)
+            elif index in wanted and (len(said) != 1 or wanted[index] not in said[0]):
+                self.failures.append(f"'{wanted[index]}' is not what is said of: {line}\n  " + "\n  ".join(said))
 
     def messages(self, snippets):
         """What simtcc says of each, in as few runs as there are stages of it: an early refusal hides later ones."""

@@ -11,7 +11,9 @@
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
+#include "memory/range_cache.h"
 #include "report/log.h"
+#include "report/places.h"
 
 namespace simt::engine {
 
@@ -26,6 +28,33 @@ uint64_t program_call(uint64_t pc) {
     if (above && !symbols::is_library_file(symbols::locate(frame).file)) return frame;
   }
   return pc;
+}
+
+static void report_outside(uint64_t address, uint64_t size, bool store, uint64_t pc) {
+  static std::mutex mutex;
+  static auto& known = *new std::set<std::pair<std::string, int>>;
+  const symbols::Location& at = symbols::locate(program_call(pc));
+  const std::lock_guard lock(mutex);
+  if (!known.insert({at.file, at.line}).second) return;
+  const memory::Allocation* const found = memory::find(address);
+  const bool is_freed = found && found->freed;
+  const device::Place place = device::place_of(address);
+  Finding f = device::finding_at(at, is_freed ? "use-after-free" : "out-of-bounds");
+  f.address = address;
+  f.allocation = place.allocation;
+  f.message = "the host " + std::string(store ? "writes " : "reads ") + plural(size, "byte") +
+              " at " + at.text() + ": " + place.text +
+              (is_freed ? ". Free memory behind the last line that uses it, on the host as in "
+                          "kernels."
+                        : ". Usual cause: a loop that goes up to i <= n, or an allocation whose "
+                          "size is a number of elements and not of bytes.");
+  device::report(std::move(f));
+}
+
+void shared_access(uint64_t address, uint64_t size, bool store, uint64_t pc) {
+  static thread_local RangeCache ranges;
+  if (!ranges.find(address, static_cast<unsigned>(std::min<uint64_t>(size, 1u << 31))))
+    report_outside(address, size, store, pc);
 }
 
 // Host code at `pc` touched device memory; told once for each line.

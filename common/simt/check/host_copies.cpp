@@ -32,9 +32,10 @@ struct UnwrittenRun {
 
 // A copy that has left something out, perhaps.
 struct ShortCopy {
-  uint64_t end;   // of what was copied, on the host
-  uint64_t size;  // of an element
-  uint64_t from;  // the allocation
+  uint64_t end;    // of what was copied, on the host
+  uint64_t size;   // of an element
+  uint64_t bytes;  // that were copied
+  uint64_t from;   // the allocation
   uint64_t caller;
   uint64_t pc = 0;  // of the load that took the last element
 };
@@ -71,17 +72,18 @@ bool has_same(uint64_t host, uint64_t device, uint64_t size) {
   return std::memcmp(bytes, reinterpret_cast<const void*>(device), size) == 0;
 }
 
-// As many bytes were copied as the allocation has elements of 4 or 8 bytes, all of which are written.
+// As many bytes were copied as the allocation has elements of 4 or 8 bytes, or half of what it has, as by sizeof(float) of doubles.
+// All of it is written.
 void note_short(HostCopies& s, const memory::Allocation& found, uint64_t to, uint64_t size) {
-  const uint64_t element = found.size / size;
-  if ((element != 4 && element != 8) || element * size != found.size || size < element) return;
+  const uint64_t part = found.size / size, element = part == 2 ? 8 : part;
+  if ((element != 4 && element != 8) || part * size != found.size || size < element) return;
   bool all = true;
   if (!found.written)
     engine::shadow::for_each_unwritten(found.base, found.size, [&](auto, auto) { all = false; });
   if (!all || has_same(to + size, found.base + size, element)) return;
   constexpr size_t kMost = 16;
   if (s.shorts.size() == kMost) s.shorts.erase(s.shorts.begin());
-  s.shorts.push_back({to + size, element, found.base, device::program_caller()});
+  s.shorts.push_back({to + size, element, size, found.base, device::program_caller()});
 }
 
 void report(const ShortCopy& copy, uint64_t pc) {
@@ -91,12 +93,15 @@ void report(const ShortCopy& copy, uint64_t pc) {
   const uint64_t size = found ? found->size : 0;
   f.address = copy.from;
   f.allocation = found ? memory::describe(*found) : "device memory";
-  f.message = "the copy at " + copied.text() + " takes " + std::to_string(size / copy.size) +
-              " bytes of " + f.allocation + ", which holds as many elements of " +
-              plural(copy.size, "byte") + ", and the host reads on at " +
-              symbols::locate(pc).text() +
-              " behind what was copied. The size of a copy counts bytes: multiply the number of "
-              "elements by sizeof.";
+  const bool is_half = copy.bytes * 2 == size;
+  f.message =
+      "the copy at " + copied.text() + " takes " + plural(copy.bytes, "byte") + " of " +
+      f.allocation +
+      (is_half ? std::string() : ", which holds as many elements of " + plural(copy.size, "byte")) +
+      ", and the host reads on at " + symbols::locate(pc).text() +
+      " behind what was copied. The size of a copy counts bytes: multiply the number of "
+      "elements by sizeof" +
+      (is_half ? ", of the type that they have." : ".");
   device::report(std::move(f));
 }
 

@@ -1,11 +1,13 @@
-// Managed memory that the host reads although no kernel has come there.
+// Managed memory that the host reads although no kernel has written there.
 //
-// Whether the host has written to a byte of it is not followed. So what counts is memory that only kernels have written to: of that
-// the bytes below the first and above the last that kernels have touched.
+// Watched is memory to which nobody but kernels has written. What the host stores is seen where simtcc has compiled it; what the C
+// library or another compiler's code has stored before the first launch shows in the pages that the system has given. Which
+// bytes kernels have written is known of launches that are checked.
 #pragma once
 
 #include <cstdint>
 
+#include "check/stream_races.h"
 #include "memory/footprint.h"
 
 namespace simt::managed_results {
@@ -14,8 +16,10 @@ namespace simt::managed_results {
 extern uint64_t begin, extent;
 
 void watch(uint64_t base, uint64_t size);
-// A launch has touched this; `seen` if that is all.
-void note_launch(const engine::Footprint& footprint, bool seen);
+// A launch is about to run.
+void before_launch();
+// It has touched this, byte by byte `accesses`; nothing there if it is not known.
+void note_launch(const engine::Footprint& footprint, const stream_races::Shared& accesses);
 // The host accesses some byte in [begin, begin + extent), or a call of the runtime writes there.
 void access(uint64_t address, uint64_t size, bool store, uint64_t pc);
 void forget_all();

@@ -133,6 +133,7 @@ class Reader {
         main.column = user->column;
       }
     }
+    if (in_simulator(main.file)) move_to_caller(group);
     move_to_line_before(main);
     const bool one_sentence = reword(group);
     // What follows from an error that has been told, in terms of what simtcc has made of the launch.
@@ -172,10 +173,42 @@ class Reader {
         R"('(\w+)' was not declared in this scope, and no declarations.*)");
     if (std::regex_match(main.text, match, later)) return !undeclared_.insert(match[1]).second;
     static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
-    if (std::regex_match(main.text, match, undeclared)) undeclared_.insert(match[1]);
+    if (std::regex_match(main.text, match, undeclared)) {
+      undeclared_.insert(match[1]);
+      if (is_in_wrong_line(match[1], main)) return true;
+    }
+    // What g++ makes of a line whose first fault has been explained.
+    if (main.line == explained_ &&
+        (main.text.starts_with("expected ") || main.text.starts_with("no return statement") ||
+         main.text.starts_with("simt: a kernel returns void: write '__global__ void' in")))
+      return true;
     if (main.text.starts_with("template argument ") && main.line == runtime_size_) return true;
     if (main.text.starts_with("simt: the size of a __shared__ array")) runtime_size_ = main.line;
     return false;
+  }
+
+  // A function of the simulator's that stands in one of the reader's.
+  void move_to_caller(Group& group) const {
+    static const std::regex form(R"(\s*inlined from '.*' at (.+?):(\d+):(\d+)[:,]?)");
+    std::smatch match;
+    for (const std::string& line : group.ahead) {
+      if (!std::regex_match(line, match, form) || in_simulator(match[1])) continue;
+      group.main->file = match[1];
+      group.main->line = std::stoi(match[2]);
+      group.main->column = std::stoi(match[3]);
+      std::erase_if(group.ahead, [](const std::string& l) { return std::regex_match(l, form); });
+      return;
+    }
+  }
+
+  // Does a line above that has an error seem to declare the name?
+  bool is_in_wrong_line(const std::string& name, const Message& main) {
+    const std::regex word("\\w[ *&]+" + name + "\\s*[=;({\\[,)]");
+    return std::any_of(said_.begin(), said_.end(), [&](const auto& told) {
+      const auto& [file, line, text] = told;
+      const std::string source(origins_.line_of(file, line));
+      return file == main.file && line < main.line && std::regex_search(source, word);
+    });
   }
 
   // What is missing at the end of a line g++ misses at the first word of the next.
@@ -229,22 +262,6 @@ class Reader {
       deferred_.reset();
       return true;
     }
-    static const std::regex designated(
-        R"(designated initializers cannot be used with a non-aggregate type '(\w+[24])')");
-    if (std::regex_match(main.text, match, designated)) {
-      main.text = "simt: members of a " + std::string(match[1]) +
-                  " are given by name only behind the name of the type: write '" +
-                  std::string(match[1]) + "{.x = ...}'";
-      return true;
-    }
-    static const std::regex vector(
-        R"((?:conversion from|could not convert '.*' from) '([\w ]+)' to (?:non-scalar type )?'(u?(?:char|short|int|long|longlong)[24]|(?:float|double)[24])'(?: requested)?)");
-    if (std::regex_match(main.text, match, vector)) {
-      main.text = "simt: '" + std::string(match[1]) + "' does not become a " +
-                  std::string(match[2]) + ": write make_" + std::string(match[2]) +
-                  "(...) with all of its members";
-      return true;
-    }
     static const std::regex few(R"(too few arguments to function 'void (.*)\((.*)\)')");
     if (std::regex_match(main.text, match, few) && is_launch(main.line, main.file)) {
       kernel_launched(main);
@@ -282,13 +299,6 @@ class Reader {
       main.text.clear();
       return true;
     }
-    static const std::regex shift(
-        R"(no match for '(operator[<>]{2}=?)' in '.*simt::.*' \(operand types are '(.*)' and '(.*)'\))");
-    if (std::regex_match(main.text, match, shift)) {
-      main.text = "no match for '" + std::string(match[1]) + "' (operand types are '" +
-                  plain_operand(match[2]) + "' and '" + plain_operand(match[3]) + "')";
-      return true;
-    }
     static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
     if (std::regex_match(main.text, match, undeclared) && match[1] == "CUDA_CHECK") {
       main.text =
@@ -310,9 +320,29 @@ class Reader {
   bool reword_call(Group& group) {
     Message& main = *group.main;
     const std::string line(origins_.line_of(main.file, main.line));
-    const std::optional<std::string> said = beginners_mistake(main.text, notes_of(group), line);
-    if (said) main.text = *said;
-    return said.has_value();
+    std::optional<std::string> said = beginners_mistake(main.text, notes_of(group), line);
+    if (!said) said = declared_below(main);
+    if (!said) return false;
+    main.text = *said;
+    explained_ = main.line;
+    return true;
+  }
+
+  // A kernel or another function of CUDA's that is defined behind its use.
+  std::optional<std::string> declared_below(const Message& main) {
+    static const std::regex undeclared(R"('(\w+)' was not declared in this scope.*)");
+    std::smatch match;
+    if (!std::regex_match(main.text, match, undeclared)) return {};
+    const std::string name = match[1];
+    const std::regex function("__(global|device)__.*\\b" + name + "\\s*\\(.*");
+    constexpr int kFar = 2000;
+    for (int line = main.line + 1; line < main.line + kFar; ++line) {
+      const std::string text(origins_.line_of(main.file, line));
+      if (std::regex_search(text, function))
+        return "simt: '" + name + "' is declared in line " + std::to_string(line) +
+               ", below its use: move it above";
+    }
+    return {};
   }
 
   static std::vector<std::string> notes_of(const Group& group) {
@@ -344,16 +374,6 @@ class Reader {
            (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
       --begin;
     return end == std::string::npos ? std::string() : text.substr(begin, end - begin);
-  }
-
-  // What simt/shifts.h has put around it.
-  static std::string plain_operand(std::string type) {
-    for (const std::string around :
-         {"simt::detail::Object<", "simt::detail::Integer<", "simt::detail::Amount<"}) {
-      if (type.starts_with(around))
-        type = type.substr(around.size(), type.rfind('>') - around.size());
-    }
-    return type;
   }
 
   // " 'name'" of the launch that a message is about, or nothing. The message moves to the name.
@@ -458,6 +478,7 @@ class Reader {
   std::set<std::string> undeclared_;
   int runtime_size_ = 0;  // the line of an array
   int dropped_line_ = 0;
+  int explained_ = 0;                // the line of a usual mistake
   int two_brackets_ = 0;             // the line of a launch
   std::optional<Message> deferred_;  // said at the end if nothing says more
   std::set<std::tuple<std::string, int, std::string>> said_;

@@ -141,7 +141,7 @@ class Functions : private Rule {
             (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
              is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
-          if (constant) unit_.names.constants.insert(list_[i].text);
+          if (constant) note_constant(i);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
           std::size_t after = i + 1;
           while (is(after, "[")) after = skip_group(after);
@@ -151,6 +151,13 @@ class Functions : private Rule {
         ++i;
       }
     }
+  }
+
+  void note_constant(std::size_t i) {
+    const Token& t = list_[i];
+    unit_.names.constants.insert(t.text);
+    unit_.names.constant_places.push_back(
+        {std::string(t.text), tokens_.files[t.file], t.line, column_of(t), t.line});
   }
 
   // The same for variables of the host: what a declaration of a namespace or a class may name, the one or other member or

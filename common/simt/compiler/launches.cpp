@@ -46,6 +46,8 @@ class Launches : private Rule {
                           "<<<blocks, threads, bytes of shared memory, stream>>>");
       return;
     }
+    for (std::size_t value = 0; value < std::min<std::size_t>(values.size(), 2); ++value)
+      check_launch_value(unit_, values[value].first, values[value].second);
     name_types_of_braces(start, open, close + 3);
     const std::string capture = in_function() ? "[&]" : "[]";
     const std::string launcher =

@@ -277,17 +277,22 @@ class Calls : private Rule {
                              ": let a kernel fill the array, or copy the values to it");
       return;
     }
-    if (value != "1") return;  // what is to be counted or summed; others may be any data
+    // What is to be counted or summed; other bytes may be any data.
+    const bool is_small = value.size() <= 2 && value[0] >= '1' && value[0] <= '9' &&
+                          (value.size() == 1 || value == "10");
+    if (!is_small) return;
     const auto [target, target_end] = arguments[0];
     if (target_end != target + 1 || !is_identifier(target)) return;
     const std::string type = pointed_to(target);
     if (type.empty()) return;
     const bool real = type == "float" || type == "double";
-    warn(list_[begin], call + "() sets bytes, so no " + type + " becomes 1: " +
-                           (real             ? "all are nearly 0"
-                            : type == "long" ? "each is 72340172838076673"
-                                             : "each is 16843009") +
-                           ". Let a kernel fill the array, or copy the values to it");
+    const long number = value == "10" ? 10 : value[0] - '0';
+    warn(list_[begin],
+         call + "() sets bytes, so no " + type + " becomes " + std::string(value) + ": " +
+             (real             ? "all are nearly 0"
+              : type == "long" ? "each is " + std::to_string(72340172838076673 * number)
+                               : "each is " + std::to_string(16843009 * number)) +
+             ". Let a kernel fill the array, or copy the values to it");
   }
 
  private:

@@ -51,7 +51,8 @@ class Rewriter : private Rule {
 
   Rewritten run() {
     for (const Token& directive : tokens_.directives) visit_directive(directive);
-    for (std::size_t i = 0; i < list_.size(); ++i) visit(i);
+    const bool is_open = report_open_bracket(unit_);
+    for (std::size_t i = 0; i < list_.size() && !is_open; ++i) visit(i);
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
     for (const UpdatedAddress& atomic : unit_.atomics) mark_same_address(unit_, atomic);
@@ -377,6 +378,7 @@ class Rewriter : private Rule {
       unit_.own_references.insert(t.text);
     check_vector_type(unit_, i);
     check_call(unit_, i);
+    check_statement(unit_, i);
     if (const auto absent = unsupported_feature(t.text)) {
       report(t, not_simulated(std::string(absent->feature) + " (" + std::string(t.text) + ") are",
                               absent->instead));

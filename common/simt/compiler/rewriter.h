@@ -8,7 +8,7 @@
 /// |----------------------------------|---------|
 /// | `k<<<grid, block>>>(args)`       | `::simt::launcher("k", lambdas that hold k, ::simt::config(grid, block))(args)` |
 /// | `__shared__ T a[N];`             | `static thread_local T a[N];` and checks of size and type |
-/// | `extern __shared__ T s[];`       | `T (&s)[] = ::simt::detail::DynamicShared();` |
+/// | `extern __shared__ T s[];`       | `T (&s)[] = ::simt::detail::DynamicShared<...>();` |
 /// | the same at namespace scope      | that declaration, at the top of each function that uses it |
 /// | `a << b` in device code          | `a << ::simt::shift << b`, which shifts as PTX does |
 /// | `asm("add.u32 ..." : ...)` there | a call with the instructions as C++ in a lambda, see ptx.cpp |
@@ -63,7 +63,7 @@ struct AbsentPtx {
   std::string message;
 };
 
-/// Where a kernel with a body has its name.
+/// Where a kernel with a body, or a __constant__ variable, has its name.
 struct KernelPlace {
   std::string name;
   std::string file;
@@ -93,6 +93,7 @@ struct Names {
   Set methods;                  ///< functions of their classes
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
+  std::vector<KernelPlace> constant_places;
   std::vector<AbsentPtx> absent_ptx;
   bool takes_times = false;     ///< speaks of clocks, of events or of a profiler
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like

@@ -125,6 +125,15 @@ void check_results(Unit& unit, const FunctionBody& kernel);
 /// `__syncthreads;`, and cudaMemset() with a value that no element can have.
 void check_call(Unit& unit, std::size_t i);
 
+// ---- statements.cpp
+
+/// `if (i = 0)`, `if (i < n);`, and threadIdx on the host; i is the word.
+void check_statement(Unit& unit, std::size_t i);
+/// The number of blocks or of threads that tokens [begin, end) of a launch say.
+void check_launch_value(Unit& unit, std::size_t begin, std::size_t end);
+/// Ahead of all else: a bracket that nothing closes. \return is there one?
+bool report_open_bracket(Unit& unit);
+
 // ---- ptx.cpp
 
 /// `asm` in device code: its inline PTX becomes C++.

@@ -10,30 +10,57 @@ namespace {
 
 constexpr std::size_t kMostSharedBytes = 48 * 1024;
 
-// Sizes of the thread-local variables that belong to functions, by symbol.
-std::map<std::string_view, std::size_t> thread_local_sizes(std::string_view assembly) {
-  std::map<std::string_view, std::size_t> sizes;
+constexpr std::size_t kMostConstantBytes = 64 * 1024;
+
+// Calls f(symbol, bytes) for each variable in a section whose name begins with one of these.
+template <class F>
+void for_each_variable(std::string_view assembly, std::string_view section,
+                       std::string_view other_section, F f) {
   constexpr std::string_view kSection = "\t.section\t", kSize = "\t.size\t";
-  bool in_tls = false;
+  bool is_in = false;
   while (!assembly.empty()) {
     const std::size_t length = assembly.find('\n');
     std::string_view line = assembly.substr(0, length);
     assembly.remove_prefix(length == std::string_view::npos ? assembly.size() : length + 1);
     if (line.starts_with(kSection)) {
       line.remove_prefix(kSection.size());
-      in_tls = line.starts_with(".tbss") || line.starts_with(".tdata");
+      is_in = line.starts_with(section) || line.starts_with(other_section);
     } else if (line == "\t.text" || line == "\t.data" || line == "\t.bss") {
-      in_tls = false;
-    } else if (in_tls && line.starts_with(kSize)) {
+      is_in = false;
+    } else if (is_in && line.starts_with(kSize)) {
       line.remove_prefix(kSize.size());
       const std::size_t comma = line.find(", ");
-      if (comma == std::string_view::npos || !line.starts_with("_ZZ")) continue;
+      if (comma == std::string_view::npos) continue;
       std::size_t bytes = 0;
       std::from_chars(line.data() + comma + 2, line.data() + line.size(), bytes);
-      sizes[line.substr(0, comma)] = bytes;
+      f(line.substr(0, comma), bytes);
     }
   }
+}
+
+// Sizes of the thread-local variables that belong to functions, by symbol.
+std::map<std::string_view, std::size_t> thread_local_sizes(std::string_view assembly) {
+  std::map<std::string_view, std::size_t> sizes;
+  for_each_variable(assembly, ".tbss", ".tdata", [&](std::string_view symbol, std::size_t bytes) {
+    if (symbol.starts_with("_ZZ")) sizes[symbol] = bytes;
+  });
   return sizes;
+}
+
+// All __constant__ variables together take more than there is.
+void check_constant_memory(std::string_view assembly, const Names& names, Origins& origins,
+                           std::vector<Diagnostic>& found) {
+  std::size_t sum = 0;
+  for_each_variable(assembly, "simt_constant", "simt_constant",
+                    [&](std::string_view, std::size_t bytes) { sum += bytes; });
+  if (sum <= kMostConstantBytes || names.constant_places.empty()) return;
+  const KernelPlace& last = names.constant_places.back();
+  found.push_back({last.file, last.line,
+                   "with '" + last.name + "' the __constant__ variables take " +
+                       std::to_string(sum) + " bytes, and a GPU has " +
+                       std::to_string(kMostConstantBytes) +
+                       ": let kernels read large tables from memory of cudaMalloc()",
+                   origins.column_of_preprocessed(last.file, last.line, last.column), false});
 }
 
 }  // namespace
@@ -41,6 +68,7 @@ std::map<std::string_view, std::size_t> thread_local_sizes(std::string_view asse
 std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const TreeDump& dump,
                                             const Names& names, Origins& origins) {
   std::vector<Diagnostic> found;
+  check_constant_memory(assembly, names, origins, found);
   const auto sizes = thread_local_sizes(assembly);
   std::size_t sum = 0;
   for (const auto& [symbol, bytes] : sizes) sum += bytes;

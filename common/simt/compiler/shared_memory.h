@@ -1,5 +1,5 @@
 /// \file
-/// The static shared memory of a kernel, in sum. (simt/launch.h looks at each variable.)
+/// The static shared memory of a kernel, in sum (simt/launch.h looks at each variable), and constant memory.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,8 @@
 
 namespace simtcc {
 
-/// The kernels whose static shared memory, that of the functions they call included, is more than nvcc lets a block have.
+/// The kernels whose static shared memory, that of the functions they call included, is more than nvcc lets a block have; and __constant__ variables that take
+/// more than a GPU has.
 /// \param assembly what g++ made of them: shared variables are thread-local there, with their sizes
 std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const TreeDump& dump,
                                             const Names& names, Origins& origins);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -229,7 +230,8 @@ class SharedVariables : private Rule {
       check_second_dynamic(start, declarator.name);
       const std::string name(list_[declarator.name].text);
       replace_token(declarator.name, "(&" + name + ")");
-      insert_before(declarator.end, " = ::simt::detail::DynamicShared()");
+      insert_before(declarator.end,
+                    " = ::simt::detail::DynamicShared<" + number_of_name(declarator.name) + ">()");
       unit_.local_dynamic.insert(declarator.name);
     }
   }
@@ -258,15 +260,31 @@ class SharedVariables : private Rule {
     return text;
   }
 
-  // All arrays of one name are one array: nvcc wants one type. (Of templates it sees none before they are used.)
+  // The name with those of its namespaces around it.
+  std::string full_name(std::size_t name) const {
+    std::string text(list_[name].text);
+    for (const Scope& scope : unit_.scopes) {
+      if (scope.kind == Scope::Kind::space) text += "::" + std::string(scope.name);
+    }
+    return text;
+  }
+
+  // A number for a template's argument; 0 for names that are the toolkit's own.
+  std::string number_of_name(std::size_t name) const {
+    if (list_[name].in_system_header) return "0";
+    std::uint64_t number = 0xcbf29ce484222325;  // FNV-1a
+    for (const char c : full_name(name))
+      number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return std::to_string(number | 1) + "ull";
+  }
+
+  // All arrays of one name are one array: nvcc wants one type. (Of those in templates, or of types that a name stands for, the
+  // compiler says so: see simt/launch.h.)
   void check_dynamic_type(std::size_t start, std::size_t declarators_at, std::size_t name) {
     const std::string type = type_in_words(start, declarators_at);
     if (type.empty() || unit_.scopes.back().templated || list_[name].in_system_header) return;
-    std::string key(list_[name].text);
-    for (const Scope& scope : unit_.scopes) {
-      if (scope.kind == Scope::Kind::space) key += "::" + std::string(scope.name);
-    }
-    const auto [known, is_new] = unit_.dynamic_arrays.try_emplace(key, type, list_[name].line);
+    const auto [known, is_new] =
+        unit_.dynamic_arrays.try_emplace(full_name(name), type, list_[name].line);
     if (is_new || known->second.first == type) return;
     report(list_[name],
            "'" + std::string(list_[name].text) + "' is an array of " + type + " here and of " +
@@ -324,7 +342,7 @@ class SharedVariables : private Rule {
           append_kept(i, text);
         }
       }
-      text += " = ::simt::detail::DynamicShared();";
+      text += " = ::simt::detail::DynamicShared<>();";
       unit_.namespace_shared.push_back({list_[declarator.name].text, text, end});
       from = declarator.end + 1;
     }

@@ -177,6 +177,92 @@ std::optional<std::string> launches(const std::string& said, const std::vector<s
   return {};
 }
 
+// What simt/shifts.h has put around it.
+std::string plain_operand(std::string type) {
+  for (const std::string around :
+       {"simt::detail::Object<", "simt::detail::Integer<", "simt::detail::Amount<"}) {
+    if (type.starts_with(around))
+      type = type.substr(around.size(), type.rfind('>') - around.size());
+  }
+  return type;
+}
+
+// What the language has no word for, or not there.
+std::optional<std::string> syntax(const std::string& said, const std::vector<std::string>& notes,
+                                  const std::string& line) {
+  std::smatch match;
+  static const std::regex spaced(R"(\w\s*<\s+<<|\w\s*<<\s+<)");
+  if (said.starts_with("expected primary-expression before '<") &&
+      std::regex_search(line, spaced)) {
+    return "simt: a launch is written '<<<blocks, threads>>>', without blanks between the brackets";
+  }
+  static const std::regex absent(
+      R"(('.*' is not a member of 'std'|'\w+' was not declared in this scope).*)");
+  static const std::regex header(R"(\s*'(.*)' is defined in header '(<[\w.]+>)'.*)");
+  if (std::regex_match(said, absent)) {
+    for (const std::string& note : notes) {
+      if (std::regex_match(note, match, header))
+        return "simt: '" + match[1].str() + "' is not known here: write '#include " +
+               match[2].str() + "' at the top";
+    }
+  }
+  if (said.starts_with("a function-definition is not allowed here")) {
+    return "simt: a function cannot be defined within another one: move it out, in front of the "
+           "other";
+  }
+  static const std::regex untyped(R"(ISO C\+\+ forbids declaration of '(\w+)' with no type.*)");
+  if (std::regex_match(said, match, untyped) && line.find("__global__") != std::string::npos)
+    return "simt: a kernel returns void: write '__global__ void " + match[1].str() + "'";
+  static const std::regex member(
+      R"('(?:const )?(?:struct )?(?:uint3|dim3)' has no member named '(\w+)'.*)");
+  if (std::regex_match(said, match, member)) {
+    return "simt: '" + match[1].str() +
+           "' is no member: threadIdx, blockIdx, blockDim and gridDim have x, y and z, in small "
+           "letters";
+  }
+  static const std::regex designated(
+      R"(designated initializers cannot be used with a non-aggregate type '(\w+[24])')");
+  if (std::regex_match(said, match, designated)) {
+    return "simt: members of a " + std::string(match[1]) +
+           " are given by name only behind the name of the type: write '" + std::string(match[1]) +
+           "{.x = ...}'";
+  }
+  static const std::regex incomplete(
+      R"((?:conversion from|could not convert '.*' from) '([\w ]+)' to (?:non-scalar type )?'(u?(?:char|short|int|long|longlong)[24]|(?:float|double)[24])'(?: requested)?)");
+  if (std::regex_match(said, match, incomplete)) {
+    return "simt: '" + std::string(match[1]) + "' does not become a " + std::string(match[2]) +
+           ": write make_" + std::string(match[2]) + "(...) with all of its members";
+  }
+  static const std::regex shift(
+      R"(no match for '(operator[<>]{2}=?)' in '.*simt::.*' \(operand types are '(.*)' and '(.*)'\))");
+  if (std::regex_match(said, match, shift)) {
+    return "no match for '" + std::string(match[1]) + "' (operand types are '" +
+           plain_operand(match[2]) + "' and '" + plain_operand(match[3]) + "')";
+  }
+  static const std::regex operation(
+      R"(no match for 'operator(.{1,3})' (?:in '.*' )?\(operand types are '(?:const )?(.*)' and '(?:const )?(.*)'\))");
+  static const std::regex vector(R"((?:u?(?:char|short|int|long|longlong)|float|double)[1-4])");
+  if (std::regex_match(said, match, operation)) {
+    const std::string left = match[2], right = match[3];
+    const bool is_left = std::regex_match(left, vector);
+    if (is_left || std::regex_match(right, vector)) {
+      return "simt: CUDA has no '" + match[1].str() + "' of " + left + " and " + right +
+             ": compute member by member, or write a __host__ __device__ operator" +
+             match[1].str() + " of your own";
+    }
+  }
+  if (said.starts_with("redefinition of ") && said.find("one_type_of(") != std::string::npos) {
+    static const std::regex array(R"((\w+)\s*\[\s*\])");
+    const std::string name = std::regex_search(line, match, array) ? match[1].str() : "array";
+    return "simt: '" + name +
+           "' has had another type before: extern __shared__ arrays of one name are one array, "
+           "also in a template. Declare 'extern __shared__ __align__(16) unsigned char bytes[];' "
+           "and let 'T* " +
+           name + " = reinterpret_cast<T*>(bytes);' follow";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::string> beginners_mistake(const std::string& said,
@@ -212,6 +298,7 @@ std::optional<std::string> beginners_mistake(const std::string& said,
            "from its declaration, or write to another array";
   }
   if (auto better = misspelt(said)) return better;
+  if (auto better = syntax(said, notes, line)) return better;
   if (auto better = atomics(said, line)) return better;
   return launches(said, notes, line);
 }

@@ -21,7 +21,11 @@ void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, boo
   }
   if (memory::in_device_arena(address)) [[unlikely]] {
     host_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
-  } else if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
+    return;
+  }
+  if (memory::in_shared_arena(address)) [[unlikely]]
+    shared_access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+  if (address - host_copies::begin < host_copies::extent) [[unlikely]] {
     host_copies::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   } else if (address - managed_results::begin < managed_results::extent) [[unlikely]] {
     managed_results::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));

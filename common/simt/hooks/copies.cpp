@@ -79,6 +79,8 @@ void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, cons
   } else if (what == StopReason::store && host_copies::extent) {
     host_copies::note(pointer, nullptr, size);
   }
+  if (size && memory::in_shared_arena(address))
+    shared_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
   if (what == StopReason::store && managed_results::extent)
     managed_results::access(address, size, true, reinterpret_cast<uint64_t>(pc));
   if (size && address < stream_races::begin + stream_races::extent &&

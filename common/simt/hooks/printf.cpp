@@ -1,14 +1,62 @@
 // Printing from kernels. These take the place of the C library's functions, because what a lane prints
 // that has run ahead of the others has to wait until they have come as far.
+#include <printf.h>
+
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/host_memory.h"
+#include "check/host_texts.h"
 #include "hooks/hooks.h"
 #include "report/kernel_text.h"
 
 namespace simt::engine {
+
+namespace {
+
+// The first of the arguments for a %s that leads to memory of the host's; 0 if none does.
+uint64_t find_host_text(const char* format, va_list arguments) {
+  if (!std::strchr(format, 's')) return 0;
+  std::array<int, 32> types;  // CUDA takes no more
+  const size_t known =
+      std::min(parse_printf_format(format, types.size(), types.data()), types.size());
+  for (size_t i = 0; i < known; ++i) {
+    if (types[i] & PA_FLAG_PTR) {
+      (void)va_arg(arguments, void*);
+      continue;
+    }
+    switch (types[i] & ~PA_FLAG_MASK) {
+      case PA_STRING: {
+        const auto* text = va_arg(arguments, const char*);
+        const auto address = reinterpret_cast<uint64_t>(text);
+        const bool is_own =
+            !text || Hooks::is_on_stack(address) || running->monitor.shared.holds(address);
+        if (!is_own && host_texts::is_host_text(address)) return address;
+        break;
+      }
+      case PA_POINTER:
+        (void)va_arg(arguments, void*);
+        break;
+      case PA_FLOAT:
+      case PA_DOUBLE:
+        if (types[i] & PA_FLAG_LONG_DOUBLE) return 0;
+        (void)va_arg(arguments, double);
+        break;
+      default:
+        if (types[i] & (PA_FLAG_LONG | PA_FLAG_LONG_LONG)) {
+          (void)va_arg(arguments, long);
+        } else {
+          (void)va_arg(arguments, int);
+        }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
 
 void Hooks::print_later(char* text) {
   const HostMemory bookkeeping;
@@ -20,6 +68,11 @@ int Hooks::print(const char* format, va_list arguments, const void* pc) {
   if (!worker) return std::vfprintf(stdout, format, arguments);
   show_effect();
   device::kernel_printed.store(true, std::memory_order_relaxed);
+  va_list copy;
+  va_copy(copy, arguments);
+  const uint64_t host_text = find_host_text(format, copy);
+  va_end(copy);
+  if (host_text) trap("%s of printf()", pc, Fault::Kind::crash, host_text);
   // A %s may lead to where nothing is: the line that prints is at fault, and stdout has to be free.
   char* text = nullptr;
   worker->printing_pc_ = pc;

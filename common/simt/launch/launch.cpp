@@ -19,6 +19,7 @@
 #include "base/settings.h"
 #include "base/symbols.h"
 #include "check/constants.h"
+#include "check/host_texts.h"
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
@@ -140,6 +141,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
   constants::prepare();
+  managed_results::before_launch();
+  host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
   std::optional<GridBarrier> barrier;
   if (config.cooperative)
@@ -219,11 +222,10 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (kernel.empty()) kernel = kernel_text;
   device::note_results(kernel, footprint,
                        grid.checks_blocks && faults.empty() && !record.by_pc.empty());
-  managed_results::note_launch(footprint,
-                               grid.checks_blocks && faults.empty() && !record.by_pc.empty());
   device::note_text_of(kernel);
   stream_races::Shared accesses;
   if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
+  managed_results::note_launch(footprint, accesses);
   stream_races::note(kernel, accesses);
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);

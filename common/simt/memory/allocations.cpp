@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -46,22 +47,26 @@ struct State {
 
 State& state() { return lasting<State>(); }
 
-uint64_t reserve() {
+// Where an allocation takes large pages, in which the CPU finds its way faster. Small ones that the host shares are to have
+// pages of their own: see is_untouched().
+constexpr uint64_t kLarge = uint64_t{4} << 20;
+
+uint64_t reserve(int pages) {
   void* p =
       mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) {
     std::perror("simt: cannot reserve address space for device memory");
     std::_Exit(1);
   }
-  madvise(p, kArenaBytes, MADV_HUGEPAGE);  // the CPU finds its way in large pages faster
+  madvise(p, kArenaBytes, pages);
   return reinterpret_cast<uint64_t>(p);
 }
 
 // Before main: the hooks ask for the ranges from the first host access on.
 [[gnu::constructor(101)]] void reserve_arenas() {
   State& s = state();
-  s.device.base = s.device.next = s.device.committed = device_base = reserve();
-  s.shared.base = s.shared.next = s.shared.committed = shared_base = reserve();
+  s.device.base = s.device.next = s.device.committed = device_base = reserve(MADV_HUGEPAGE);
+  s.shared.base = s.shared.next = s.shared.committed = shared_base = reserve(MADV_NOHUGEPAGE);
   s.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
             static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 10 * 7;
 }
@@ -125,12 +130,10 @@ uint64_t allocate(Kind kind, uint64_t size, uint64_t caller) {
                     .written = kind != Kind::device,
                     .allocated_at = caller};
 
+  if (&arena == &s.shared && size >= kLarge)
+    madvise(reinterpret_cast<void*>(base), size / kPage * kPage, MADV_HUGEPAGE);
   // Programs take fresh managed memory for zero, as the pages of a process are.
-  if (kind == Kind::managed) {
-    std::fill_n(reinterpret_cast<unsigned char*>(base), size, 0);
-  } else {
-    poison(made);
-  }
+  if (kind != Kind::managed) poison(made);
   return base;
 }
 
@@ -291,6 +294,20 @@ uint64_t free_bytes() {
   State& s = state();
   std::lock_guard lock(s.mutex);
   return s.total - s.live_bytes;
+}
+
+bool is_untouched(uint64_t base, uint64_t size) {
+  std::array<unsigned char, 4096> resident;
+  const uint64_t end = round_up(base + size, kPage);
+  for (uint64_t at = base; at < end; at += resident.size() * kPage) {
+    const uint64_t pages = std::min((end - at) / kPage, resident.size());
+    if (mincore(reinterpret_cast<void*>(at), pages * kPage, resident.data()) != 0) return false;
+    if (std::any_of(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(pages),
+                    [](unsigned char page) { return page & 1; })) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<Allocation> live() {

@@ -98,6 +98,10 @@ void note_rows(uint64_t base, uint64_t row_bytes, uint64_t pitch);
 // Frees everything, as cudaDeviceReset does.
 void reset();
 
+// Has nothing come to these bytes of managed memory, as the system knows it, which gives a page when somebody does? They begin an
+// allocation.
+bool is_untouched(uint64_t base, uint64_t size);
+
 uint64_t total_bytes();
 uint64_t free_bytes();
 std::vector<Allocation> live();  // in the order of their addresses

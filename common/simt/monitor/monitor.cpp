@@ -5,6 +5,7 @@
 #include "base/host_memory.h"
 #include "base/program_image.h"
 #include "check/constants.h"
+#include "check/host_texts.h"
 #include "check/virtual_objects.h"
 #include "check/watch.h"
 #include "memory/shadow.h"
@@ -81,6 +82,17 @@ uint32_t Monitor::lanes_in_constants(const Request& request) {
   return lanes;
 }
 
+// Constants that stand in the kernels' code, as literals do.
+uint32_t Monitor::lanes_in_own_constants(const Request& request) {
+  uint32_t lanes = 0;
+  for (const int lane : lanes_of(request.lanes)) {
+    const uint64_t address = request.address[lane];
+    if (host_texts::is_constant(address) && !host_texts::is_handed_over(address))
+      lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
 void Monitor::check_constants(const Request& request, uint32_t lanes) {
   for (const int lane : lanes_of(lanes)) {
     if (!constants::is_unwritten(request.address[lane], request.size)) continue;
@@ -115,6 +127,15 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
       faults.add(fault_of(Fault::Kind::constant_write, block, request, lane));
     }
     return false;
+  }
+
+  if (request.kind == Access::load && host_texts::is_constant(request.span.low)) [[unlikely]] {
+    if (const uint32_t own = lanes_in_own_constants(request)) {
+      const Request constants = request.of(own);
+      counter.count_global(constants, counts);
+      const uint32_t others = request.lanes & ~own;
+      return !others || observe_global(request.of(others), entry, counts);
+    }
   }
 
   const GlobalChecker::Place place = global_checker.check_place(request);

@@ -72,6 +72,7 @@ class Monitor {
  private:
   uint32_t lanes_in_shared(const Request& request) const;
   static uint32_t lanes_in_constants(const Request& request);
+  static uint32_t lanes_in_own_constants(const Request& request);
   void check_constants(const Request& request, uint32_t lanes);
   // `entry` is that of the request's place, and `counts` what counts are added to: its own, or others.
   bool observe(const Request& request, CountTable::Entry& entry, Counts& counts);

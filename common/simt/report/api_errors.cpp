@@ -16,7 +16,7 @@ namespace {
 struct ApiError {
   cudaError_t error;
   uint64_t pc;
-  std::string call, why;
+  std::string call, why, about;
   bool is_launch = false;
   bool told = false, taken = false;  // every time
   bool named = false;                // at least once
@@ -25,7 +25,8 @@ struct ApiError {
 struct ApiErrors {
   std::mutex mutex;
   std::vector<ApiError> errors;
-  std::string kernel, why;  // of the error to come
+  std::string kernel, why, about;  // of the error to come
+  Call allocation;                 // the last that failed
 };
 
 ApiErrors& api_errors() { return lasting<ApiErrors>(); }
@@ -67,18 +68,20 @@ Call call_of(const std::vector<uint64_t>& stack) {
   return call;
 }
 
-void explain(std::string why, std::string kernel) {
+void explain(std::string why, std::string kernel, std::string about) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
   s.why = std::move(why);
   s.kernel = std::move(kernel);
+  s.about = std::move(about);
 }
 
 void note_api_error(cudaError_t error) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
   const std::string kernel = std::exchange(s.kernel, {});
-  std::string why = std::exchange(s.why, {});
+  std::string why = std::exchange(s.why, {}), about = std::exchange(s.about, {});
+  if (error == cudaErrorMemoryAllocation) s.allocation = call_under_way();
   if (may_fail(error) && why.empty()) return;
   Call caller = call_under_way();
   for (ApiError& known : s.errors) {
@@ -90,7 +93,8 @@ void note_api_error(cudaError_t error) {
   std::string call = is_launch             ? "the launch of " + kernel
                      : caller.name.empty() ? "a call of the runtime"
                                            : std::move(caller.name);
-  s.errors.push_back({error, caller.pc, std::move(call), std::move(why), is_launch});
+  s.errors.push_back(
+      {error, caller.pc, std::move(call), std::move(why), std::move(about), is_launch});
 }
 
 uint64_t program_caller() { return call_under_way().pc; }
@@ -125,12 +129,22 @@ std::string untold_launch() {
   return {};
 }
 
+std::string failed_allocation() {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  if (!s.allocation.pc) return {};
+  return s.allocation.name + " at " + symbols::locate(s.allocation.pc).text() +
+         " found less memory than it asks for, and left a null pointer";
+}
+
 std::string failed_call_on(const std::string& allocation) {
   if (allocation.empty()) return {};
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
   for (const ApiError& error : s.errors) {
-    if (!error.taken && error.why.find(allocation) != std::string::npos) return text_of(error);
+    const bool is_about_it = error.why.find(allocation) != std::string::npos ||
+                             error.about.find(allocation) != std::string::npos;
+    if (!error.taken && is_about_it) return text_of(error);
   }
   return {};
 }

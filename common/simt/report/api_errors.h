@@ -19,8 +19,8 @@
 namespace simt::device {
 
 // Why the call that is about to fail does so: "the copy reaches 4 bytes past the end of ...". `kernel` is
-// set if it is a launch.
-void explain(std::string why, std::string kernel = {});
+// set if it is a launch, `about` the descriptions of the allocations that it leaves as they are.
+void explain(std::string why, std::string kernel = {}, std::string about = {});
 
 // A call returns an error. The caller is read off the stack.
 void note_api_error(cudaError_t error);
@@ -45,6 +45,8 @@ uint64_t program_caller();  // the latter alone
 // errors that it has been told are its own business.
 // What failed, of a launch whose error the program has not asked for; or nothing.
 std::string untold_launch();
+// The same of the last call that found no memory to allocate.
+std::string failed_allocation();
 // The same of a call that failed and spoke of this allocation.
 std::string failed_call_on(const std::string& allocation);
 std::vector<Finding> take_api_errors(std::optional<int> status);

@@ -67,7 +67,8 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                : found && found->freed ? "use-after-free"
                                        : "out-of-bounds";
       f.allocation = place.allocation;
-      const std::string failed = failed_call_on(f.allocation);
+      const std::string failed =
+          fault.address < 4096 ? failed_allocation() : failed_call_on(f.allocation);
       f.message =
           access + where + others + ": " + (is_host ? "the address is " : "") + place.text +
           (failed.empty() ? ". Usual cause: " + place.cause : ". Before the launch " + failed) +
@@ -224,7 +225,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       if (found) f.allocation = memory::describe(*found);
       f.kind = "misaligned-access";
       f.message = access + where + others + ": the address is not a multiple of " +
-                  plural(fault.size, "byte") + (found ? ", " + into(*found, fault.address) : "") +
+                  (fault.address % fault.size ? plural(fault.size, "byte")
+                                              : std::string("what its type is aligned to")) +
+                  (found ? ", " + into(*found, fault.address) : "") +
                   ". A type such as double or float4 needs an address that is a multiple of its "
                   "size. Usual cause: a pointer to smaller elements, cast after it was moved by "
                   "some of them, or rows whose length is no multiple of the larger type.";
@@ -427,8 +430,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
     case Kind::crash:
       f.kind = is_host_memory(fault.address) ? "device-access" : "out-of-bounds";
       f.allocation = place_of(fault.address).allocation;
-      f.message = "access" + where + ": " + place_of(fault.address).text +
-                  ". Usual cause: " + place_of(fault.address).cause + ".";
+      f.message = (fault.text ? fault.text : "access") + where + ": " +
+                  place_of(fault.address).text + ". Usual cause: " +
+                  (fault.text ? "a string of the host, a literal too, that was handed to the "
+                                "kernel: copy its characters with cudaMemcpy first"
+                              : place_of(fault.address).cause) +
+                  ".";
       break;
     case Kind::stack_overflow:
       f.kind = "stack-overflow";

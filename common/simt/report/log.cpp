@@ -113,7 +113,14 @@ cudaError_t finish_launch(Record record, const std::vector<engine::Fault>& fault
   std::set<std::string> told;  // one line may be several instructions
   for (const engine::Fault& fault : faults) {
     Finding finding = describe(fault, launch.kernel, launch.index);
-    if (told.insert(finding.message).second) report(std::move(finding));
+    // Of what nobody has written each member of a struct would be one more.
+    const bool is_unwritten = finding.kind == "uninitialized-global" && !finding.allocation.empty();
+    const bool is_new =
+        told.insert(is_unwritten ? finding.file + ":" + std::to_string(finding.line) + " " +
+                                       finding.allocation
+                                 : finding.message)
+            .second;
+    if (is_new) report(std::move(finding));
     if (sticky == cudaSuccess) sticky = error_of(fault.kind);
     if (fault.kind == engine::Fault::Kind::assertion) ++s.asserted;
   }

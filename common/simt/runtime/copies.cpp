@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "base/lasting.h"
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
@@ -13,6 +15,8 @@
 #include "check/device_variables.h"
 #include "check/host_copies.h"
 #include "check/host_frames.h"
+#include "check/host_heap.h"
+#include "check/host_texts.h"
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
@@ -21,6 +25,7 @@
 #include "memory/textures.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/log.h"
 #include "report/unread_results.h"
 #include "runtime/memory_calls.h"
 #include "runtime/streams.h"
@@ -62,7 +67,8 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
         "the " + std::to_string(variable->end - variable->begin) + " bytes of " + variable->name;
     holds_until = variable->end;
   } else {
-    return simt::host_frames::wrong_with(end, address, size);
+    std::string wrong = simt::host_frames::wrong_with(end, address, size);
+    return wrong.empty() ? simt::host_heap::wrong_with(end, address, size) : wrong;
   }
   if (size <= holds_until - address) return {};
   return what + " reaches " + simt::plural(size - (holds_until - address), "byte") +
@@ -104,11 +110,43 @@ std::string wrong_direction(const void* to, const void* from, cudaMemcpyKind kin
   return wrong;
 }
 
+// The allocations that a copy is to or from.
+std::string both_ends(const void* to, const void* from) {
+  std::string text;
+  for (const void* end : {to, from}) {
+    if (const simt::memory::Allocation* found = live_at(end))
+      text += simt::memory::describe(*found) + "\n";
+  }
+  return text;
+}
+
 // Rows that are longer than the distance from one to the next.
 cudaError_t wrong_pitch(size_t width, size_t pitch) {
   explain("rows of " + std::to_string(width) + " bytes do not fit in a pitch of " +
           std::to_string(pitch));
   return result(cudaErrorInvalidPitchValue);
+}
+
+struct Overlaps {
+  std::set<uint64_t> told;  // calls
+};
+
+// A copy whose source and target have bytes in common, told once for each line.
+void look_for_overlap(const void* to, const void* from, size_t size) {
+  const auto first = reinterpret_cast<uint64_t>(to), second = reinterpret_cast<uint64_t>(from);
+  const uint64_t apart = first > second ? first - second : second - first;
+  if (apart == 0 || apart >= size) return;
+  const simt::device::Call call = simt::device::call_under_way();
+  if (!simt::lasting<Overlaps>().told.insert(call.pc).second) return;
+  const simt::symbols::Location& at = simt::symbols::locate(call.pc);
+  simt::Finding f = simt::device::finding_at(at, "api-error", simt::Severity::warning);
+  f.address = first;
+  f.message = call.name + " at " + at.text() + " copies " + simt::plural(size, "byte") +
+              " to a place " + simt::plural(apart, "byte") +
+              " away from where they lie: source and target overlap. A GPU copies in any "
+              "order, so that some of the source may be overwritten before it is read: copy by "
+              "way of another buffer.";
+  simt::device::report(std::move(f));
 }
 
 void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
@@ -141,7 +179,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     return result(cudaErrorInvalidMemcpyDirection);
   }
   if (std::string wrong = wrong_direction(to, from, kind); !wrong.empty()) {
-    explain(std::move(wrong));
+    explain(std::move(wrong), {}, both_ends(to, from));
     return result(cudaErrorInvalidValue);
   }
   std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
@@ -149,10 +187,12 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   const bool to_variable = simt::engine::in_program_data(reinterpret_cast<uint64_t>(to));
   if (!wrong.empty()) {
     if (to_variable) constants::note_failed_copy();
-    explain(std::move(wrong));
+    explain(std::move(wrong), {}, both_ends(to, from));
     return result(cudaErrorInvalidValue);
   }
   if (to_variable) constants::prepare();
+  if (height == 1 || (to_pitch == width && from_pitch == width))
+    look_for_overlap(to, from, width * height);
   auto* target = static_cast<char*>(to);
   auto* source = static_cast<const char*>(from);
   for (size_t row = 0; row < height; ++row) {
@@ -162,6 +202,7 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   simt::device::note_transfer(to, from);
   mark_rows_written(to, to_pitch, width, height);
   if (height == 1 && !is_device(to)) simt::device_variables::note_copied(from, width);
+  if (height == 1 && is_device(to) && !is_device(from)) simt::host_texts::note_copied(from, width);
   if (!is_device(to)) {
     for (size_t row = 0; row < height; ++row) {
       simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);

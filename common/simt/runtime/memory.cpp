@@ -6,6 +6,7 @@
 
 #include "base/program_image.h"
 #include "check/device_variables.h"
+#include "check/host_accesses.h"
 #include "check/managed_results.h"
 #include "check/stream_order.h"
 #include "check/system_atomics.h"
@@ -40,6 +41,10 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
     return result(cudaErrorInvalidValue);
   }
   if (cudaError_t error = simt::device::sticky_error()) return error;
+  // cudaMalloc(&rows[i], ...) where `rows` is memory of the device
+  const auto target = reinterpret_cast<uint64_t>(pointer);
+  if (simt::memory::in_device_arena(target))
+    simt::engine::host_access(target, sizeof(void*), true, caller);
   *pointer = nullptr;
   if (size == 0) return result(cudaSuccess);
   if (size > uint64_t{1} << 62) {

@@ -9,6 +9,7 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "check/host_accesses.h"
+#include "check/managed_results.h"
 #include "memory/allocations.h"
 #include "report/log.h"
 #include "report/places.h"
@@ -26,7 +27,10 @@ class Operands {
     const auto address = reinterpret_cast<uint64_t>(pointer);
     const memory::Allocation* const found = live_at(pointer);
     if (found && size <= found->end() - address) {
-      if (written) written_.push_back({address, size});
+      if (written) {
+        written_.push_back({address, size});
+        if (managed_results::extent) managed_results::access(address, size, true, caller_);
+      }
       return true;
     }
     if (!found && is_variable(pointer)) return true;

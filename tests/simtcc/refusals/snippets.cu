@@ -1063,3 +1063,44 @@ __global__ void k(int* p) { __shared__ float a[0]; *p = sizeof(a); }
 struct List { int n; int values[0]; };
 int host() { int none[0]; return sizeof(none); }
 __global__ void k(List* list, int* p) { int first[1] = {}; first[0] = list->n; *p = first[0]; }
+//- dynamic array of a template with two types: refused 2:23 's' has had another type before: extern __shared__ arrays of one name are one array, also in a template. Declare 'extern __shared__ __align__(16) unsigned char bytes[];' and let 'T* s = reinterpret_cast<T*>(bytes);' follow
+template <class T> __global__ void k(T* p) {
+  extern __shared__ T s[];
+  s[threadIdx.x] = p[threadIdx.x];
+}
+void f() { k<<<1, 2, 8>>>((float*)nullptr); k<<<1, 2, 16>>>((double*)nullptr); }
+//- a template's dynamic array of one type: accepted
+template <class T> __global__ void k(T* p) { extern __shared__ T s[]; s[threadIdx.x] = p[threadIdx.x]; }
+__global__ void l(float* p) { extern __shared__ float s[]; s[threadIdx.x] = p[threadIdx.x]; }
+namespace inner { __global__ void l(double* p) { extern __shared__ double s[]; s[threadIdx.x] = p[threadIdx.x]; } }
+void f() { k<<<1, 2, 8>>>((float*)nullptr); }
+//- a template's dynamic array that another kernel has: refused 3:30 's' has had another type before: extern __shared__ arrays of one name are one array, also in a template. Declare 'extern __shared__ __align__(16) unsigned char bytes[];' and let 'T* s = reinterpret_cast<T*>(bytes);' follow
+struct Item { int a; };
+__global__ void l(float* p) { extern __shared__ float s[]; s[threadIdx.x] = p[threadIdx.x]; }
+__global__ void k(Item* p) { extern __shared__ Item s[]; s[threadIdx.x] = p[threadIdx.x]; }
+//- ours index of a thread in a host function: refused 2:26 'threadIdx' exists in device code only, and this function runs on the host: write __global__ or __device__ before the function, or hand the value over
+// nvcc compiles it, and the program does not link
+int f(int* p) { return p[threadIdx.x]; }
+//- blockDim of the host's own: accepted
+int f(int n) { dim3 blockDim(16, 16), gridDim(n / blockDim.x); return gridDim.x * blockDim.y; }
+int g(dim3 blockIdx) { return blockIdx.x; }
+//- threadIdx in a function for both: accepted
+__host__ __device__ int f() { return threadIdx.x; }
+__global__ void k(int* p) { p[0] = f(); }
+//- a number assigned in a condition: warned 1:42 '=' sets the variable here, it does not compare: write '==' for 'is equal to'
+__global__ void k(int* p, int n) { if (n = 0) *p = 1; }
+//- a result taken in a condition: accepted
+int f(int* p) { cudaError_t e; if (e = cudaGetLastError()) return e; if (int n = 3) return n; while ((*p = 1)) break; return 0; }
+//- semicolon behind if: warned 1:46 the ';' ends this 'if', so what follows is done in either case: take the ';' away
+__global__ void k(int* p, int n) { if (n > 3); *p = 1; }
+//- semicolon behind for: warned 1:65 the ';' is all that this 'for' repeats, and what follows is done once: take the ';' away
+__global__ void k(int* p, int n) { int i = 0; for (; i < n; i++); { p[i] = 1; } }
+//- loops and branches of nothing: accepted
+#define SAY(x)
+__global__ void k(int* p, int n) { if (n > 3) SAY(n); for (; n < *p; n++); if (n > 4); else *p = 1; while (atomicAdd(p, 1) < 3); { n = 1; } *p = n; }
+//- extents in parentheses: warned 2:19 '(2, 2)' is '2' to C++, the last of its values: write 'dim3(2, 2)'
+__global__ void k(int* p) { *p = 1; }
+void f() { k<<<1, (2, 2)>>>(nullptr); }
+//- alone constants of 80000 bytes: refused 1:20 with 'table' the __constant__ variables take 80000 bytes, and a GPU has 65536: let kernels read large tables from memory of cudaMalloc()
+__constant__ float table[20000];
+__global__ void k(float* p) { p[0] = table[threadIdx.x]; }

@@ -434,10 +434,21 @@ void check_references(void (*)(P...)) {
                 "read: take the parameter by value, or as a pointer to device memory");
 }
 
-/// Initialises a reference to the block's dynamic shared memory, whatever its type.
+// All `extern __shared__` arrays of one name are one array, which has one type: the second type would define the function of the
+// name again.
+template <unsigned long long name>
+struct DynamicName {};
+template <unsigned long long name, class T>
+struct DynamicType {
+  friend void one_type_of(DynamicName<name>) {}
+};
+
+/// Initialises a reference to the block's dynamic shared memory, whatever its type; of each type that `name` has, unless that is 0.
+template <unsigned long long name = 0>
 struct DynamicShared {
   template <class T>
   [[gnu::always_inline]] SIMT_UNTRACED operator T&() const {
+    if constexpr (name != 0) (void)sizeof(DynamicType<name, T>);
     return *static_cast<T*>(dynamic_shared());
   }
 };
