@@ -88,6 +88,9 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
   maybe_unwritten = 0;
   has_touched_ = true;
   const bool has_fences = BlockRaceCheck::has_fences();
+  // Asked once: behind each word of the shadow the compiler would load them anew.
+  const uint64_t mine = uint64_t{block_} << 2;
+  const uint32_t first = first_block;
 
   struct First {
     uint64_t sector;
@@ -114,13 +117,11 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
       }
     }
     const uint64_t now = word.all.load(std::memory_order_acquire);
-    if (now >> ShadowWord::kFlagShift == uint64_t{block_} << 2) {
+    if (now >> ShadowWord::kFlagShift == mine) {
       again |= ((now >> 8 | (kind == AccessKind::write ? now : 0)) & words) != 0;
-    } else {
-      again |= (now & ShadowWord::kInflated) && block_of(now) >= first_block;
-    }
-    if (add_words(word, now, words, kind, has_fences)) return;
-    if (block_of(now) >= first_block && now >> ShadowWord::kFlagShift != uint64_t{block_} << 2) {
+      if (add_words(word, now, words, kind, has_fences)) return;
+    } else if (block_of(now) >= first) {
+      again |= (now & ShadowWord::kInflated) != 0;
       const ShadowCell& head = region->cells[(sector - region->base) / kLine * 2];
       ShadowCell& cell = region->cells[(sector - region->base) / kSector];
       const bool is_known =
@@ -134,18 +135,14 @@ uint32_t BlockRaceCheck::record_words(const uint64_t* address, uint32_t lanes, u
     }
     firsts[count++] = {sector, words, here};
   };
-  if (!is_row) {  // each lane may have a line of the shadow to itself: all are asked for before the first is waited for
-    for (const int lane : lanes_of(lanes))
-      __builtin_prefetch(&region->word(address[lane] - address[lane] % kSector));
-  }
   for_each_chunk<kSector, 4>(address, lanes, size, is_row, record);
   for (unsigned i = 0; i < count; ++i) {
-    const First& first = firsts[i];
-    ShadowWord& word = region->word(first.sector);
+    const First& at = firsts[i];
+    ShadowWord& word = region->word(at.sector);
     const uint64_t now = word.all.load(std::memory_order_acquire);
-    if (!add_words(word, now, first.words, kind, has_fences) &&
-        !first_access(*region, word, now, first.sector, first.words, kind, pc)) {
-      left |= first.lanes;
+    if (!add_words(word, now, at.words, kind, has_fences) &&
+        !first_access(*region, word, now, at.sector, at.words, kind, pc)) {
+      left |= at.lanes;
     }
   }
   return left;
