@@ -100,7 +100,7 @@ TEST(UsualMistakes, Messages) {
       {"the value of 'n' is not usable in a constant expression", "k<n><<<1, 2>>>(p);", "",
        "write 'constexpr'"},
       {"assignment of read-only location '*(p + 4)'", "", "", "points to values that are const"},
-      {"increment of read-only location '*p + i'", "", "", ""},
+      {"increment of read-only variable 'n'", "", "", ""},
       {"no matching function for call to 'atomicMax(float*&, float)'", "", "", "__float_as_int()"},
       {"no matching function for call to 'atomicMin(double*, double)'", "", "",
        "__double_as_longlong()"},

@@ -314,8 +314,7 @@ class Rewriter : private Rule {
       replace_token(i, no_section ? "" : std::string(qualifier->second));
       return;
     }
-    if (!t.in_system_header && t.text.starts_with("cuda") &&
-        t.text.find("Symbol") != t.text.npos)
+    if (!t.in_system_header && t.text.starts_with("cuda") && t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
     if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);

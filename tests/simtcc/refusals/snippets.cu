@@ -992,14 +992,14 @@ class Runner { int value; enum { kNone };
  public: struct Part { void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
   void go() { if (value) run<<<1, 1>>>([*this] __device__ (int i) { return i; }); } };
 void host() { run<<<1, 1>>>([] __device__ (int i) { return i; }); }
-//- type of a function as a template argument of a kernel: refused 2:1 X
+//- type of a function as a template argument of a kernel: refused 2:47 a type that is declared in a function cannot be an argument of the kernel template 'k': declare the type outside of functions
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
-//- type of a function within a template argument of a kernel: refused 3:1 X
+//- type of a function within a template argument of a kernel: refused 3:46 a type that is declared in a function cannot be an argument of the kernel template 'k': declare the type outside of functions
 template <class T> struct Box { T value; };
 template <class T> __global__ void k(int* p) { *p = sizeof(T); }
 void host(int* p) { struct Local { int x; }; k<Box<Local>><<<1, 1>>>(p); }
-//- type without a name as a template argument of a kernel: refused 3:1 X
+//- type without a name as a template argument of a kernel: refused 3:22 a type without a name cannot be an argument of the kernel template 'k': give it a name, 'struct Name { ... };'
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 struct { int x; } setup;
 void host(int* p) { k<<<1, 1>>>(setup, p); }
@@ -1011,23 +1011,23 @@ struct L10Z { int x; };
 __device__ int inside(int x) { struct Local { int x; }; auto twice = [](auto t) { return t.x + t.x; }; return twice(Local{x}); }
 void host(int* p) { using Alias = Zone::Zip; k<Hidden, 10><<<1, 1>>>(Hidden{1}, p); k<Zone::Zip, -1><<<1, 1>>>(Alias{}, p, 1, 'Z');
   k<Named, 'Z'><<<1, 1>>>(Named{1}, p); k<L10Z, 12><<<1, 1>>>(L10Z{}, p, L10Z{}.x); run<<<1, 1>>>([=] __device__ (int i) { return i; }, p); }
-//- device lambda in a constructor: refused 2:50 X
+//- device lambda in a constructor: refused 2:56 a __device__ lambda cannot stand in a constructor: move it into a function that this one calls
 template <class F> __global__ void run(F f) { f(0); }
 struct Runner { Runner() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
-//- device lambda in a constructor outside of its class: refused 3:50 X
+//- device lambda in a constructor outside of its class: refused 3:53 a __device__ lambda cannot stand in a constructor: move it into a function that this one calls
 template <class F> __global__ void run(F f) { f(0); }
 struct Runner { Runner(int); };
 Runner::Runner(int n) { run<<<n, 1>>>([] __device__ (int i) { return i; }); }
-//- device lambda in a destructor: refused 2:50 X
+//- device lambda in a destructor: refused 2:57 a __device__ lambda cannot stand in a destructor: move it into a function that this one calls
 template <class F> __global__ void run(F f) { f(0); }
 struct Runner { ~Runner() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
-//- device lambda in a function with a deduced result: refused 2:50 X
+//- device lambda in a function with a deduced result: refused 2:43 a __device__ lambda cannot stand in a function whose result is 'auto': write the type of the result
 template <class F> __global__ void run(F f) { f(0); }
 auto host() { run<<<1, 1>>>([] __device__ (int i) { return i; }); return 1; }
-//- device lambda in a local class: refused 2:50 X
+//- device lambda in a local class: refused 2:70 a __device__ lambda cannot stand in a class within a function: declare the class outside of functions
 template <class F> __global__ void run(F f) { f(0); }
 void host() { struct Local { void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } }; Local().go(); }
-//- lambda for both with a capture of its own: refused 2:50 X
+//- lambda for both with a capture of its own: refused 2:30 a __host__ __device__ lambda cannot capture 'a' with a value of its own: make it a variable before, and capture that
 template <class F> __global__ void run(F f) { f(0); }
 void host() { run<<<1, 1>>>([a = 3] __host__ __device__ (int i) { return i + a; }); }
 //- device lambdas in other functions: accepted
@@ -1036,18 +1036,18 @@ auto host(int n) -> int { run<<<1, 1>>>([a = n] __device__ (auto i) { return i +
 struct Runner { Runner() { go(); } auto go() -> void { auto in = [] { run<<<1, 1>>>([] __device__ (int i) { return i; }); }; in(); } };
 template <auto N> void host() { run<<<1, 1>>>([] __device__ (int i) mutable { return i + N; }); }
 template void host<3>();
-//- device variable in a function of the host: refused 1:50 X
+//- device variable in a function of the host: refused 1:32 a __device__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
 int host() { static __device__ int x; return sizeof(x); }
-//- constant in a function of the host: refused 1:50 X
+//- constant in a function of the host: refused 1:34 a __constant__ variable stands outside of functions: declare it there, or take the qualifier away for a variable of each thread's own
 int host() { static __constant__ int x = 1; return sizeof(x); }
 //- static variables of the device in device code: accepted
 __global__ void k(int* p) { static __device__ int visits; static int turns; *p = ++visits + ++turns; }
 __device__ int f() { static __device__ int calls; return ++calls; }
-//- registers and bounds of a kernel: refused 1:50 X
+//- registers and bounds of a kernel: refused 1:50 a kernel has __launch_bounds__ or __maxnreg__, and not both: take one away
 __global__ void __launch_bounds__(64) __maxnreg__(32) k(int* p) { *p = 1; }
-//- registers of a device function: refused 1:50 X
+//- registers of a device function: refused 1:28 __maxnreg__ is for kernels: take it away, or write __global__ before the function
 __device__ void __maxnreg__(32) f(int* p) { *p = 1; }
-//- registers below 1: refused 1:50 X
+//- registers below 1: refused 1:28 __maxnreg__ takes the most registers of a thread, one number above 0: write __maxnreg__(64)
 __global__ void __maxnreg__(0) k(int* p) { *p = 1; }
 //- registers of a kernel: accepted
 constexpr int kMost = 40;
@@ -1055,9 +1055,9 @@ __global__ void __maxnreg__(32) k(int* p) { *p = 1; }
 template <int N> __global__ void __maxnreg__(N) q(int* p) { *p = 1; }
 __global__ void __maxnreg__(kMost + 8) r(int* p) { *p = 1; }
 void host(int* p) { q<64><<<1, 1>>>(p); }
-//- array without elements in a kernel: refused 1:50 X
+//- array without elements in a kernel: refused 1:33 the array 'a' of device code has no element: give it one at least, or take the array away
 __global__ void k(int* p) { int a[0]; *p = sizeof(a); }
-//- shared array without elements: refused 1:50 X
+//- shared array without elements: refused 1:46 the array 'a' of device code has no element: give it one at least, or take the array away
 __global__ void k(int* p) { __shared__ float a[0]; *p = sizeof(a); }
 //- arrays without elements of the host, and at the end of a class: accepted
 struct List { int n; int values[0]; };
