@@ -106,6 +106,15 @@ class Functions : private Rule {
     }
   }
 
+  // _global_, __device, global
+  static bool is_misspelt_space(std::string_view word) {
+    if (word == "__global__" || word == "__device__") return false;
+    const std::size_t first = word.find_first_not_of('_'), last = word.find_last_not_of('_');
+    if (first == word.npos) return false;
+    const std::string_view bare = word.substr(first, last + 1 - first);
+    return bare == "global" || bare == "device";
+  }
+
   // Is this the body of a function that the host alone runs? (Not known of templates, nor of what is declared elsewhere.)
   bool is_in_host_function(std::size_t i) const {
     if (!in_function() || unit_.scopes.back().side != Side::host || unit_.scopes.back().templated)
@@ -113,6 +122,9 @@ class Functions : private Rule {
     const FunctionBody* const body = body_at(i);
     const std::size_t parameters = body ? parameters_of(body->head) : kNone;
     if (parameters == kNone || parameters < 2 || is(parameters - 2, "::")) return false;
+    for (std::size_t j = body->head; j < parameters; ++j) {
+      if (is_misspelt_space(list_[j].text)) return false;  // which g++ will tell
+    }
     const std::string_view name = name_before(parameters);
     const Names& names = unit_.names;
     return !names.device.contains(name) && !names.both.contains(name) &&
