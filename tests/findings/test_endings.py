@@ -10,6 +10,10 @@ import unittest
 PROGRAM = os.environ["WARP_ENDINGS"]
 FOUND = 86  # the exit code of a program with errors
 
+CHILD = (
+    "the launch of keep_quiet does nothing: a child made by fork() cannot use the device, as its parent has used it "
+    "before. Call fork() ahead of all calls of CUDA"
+)
 # How the program ends -> its exit code, what the trace holds, what is said at last.
 ENDINGS = {
     "frees": (0, [], ""),
@@ -42,7 +46,7 @@ ENDINGS = {
     "quits_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
     "aborts_after_error": (-6, ["out-of-bounds error"], "1 finding"),
     "terminates_after_error": (-15, ["out-of-bounds error"], "1 finding"),
-    "launches_in_a_child": (0, [], ""),
+    "launches_in_a_child": (0, [], CHILD),
     "throws_after_error": (-6, ["out-of-bounds error"], "1 finding"),
     "crashes_after_error": (FOUND, ["out-of-bounds error"], "1 finding"),
     "crashes_after_copy": (FOUND, ["api-error error"], "1 finding"),
