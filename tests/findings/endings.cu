@@ -35,6 +35,7 @@ void fail_in_kernel() {
 
 __global__ void say() { printf("said\n"); }
 __global__ void keep_quiet() {}
+__global__ void keep_busy(int* out) { out[threadIdx.x] = 1; }
 
 struct Owner {
   int* memory = nullptr;
@@ -202,7 +203,7 @@ int run(std::string_view how) {
     say<<<1, 1>>>();
     keep_quiet<<<1, 1>>>();
   } else if (how == "launches_all_blocks") {
-    keep_quiet<<<0x7fffffff, 1024>>>();
+    keep_busy<<<0x7fffffff, 64>>>(allocate());
   } else if (how == "aborts") {
     std::abort();
   } else if (how == "takes_launch_and_fails") {

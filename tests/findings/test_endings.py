@@ -100,7 +100,7 @@ class Endings(unittest.TestCase):
                 process.kill()
             self.assertRegex(
                 line,
-                r"^simt: after \d s \S+ % of the 2147483647 blocks of keep_quiet have run; "
+                r"^simt: after \d s \S+ % of the 2147483647 blocks of keep_busy have run; "
                 r"all will take about \d+ (minutes|hours)\." + offer + "$",
             )
 

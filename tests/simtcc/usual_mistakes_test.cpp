@@ -154,9 +154,9 @@ TEST(UsualMistakes, CallsThatAreNone) {
 
 TEST(UsualMistakes, BytesThatAreNoNumbers) {
   for (const std::string name : {"cudaMemset", "cudaMemsetAsync"}) {
-    for (const char* value : {"1", "1.5", "2.0f"})
+    for (const char* value : {"1", "7", "10", "1.5", "2.0f"})
       EXPECT_EQ(warnings_of(name + "(d, " + value + ", 64);").size(), 1u) << name << value;
-    for (const char* value : {"0", "0.0", "0xff", "7", "n"})
+    for (const char* value : {"0", "0.0", "0xff", "11", "n"})
       EXPECT_TRUE(warnings_of(name + "(d, " + value + ", 64);").empty()) << name << value;
   }
 }
