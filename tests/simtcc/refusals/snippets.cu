@@ -1078,7 +1078,7 @@ void f() { k<<<1, 2, 8>>>((float*)nullptr); }
 struct Item { int a; };
 __global__ void l(float* p) { extern __shared__ float s[]; s[threadIdx.x] = p[threadIdx.x]; }
 __global__ void k(Item* p) { extern __shared__ Item s[]; s[threadIdx.x] = p[threadIdx.x]; }
-//- ours index of a thread in a host function: refused 2:26 'threadIdx' exists in device code only, and this function runs on the host: write __global__ or __device__ before the function, or hand the value over
+//- alone ours index of a thread in a host function: refused 2:26 'threadIdx' exists in device code only, and this function runs on the host: write __global__ or __device__ before the function, or hand the value over
 // nvcc compiles it, and the program does not link
 int f(int* p) { return p[threadIdx.x]; }
 //- blockDim of the host's own: accepted
