@@ -16,8 +16,6 @@ struct BlockContext {
   size_t dynamic_shared = 0;
   bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
 
-  bool has_host_literal = false;  // the launch has handed over the address of a string of host code
-
   uint64_t linear() const { return linear_block(grid, index); }
   // The index of its thread with this number.
   uint3 thread(unsigned number) const {

@@ -13,10 +13,6 @@ int read_segments(dl_phdr_info* info, size_t, void* out) {
     if (header.p_type == PT_LOAD) {
       image.first = std::min(image.first, begin);
       if (header.p_flags & PF_X) image.code_end = begin + header.p_memsz;
-      if (header.p_flags == PF_R && image.code_end) {
-        image.literals_begin = begin;
-        image.literals_end = begin + header.p_memsz;
-      }
       if (header.p_flags & PF_W) {
         image.data_begin = begin;
         image.data_end = begin + header.p_memsz;

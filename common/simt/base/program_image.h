@@ -28,8 +28,7 @@ struct ProgramImage {
   uint64_t data_begin = 0, data_end = 0;  // variables, __device__ ones among them
   uint64_t constants_begin = 0,
            constants_end = 0;  // with addresses in them: tables of virtual functions among them
-  uint64_t literals_begin = 0, literals_end = 0;  // what is only read: strings among it
-  uint64_t tls_size = 0;                          // of a thread: its static shared memory
+  uint64_t tls_size = 0;       // of a thread: its static shared memory
 };
 const ProgramImage& program_image();
 
@@ -41,12 +40,6 @@ inline uint64_t full_pc(uint32_t pc) { return program_image().first + pc; }
 inline bool in_program_data(uint64_t address) {
   const ProgramImage& program = program_image();
   return address - program.data_begin < program.data_end - program.data_begin;
-}
-
-// Is this one of the strings, or something else that nobody can write to? Those of host and device code lie together.
-inline bool is_literal(uint64_t address) {
-  const ProgramImage& program = program_image();
-  return address - program.literals_begin < program.literals_end - program.literals_begin;
 }
 
 inline bool is_constant(uint64_t address) {

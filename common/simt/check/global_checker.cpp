@@ -39,10 +39,6 @@ GlobalChecker::Place GlobalChecker::check_place(const Request& request) {
     Fault::Kind kind = Fault::Kind::none;
     if (!range || address < range->begin || address + size > range->end) {
       range = ranges_.find(address, size);
-      if (!range && is_literal(address) && !request.writes() && !block_.has_host_literal) {
-        place.literals |= 1u << lane;
-        continue;
-      }
       if (!range) kind = Fault::Kind::out_of_bounds;
     }
     // A struct of two 8-byte members may be copied by one 16-byte access at an odd multiple of 8; whether

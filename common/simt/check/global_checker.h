@@ -37,7 +37,6 @@ class GlobalChecker {
     bool goes_on = true;           // else the block has to end
     const Range* range = nullptr;  // what holds the bytes of all lanes, if one does
     uint32_t maybe_unwritten = 0;  // lanes in memory of which not all is written
-    uint32_t literals = 0;         // lanes that read strings of device code, which nobody writes
   };
   // Does each lane come to memory that it may use?
   Place check_place(const Request& request);

@@ -35,8 +35,7 @@ void Worker::begin_launch(const Grid& grid) {
   knows_threads_ &=
       grid.block.x == extent_.x && grid.block.y == extent_.y && grid.block.z == extent_.z;
   extent_ = grid.block;
-  monitor.begin_launch(
-      {{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks, grid.has_host_literal});
+  monitor.begin_launch({{}, grid.grid, grid.block, grid.dynamic_shared, grid.checks_blocks});
 }
 
 // A grid may have two thousand million blocks: what is the same for all is set once, and each number is stored as it is

@@ -47,9 +47,8 @@ struct Grid {
   const detail::Argument* arguments = nullptr;
   uint64_t step_budget = 0;
   bool traced = false;
-  bool run_ahead = true;          // see LoadQueue
-  bool checks_blocks = false;     // races between blocks, and global memory that nobody has written
-  bool has_host_literal = false;  // see BlockContext
+  bool run_ahead = true;       // see LoadQueue
+  bool checks_blocks = false;  // races between blocks, and global memory that nobody has written
   GridBarrier* barrier = nullptr;  // of a cooperative launch
   HangVote* hang_vote = nullptr;
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.

@@ -59,6 +59,7 @@ void Hooks::mark_same_address(bool same_value) {
   warp.size[lane] = static_cast<uint8_t>(size);
   warp.is_volatile[lane] = false;
   warp.is_padded[lane] = stores;
+  if (stores) warp.has_marked = true;
   warp.update[lane] = {op, type, pointer, value, compare};
   warp.waking |= 1u << lane;
   warp.updating |= 1u << lane;

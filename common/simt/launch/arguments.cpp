@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/lasting.h"
-#include "base/program_image.h"
 #include "base/symbols.h"
 #include "check/device_variables.h"
 #include "report/api_errors.h"
@@ -40,17 +39,6 @@ void check_arguments(const char* kernel_text, std::span<const detail::Argument> 
                 ", and that is not its address on the device: " + cure + ".";
     device::report(std::move(f));
   }
-}
-
-bool have_literal(std::span<const detail::Argument> arguments) {
-  for (const detail::Argument& argument : arguments) {
-    for (size_t at = 0; at + sizeof(uint64_t) <= argument.size; at += sizeof(uint64_t)) {
-      uint64_t word = 0;
-      std::memcpy(&word, static_cast<const char*>(argument.data) + at, sizeof word);
-      if (is_literal(word)) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace simt::engine

@@ -10,7 +10,4 @@ namespace simt::engine {
 // Tells of an address among the arguments that host code has by a name, and that is none on the device.
 void check_arguments(const char* kernel_text, std::span<const detail::Argument> arguments);
 
-// Is the address of a string among them?
-bool have_literal(std::span<const detail::Argument> arguments);
-
 }  // namespace simt::engine

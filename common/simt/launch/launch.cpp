@@ -137,7 +137,6 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   const uint64_t wanted = learns ? blocks : sampling::wanted(blocks, like_this);
   grid.stride = wanted < blocks ? (blocks + wanted - 1) / wanted : 1;
   grid.checks_blocks = grid.traced && grid.stride == 1 && blocks < uint64_t{1} << 31;
-  grid.has_host_literal = arguments && have_literal({arguments, count});
   if (grid.checks_blocks) shadow::begin_phase(blocks);
   choose_stacks(grid.kernel);
   constants::prepare();

@@ -140,11 +140,6 @@ bool Monitor::observe_global(const Request& request, CountTable::Entry& entry, C
 
   const GlobalChecker::Place place = global_checker.check_place(request);
   if (!place.goes_on) return false;
-  if (place.literals) [[unlikely]] {
-    const uint32_t others = request.lanes & ~place.literals;
-    counter.count_global(request.of(place.literals), counts);
-    return !others || observe_global(request.of(others), entry, counts);
-  }
   if (request.kind == Access::load && request.size == sizeof(void*) &&
       virtual_objects::any.load(std::memory_order_relaxed)) [[unlikely]] {
     for (const int lane : lanes_of(request.lanes)) {
