@@ -88,7 +88,7 @@ def compile_all(exercise, variants, folder, backend="simulator"):
         source.write_text(
             "\n".join(build(exercise, [v for v in variants if v.compiles], folder)) + "\n", encoding="utf-8"
         )
-        options = ("-g1", "-fno-var-tracking") if backend == "simulator" else ()  # for no debugger
+        options = ("-g1", "-fno-var-tracking", "--many-constants") if backend == "simulator" else ()  # for no debugger
         errors = checking.compile_check(source, None, str(program), backend, options)
         if errors is None:
             return program

@@ -507,7 +507,8 @@ __device__ float first_of(const float* values) { return values[0]; }
 
 template <class T>
 __global__ void reverse_dynamic(T* values, int n) {
-  extern __shared__ T s[];
+  extern __shared__ __align__(16) unsigned char bytes[];
+  T* const s = reinterpret_cast<T*>(bytes);
   s[threadIdx.x] = values[threadIdx.x];
   __syncthreads();
   values[threadIdx.x] = s[n - 1 - threadIdx.x];

@@ -274,6 +274,8 @@ class Driver {
     std::vector<Diagnostic> found = check_execution_spaces(
         dump, result.names, origins, include_.string(), options_.relaxed_constexpr);
     append(found, check_shared_memory(assembly, dump, result.names, origins));
+    if (!options_.many_constants)
+      append(found, check_constant_memory(assembly, result.names, origins));
     int status = 0;
     for (const Diagnostic& diagnostic : found) {
       std::cerr << diagnostic.text() << '\n';

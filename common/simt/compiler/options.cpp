@@ -199,6 +199,8 @@ class Parser {
   bool own(const std::string& argument) {
     if (argument == "--fast") {
       options_.fast = true;
+    } else if (argument == "--many-constants") {
+      options_.many_constants = true;
     } else if (argument == "--print-rewritten") {
       options_.print_rewritten = true;
     } else if (argument == "-c") {
@@ -468,6 +470,7 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
   -lib               put the objects into a library (default a.a)
   -dlink             write an empty object (default a_dlink.o): there is no device code to link
   --fast             no counting and no checking: kernels run at the speed of plain code
+  --many-constants   __constant__ variables may take more than 64 KiB, as where one file holds many programs
   -x cu|c++|c|none   the language of the files that follow, whatever their names
   -I -D -U -isystem -include -std -g -O -W -f -m -l -L -Wl, -pthread
                      as for g++ (without --fast, the optimisation is -O1 whatever -O says)

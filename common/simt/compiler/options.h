@@ -28,6 +28,7 @@ struct Options {
   bool version = false;
   bool relaxed_constexpr = false;  ///< --expt-relaxed-constexpr
   bool relocatable = false;        ///< -rdc=true, -dc
+  bool many_constants = false;     ///< --many-constants
   std::string compiler;            ///< -ccbin; empty: the default
 
   std::vector<std::string> common;        ///< For the preprocessor and the compiler.

@@ -47,28 +47,11 @@ std::map<std::string_view, std::size_t> thread_local_sizes(std::string_view asse
   return sizes;
 }
 
-// All __constant__ variables together take more than there is.
-void check_constant_memory(std::string_view assembly, const Names& names, Origins& origins,
-                           std::vector<Diagnostic>& found) {
-  std::size_t sum = 0;
-  for_each_variable(assembly, "simt_constant", "simt_constant",
-                    [&](std::string_view, std::size_t bytes) { sum += bytes; });
-  if (sum <= kMostConstantBytes || names.constant_places.empty()) return;
-  const KernelPlace& last = names.constant_places.back();
-  found.push_back({last.file, last.line,
-                   "with '" + last.name + "' the __constant__ variables take " +
-                       std::to_string(sum) + " bytes, and a GPU has " +
-                       std::to_string(kMostConstantBytes) +
-                       ": let kernels read large tables from memory of cudaMalloc()",
-                   origins.column_of_preprocessed(last.file, last.line, last.column), false});
-}
-
 }  // namespace
 
 std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const TreeDump& dump,
                                             const Names& names, Origins& origins) {
   std::vector<Diagnostic> found;
-  check_constant_memory(assembly, names, origins, found);
   const auto sizes = thread_local_sizes(assembly);
   std::size_t sum = 0;
   for (const auto& [symbol, bytes] : sizes) sum += bytes;
@@ -107,6 +90,20 @@ std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const Tre
     }
   }
   return found;
+}
+
+std::vector<Diagnostic> check_constant_memory(std::string_view assembly, const Names& names,
+                                              Origins& origins) {
+  std::size_t sum = 0;
+  for_each_variable(assembly, "simt_constant", "simt_constant",
+                    [&](std::string_view, std::size_t bytes) { sum += bytes; });
+  if (sum <= kMostConstantBytes || names.constant_places.empty()) return {};
+  const KernelPlace& last = names.constant_places.back();
+  return {{last.file, last.line,
+           "with '" + last.name + "' the __constant__ variables take " + std::to_string(sum) +
+               " bytes, and a GPU has " + std::to_string(kMostConstantBytes) +
+               ": let kernels read large tables from memory of cudaMalloc()",
+           origins.column_of_preprocessed(last.file, last.line, last.column), false}};
 }
 
 }  // namespace simtcc

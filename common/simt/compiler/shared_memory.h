@@ -11,10 +11,13 @@
 
 namespace simtcc {
 
-/// The kernels whose static shared memory, that of the functions they call included, is more than nvcc lets a block have; and __constant__ variables that take
-/// more than a GPU has.
+/// The kernels whose static shared memory, that of the functions they call included, is more than nvcc lets a block have.
 /// \param assembly what g++ made of them: shared variables are thread-local there, with their sizes
 std::vector<Diagnostic> check_shared_memory(std::string_view assembly, const TreeDump& dump,
                                             const Names& names, Origins& origins);
+
+/// The last of the __constant__ variables, if all together take more than a GPU has.
+std::vector<Diagnostic> check_constant_memory(std::string_view assembly, const Names& names,
+                                              Origins& origins);
 
 }  // namespace simtcc
