@@ -43,16 +43,18 @@ __global__ void inside_as_ever(int* out, int n) {
   }
 }
 // Every second block does something, and in some lanes part on their way to nothing.
-__global__ void some(int* out, unsigned n) {
+__global__ void some(int* out, int n) {
   if ((blockIdx.x & 1) == 0) return;
   if (threadIdx.x == 3) return;
-  if (blockIdx.x + threadIdx.x < n) return;
+  const int i = blockIdx.x + threadIdx.x;
+  if (i < n) return;
   out[threadIdx.x] = 1;
 }
-__global__ void some_as_ever(int* out, unsigned n) {
+__global__ void some_as_ever(int* out, int n) {
   if ((same(blockIdx.x) & 1) == 0) return;
   if (threadIdx.x == 3) return;
-  if (blockIdx.x + threadIdx.x < n) return;
+  const int i = blockIdx.x + threadIdx.x;
+  if (i < n) return;
   out[threadIdx.x] = 1;
 }
 
