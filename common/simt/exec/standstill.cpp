@@ -24,7 +24,7 @@ namespace standstill {
 namespace {
 
 constexpr int kSignal = SIGURG;  // ignored by whoever does not ask for it, and by debuggers
-constexpr unsigned kSamples = 2000, kFewSamples = 50;
+constexpr unsigned kSamples = 2000, kFewSamples = 50, kFewest = 10;
 constexpr uint64_t kApart =
     100'000;  // nanoseconds of the thread's time from one sample to the next
 
@@ -118,6 +118,15 @@ uint64_t first_place(const Thread& thread) {
   return found;
 }
 
+// So many known samples in a row are proof. Where many threads share few CPUs each runs seldom, and all of them have to agree.
+unsigned samples_wanted() {
+  const auto running = std::count_if(threads().begin(), threads().end(),
+                                     [](const Thread* thread) { return thread->worker; });
+  const unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
+  const auto share = static_cast<unsigned>(running) / cpus;
+  return std::max(kFewest, kSamples / std::max(1u, share));
+}
+
 void interrupt() {
   const std::lock_guard lock(mutex);
   for (const Thread* thread : threads()) {
@@ -159,16 +168,19 @@ Seen look() {
   action.sa_sigaction = &on_sample;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigaction(kSignal, &action, nullptr);
-  for (int i = 0; i < 200; ++i) {
+  // Beside many threads a moment's sleep is a long one.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
+  for (int i = 0; i < 200 && std::chrono::steady_clock::now() < end; ++i) {
     interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const std::lock_guard lock(mutex);
+  const unsigned wanted = samples_wanted();
   Seen seen;
   bool any = false, all = true, all_lately = true;
   for (const Thread* thread : threads()) {
     if (!thread->worker) continue;
-    all &= thread->same >= kSamples;
+    all &= thread->same >= wanted;
     all_lately &= thread->same >= kFewSamples;
     seen.alone = std::max(seen.alone, seconds(thread->alone));
     any = true;
@@ -190,8 +202,9 @@ std::string place() {
 void end_blocks(double alone) {
   {
     const std::lock_guard lock(mutex);
+    const unsigned wanted = samples_wanted();
     for (Thread* thread : threads()) {
-      if (!thread->worker || (thread->same < kSamples && seconds(thread->alone) < alone)) continue;
+      if (!thread->worker || (thread->same < wanted && seconds(thread->alone) < alone)) continue;
       thread->worker->standstill_pc_ = first_place(*thread);
       thread->is_to_end = true;
     }

@@ -1,5 +1,6 @@
 #include "launch/life_sign.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -108,7 +109,8 @@ void watch() {
         told = false;
         continue;
       }
-      waited = (time - since) / static_cast<double>(running().launch.workers);
+      const uint64_t cpus = std::max(1u, std::thread::hardware_concurrency());
+      waited = (time - since) / static_cast<double>(std::min(running().launch.workers, cpus));
       times = static_cast<double>(running().launch.times);
     }
     if (waited <= kLook) continue;

@@ -68,7 +68,7 @@ void Pool::run(Grid& grid) {
 // The helpers from `first` to `last` run blocks.
 void Pool::call(size_t first, size_t last) {
   if (first > last) return;
-  while (workers_.size() <= last) add_worker();
+  add_workers(last + 1);
   {
     const std::lock_guard lock(mutex_);
     working_ += last - first + 1;
@@ -100,34 +100,42 @@ Worker& Pool::caller_worker() {
   return *callers_.back().second;
 }
 
-void Pool::add_worker() {
-  const size_t index = workers_.size();
-  workers_.emplace_back();
+// All at once: beside workers that spin, each takes its time to begin.
+void Pool::add_workers(size_t count) {
   std::unique_lock lock(mutex_);
-  called_.resize(index + 1);
-  std::thread([this, index] {
-    auto worker = std::make_unique<Worker>();
-    Worker& mine = *worker;
+  const size_t first = workers_.size();
+  if (first >= count) return;
+  workers_.resize(count);
+  called_.resize(count);
+  for (size_t i = first; i < count; ++i) std::thread([this, i] { work(i); }).detach();
+  done_.wait(lock, [&] {
+    return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(first), workers_.end(),
+                       [](const auto& worker) { return worker != nullptr; });
+  });
+}
+
+// What its thread does for ever.
+void Pool::work(size_t index) {
+  auto worker = std::make_unique<Worker>();
+  Worker& mine = *worker;
+  {
+    const std::lock_guard started(mutex_);
+    workers_[index] = std::move(worker);
+  }
+  done_.notify_all();
+  for (;;) {
     {
-      const std::lock_guard started(mutex_);
-      workers_[index] = std::move(worker);
+      std::unique_lock waiting(mutex_);
+      wake_.wait(waiting, [&] { return called_[index]; });
+      called_[index] = false;
+    }
+    take_blocks(mine);
+    {
+      const std::lock_guard finished(mutex_);
+      --working_;
     }
     done_.notify_all();
-    for (;;) {
-      {
-        std::unique_lock waiting(mutex_);
-        wake_.wait(waiting, [&] { return called_[index]; });
-        called_[index] = false;
-      }
-      take_blocks(mine);
-      {
-        const std::lock_guard finished(mutex_);
-        --working_;
-      }
-      done_.notify_all();
-    }
-  }).detach();
-  done_.wait(lock, [&] { return workers_[index] != nullptr; });
+  }
 }
 
 void Pool::take_blocks(Worker& worker) {

@@ -44,7 +44,8 @@ class Pool {
   // A worker belongs to its OS thread, whose shared memory it uses.
   Worker& caller_worker();
 
-  void add_worker();
+  void add_workers(size_t count);
+  void work(size_t index);
   void call(size_t first, size_t last);
 
   void take_blocks(Worker& worker);
