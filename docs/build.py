@@ -9,6 +9,7 @@ the virtual environment (docs/requirements.txt), builds the simulator and calls 
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
 import importlib.util
 import os
@@ -167,6 +168,7 @@ def build(options) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
+    gc.set_threshold(200_000, 20, 20)  # the doctrees are large, and little of them is garbage: a tenth of the time
     started = time.monotonic()
     try:
         build(options)

@@ -154,11 +154,13 @@ def variants_beside(name: str, simulated: Results, counted: Counted | None, meas
     measured rate; empty where the hardware's counts are not recorded, or not launch by launch, and where the simulator
     counts the same for all variants."""
     rows = [row for row in simulated.of(name) if row.get("variant")]
-    lines = [line for line in counted.compare(simulated) if line.kernel == name] if counted else []
+    if len(rows) < 2 or not counted:
+        return ""
+    lines = [line for line in counted.compare(simulated) if line.kernel == name]
     waves, requests = (
         [line for line in lines if line.count == f"shared_load_{what}"] for what in ("wavefronts", "requests")
     )
-    if len(rows) < 2 or not len(waves) == len(requests) == len(rows):
+    if not len(waves) == len(requests) == len(rows):
         return ""
     rates = {
         row.get("variant"): rate(row["rate"], row.get("rate_unit", ""))

@@ -90,10 +90,13 @@ def _matching(masked: str, start: int, opening: str, closing: str) -> int:
     return -1
 
 
+@functools.lru_cache(maxsize=4096)  # the rungs of a page name the same functions over and over
 def find_function(text: str, name: str, masked: str | None = None) -> Function | None:
     """The definition of the function `name`, wherever it stands; a declaration is none."""
     masked = masked if masked is not None else mask(text)
     plain = _without_directives(masked)
+    if name not in plain:
+        return None
     for found in re.finditer(rf"\b{re.escape(name)}\b(?:\s*<[^;{{}}()]*>)?\s*\(", plain):
         close = _matching(plain, found.end() - 1, "(", ")")
         if close < 0:

@@ -67,6 +67,12 @@ def _run(program: str, build: str, _changed: int, _bytes: int) -> dict:
 
 
 def digest_of(program: Path) -> str:
+    status = program.stat()
+    return _digest(program, status.st_mtime_ns, status.st_size)
+
+
+@functools.cache  # a page asks for the same large program several times
+def _digest(program: Path, _changed: int, _bytes: int) -> str:
     return hashlib.sha256(program.read_bytes()).hexdigest()
 
 

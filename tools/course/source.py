@@ -241,7 +241,8 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
     for number in range(first, len(lines) + 1):
         line = lines[number - 1].rstrip()
         text = "" if number in inside else line  # what may be prose
-        hide = re.fullmatch(r"// \[hide\]\s*(.*)", text)
+        comment = text.startswith("//")
+        hide = comment and re.fullmatch(r"// \[hide\]\s*(.*)", text)
         if hide:
             blocks.flush()
             if blocks.fold:
@@ -257,6 +258,8 @@ def parse_blocks(path: Path | str, lines: list[str], first: int, contracts: list
             blocks.fold = None
         elif number in omitted:
             blocks.flush()
+        elif not comment:
+            blocks.add_code(number, line)
         elif placed := re.fullmatch(r"// \[rung (\w+)\]", text):
             blocks.flush()
             blocks.target.append(RungHere(placed.group(1)))
