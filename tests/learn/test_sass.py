@@ -9,10 +9,10 @@ import unittest
 import fake
 
 from learn import ui
-from learn.explain import problems, trace
+from learn.explain import page, problems, sarif, trace
 from learn.explain import report as explained
 from learn.machine import Machine
-from sass import code, disassembly, flow, kinds, lines, occupancy, report, tools
+from sass import code, disassembly, execution, flow, kinds, lines, occupancy, report, tools
 
 MACHINE = Machine()
 HERE = bool(MACHINE.nvcc() and tools.find(MACHINE, "nvdisasm"))
@@ -393,11 +393,26 @@ class Lines(unittest.TestCase):
         launch["lines"] = [{"file": "/k.cu", "line": 3, "counts": {"global_load_requests": 8}, "examples": [example]}]
         recorded = {"launches": [launch]}
         compiled = code.compiled(self.SASS, Report.PTXAS, "/k.cu")
-        with_code = explained.render(recorded, ui.Palette(False), compiled=compiled)
-        self.assertIn(
-            "What nvcc makes of it (./learn sass shows the machine code):\n    /k.cu:3  global loads", with_code
-        )
-        self.assertNotIn("What nvcc makes", explained.render(recorded, ui.Palette(False)))
+        without = explained.render(recorded, ui.Palette(False))
+        self.assertNotIn("What nvcc makes", without + page.render(recorded, "k") + sarif.render(recorded))
+        heading, told = "What nvcc makes of it (./learn sass shows the machine code):\n    ", "/k.cu:3  global loads"
+        self.assertIn(heading + told, explained.render(recorded, ui.Palette(False), compiled=compiled))
+        self.assertIn("</code></a> global loads of 32 bits above", page.render(recorded, "k", compiled=compiled))
+        self.assertIn('"ruleId": "compiled"', sarif.render(recorded, compiled=compiled))
+        # Why there are no counts of it.
+        launch["not_carried_out"] = "HADD2"
+        why = "The counts of its machine code are not known: the simulator does not carry out HADD2."
+        self.assertIn(heading + why, explained.render(recorded, ui.Palette(False), compiled=compiled))
+        self.assertIn(why, page.render(recorded, "k", compiled=compiled))
+
+    def test_what_was_not_carried_out_is_noted_at_its_launch(self):
+        launches = [{"index": index, "grid": [1, 1, 1], "traced_blocks": 1} for index in range(2)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "counts")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write("1 not: HADD2\n")
+            self.assertTrue(execution.add_to({"launches": launches}, [], file))
+        self.assertEqual([launch.get("not_carried_out") for launch in launches], [None, "HADD2"])
 
 
 class Command(fake.Checkout):

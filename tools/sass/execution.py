@@ -55,8 +55,8 @@ def read(path):
 
 def add_to(recorded, compiled, path):
     """Notes at each launch of a trace, as `compiled`, what its machine code has counted: `counts`, and `lines` as the trace has
-    them. Returns whether there is any."""
-    counted, _ = read(path)
+    them; as `not_carried_out` why it has not. Returns whether there is any."""
+    counted, failed = read(path)
     known = {launch["index"]: launch for launch in recorded["launches"]}
     for index, (number, found) in counted.items():
         launch = known.get(index)
@@ -67,7 +67,10 @@ def add_to(recorded, compiled, path):
             for (file, line), counts in sorted(by_line(compiled[number], found).items())
         ]
         launch["compiled"] = {"counts": _sum(found.values()), "lines": lines}
-    return bool(counted)
+    for index, why in failed.items():
+        if index in known:
+            known[index]["not_carried_out"] = why
+    return bool(counted or failed)
 
 
 def by_line(compiled, counts):

@@ -27,6 +27,16 @@ def files(compiled):
     return {os.path.realpath(file) for file in {file for one in compiled.instructions for file, _ in one.places}}
 
 
+def what_nvcc_makes(kernel):
+    """([(file, line, sentence)], a sentence on why no counts of the machine code stand there or "") of a simulated kernel; neither
+    where its machine code is not known."""
+    rows = differences(kernel, kernel.compiled)
+    if not kernel.compiled or kernel.as_compiled is not None or not kernel.not_carried_out:
+        return rows, ""
+    what = ", ".join(kernel.not_carried_out)
+    return rows, f"The counts of its machine code are not known: the simulator does not carry out {what}."
+
+
 def differences(kernel, compiled):
     """[(file, line, sentence)] for the lines of a simulated kernel whose accesses nvcc has changed: with the counts of both where
     the simulator has carried the machine code out, else what the widths of its instructions tell.

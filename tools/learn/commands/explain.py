@@ -91,8 +91,7 @@ def once(arguments, subject, machine):
     if arguments.blocks:
         env["SIMT_BLOCKS"] = sample_size(arguments.blocks)
     only_json = arguments.json == STDOUT
-    is_told = not only_json or arguments.html or arguments.sarif
-    compiled, is_known = machine_code(machine, main_source) if is_told else ((), False)
+    compiled, is_known = machine_code(machine, main_source)
     executed = ""
     if is_known:
         executed = os.path.join(output_folder(main_source), "compiled.txt")

@@ -157,6 +157,7 @@ class _Page:
             found = problems.of_kernel(kernel)
             self._hottest(kernel, rows)
             self._advice(kernel, found, rows)
+            self._machine_code(kernel, rows)
             self._source(kernel, totals, rows, found)
         self.add("</section>")
 
@@ -188,6 +189,24 @@ class _Page:
             links = ", ".join(self._link(rows, file, number) for file, number in problem.lines)
             self.add(f"<li>{links} {html.escape(problem.sentence)}</li>")
         self.add("</ol>")
+
+    def _machine_code(self, kernel, rows):
+        if not kernel.compiled:
+            return
+        from sass import lines
+
+        changed, unknown = lines.what_nvcc_makes(kernel)
+        if changed or unknown:
+            self.add("<h3>What nvcc makes of it</h3>")
+        if unknown:
+            self.add(f"<p>{html.escape(unknown)}</p>")
+        if changed:
+            self.add("<ul>")
+            for file, number, sentence in changed:
+                known = (file, number) in rows
+                where = self._link(rows, file, number) if known else f"<code>{plain(paths.shown(file))}:{number}</code>"
+                self.add(f"<li>{where} {html.escape(sentence)}</li>")
+            self.add("</ul>")
 
     def _source(self, kernel, totals, rows, found):
         columns = [column for column in report.COLUMNS if column.used(totals)]

@@ -311,10 +311,12 @@ class Renderer:
             return
         from sass import lines
 
-        rows = lines.differences(kernel, kernel.compiled)
-        if rows:
+        rows, unknown = lines.what_nvcc_makes(kernel)
+        if rows or unknown:
             self.line()
             self.line("  What nvcc makes of it (./learn sass shows the machine code):")
+            if unknown:
+                self.line("    " + (ui.wrap(unknown, 4, self.width - 4) if self.width else unknown))
             for file, number, text in rows:
                 place = f"{paths.shown(file)}:{number}"
                 text = f"{place}  {text}"

@@ -64,6 +64,11 @@ def render(recorded, launch=None, compiled=()):
             for file, line in problem.lines:
                 description = f"The memory system is asked for more than the bytes need ({topic})."
                 add(rule, description, "note", problem.sentence, file, line)
+        if kernel.compiled:
+            from sass import lines
+
+            for file, line, sentence in lines.what_nvcc_makes(kernel)[0]:
+                add("compiled", "nvcc makes other accesses than the source has.", "note", sentence, file, line)
     driver = {"name": "Warp by Warp simulator", "rules": rules}
     run = {
         "tool": {"driver": driver},

@@ -209,6 +209,7 @@ class Kernel:
         self.polls = {}  # (file, line) -> loads of what the one before has loaded, to wait for a change
         self.twins = []  # kernels that are told with this one: see told_once()
         self.as_compiled = {}  # as `lines`, of the machine code; None where it is not known of all launches
+        self.not_carried_out = {}  # why the machine code of a launch was not: a set that keeps its order
         self.compiled = []  # [sass.code.Compiled], its instantiations as nvcc makes them; none where nvcc is not here
 
     def add(self, launch):
@@ -216,6 +217,8 @@ class Kernel:
         add(self.counts, launch.get("counts", {}))
         if launch.get("compiled") is None and launch.get("traced_blocks") != 0:
             self.as_compiled = None
+        if launch.get("not_carried_out"):
+            self.not_carried_out[launch["not_carried_out"]] = True
         if self.as_compiled is not None:
             for row in launch.get("compiled", {}).get("lines", []):
                 add(self.as_compiled.setdefault(row["file"], {}).setdefault(row["line"], {}), row["counts"])
