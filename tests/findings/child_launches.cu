@@ -46,6 +46,18 @@ void child_too_large(bool fixed) {
   cudaDeviceSynchronize();
 }
 
+__global__ void launches_itself(int* count, int levels) {
+  if (threadIdx.x == 0) atomicAdd(count, 1);
+  if (levels > 0 && threadIdx.x == 0)
+    launches_itself<<<1, 32>>>(count, levels - 1);  // fault: child_too_deep
+}
+
+void child_too_deep(bool fixed) {
+  const OnDevice<int> count(1, 0);
+  launches_itself<<<1, 32>>>(count.data(), fixed ? 24 : 25);
+  cudaDeviceSynchronize();
+}
+
 void child_past_end(bool fixed) {
   const OnDevice<int> data(kN), addend(1, 1);
   launches<<<1, 32>>>(data.data(), addend.data(), kN, fixed ? kN : kN + 1);
@@ -58,5 +70,6 @@ const std::vector<Planted> kChildLaunches = {
     {"child_gets_local", "trap", child_gets_local, false},
     {"child_gets_shared", "trap", child_gets_shared, false},
     {"child_too_large", "api-error", child_too_large, false},
+    {"child_too_deep", "api-error", child_too_deep, false},
     {"child_past_end", "out-of-bounds", child_past_end, false},
 };

@@ -206,6 +206,9 @@ int run(std::string_view how) {
     keep_busy<<<0x7fffffff, 64>>>(allocate());
   } else if (how == "aborts") {
     std::abort();
+  } else if (how == "takes_launch_and_aborts") {
+    fail_to_launch();
+    if (cudaGetLastError() != cudaSuccess) std::abort();
   } else if (how == "takes_launch_and_fails") {
     fail_to_launch();
     return cudaGetLastError() == cudaSuccess ? 0 : 3;

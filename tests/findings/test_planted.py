@@ -23,7 +23,15 @@ WARNINGS = {
     "division-by-zero",
 }  # with SIMT_LEAKS a leak is an error
 # What nobody looks at fails the run, and what would end the program.
-LAUNCHES = {"too_many_threads", "no_blocks", "too_much_shared", "freed_by_free", "freed_by_delete", "child_too_large"}
+LAUNCHES = {
+    "too_many_threads",
+    "no_blocks",
+    "too_much_shared",
+    "freed_by_free",
+    "freed_by_delete",
+    "child_too_large",
+    "child_too_deep",
+}
 # A warning, of a kind that may be an error.
 MILD = {
     "mapped_read_early",

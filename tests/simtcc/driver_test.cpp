@@ -191,6 +191,30 @@ TEST_F(DriverTest, NvmlKnowsTheDeviceAndMeasuresNothing) {
   EXPECT_EQ(outcome.status, 0);
 }
 
+// Each thread launches 32 more: nothing but the device's limit of levels ends that, long after everyone has gone home.
+TEST_F(DriverTest, KernelsThatLaunchWithoutEndAreToldSoon) {
+  write("a.cu",
+        "__global__ void again(int* count) {\n"
+        "  atomicAdd(count, 1);\n"
+        "  again<<<1, 32>>>(count);\n"
+        "}\n"
+        "int main() {\n"
+        "  int* count;\n"
+        "  cudaMalloc(&count, 4);\n"
+        "  cudaMemset(count, 0, 4);\n"
+        "  again<<<1, 32>>>(count);\n"
+        "  return cudaDeviceSynchronize() != cudaErrorLaunchTimeout;\n"
+        "}\n");
+  expect_silent("-rdc=true a.cu -o a");
+  const Outcome outcome = shell("./a");
+  EXPECT_EQ(outcome.status, 86);
+  EXPECT_NE(outcome.output.find("simt: kernels launch kernels: after 2 s "), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("24 deep at a.cu:3. Usual cause: all threads launch"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(DriverTest, SeparateCompilationInTheStepsOfNvcc) {
   write("device.cu",
         "__device__ int scale = 3;\n"

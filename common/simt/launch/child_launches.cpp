@@ -3,6 +3,8 @@
 #include <simt/runtime.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -32,6 +34,7 @@ struct ChildLaunch {
   uint64_t block = 0;
   unsigned thread = 0;
   bool is_tail = false;
+  unsigned depth = 0;
   cudaStream_t stream = nullptr;  // of the grid
   void (*run)(void* closure, cudaStream_t stream) = nullptr;
   std::unique_ptr<Line[]> closure;
@@ -46,12 +49,51 @@ struct ChildLaunch {
 struct Asked {
   std::mutex mutex;
   std::vector<ChildLaunch> launches;  // by the grid that runs
+  unsigned depth = 0;                 // of that grid: launches by kernels that led to it
 };
 Asked& asked() { return lasting<Asked>(); }
 
 // What is to be done, the next at the end.
 thread_local std::vector<ChildLaunch> pending;
 thread_local bool is_running = false;
+thread_local unsigned depth = 0;  // of what this thread launches
+constexpr unsigned kDeepest = 24;
+
+// The launches that one of the host's has led to.
+struct Tree {
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kTell{2}, kGiveUp{9};
+  static constexpr uint64_t kMany = 100;
+  Clock::time_point begun = Clock::now();
+  uint64_t launches = 0;
+  bool told = false;
+  uint64_t too_deep = 0;  // where a launch was too deep
+
+  // Says so once where it takes long.
+  void tell(const std::string& kernel) {
+    ++launches;
+    if (told || launches < kMany || Clock::now() - begun < kTell) return;
+    told = true;
+    std::fprintf(stderr,
+                 "simt: kernels launch kernels: after %d s %llu have run, the last %s, %u deep\n",
+                 static_cast<int>(kTell.count()), static_cast<unsigned long long>(launches),
+                 kernel.c_str(), depth);
+  }
+  // Each level has more launches than the last, and only the device's limit ends that.
+  bool is_endless() const { return too_deep && Clock::now() - begun > kGiveUp; }
+};
+
+void tell_endless(const Tree& tree) {
+  const symbols::Location& at = symbols::locate(tree.too_deep);
+  Finding f = device::finding_at(at, "hang");
+  f.message = "kernels launch kernels without end: " + std::to_string(tree.launches) +
+              " of them in " + std::to_string(Tree::kGiveUp.count()) + " s, " +
+              std::to_string(kDeepest) + " deep at " + at.text() +
+              ". Usual cause: all threads launch, where one of the block or of the grid should, "
+              "and nothing ends the recursion.";
+  device::report(std::move(f));
+  device::set_sticky_error(cudaErrorLaunchTimeout);
+}
 
 // Once for each place.
 struct Told {
@@ -107,17 +149,28 @@ void take(cudaStream_t stream) {
 void run() {
   if (is_running) return;
   is_running = true;
+  Tree tree;
   while (!pending.empty()) {
     ChildLaunch launch = std::move(pending.back());
     pending.pop_back();
     if (device::sticky_error()) continue;
     if (launch.error) {
       if (!launch.asked) tell(launch);
+      if (launch.error == cudaErrorLaunchMaxDepthExceeded) tree.too_deep = launch.pc;
+      if (tree.is_endless()) tell_endless(tree);
       continue;
     }
+    depth = launch.depth;
+    tree.tell(launch.kernel);
     launch.run(launch.closure.get(), launch.stream);
   }
+  depth = 0;
   is_running = false;
+}
+
+void begin_grid() {
+  const std::lock_guard lock(asked().mutex);
+  asked().depth = depth;
 }
 
 bool in_kernel() { return running != nullptr; }
@@ -168,14 +221,21 @@ bool detail::launch_child(const char* kernel_text, const Config& config,
   Config checked = config;
   if (launch.is_tail || config.stream == cudaStreamFireAndForget) checked.stream = nullptr;
   launch.error = engine::check_configuration(checked, launch.why);
-  if (launch.error) {
-    launch.kernel = kernel_text;
-  } else {
+  launch.kernel = kernel_text;
+  const std::lock_guard lock(asked().mutex);
+  // A tail launch takes the place of the grid that asks for it.
+  launch.depth = asked().depth + (launch.is_tail ? 0 : 1);
+  if (!launch.error && launch.depth > engine::child_launches::kDeepest) {
+    launch.error = cudaErrorLaunchMaxDepthExceeded;
+    launch.why = "kernels launch kernels no deeper than " +
+                 std::to_string(engine::child_launches::kDeepest) +
+                 " levels, and nothing ends these before";
+  }
+  if (!launch.error) {
     launch.run = run;
     launch.closure = std::make_unique<engine::child_launches::Line[]>((size + 63) / 64);
     std::memcpy(launch.closure.get(), closure, size);
   }
-  const std::lock_guard lock(asked().mutex);
   asked().launches.push_back(std::move(launch));
   return true;
 }

@@ -6,6 +6,8 @@
 
 namespace simt::engine::child_launches {
 
+// A grid begins, launched by the thread that calls.
+void begin_grid();
 // A grid has ended: what it has launched is next, for the thread that calls.
 void take(cudaStream_t stream);
 // Runs what this thread has taken, and what that launches in turn. Within a launch by a kernel it does nothing.

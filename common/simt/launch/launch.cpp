@@ -143,6 +143,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   managed_results::before_launch();
   host_texts::note_arguments({arguments, arguments ? count : 0});
   Patience::begin_launch();
+  child_launches::begin_grid();
   std::optional<GridBarrier> barrier;
   if (config.cooperative)
     grid.barrier = &barrier.emplace(blocks, grid.checks_blocks, settings::threads() == 1);

@@ -80,7 +80,8 @@ void tell_pace(Running& now) {
   now.pace_told = true;
   const double whole = elapsed * all / ended;
   if (whole < kLong) return;
-  const bool offers = now.launch.traced && !settings::has_blocks();
+  constexpr double kSample = 100;
+  const bool offers = now.launch.traced && !settings::has_blocks() && all >= 2 * kSample;
   std::fprintf(
       stderr,
       "simt: after %.0f s %.2g %% of the %.0f blocks of %s have run; all will take about "

@@ -59,6 +59,12 @@ const pid_t process = getpid();
 // Has something been found that the process must not leave without? A child of fork() has its parent's findings.
 bool has_news() { return getpid() == process && pending_errors() != 0; }
 
+// A call that failed may be why the program ends like this.
+void take_what_may_be_why(int status) {
+  if (getpid() != process || has_news()) return;
+  for (Finding& finding : take_api_errors(status)) report(std::move(finding));
+}
+
 void at_exit(int status, void*) {
   if (tell_all(status)) leave(kFindingsExitCode);
 }
@@ -68,6 +74,7 @@ void at_quick_exit() {
 // abort(), an assertion of the host's, an exception that nobody caught: the signal stays what the process dies of.
 void at_abort(int signal_number) {
   signal(signal_number, SIG_DFL);
+  take_what_may_be_why(128 + signal_number);
   if (has_news()) tell_all(128 + signal_number);
   raise(signal_number);
 }
@@ -97,9 +104,7 @@ void at_own_signal(int signal_number, siginfo_t* info, void*) {
 
 void end_after_crash() {
   if (getpid() != process) return;
-  if (!has_news()) {  // a call that failed may be why
-    for (Finding& finding : take_api_errors(128)) report(std::move(finding));
-  }
+  take_what_may_be_why(128);
   if (!has_news()) return;
   std::fprintf(stderr, "simt: the host has crashed, after what was found before\n");
   tell_all(128);
