@@ -3,6 +3,7 @@
     python3 tests/toolkits.py                            13.0 and the newest, from PyPI
     python3 tests/toolkits.py 13.2 newest                releases of CUDA 13, from PyPI: each brings about 300 MB
     python3 tests/toolkits.py /usr/local/cuda-12.4       one that is installed: nvcc is on PyPI from CUDA 13 on
+    python3 tests/toolkits.py /usr                       Debian's own: 12.4 in Debian 13 (nvidia-cuda-toolkit, non-free)
     python3 tests/toolkits.py 13.0 --host clang++-16     with another compiler for the host, too
 
 It is no test of `./learn test`, because of its downloads and of its time: some ten minutes for each on two cores. What it
@@ -23,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from learn import paths  # noqa: E402
 from learn.exercises import checking  # noqa: E402
-from learn.machine import Machine, first_version  # noqa: E402
+from learn.machine import Machine, first_version, version_tuple  # noqa: E402
 
 FOLDER = pathlib.Path(paths.BUILD) / "toolkits"
 # nvcc takes its parts from beside it, so they are of one release.
@@ -36,6 +37,7 @@ PACKAGES = (
     "nvidia-cublas",
 )
 RELEASED_TOGETHER = PACKAGES[:4]  # and the others have numbers of their own
+OLDEST_ON_PYPI = (13,)
 ARCHITECTURE = "90a"
 FEWEST_EXERCISES = 30
 
@@ -64,6 +66,8 @@ def run(command, log, **options):
 
 def bring(release, log):
     """The folder of a toolkit from PyPI: `13.2`, or `newest`."""
+    if release != "newest" and version_tuple(release) < OLDEST_ON_PYPI:
+        raise Failed("PyPI has nvcc from CUDA 13.0 on: name the folder of one that is installed, as /usr")
     folder = FOLDER / f"cuda-{release}"
     if not (folder / "nvidia").is_dir():
         wanted = "" if release == "newest" else f"=={release}.*"
@@ -81,7 +85,7 @@ def bring(release, log):
         run([*command, "--target", folder, *packages], log)
     found = sorted(folder.glob("nvidia/*/bin/nvcc"))
     if not found:
-        raise Failed(f"there is no nvcc in {folder}: PyPI has it from CUDA 13.0 on")
+        raise Failed(f"there is no nvcc in {folder}")
     return found[0].parent.parent
 
 

@@ -66,7 +66,7 @@ class Program:
             command = [*FIXED_ADDRESSES, program, *words]
             done = subprocess.run(command, capture_output=True, check=False, env=environment, timeout=900, cwd=folder)
             # A launch says that it is still at work when a machine is slow enough.
-            errors = re.sub(rb"^simt: still at .*\n", b"", done.stderr, flags=re.MULTILINE)
+            errors = re.sub(rb"^simt: (?:still at|after \d+ s) .*\n", b"", done.stderr, flags=re.MULTILINE)
             output = re.sub(rb"\(\d+ ms total\)|, \d+\.\d+ s$", b"", done.stdout, flags=re.MULTILINE)
             parts = {"exit": b"%d\n" % done.returncode, "stdout": output, "stderr": errors}
             if trace.exists():

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -43,6 +44,23 @@ rows='{"rung": "one", "size": {"n": '${size%%,*}'}, "status": "'${FAKE_STATUS:-P
 [ -z "$json" ] || echo '{"commit": "'$WARP_COMMIT'", "device": "H200", "limits": {}, "rows": ['$rows']}' >"$json"
 echo "01_first_steps on NVIDIA H200, n = 1000, seed 1"
 exit "${FAKE_CODE:-0}"
+"""
+
+# SIGTERM as soon as the program is there, and before whoever started it has come to wait for it.
+STARTING = """\
+import os, signal, subprocess, sys
+sys.path.insert(0, {tools!r})
+from learn import cli
+from learn.recording import timed
+signal.signal(signal.SIGTERM, cli.leave)
+start = subprocess.Popen
+def started(*arguments, **options):
+    process = start(*arguments, **options)
+    print(process.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return process
+subprocess.Popen = started
+timed.follow(["sleep", "60"], 50)
 """
 
 CUOBJDUMP = """\
@@ -182,6 +200,16 @@ class Record(fake.Checkout):
         while runs(program) and time.monotonic() < until:  # its parent is gone: whoever collects it may take a moment
             time.sleep(0.05)
         self.assertFalse(runs(program))
+
+    def test_ended_while_its_program_starts(self):
+        done = subprocess.run(
+            [sys.executable, "-c", STARTING.format(tools=os.path.join(fake.ROOT, "tools"))],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        self.assertEqual(done.returncode, 143, done.stderr)
+        self.assertFalse(runs(int(done.stdout)))
 
     def test_products_are_checked_on_their_cases(self):
         self.tool("compute-sanitizer", '#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift 2; done\nexec "$@"\n')

@@ -64,6 +64,8 @@ class Steps:
 
 def follow(command, seconds, env=None, cwd=None):
     """(exit code, output) of a command and all that it starts; the code is None where it took too long."""
+    # Ended from outside while the program starts: that waits until there is something to end.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         process = subprocess.Popen(
             [str(part) for part in command],
@@ -73,10 +75,13 @@ def follow(command, seconds, env=None, cwd=None):
             env=env,
             cwd=cwd,
             start_new_session=True,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before),
         )
     except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return 127, f"{command[0]}: {error.strerror}\n"
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         output, _ = process.communicate(timeout=seconds)
         return process.returncode, output.decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
