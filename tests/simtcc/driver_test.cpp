@@ -191,7 +191,7 @@ TEST_F(DriverTest, NvmlKnowsTheDeviceAndMeasuresNothing) {
   EXPECT_EQ(outcome.status, 0);
 }
 
-// Each thread launches 32 more: nothing but the device's limit of levels ends that, long after everyone has gone home.
+// Each thread launches 32 more, so that the device's limit of levels alone would end it after 32^24 launches.
 TEST_F(DriverTest, KernelsThatLaunchWithoutEndAreToldSoon) {
   write("a.cu",
         "__global__ void again(int* count) {\n"

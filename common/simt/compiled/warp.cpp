@@ -214,7 +214,7 @@ void Warp::diverge(Split& split, uint32_t taken, uint32_t target) {
 }
 
 void Warp::step(Split& split) {
-  if (!block_.budget--) throw NotCarriedOut{"more instructions than are carried out"};
+  if (!block_.budget--) throw NotCarriedOut{"so many instructions"};
   ++clock_;
   if (split.at >= block_.code.instructions.size()) throw NotCarriedOut{"the end of the code"};
   const Instruction& one = block_.code.instructions[split.at++];
