@@ -122,6 +122,27 @@ class Suites(fake.Checkout):
         self.assertIn("no test was found that matches", self.run_tests("--only", "nothing", code=1)[0].stderr)
         self.assertIn("no regular expression", self.run_tests("--only", "(", code=2)[0].stderr)
 
+    def test_slow_tests_run_where_they_are_asked_for(self):
+        self.project(
+            "add_test(NAME one COMMAND true)",
+            "add_test(NAME two COMMAND true)",
+            "add_test(NAME long COMMAND false)",
+            'set_tests_properties(long PROPERTIES LABELS "unit;slow")',
+            "set_tests_properties(two PROPERTIES LABELS slower)",
+        )
+        done, closing = self.run_tests(code=0)
+        self.assertEqual(closing, "2 passed, 0 failed, 1 skipped")  # the gpu preset
+        self.assertIn("\n1 slow test was left out: ./learn test --all runs everything\n", done.stdout)
+        for words, end in (
+            (("--all",), "2 passed, 1 failed, 1 skipped"),
+            (("--only", "long"), "0 passed, 1 failed, 0 skipped"),
+            (("--label", "unit"), "0 passed, 1 failed, 0 skipped"),
+        ):
+            done, closing = self.run_tests(*words, code=1)
+            self.assertEqual(closing, end)
+            self.assertIn("FAILED: long", done.stdout)
+            self.assertNotIn("left out", done.stdout)
+
     def test_a_build_that_fails(self):
         self.write("CMakeLists.txt", PROJECT + "endif()\nmessage(FATAL_ERROR made-up)\n")
         done, closing = self.run_tests(code=1)

@@ -80,6 +80,8 @@ Chapter::Chapter(int argc, char** argv, SizeKind kind, const ChapterConfig& conf
 }
 
 Chapter::~Chapter() = default;
+Rung::~Rung() = default;
+Peer::~Peer() = default;
 
 void Chapter::usage(const std::string& message) const {
   std::fflush(stdout);

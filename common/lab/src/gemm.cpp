@@ -71,6 +71,10 @@ void print_registers(GemmKernel kernel, const GemmLaunch& how) {
       made.numRegs, made.localSizeBytes, fit, threads);
 }
 
+GemmRung::~GemmRung() = default;
+
+GemmLadder::~GemmLadder() = default;
+
 GemmLadder::GemmLadder(int argc, char** argv)
     : GemmLadder(argc, argv, detail::config_of_header()) {}
 

@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <utility>
 
+#include "lab/parallel.h"
 #include "lab/text.h"
 
 namespace lab {
+
+Tolerance::~Tolerance() = default;
+Comparison::~Comparison() = default;
+
+const Tolerance& Tolerance::exact() {
+  static const Tolerance none;
+  return none;
+}
 
 Tolerance tolerance_for_sum(std::size_t k, double magnitude, std::size_t depth, double u) {
   constexpr double lambda = 4;
@@ -24,8 +34,6 @@ Tolerance tolerance_for_roundings(std::size_t roundings, double u) {
 }
 
 namespace detail {
-
-Comparer::Comparer(std::size_t got, std::size_t want) : Comparer(got, want, Tolerance::exact()) {}
 
 Comparer::Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance)
     : tolerance_(tolerance) {
@@ -104,6 +112,22 @@ Comparison Comparer::result() {
   result_.text += format("largest error %.3g, allowed %.3g (%s)", result_.max_error,
                          result_.tolerance, tolerance_.basis.c_str());
   return result_;
+}
+
+Comparison compare_ranges(
+    std::size_t got, std::size_t want, const Tolerance& tolerance,
+    const std::function<void(Comparer& part, std::size_t first, std::size_t last)>& note_range) {
+  Comparer comparer(got, want, tolerance);
+  if (!comparer.sound()) return comparer.result();
+  const Comparer blank = comparer;
+  std::mutex one_at_a_time;
+  in_parallel(got, [&](std::size_t first, std::size_t last) {
+    Comparer part = blank;
+    note_range(part, first, last);
+    const std::lock_guard lock(one_at_a_time);
+    comparer.add(part);
+  });
+  return comparer.result();
 }
 
 }  // namespace detail

@@ -13,7 +13,11 @@ constexpr int kJoinedLines = 12;
 }  // namespace
 
 Origins::Origins(std::string_view source, std::string_view file, const std::vector<Edit>& edits)
-    : source_(source), edits_(edits), tokens_(tokenize(source, file)) {
+    : source_(source), file_(file), edits_(edits) {}
+
+void Origins::read() const {
+  if (!tokens_.list.empty()) return;
+  tokens_ = tokenize(source_, file_);
   for (std::size_t i = 0; i < tokens_.list.size(); ++i) {
     const Token& token = tokens_.list[i];
     if (!token.in_system_header) {
@@ -45,6 +49,7 @@ int Origins::column_of_name(const std::string& file, int line, int rewritten_col
 }
 
 bool Origins::names(const std::string& file, int line, std::string_view name) const {
+  read();
   const auto found = on_line_.find({file, line});
   return found != on_line_.end() &&
          std::any_of(found->second.begin(), found->second.end(),
@@ -57,6 +62,7 @@ std::size_t Origins::line_begin(const Token& token) const {
 }
 
 std::size_t Origins::token_at(const std::string& file, int line, int rewritten_column) const {
+  read();
   const auto found = on_line_.find({file, line});
   if (found == on_line_.end()) return kNowhere;
   for (const std::size_t i : found->second) {
@@ -77,6 +83,7 @@ std::size_t Origins::token_at(const std::string& file, int line, int rewritten_c
 }
 
 int Origins::column_of_preprocessed(const std::string& file, int line, int column) {
+  read();
   const auto found = on_line_.find({file, line});
   if (found == on_line_.end() || column <= 0) return 0;
   for (const std::size_t i : found->second) {

@@ -17,6 +17,7 @@ namespace simtcc {
 /// rewritten text to a token by way of the edits, from there to the file, whose lines are compared token by token.
 class Origins {
  public:
+  /// Nothing is read before something is asked: most programs are compiled without a message.
   /// \param source what was rewritten, which has to outlive this
   Origins(std::string_view source, std::string_view file, const std::vector<Edit>& edits);
 
@@ -44,6 +45,7 @@ class Origins {
 
  private:
   using Line = std::pair<std::string, int>;
+  void read() const;
   std::size_t token_at(const std::string& file, int line, int rewritten_column) const;
   std::size_t line_begin(const Token& token) const;
   int column_of_token(std::size_t token);
@@ -52,9 +54,10 @@ class Origins {
   const std::vector<std::string>& lines_of(const std::string& file);
 
   std::string_view source_;
+  std::string file_;
   const std::vector<Edit>& edits_;
-  Tokens tokens_;
-  std::map<Line, std::vector<std::size_t>> on_line_;
+  mutable Tokens tokens_;
+  mutable std::map<Line, std::vector<std::size_t>> on_line_;
   std::map<std::string, std::vector<std::string>> files_;
 };
 

@@ -4,19 +4,22 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <iterator>
 
 namespace simtcc {
 namespace {
 
+// Not those of <cctype>, which are calls: a program has megabytes of text, most of it from headers.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_identifier(char c) {
   // Bytes above 127 belong to identifiers in UTF-8.
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$' || (c & 0x80);
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80);
 }
-bool continues_identifier(char c) {
-  return starts_identifier(c) || std::isdigit(static_cast<unsigned char>(c));
+bool continues_identifier(char c) { return starts_identifier(c) || is_digit(c); }
+
+// `foo<::bar>`: C++11 reads "<::" as "<" "::".
+bool is_global(std::string_view text) {
+  return text.starts_with("<::") && !text.starts_with("<:::") && !text.starts_with("<::>");
 }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 // Longest first. '<' and '>' alone are missing on purpose.
 constexpr std::array<std::string_view, 29> kPunctuators = {
@@ -168,12 +171,9 @@ class Lexer {
   void punctuator() {
     const std::string_view rest = text_.substr(at_);
     for (const std::string_view candidate : kPunctuators) {
-      if (!rest.starts_with(candidate)) continue;
+      if (candidate[0] != rest[0] || !rest.starts_with(candidate)) continue;
       if (candidate == "<:" || candidate == ":>" || candidate == "<%" || candidate == "%>") {
-        // `foo<::bar>`: C++11 reads "<::" as "<" "::".
-        const bool global =
-            rest.starts_with("<::") && !rest.starts_with("<:::") && !rest.starts_with("<::>");
-        if (!global) {
+        if (!is_global(rest)) {
           out_.digraphs.push_back(at_);
           return add(TokenKind::punctuator, at_ + 2);
         }
@@ -245,6 +245,18 @@ Tokens tokenize(std::string_view text, std::string_view file) { return Lexer(tex
 
 namespace {
 
+// Whether there is a reason to look for them among the tokens.
+bool may_have_digraphs(std::string_view text) {
+  // (The preprocessor leaves `{` as it is where `%>` closes it.)
+  static constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>"};
+  for (const std::string_view digraph : kDigraphs) {
+    for (std::size_t at = 0; (at = text.find(digraph, at)) != text.npos; ++at) {
+      if (!is_global(text.substr(at))) return true;
+    }
+  }
+  return false;
+}
+
 // The first blank in `<< <` or `>> >`, whatever these are part of.
 std::size_t spaced_angles(std::string_view text) {
   for (std::size_t i = 0; (i = text.find_first_of(" \t", i)) != text.npos;) {
@@ -274,12 +286,7 @@ void join_launches(std::string& text, const std::vector<Token>& list) {
 }  // namespace
 
 std::string in_one_spelling(std::string text) {
-  // (The preprocessor leaves `{` as it is where `%>` closes it.)
-  static constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>"};
-  const bool digraphs = std::any_of(
-      std::begin(kDigraphs), std::end(kDigraphs),
-      [&](std::string_view digraph) { return text.find(digraph) != std::string::npos; });
-  if (!digraphs && spaced_angles(text) == text.npos) return text;
+  if (!may_have_digraphs(text) && spaced_angles(text) == text.npos) return text;
   const std::string original = text;
   const Tokens tokens = tokenize(original, "");
   for (const std::size_t at : tokens.digraphs) {

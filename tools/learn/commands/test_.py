@@ -1,4 +1,4 @@
-"""./learn test: everything that can be tested on this machine, and one closing line."""
+"""./learn test: what can be tested on this machine, the slow tests with --all alone, and one closing line."""
 
 import os
 import re
@@ -10,6 +10,7 @@ from learn.errors import LearnError
 from learn.machine import Machine
 
 SLOWEST = 5
+SLOW = "^slow$"  # the label of what --all runs alone
 CTEST_VERDICT = re.compile(r"Test +#\d+: (\S+) \.*\*\*\*(.*?) +[\d.]+ sec")
 CTEST_PROGRESS = re.compile(r"\s*(\d+)/(\d+) Test\s+#")
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
@@ -34,18 +35,21 @@ def main(arguments):
     filtered = bool(arguments.only or arguments.label)
     if arguments.only:
         check_regex(arguments.only)
-    results = []
+    results, left_out = [], 0
     try:
         install.ensure(machine, "test", "docs")
         results += site_packages(machine)
-        results += simulator_tests(machine, arguments)
+        # Who names tests wants them, however long they take.
+        build.build("simulator", machine, "everything for the simulator", testing=True)
+        left_out = 0 if filtered or arguments.all else count_slow(machine)
+        results += simulator_tests(machine, arguments, without_slow=left_out > 0)
         if not filtered:
             results += gpu_tests(machine)
     except steps.StepFailed as failure:
         ui.note(failure.detail)
         ui.note("learn: " + failure.message)
         results.append(Result(failure.message.split(" failed (")[0], failed=1))
-    return report(results)
+    return report(results, left_out)
 
 
 def site_packages(machine):
@@ -67,9 +71,16 @@ def check_regex(text):
         raise UsageError(f"--only {text} is no regular expression: {error}")
 
 
-def simulator_tests(machine, arguments):
-    """Builds the simulator preset with its tests and runs ctest."""
-    build.build("simulator", machine, "everything for the simulator", testing=True)
+def count_slow(machine):
+    """How many of ctest's tests are slow."""
+    command = [machine.ctest(), "--test-dir", paths.build_folder("simulator"), "-N", "--label-regex", SLOW]
+    _, output = steps.run("Looking for slow tests", command, "ctest-slow", cwd=paths.ROOT, check=False)
+    found = re.search(r"^Total Tests: (\d+)$", output, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def simulator_tests(machine, arguments, without_slow):
+    """Runs ctest on the simulator's build."""
     folder = paths.build_folder("simulator")
     report_file = os.path.join(paths.LOGS, "ctest.xml")
     if os.path.exists(report_file):
@@ -81,6 +92,8 @@ def simulator_tests(machine, arguments):
         command += ["--tests-regex", arguments.only]
     if arguments.label:
         command += ["--label-regex", arguments.label]
+    if without_slow:
+        command += ["--label-exclude", SLOW]
     # Tests run programs of this very build and must not wait for a lock.
     env = dict(os.environ, WARP_COMMIT=build.commit(), WARP_BUILD_DIR=paths.BUILD)
     code, output = steps.run("Testing", command, "ctest", env=env, cwd=paths.ROOT, note_of=ctest_note, check=False)
@@ -203,8 +216,8 @@ def gpu_tests(machine):
     return results
 
 
-def report(results):
-    """The slowest, the skipped, the failures with their last lines, and the closing line."""
+def report(results, left_out=0):
+    """The slowest, the skipped, the failures with their last lines, what was left out, and the closing line."""
     paint = ui.palette()
     timed = sorted((r for r in results if r.seconds >= 1), key=lambda r: -r.seconds)[:SLOWEST]
     if timed:
@@ -225,5 +238,8 @@ def report(results):
     passed = sum(result.passed for result in results)
     failed = sum(result.failed for result in results)
     ui.say()
+    if left_out:
+        were = "test was" if left_out == 1 else "tests were"
+        ui.say(f"{left_out} slow {were} left out: ./learn test --all runs everything")
     ui.say(f"{passed} passed, {failed} failed, {sum(result.skipped for result in results)} skipped")
     return 1 if failed or not passed else 0

@@ -54,6 +54,8 @@ struct Rung {
   /// The right result is what `prepare` left, so that a rung may do nothing: its check passes before
   /// the launch, too, and is not asked there.
   bool may_do_nothing = false;
+
+  ~Rung();
 };
 
 /// Somebody else's solution, timed in the same loop as the rung that names it.
@@ -66,6 +68,8 @@ struct Peer {
   std::function<void()> prepare = {};
   std::vector<Buffer*> outputs = {};
   Clock clock = Clock::device;
+
+  ~Peer();
 };
 
 /// One of the small problems of `--cases`.

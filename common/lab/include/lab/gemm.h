@@ -169,6 +169,8 @@ struct GemmRung {
   std::function<void(const Gemm&)> launch = {};
   std::string variant = {};                    ///< which of several launches of one name
   std::function<void(const Gemm&)> show = {};  ///< prints to stdout, after the rung ran
+
+  ~GemmRung();
 };
 
 /// The program of a chapter whose rungs compute products: `main` makes one, registers the rungs, and returns
@@ -181,6 +183,7 @@ class GemmLadder {
   GemmLadder(int argc, char** argv);
   /// For tests, which differ in more than the name.
   GemmLadder(int argc, char** argv, const ChapterConfig& config);
+  ~GemmLadder();
 
   /// The chapter, for its seed, its size and whether it runs on the simulator.
   Chapter& chapter() { return chapter_; }

@@ -2,12 +2,10 @@
 /// The ladder of a chapter whose rungs make one array from another: inputs, output, check, bytes, peer and limit.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,10 +15,8 @@
 #include "lab/buffer.h"
 #include "lab/ceil_div.h"
 #include "lab/chapter.h"
-#include "lab/check.h"
 #include "lab/inputs.h"
 #include "lab/rungs.h"
-#include "lab/text.h"
 #include "lab/verify.h"
 
 namespace lab {
@@ -32,7 +28,36 @@ struct MapOptions {
       0;  ///< bytes that must move at least; 0: all inputs, read once, and all outputs, written once
   bool timed = true;                ///< false: checked, not timed
   std::function<void()> show = {};  ///< prints to stdout, after the rung ran
+
+  ~MapOptions();
 };
+
+namespace detail {
+
+/// What a `Map` does that does not depend on the types of its elements: in lab, so that no chapter compiles it.
+class MapRungs {
+ public:
+  /// \param array_bytes of one input and the output
+  MapRungs(Chapter& chapter, double array_bytes) : chapter_(chapter), array_bytes_(array_bytes) {}
+
+  /// Adds a rung that writes `output`, and the peer that moves as many bytes where it is the first.
+  /// \param bytes that must move at least, unless the options say otherwise
+  void add(std::string_view name, std::string_view variant, Buffer& output, double bytes,
+           const std::function<void()>& launch,
+           const std::function<Comparison(const Tolerance&)>& verify, const MapOptions& options);
+  void demonstrate(std::string_view name, Buffer& output, const std::function<void()>& launch);
+
+  Chapter& chapter() const { return chapter_; }
+
+ private:
+  std::string peer_of(double bytes);
+
+  Chapter& chapter_;
+  double array_bytes_;
+  std::vector<std::string> peers_;
+};
+
+}  // namespace detail
 
 /// Rungs that compute `n_out` elements of type `Out` from `n` random ones of type `In`.
 ///
@@ -47,7 +72,7 @@ class Map {
   using Launch = std::function<void(Out*, const In*)>;
   /// One of several launches of one rung.
   struct Variant {
-    std::string variant;  ///< "pad=1"
+    std::string_view variant;  ///< "pad=1"
     Launch launch;
   };
 
@@ -59,8 +84,8 @@ class Map {
         d_in(n, "in"),
         d_out(this->n_out, "out"),
         in(random_values<In>(n, 2 * chapter.seed())),
-        chapter_(chapter),
-        d_in2_(0, "in2") {
+        d_in2_(0, "in2"),
+        rungs_(chapter, static_cast<double>(n * sizeof(In) + this->n_out * sizeof(Out))) {
     d_in.upload(in);
     for (const auto& add_rungs : detail::rungs_of<Map>()) add_rungs(*this);
   }
@@ -74,18 +99,8 @@ class Map {
   template <class Expected, class Run>
   void add(std::string_view name, std::string_view variant, Expected expected, Run launch,
            const MapOptions& options = {}) {
-    Rung rung = rung_of(launch);
-    rung.name = name;
-    rung.variant = variant;
-    rung.verify = [this, expected, tolerance = options.tolerance] {
-      return compare_with(d_out.download(), expected, tolerance);
-    };
-    if (options.bytes > 0) rung.bytes = options.bytes;
-    rung.timed = options.timed;
-    rung.show = options.show;
-    rung.limit = Limit::copy;
-    rung.peer = peer_of(rung.bytes);
-    chapter_.add(rung);
+    rungs_.add(name, variant, d_out, bytes_of<Run>(), launch_of(launch), check_of(expected),
+               options);
   }
   /// The same for a rung without variants.
   template <class Expected, class Run>
@@ -124,11 +139,11 @@ class Map {
   /// names, `[raises KIND]`.
   template <class Run>
   void demonstrate(std::string_view name, Run launch) {
-    chapter_.demonstrate(name, rung_of(launch).launch, std::vector<Buffer*>{&d_out});
+    rungs_.demonstrate(name, d_out, launch_of(launch));
   }
 
   /// What the rungs are registered with.
-  Chapter& chapter() const { return chapter_; }
+  Chapter& chapter() const { return rungs_.chapter(); }
 
   const std::size_t n, n_out;
   // Device memory is asked for first: a size that is too large ends there, with advice.
@@ -138,56 +153,45 @@ class Map {
   std::vector<In> in2;       ///< the second, where a launch reads two; empty before that is added
 
  private:
-  /// What the number of a launch's inputs decides.
+  /// Whether a launch reads one input, and not two.
   template <class Run>
-  Rung rung_of(Run launch) {
-    Rung rung;
-    rung.outputs.push_back(&d_out);
-    const double one = static_cast<double>(n * sizeof(In));
-    rung.bytes = one + static_cast<double>(n_out * sizeof(Out));
-    if constexpr (std::invocable<Run, Out*, const In*>) {
-      rung.launch = [this, launch] { launch(d_out.data(), std::as_const(d_in).data()); };
+  static constexpr bool reads_one = std::invocable<Run, Out*, const In*>;
+
+  template <class Run>
+  double bytes_of() const {
+    return static_cast<double>(n * sizeof(In)) * (reads_one<Run> ? 1 : 2) +
+           static_cast<double>(n_out * sizeof(Out));
+  }
+
+  template <class Run>
+  std::function<void()> launch_of(Run launch) {
+    if constexpr (reads_one<Run>) {
+      return [this, launch] { launch(d_out.data(), std::as_const(d_in).data()); };
     } else {
       static_assert(std::invocable<Run, Out*, const In*, const In*>,
                     "a launch takes (Out* out, const In* in), or a second input behind it");
-      rung.bytes += one;
-      if (in2.empty()) {
-        in2 = random_values<In>(n, 2 * chapter_.seed() + 1);
-        d_in2_ = DeviceBuffer<In>(in2, "in2");
-      }
-      rung.launch = [this, launch] {
+      make_second_input();
+      return [this, launch] {
         launch(d_out.data(), std::as_const(d_in).data(), std::as_const(d_in2_).data());
       };
     }
-    return rung;
   }
 
-  /// The name of the peer that moves as many bytes; makes it where it is the first.
-  std::string peer_of(double bytes) {
-    const auto half = static_cast<std::size_t>(bytes / 2);
-    const double times = bytes / static_cast<double>(n * sizeof(In) + n_out * sizeof(Out));
-    const std::string name =
-        times == 1 ? "cudaMemcpy" : format("cudaMemcpy of %g times the bytes", times);
-    if (std::find(peers_.begin(), peers_.end(), name) != peers_.end()) return name;
-    peers_.push_back(name);
-    const auto from = std::make_shared<DeviceBuffer<unsigned char>>(
-        random_bytes(half, chapter_.seed()), "what the peer copies");
-    const auto to = std::make_shared<DeviceBuffer<unsigned char>>(half, "what the peer copies to");
-    chapter_.peer({.name = name,
-                   .launch =
-                       [=] {
-                         CUDA_CHECK(cudaMemcpyAsync(to->data(), from->data(), half,
-                                                    cudaMemcpyDeviceToDevice));
-                       },
-                   .bytes = 2.0 * static_cast<double>(half),
-                   .verify = [=] { return compare(to->download(), from->download()); },
-                   .outputs = std::vector<Buffer*>{to.get()}});
-    return name;
+  void make_second_input() {
+    if (!in2.empty()) return;
+    in2 = random_values<In>(n, 2 * chapter().seed() + 1);
+    d_in2_ = DeviceBuffer<In>(in2, "in2");
   }
 
-  Chapter& chapter_;
+  template <class Expected>
+  std::function<Comparison(const Tolerance&)> check_of(const Expected& expected) {
+    return [this, expected](const Tolerance& tolerance) {
+      return compare_with(d_out.download(), expected, tolerance);
+    };
+  }
+
   DeviceBuffer<In> d_in2_;
-  std::vector<std::string> peers_;
+  detail::MapRungs rungs_;
 };
 
 /// The grid that covers a row of `n` elements with blocks of `per_block` of them.

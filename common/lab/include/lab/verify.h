@@ -6,14 +6,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-
-#include "lab/parallel.h"
 
 namespace lab {
 
@@ -23,8 +21,9 @@ struct Tolerance {
   double relative = 0;
   std::string basis = "exact";  ///< where the figure is from, for people
 
+  ~Tolerance();  // here as elsewhere in lab's headers: where it is inline, each chapter compiles it, traced
   /// Bit for bit, but for the sign of zero.
-  static Tolerance exact() { return {}; }
+  static const Tolerance& exact();
 };
 
 /// 2^-24: the largest relative error of one rounding to float.
@@ -64,6 +63,7 @@ struct Comparison {
   std::size_t first_mismatch = none;  ///< index of the first of them
   std::string text;                   ///< one line for people: what is wrong, or that nothing is
 
+  ~Comparison();
   /// Passed, and without any error at all.
   bool exact() const { return pass && max_error == 0; }
 };
@@ -98,7 +98,6 @@ double error_of(const G& got, const W& want) {
 /// What `compare` does that does not depend on the type of the elements.
 class Comparer {
  public:
-  Comparer(std::size_t got, std::size_t want);
   Comparer(std::size_t got, std::size_t want, const Tolerance& tolerance);
 
   /// Whether there is anything to compare, and a tolerance that something can exceed.
@@ -123,27 +122,30 @@ class Comparer {
   double first_got_ = 0, first_want_ = 0;  // of the first mismatch
 };
 
-/// Compares `n` elements with `want(i)`, on all of the host's threads where they are many.
+/// Compares `got` elements with `want` others, on all of the host's threads where they are many.
+/// \param note_range notes those from `first` up to `last`
+Comparison compare_ranges(
+    std::size_t got, std::size_t want, const Tolerance& tolerance,
+    const std::function<void(Comparer& part, std::size_t first, std::size_t last)>& note_range);
+
+/// Compares elements with `want(i)`.
+/// \param sizes how many elements the result has, and the reference
 /// \param allowed nothing, or what each element is allowed: `allowed(i)`
 template <class G, class Want, class... Allowed>
-Comparison compare_elements(const G* got, const Want& want, std::size_t n, Comparer comparer,
+Comparison compare_elements(const G* got, const Want& want,
+                            std::pair<std::size_t, std::size_t> sizes, const Tolerance& tolerance,
                             const Allowed&... allowed) {
-  if (!comparer.sound()) return comparer.result();
-  const Comparer blank = comparer;
-  std::mutex one_at_a_time;
-  in_parallel(n, [&](std::size_t first, std::size_t last) {
-    Comparer part = blank;
-    for (std::size_t i = first; i < last; ++i) {
-      const auto right = want(i);
-      const double error = error_of(got[i], right);
-      if (error != 0 || i == 0) {
-        part.note(i, error, as_double(got[i]), as_double(right), allowed(i)...);
-      }
-    }
-    const std::lock_guard lock(one_at_a_time);
-    comparer.add(part);
-  });
-  return comparer.result();
+  return compare_ranges(sizes.first, sizes.second, tolerance,
+                        [&](Comparer& part, std::size_t first, std::size_t last) {
+                          for (std::size_t i = first; i < last; ++i) {
+                            const auto right = want(i);
+                            const double error = error_of(got[i], right);
+                            if (error != 0 || i == 0) {
+                              part.note(i, error, as_double(got[i]), as_double(right),
+                                        allowed(i)...);
+                            }
+                          }
+                        });
 }
 
 /// Element i of an array, as a function of i.
@@ -164,15 +166,14 @@ auto element_of(const Values& values) {
 /// \param tolerance how far each element may be off
 template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want, const Tolerance& tolerance) {
-  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
-                                  {std::size(got), std::size(want), tolerance});
+  return detail::compare_elements(std::data(got), detail::element_of(want),
+                                  {std::size(got), std::size(want)}, tolerance);
 }
 
 /// Compares a result with its reference, bit for bit.
 template <class Got, class Want>
 [[nodiscard]] Comparison compare(const Got& got, const Want& want) {
-  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
-                                  {std::size(got), std::size(want)});
+  return compare(got, want, Tolerance::exact());
 }
 
 /// Compares a result with what a function of the index says of each element.
@@ -182,8 +183,8 @@ template <class Got, class Want>
 template <class Got, std::invocable<std::size_t> Want>
 [[nodiscard]] Comparison compare_with(const Got& got, const Want& want,
                                       const Tolerance& tolerance = Tolerance::exact()) {
-  return detail::compare_elements(std::data(got), want, std::size(got),
-                                  {std::size(got), std::size(got), tolerance});
+  return detail::compare_elements(std::data(got), want, {std::size(got), std::size(got)},
+                                  tolerance);
 }
 
 /// Compares a result with its reference where each element has a tolerance of its own.
@@ -192,9 +193,9 @@ template <class Got, std::invocable<std::size_t> Want>
 template <class Got, class Want, std::invocable<std::size_t> Allowed>
 [[nodiscard]] Comparison compare_each(const Got& got, const Want& want, std::string basis,
                                       const Allowed& allowed) {
-  return detail::compare_elements(std::data(got), detail::element_of(want), std::size(got),
-                                  {std::size(got), std::size(want), {.basis = std::move(basis)}},
-                                  allowed);
+  return detail::compare_elements(std::data(got), detail::element_of(want),
+                                  {std::size(got), std::size(want)},
+                                  Tolerance{.basis = std::move(basis)}, allowed);
 }
 
 /// A verdict that is no comparison of arrays.
