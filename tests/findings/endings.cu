@@ -1,5 +1,6 @@
 // Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +205,10 @@ int run(std::string_view how) {
     keep_quiet<<<1, 1>>>();
   } else if (how == "launches_all_blocks") {
     keep_busy<<<0x7fffffff, 64>>>(allocate());
+  } else if (how == "looks_up_a_name") {
+    // Frees what it has to say of the second at the third.
+    for (const char* name : {"main", "no such name", "none either"}) dlsym(RTLD_DEFAULT, name);
+    keep_quiet<<<4, 32>>>();
   } else if (how == "aborts") {
     std::abort();
   } else if (how == "takes_launch_and_aborts") {
