@@ -1,6 +1,7 @@
 // Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,27 @@ void fail_in_kernel() {
 __global__ void say() { printf("said\n"); }
 __global__ void keep_quiet() {}
 __global__ void keep_busy(int* out) { out[threadIdx.x] = 1; }
+
+__global__ void keep_adding(float* sum) {
+  for (int i = 0; i < 20000; ++i) sum[threadIdx.x] += i % 3;
+}
+
+volatile int alarms = 0;
+
+// Signals that come while a kernel runs.
+bool is_alarmed() {
+  std::signal(SIGALRM, [](int) { alarms = alarms + 1; });
+  float* sum = nullptr;
+  cudaMalloc(&sum, kBytes);
+  cudaMemset(sum, 0, kBytes);
+  const itimerval often{{0, 1000}, {0, 1000}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  keep_adding<<<1, 16>>>(sum);
+  cudaDeviceSynchronize();
+  setitimer(ITIMER_REAL, &never, nullptr);
+  cudaFree(sum);
+  return alarms > 0;
+}
 
 struct Owner {
   int* memory = nullptr;
@@ -209,6 +231,8 @@ int run(std::string_view how) {
     // Frees what it has to say of the second at the third.
     for (const char* name : {"main", "no such name", "none either"}) dlsym(RTLD_DEFAULT, name);
     keep_quiet<<<4, 32>>>();
+  } else if (how == "is_alarmed") {
+    return is_alarmed() ? 0 : 3;
   } else if (how == "aborts") {
     std::abort();
   } else if (how == "takes_launch_and_aborts") {

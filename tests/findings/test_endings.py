@@ -54,6 +54,7 @@ ENDINGS = {
     "prints_and_waits": (0, [], ""),
     "prints_and_launches": (0, [], ""),
     "looks_up_a_name": (0, [], ""),
+    "is_alarmed": (0, [], ""),
     "aborts": (-6, None, ""),
     "takes_launch_and_aborts": (-6, ["api-error error"], "1 finding"),
     "takes_launch_and_fails": (FOUND, ["api-error error"], "1 finding"),
