@@ -83,11 +83,13 @@ void read_unwritten(int launches) {
   cudaFree(out);
 }
 
-void fail_to_copy() {
+cudaError_t fail_to_copy() {
   int* memory = allocate();
   const std::vector<int> host(65);
-  cudaMemcpy(memory, host.data(), 65 * sizeof(int), cudaMemcpyHostToDevice);
+  const cudaError_t error =
+      cudaMemcpy(memory, host.data(), 65 * sizeof(int), cudaMemcpyHostToDevice);
   cudaFree(memory);
+  return error;
 }
 
 void fail_to_launch() {
@@ -165,6 +167,15 @@ int run(std::string_view how) {
   } else if (how == "takes_copy_and_names_it") {
     fail_to_copy();
     cudaGetErrorString(cudaGetLastError());
+  } else if (how == "names_copy_and_takes_it") {
+    std::printf("%s\n", cudaGetErrorString(fail_to_copy()));
+    cudaGetLastError();
+  } else if (how == "names_one_copy_of_two") {
+    for (int i = 0; i < 2; ++i) {
+      const cudaError_t error = fail_to_copy();
+      if (i == 0) std::printf("%s\n", cudaGetErrorString(error));
+      if (i == 0) cudaGetLastError();
+    }
   } else if (how == "ignores_copy_and_fails") {
     fail_to_copy();
     return 3;
@@ -176,6 +187,10 @@ int run(std::string_view how) {
   } else if (how == "takes_launch_and_names_it") {
     fail_to_launch();
     std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+  } else if (how == "names_launch_and_takes_it") {
+    fail_to_launch();
+    std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));
+    cudaGetLastError();
   } else if (how == "peeks_at_launch") {
     fail_to_launch();
     cudaPeekAtLastError();
