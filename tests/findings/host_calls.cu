@@ -269,6 +269,18 @@ void stand_in_as_argument(bool fixed) {
   add_one<<<1, 32>>>(there);  // fault: stand_in_as_argument
 }
 
+__device__ float* buffer;
+
+__global__ void fill_buffer(float* data) { (data ? data : buffer)[threadIdx.x] = 1; }
+
+void allocate_to_stand_in(bool fixed) {
+  float* memory = nullptr;
+  float** const target = fixed ? &memory : &buffer;
+  cudaMalloc(target, 32 * sizeof(float));  // fault: allocate_to_stand_in
+  fill_buffer<<<1, 32>>>(memory);
+  cudaFree(*target);
+}
+
 using Function = float (*)(float);
 __device__ float square(float x) { return x * x; }
 __device__ Function square_on_device = square;
@@ -441,6 +453,7 @@ const std::vector<Planted> kHostCalls = {
     {"copy_from_numbers", "none", copy_from_numbers, false},
     {"copy_onto_itself", "api-error", copy_onto_itself, false},
     {"half_of_the_result", "api-error", half_of_the_result, false},
+    {"allocate_to_stand_in", "device-access", allocate_to_stand_in, false},
     {"managed_read_after_free", "use-after-free", managed_read_after_free, false},
     {"pinned_read_past_end", "out-of-bounds", pinned_read_past_end, false},
     {"literal_read", "device-access", literal_read, false},
