@@ -1,5 +1,7 @@
 // Ways in which a program ends, each with or without a fault: what is reported then, and the exit code.
 #include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +39,27 @@ __global__ void say() { printf("said\n"); }
 __global__ void keep_quiet() {}
 __global__ void keep_busy(int* out) { out[threadIdx.x] = 1; }
 
+__global__ void keep_adding(float* sum) {
+  for (int i = 0; i < 20000; ++i) sum[threadIdx.x] += i % 3;
+}
+
+volatile int alarms = 0;
+
+// Signals that come while a kernel runs.
+bool is_alarmed() {
+  std::signal(SIGALRM, [](int) { alarms = alarms + 1; });
+  float* sum = nullptr;
+  cudaMalloc(&sum, kBytes);
+  cudaMemset(sum, 0, kBytes);
+  const itimerval often{{0, 1000}, {0, 1000}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  keep_adding<<<1, 16>>>(sum);
+  cudaDeviceSynchronize();
+  setitimer(ITIMER_REAL, &never, nullptr);
+  cudaFree(sum);
+  return alarms > 0;
+}
+
 struct Owner {
   int* memory = nullptr;
   ~Owner() { cudaFree(memory); }
@@ -60,11 +83,13 @@ void read_unwritten(int launches) {
   cudaFree(out);
 }
 
-void fail_to_copy() {
+cudaError_t fail_to_copy() {
   int* memory = allocate();
   const std::vector<int> host(65);
-  cudaMemcpy(memory, host.data(), 65 * sizeof(int), cudaMemcpyHostToDevice);
+  const cudaError_t error =
+      cudaMemcpy(memory, host.data(), 65 * sizeof(int), cudaMemcpyHostToDevice);
   cudaFree(memory);
+  return error;
 }
 
 void fail_to_launch() {
@@ -142,6 +167,15 @@ int run(std::string_view how) {
   } else if (how == "takes_copy_and_names_it") {
     fail_to_copy();
     cudaGetErrorString(cudaGetLastError());
+  } else if (how == "names_copy_and_takes_it") {
+    std::printf("%s\n", cudaGetErrorString(fail_to_copy()));
+    cudaGetLastError();
+  } else if (how == "names_one_copy_of_two") {
+    for (int i = 0; i < 2; ++i) {
+      const cudaError_t error = fail_to_copy();
+      if (i == 0) std::printf("%s\n", cudaGetErrorString(error));
+      if (i == 0) cudaGetLastError();
+    }
   } else if (how == "ignores_copy_and_fails") {
     fail_to_copy();
     return 3;
@@ -153,6 +187,10 @@ int run(std::string_view how) {
   } else if (how == "takes_launch_and_names_it") {
     fail_to_launch();
     std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+  } else if (how == "names_launch_and_takes_it") {
+    fail_to_launch();
+    std::printf("%s\n", cudaGetErrorName(cudaPeekAtLastError()));
+    cudaGetLastError();
   } else if (how == "peeks_at_launch") {
     fail_to_launch();
     cudaPeekAtLastError();
@@ -204,6 +242,12 @@ int run(std::string_view how) {
     keep_quiet<<<1, 1>>>();
   } else if (how == "launches_all_blocks") {
     keep_busy<<<0x7fffffff, 64>>>(allocate());
+  } else if (how == "looks_up_a_name") {
+    // Frees what it has to say of the second at the third.
+    for (const char* name : {"main", "no such name", "none either"}) dlsym(RTLD_DEFAULT, name);
+    keep_quiet<<<4, 32>>>();
+  } else if (how == "is_alarmed") {
+    return is_alarmed() ? 0 : 3;
   } else if (how == "aborts") {
     std::abort();
   } else if (how == "takes_launch_and_aborts") {

@@ -301,6 +301,40 @@ void string_of_the_host(bool fixed) {
   spell<<<1, 1>>>(out.data(), fixed ? nullptr : "a text of the host", 5);
 }
 
+__global__ void write_at(int* data, long index) { data[index] = 1; }
+
+void index_into_another(bool fixed) {
+  OnDevice<int> first(64), second(4096);
+  const long apart = second.data() - first.data();
+  write_at<<<1, 1>>>(first.data(), fixed ? 5 : apart + 5);  // fault: index_into_another
+}
+
+__device__ int* at_hand;
+struct Lists {
+  char tag[4];
+  int* list;
+} __attribute__((packed));
+
+__global__ void write_by_variable() { at_hand[threadIdx.x] = 1; }
+__global__ void write_by_table(int** table) { table[1][threadIdx.x] = 2; }
+__global__ void write_by_struct(Lists lists) { lists.list[threadIdx.x] = 3; }
+__global__ void write_from_one(int* data) { data[1 + threadIdx.x] = 4; }
+
+// No argument is a pointer to it, and yet the kernel has one.
+void pointers_elsewhere(bool) {
+  OnDevice<int> before(64), data(64), behind(64);
+  int* const pointer = data.data();
+  cudaMemcpyToSymbol(at_hand, &pointer, sizeof(pointer));
+  write_by_variable<<<1, 32>>>();
+  int* const nowhere = nullptr;
+  cudaMemcpyToSymbol(at_hand, &nowhere, sizeof(nowhere));
+  const OnDevice<int*> table({before.data(), pointer});
+  write_by_table<<<1, 32>>>(table.data());
+  write_by_struct<<<1, 32>>>({{}, pointer});
+  write_from_one<<<1, 32>>>(pointer - 1);
+  cudaDeviceSynchronize();
+}
+
 }  // namespace
 
 const std::vector<Planted> kGlobalMemory = {
@@ -329,4 +363,6 @@ const std::vector<Planted> kGlobalMemory = {
     {"pinned_after_free", "use-after-free", pinned_after_free},
     {"assert_fails", "trap", assert_fails},
     {"deleted_twice", "trap", deleted_twice, false},
+    {"index_into_another", "out-of-bounds", index_into_another, false},
+    {"pointers_elsewhere", "none", pointers_elsewhere, false},
 };

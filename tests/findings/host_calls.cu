@@ -269,6 +269,18 @@ void stand_in_as_argument(bool fixed) {
   add_one<<<1, 32>>>(there);  // fault: stand_in_as_argument
 }
 
+__device__ float* buffer;
+
+__global__ void fill_buffer(float* data) { (data ? data : buffer)[threadIdx.x] = 1; }
+
+void allocate_to_stand_in(bool fixed) {
+  float* memory = nullptr;
+  float** const target = fixed ? &memory : &buffer;
+  cudaMalloc(target, 32 * sizeof(float));  // fault: allocate_to_stand_in
+  fill_buffer<<<1, 32>>>(memory);
+  cudaFree(*target);
+}
+
 using Function = float (*)(float);
 __device__ float square(float x) { return x * x; }
 __device__ Function square_on_device = square;
@@ -353,6 +365,40 @@ void half_of_the_result(bool fixed) {
   double sum = 0;
   for (const double value : host) sum += value;
   if (sum < 0) std::printf("%g\n", sum);
+}
+
+// sizeof of a pointer.
+void size_of_the_pointer(bool fixed) {
+  int* const host = new int[kN];
+  OnDevice<int> device(kN, 1);
+  const size_t bytes = fixed ? kN * sizeof(*host) : sizeof(host);
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy(host, device.data(), bytes, back);  // fault: size_of_the_pointer
+  int sum = 0;
+  for (int i = 0; i < kN; ++i) sum += host[i];
+  if (sum == 0) std::printf("%d\n", sum);
+  delete[] host;
+}
+
+// 50 elements a row.
+void width_in_elements(bool fixed) {
+  std::vector<float> host(kN);
+  OnDevice<float> device(kN, 1.0f);
+  const size_t pitch = 50 * sizeof(float), width = fixed ? pitch : 50;
+  const auto back = cudaMemcpyDeviceToHost;
+  const float* const from = device.data();
+  cudaMemcpy2D(host.data(), pitch, from, pitch, width, 20, back);  // fault: width_in_elements
+  float sum = 0;
+  for (const float value : host) sum += value;
+  if (sum < 0) std::printf("%g\n", sum);
+}
+
+void rows_without_end(bool fixed) {
+  char host[64];
+  OnDevice<char> device(64);
+  const size_t rows = fixed ? 8 : size_t{1} << 61;
+  const auto back = cudaMemcpyDeviceToHost;
+  cudaMemcpy2D(host, 8, device.data(), 8, 8, rows, back);  // fault: rows_without_end
 }
 
 volatile int taken;
@@ -441,6 +487,10 @@ const std::vector<Planted> kHostCalls = {
     {"copy_from_numbers", "none", copy_from_numbers, false},
     {"copy_onto_itself", "api-error", copy_onto_itself, false},
     {"half_of_the_result", "api-error", half_of_the_result, false},
+    {"size_of_the_pointer", "api-error", size_of_the_pointer, false},
+    {"width_in_elements", "api-error", width_in_elements, false},
+    {"rows_without_end", "api-error", rows_without_end, false},
+    {"allocate_to_stand_in", "device-access", allocate_to_stand_in, false},
     {"managed_read_after_free", "use-after-free", managed_read_after_free, false},
     {"pinned_read_past_end", "out-of-bounds", pinned_read_past_end, false},
     {"literal_read", "device-access", literal_read, false},

@@ -46,6 +46,7 @@ MILD = {
     "other_stream_waited_for",
     "managed_variable_early",
     "managed_argument_changed",
+    "allocate_to_stand_in",
 }
 ASKED = {"assert_fails"}  # asks for the error of its failed assertion, so that its exit code is its own
 

@@ -14,6 +14,7 @@
 #include "base/lasting.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/host_heap.h"
 #include "memory/allocations.h"
 #include "memory/shadow.h"
 #include "report/api_errors.h"
@@ -32,11 +33,13 @@ struct UnwrittenRun {
 
 // A copy that has left something out, perhaps.
 struct ShortCopy {
-  uint64_t end;    // of what was copied, on the host
+  enum Cause { elements, half, row, pointer, vector };
+  uint64_t end;    // of the last element that was copied, on the host
   uint64_t size;   // of an element
   uint64_t bytes;  // that were copied
   uint64_t from;   // the allocation
   uint64_t caller;
+  Cause cause;
   uint64_t pc = 0;  // of the load that took the last element
 };
 
@@ -72,36 +75,73 @@ bool has_same(uint64_t host, uint64_t device, uint64_t size) {
   return std::memcmp(bytes, reinterpret_cast<const void*>(device), size) == 0;
 }
 
-// As many bytes were copied as the allocation has elements of 4 or 8 bytes, or half of what it has, as by sizeof(float) of doubles.
-// All of it is written.
-void note_short(HostCopies& s, const memory::Allocation& found, uint64_t to, uint64_t size) {
-  const uint64_t part = found.size / size, element = part == 2 ? 8 : part;
-  if ((element != 4 && element != 8) || part * size != found.size || size < element) return;
-  bool all = true;
-  if (!found.written)
-    engine::shadow::for_each_unwritten(found.base, found.size, [&](auto, auto) { all = false; });
-  if (!all || has_same(to + size, found.base + size, element)) return;
+// Are there as many bytes from `to` on, by a pointer to memory of the host's heap or to pinned memory?
+bool has_room(uint64_t to, uint64_t size) {
+  if (const memory::Allocation* found = memory::find(to))
+    return found->base == to && found->size >= size;
+  static int looks = 0;  // each goes through the heap
+  constexpr int kMostLooks = 256;
+  return looks++ < kMostLooks && host_heap::room_of(to) >= size;
+}
+
+// Has the copy left something out? As many bytes were copied as the allocation, or the row, has elements of 4 or 8 bytes; or half of
+// what it has, as by sizeof(float) of doubles; or sizeof was that of a pointer or a vector. All of it is written.
+void note_short(HostCopies& s, const memory::Allocation& found, uint64_t to, uint64_t size,
+                uint64_t pitch) {
+  using Cause = ShortCopy::Cause;
+  const uint64_t whole = pitch ? pitch : found.size, part = whole / size;
+  Cause cause = pitch ? Cause::row : part == 2 ? Cause::half : Cause::elements;
+  std::vector<uint64_t> sizes;
+  if (part * size == whole && (part == 4 || part == 8 || cause == Cause::half)) {
+    sizes = {cause == Cause::half ? 8 : part};
+  } else if (!pitch && (size == sizeof(void*) || size == sizeof(std::vector<int>)) &&
+             has_room(to, found.size)) {
+    cause = size == sizeof(void*) ? Cause::pointer : Cause::vector;
+    sizes = {4, 8};
+  }
   constexpr size_t kMost = 16;
-  if (s.shorts.size() == kMost) s.shorts.erase(s.shorts.begin());
-  s.shorts.push_back({to + size, element, size, found.base, device::program_caller()});
+  for (const uint64_t element : sizes) {
+    const uint64_t taken = size / element * element;
+    if (taken == 0) continue;
+    bool all = true;
+    if (!found.written) {
+      const uint64_t looked_at = pitch ? std::min(pitch, found.size) : found.size;
+      engine::shadow::for_each_unwritten(found.base, looked_at, [&](auto, auto) { all = false; });
+    }
+    if (!all || has_same(to + taken, found.base + taken, element)) continue;
+    if (s.shorts.size() == kMost) s.shorts.erase(s.shorts.begin());
+    s.shorts.push_back({to + taken, element, size, found.base, device::program_caller(), cause});
+  }
 }
 
 void report(const ShortCopy& copy, uint64_t pc) {
+  using Cause = ShortCopy::Cause;
   const symbols::Location& copied = symbols::locate(copy.caller);
   Finding f = device::finding_at(copied, "api-error", Severity::warning);
   const memory::Allocation* found = memory::find(copy.from);
-  const uint64_t size = found ? found->size : 0;
   f.address = copy.from;
   f.allocation = found ? memory::describe(*found) : "device memory";
-  const bool is_half = copy.bytes * 2 == size;
-  f.message =
-      "the copy at " + copied.text() + " takes " + plural(copy.bytes, "byte") + " of " +
-      f.allocation +
-      (is_half ? std::string() : ", which holds as many elements of " + plural(copy.size, "byte")) +
-      ", and the host reads on at " + symbols::locate(pc).text() +
-      " behind what was copied. The size of a copy counts bytes: multiply the number of "
-      "elements by sizeof" +
-      (is_half ? ", of the type that they have." : ".");
+  const std::string bytes = plural(copy.bytes, "byte");
+  const std::string as_many = "as many elements of " + plural(copy.size, "byte");
+  f.message = "the copy at " + copied.text() + " takes " + bytes + " of ";
+  if (copy.cause == Cause::row) f.message += "each row of ";
+  f.message += f.allocation;
+  if (copy.cause == Cause::elements) f.message += ", which holds " + as_many;
+  if (copy.cause == Cause::row) f.message += ", which has " + as_many;
+  f.message +=
+      ", and the host reads on at " + symbols::locate(pc).text() + " behind what was copied. ";
+  if (copy.cause == Cause::pointer || copy.cause == Cause::vector) {
+    f.message += bytes + " are what sizeof makes of " +
+                 (copy.cause == Cause::pointer ? "a pointer" : "a std::vector") +
+                 ", however many elements it holds: ";
+  } else {
+    f.message += copy.cause == Cause::row ? "The width of a copy counts bytes: "
+                                          : "The size of a copy counts bytes: ";
+  }
+  f.message += "multiply the number of elements by sizeof";
+  f.message += copy.cause == Cause::half      ? ", of the type that they have."
+               : copy.cause == Cause::pointer ? " of one."
+                                              : ".";
   device::report(std::move(f));
 }
 
@@ -127,13 +167,13 @@ void forget(HostCopies& s, uint64_t first, uint64_t end) {
 
 }  // namespace
 
-void note(const void* target, const void* source, uint64_t size) {
+void note(const void* target, const void* source, uint64_t size, uint64_t pitch) {
   const auto to = reinterpret_cast<uint64_t>(target), from = reinterpret_cast<uint64_t>(source);
   HostCopies& s = host_copies();
   const std::lock_guard lock(s.mutex);
   forget(s, to, to + size);
   const memory::Allocation* found = memory::in_device_arena(from) ? memory::find(from) : nullptr;
-  if (found && from == found->base && size < found->size) note_short(s, *found, to, size);
+  if (found && from == found->base && size < found->size) note_short(s, *found, to, size, pitch);
   if (found && !found->written) {
     uint64_t caller = 0;
     engine::shadow::for_each_unwritten(from, size, [&](uint64_t first, uint64_t end) {
@@ -162,7 +202,9 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
       if (address == copy->end - size) copy->pc = pc;
       if (address != copy->end || pc != copy->pc) continue;
       report(*copy, pc);
-      s.shorts.erase(copy);
+      std::erase_if(s.shorts, [caller = copy->caller](const ShortCopy& other) {
+        return other.caller == caller;
+      });
       set_range(s);
       break;
     }

@@ -57,6 +57,15 @@ uint64_t room_at(uint64_t address, uint64_t size) {
 
 }  // namespace
 
+uint64_t room_of(uint64_t address) {
+#if defined(__GLIBC__) && defined(__x86_64__)
+  return room_at(address, ~uint64_t{0});
+#else
+  (void)address;
+  return 0;
+#endif
+}
+
 std::string wrong_with(const std::string& end, uint64_t address, uint64_t size) {
 #if defined(__GLIBC__) && defined(__x86_64__)
   const uint64_t room = room_at(address, size);

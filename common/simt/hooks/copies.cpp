@@ -77,7 +77,7 @@ void Hooks::host_block(const void* pointer, uint64_t size, StopReason what, cons
   if (size && memory::in_device_arena(address)) {
     host_access(address, 0, what != StopReason::load, reinterpret_cast<uint64_t>(pc));
   } else if (what == StopReason::store && host_copies::extent) {
-    host_copies::note(pointer, nullptr, size);
+    host_copies::note(pointer, nullptr, size, 0);
   }
   if (size && memory::in_shared_arena(address))
     shared_access(address, size, what != StopReason::load, reinterpret_cast<uint64_t>(pc));

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -41,9 +42,27 @@ bool may_free_on_host(const void* pointer, const void* pc) {
 
 }  // namespace simt::engine
 
+namespace {
+
+using Free = void (*)(void*);
+
+// What frees behind us. Null while this thread looks for it: dlsym() frees what an earlier call that failed has left to say.
+Free next_free() {
+  static std::atomic<Free> known{nullptr};
+  thread_local bool looks = false;
+  Free next = known.load(std::memory_order_relaxed);
+  if (next || looks) return next;
+  looks = true;
+  next = reinterpret_cast<Free>(dlsym(RTLD_NEXT, "free"));
+  looks = false;
+  known.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+}  // namespace
+
 // In place of the C library's, or of what is loaded before it.
 extern "C" void free(void* pointer) noexcept {
-  using Free = void (*)(void*);
-  static const Free next = reinterpret_cast<Free>(dlsym(RTLD_NEXT, "free"));
-  if (simt::engine::may_free_on_host(pointer, SIMT_PC)) next(pointer);
+  if (!simt::engine::may_free_on_host(pointer, SIMT_PC)) return;
+  if (const Free next = next_free()) next(pointer);
 }

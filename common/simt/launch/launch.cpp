@@ -21,6 +21,7 @@
 #include "check/constants.h"
 #include "check/host_texts.h"
 #include "check/managed_results.h"
+#include "check/strays.h"
 #include "check/stream_order.h"
 #include "check/stream_races.h"
 #include "compiled/execution.h"
@@ -225,6 +226,8 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   device::note_text_of(kernel);
   stream_races::Shared accesses;
   if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
+  if (grid.checks_blocks && faults.empty() && arguments)
+    strays::look_for(kernel, {arguments, count}, footprint);
   managed_results::note_launch(footprint, accesses);
   stream_races::note(kernel, accesses);
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {

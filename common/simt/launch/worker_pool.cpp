@@ -9,6 +9,7 @@
 #include "exec/patience.h"
 #include "exec/standstill.h"
 #include "launch/device_limits.h"
+#include "launch/held_signals.h"
 #include "launch/kernel_registry.h"
 #include "launch/life_sign.h"
 
@@ -44,6 +45,7 @@ uint64_t Pool::threads_for(const Grid& grid) const {
 }
 
 void Pool::run(Grid& grid) {
+  const HeldSignals held;
   grid_ = &grid;
   next_block_ = 0;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
@@ -107,6 +109,7 @@ void Pool::add_workers(size_t count) {
   if (first >= count) return;
   workers_.resize(count);
   called_.resize(count);
+  const SignalsForOthers here;
   for (size_t i = first; i < count; ++i) std::thread([this, i] { work(i); }).detach();
   done_.wait(lock, [&] {
     return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(first), workers_.end(),

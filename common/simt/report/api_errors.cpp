@@ -20,6 +20,8 @@ struct ApiError {
   bool is_launch = false;
   bool told = false, taken = false;  // every time
   bool named = false;                // at least once
+  bool looked_at = false;            // named since it was returned last
+  bool dealt_with = false;           // looked at, and then taken, every time
 };
 
 struct ApiErrors {
@@ -86,7 +88,7 @@ void note_api_error(cudaError_t error) {
   Call caller = call_under_way();
   for (ApiError& known : s.errors) {
     if (known.pc != caller.pc || known.error != error) continue;
-    known.told = known.taken = false;
+    known.told = known.taken = known.looked_at = known.dealt_with = false;
     return;
   }
   const bool is_launch = !kernel.empty();
@@ -106,13 +108,16 @@ void api_error_told(cudaError_t error, bool taken) {
     if (known.error != error) continue;
     known.told = true;
     known.taken |= taken;
+    known.dealt_with |= taken && known.looked_at && !known.is_launch;
   }
 }
 
 void api_error_named(cudaError_t error) {
   ApiErrors& s = api_errors();
   const std::lock_guard lock(s.mutex);
-  for (ApiError& known : s.errors) known.named |= known.error == error;
+  for (ApiError& known : s.errors) {
+    if (known.error == error) known.named = known.looked_at = true;
+  }
 }
 
 static std::string text_of(const ApiError& error) {
@@ -159,7 +164,7 @@ std::vector<Finding> take_api_errors(std::optional<int> status) {
   std::vector<Finding> findings;
   for (const ApiError& error : errors) {
     if (error.told && !status) continue;
-    if (error.taken && !error.named && *status == 0) continue;
+    if (error.taken && (!error.named || error.dealt_with) && *status == 0) continue;
     const bool unseen_launch = error.is_launch && !error.told;
     const symbols::Location& at = symbols::locate(error.pc);
     Finding f =

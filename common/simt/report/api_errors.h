@@ -2,7 +2,8 @@
 //
 // In a program that ends with exit code 0 they are warnings: it may have coped. (Whether it looks at what
 // calls return cannot be seen.) It has, and there is nothing to report, if it has taken the error with
-// cudaGetLastError() and has not asked for its name, to print it: so does who tries what the device can do.
+// cudaGetLastError() and has not asked for its name, to print it: so does who tries what the device can do. Or if it
+// has asked for the name of what the call returned, and has cleared the error then.
 // A launch is another matter. What was to be computed is not there, and only cudaGetLastError() and
 // cudaPeekAtLastError() tell: a launch that failed without either being called is an error, whatever the exit
 // code. What may fail in a program that is right is none at all: a query for something that is not ready or

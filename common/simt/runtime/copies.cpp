@@ -110,6 +110,16 @@ std::string wrong_direction(const void* to, const void* from, cudaMemcpyKind kin
   return wrong;
 }
 
+// From the first byte of these rows to behind the last one. More than any memory has, where that is no number of 64 bits.
+size_t span_of(size_t pitch, size_t width, size_t height) {
+  size_t span = 0;
+  if (__builtin_mul_overflow(height - 1, pitch, &span) ||
+      __builtin_add_overflow(span, width, &span)) {
+    return ~size_t{0};
+  }
+  return span;
+}
+
 // The allocations that a copy is to or from.
 std::string both_ends(const void* to, const void* from) {
   std::string text;
@@ -153,10 +163,10 @@ void mark_rows_written(void* to, size_t pitch, size_t width, size_t height) {
   const auto address = reinterpret_cast<uint64_t>(to);
   if (simt::engine::in_program_data(address)) {
     simt::engine::launch_memo::forget();
-    simt::constants::note_written(address, (height - 1) * pitch + width);
+    simt::constants::note_written(address, span_of(pitch, width, height));
   }
   if (simt::managed_results::extent)
-    simt::managed_results::access(address, (height - 1) * pitch + width, true, 0);
+    simt::managed_results::access(address, span_of(pitch, width, height), true, 0);
   if (!simt::memory::in_device_arena(address)) return;
   if (pitch == width) {
     simt::memory::mark_written(address, width * height);
@@ -182,8 +192,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
     explain(std::move(wrong), {}, both_ends(to, from));
     return result(cudaErrorInvalidValue);
   }
-  std::string wrong = wrong_with("target", to, (height - 1) * to_pitch + width);
-  if (wrong.empty()) wrong = wrong_with("source", from, (height - 1) * from_pitch + width);
+  std::string wrong = wrong_with("target", to, span_of(to_pitch, width, height));
+  if (wrong.empty()) wrong = wrong_with("source", from, span_of(from_pitch, width, height));
   const bool to_variable = simt::engine::in_program_data(reinterpret_cast<uint64_t>(to));
   if (!wrong.empty()) {
     if (to_variable) constants::note_failed_copy();
@@ -205,7 +215,8 @@ cudaError_t simt::runtime::copy_rows(void* to, size_t to_pitch, const void* from
   if (height == 1 && is_device(to) && !is_device(from)) simt::host_texts::note_copied(from, width);
   if (!is_device(to)) {
     for (size_t row = 0; row < height; ++row) {
-      simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width);
+      simt::host_copies::note(target + row * to_pitch, source + row * from_pitch, width,
+                              row == 0 && height > 1 ? to_pitch : 0);
     }
   }
   simt::stream_races::note_copy({to, to_pitch, width, height}, {from, from_pitch, width, height});
@@ -220,7 +231,7 @@ cudaError_t set_rows(void* pointer, size_t pitch, int value, size_t width, size_
   if (pitch < width) return wrong_pitch(width, pitch);
   const bool is_known =
       simt::memory::in_arena(reinterpret_cast<uint64_t>(pointer)) || is_variable(pointer);
-  std::string wrong = is_known ? wrong_with("range", pointer, (height - 1) * pitch + width)
+  std::string wrong = is_known ? wrong_with("range", pointer, span_of(pitch, width, height))
                                : "this is not device memory";
   if (!wrong.empty()) {
     explain(std::move(wrong));

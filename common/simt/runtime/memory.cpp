@@ -14,6 +14,7 @@
 #include "launch/child_launches.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
+#include "report/log.h"
 #include "runtime/memory_calls.h"
 
 using simt::device::explain;
@@ -32,6 +33,22 @@ extern const char _end[];
 }
 
 namespace simt::runtime {
+
+// cudaMalloc(&buffer, ...) where `buffer` is a __device__ pointer: what host code has by that name gets the address, and the kernels'
+// own stays as it is.
+static void look_for_stand_in(uint64_t target, uint64_t caller) {
+  const std::string name = simt::device_variables::stand_in(target);
+  if (name.empty()) return;
+  const simt::symbols::Location& at = simt::symbols::locate(caller);
+  simt::Finding f = simt::device::finding_at(at, "device-access", simt::Severity::warning);
+  f.address = target;
+  f.message = simt::device::call_under_way().name + " at " + at.text() +
+              " does not set the variable '" + name +
+              "' of the device, which kernels read, but a variable that host code has by the same "
+              "name: on a GPU the kernels' one stays null. Allocate by a pointer of the host, and "
+              "copy that with cudaMemcpyToSymbol(), or hand it to the kernel as a parameter.";
+  simt::device::report(std::move(f));
+}
 
 cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
   if (!pointer) {
@@ -58,6 +75,7 @@ cudaError_t allocate(void** pointer, Kind kind, size_t size, uint64_t caller) {
   simt::system_atomics::forget(base, size);
   if (kind == Kind::managed) simt::managed_results::watch(base, size);
   *pointer = reinterpret_cast<void*>(base);
+  if (simt::engine::in_program_data(target)) look_for_stand_in(target, caller);
   return result(cudaSuccess);
 }
 
