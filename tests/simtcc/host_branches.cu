@@ -86,6 +86,17 @@ __host__ __device__ int device_words() {
   return sum;
 }
 
+__host__ __device__ int jump(int x) {
+  if (x > 3) goto end;
+#ifdef __CUDA_ARCH__
+  x += 1;
+#else
+  x += 2;
+#endif
+end:
+  return x;
+}
+
 __host__ __device__ inline void check(bool holds) {
 #ifdef __CUDA_ARCH__
   if (!holds) {
@@ -110,6 +121,11 @@ __host__ __device__ float by_function(float x) { return half(x); }
 template <class T>
 struct Scaled {
   T value;
+#ifdef __CUDA_ARCH__
+  __host__ __device__ Scaled() { value = 1; }
+#else
+  __host__ __device__ Scaled() { value = 2; }
+#endif
   __host__ __device__ explicit Scaled(T x) : value(x) {
 #ifdef __CUDA_ARCH__
     value *= 2;
@@ -172,7 +188,7 @@ __global__ void run(int* out, double* sum, F f) {
                                  0,
 #endif
                                  __LINE__,
-                                 static_cast<int>(sizeof(F) > 0)};
+                                 jump(Scaled<int>().value)};
   for (int i = 0; i < kResults; ++i) out[i] = results[i];
 }
 constexpr int kLine = __LINE__ - 4;
@@ -197,7 +213,7 @@ int main() {
   *sum = 0;
   run<<<1, 32>>>(out, sum, lambda);
   cudaDeviceSynchronize();
-  const int of_device[kResults] = {1, 111, 3, 86, 2, -990, 32, 10, 6, 900, kLine, 1};
+  const int of_device[kResults] = {1, 111, 3, 86, 2, -990, 32, 10, 6, 900, kLine, 2};
   for (int i = 0; i < kResults; ++i) expect("on the device", out[i], of_device[i]);
   expect("atomicAdd", static_cast<int>(*sum), 16);
 
@@ -205,6 +221,7 @@ int main() {
   expect("plain", plain(), 2);
   expect("nested", nested(1), 2);
   expect("device_words", device_words() + device_words(), 13);
+  expect("jump", jump(Scaled<int>().value) + jump(4), 8);
   expect("by_macro", by_macro(), 74);
   expect("by_function", static_cast<int>(by_function(4)), 102);
   expect("Scaled", Scaled<int>(5).negative(), -15);

@@ -92,7 +92,7 @@ class Merger {
   // A body that both have.
   void compare(const Braces& device, const Braces& host) {
     const Token& at = device_.token(device.open);
-    if (at.in_system_header || device.side == Side::device || equal(device, host)) return;
+    if (!device_.is_of_program(at) || device.side == Side::device || equal(device, host)) return;
     if (!device_.is_code(device) || !host_.is_code(host)) return warn(device_, device.open);
     replace(device, device.side == Side::both
                         ? both(device, host, Branch::none)
@@ -113,18 +113,32 @@ class Merger {
                                                                              : "none");
   }
 
+  // Labels that a body jumps to are its own: the other branch has them, too.
+  static std::string local_labels(const Outline& outline, const Braces& body) {
+    std::set<std::string_view> names;
+    for (std::size_t i = body.open; i < body.close; ++i) {
+      if (outline.token(i).is("goto") && outline.token(i + 1).is_identifier())
+        names.insert(outline.token(i + 1).text);
+    }
+    std::string out;
+    for (const std::string_view name : names) out += " __label__ " + std::string(name) + ';';
+    return out;
+  }
+
   // \param around the branch that it is in
   std::string both(const Braces& device, const Braces& host, Branch around) const {
     return "{ if (::simt::detail::on_device())" + pragma(Branch::device) +
-           device_.marker(device.open) + std::string(device_.text(device)) + " else" +
-           pragma(Branch::host) + of_host(device, host, Branch::host) + pragma(around) +
-           device_.marker(device.close) + '}';
+           device_.marker(device.open) + '{' + local_labels(device_, device) +
+           std::string(device_.text(device).substr(1)) + " else" + pragma(Branch::host) +
+           of_host(device, host, Branch::host) + pragma(around) + device_.marker(device.close) +
+           '}';
   }
 
   // The host's text; in it what lambdas say that they run elsewhere.
   std::string of_host(const Braces& device, const Braces& host, Branch around) const {
-    std::string out = host_.marker(host.open);
-    std::size_t from = host_.token(host.open).offset;
+    std::string out = host_.marker(host.open) + '{';
+    if (around == Branch::host) out += local_labels(host_, host);
+    std::size_t from = host_.token(host.open).end();
     for (std::size_t k = 0; device.nested.size() == host.nested.size() && k < host.nested.size();
          ++k) {
       const Braces &ours = device.nested[k], &theirs = host.nested[k];
@@ -143,11 +157,15 @@ class Merger {
   void take(Outline::Range device, Outline::Range host) {
     note_headers(host);
     const auto ours = device_.declarations(device), theirs = host_.declarations(host);
-    if (!ours || !theirs) return warn_of(device, host);
+    if (!ours || !theirs) {
+      if (!only_asks_to_inline(device_, device) || !only_asks_to_inline(host_, host))
+        warn_of(device, host);
+      return;
+    }
     std::string more;
     for (const Outline::Range& declaration : *theirs) {
       const std::size_t first = host_.first_token(declaration.begin);
-      if (host_.token(first).in_system_header) continue;
+      if (!host_.is_of_program(host_.token(first))) continue;
       const bool space = host_.token(first).is("namespace") || host_.token(first).is("using") ||
                          host_.token(first).is(";");
       const bool of_device =
@@ -179,6 +197,16 @@ class Merger {
                       more + (at_end ? "\n" : device_.marker(next))});
   }
 
+  static bool only_asks_to_inline(const Outline& outline, Outline::Range range) {
+    static const std::set<std::string_view> words = {
+        "inline", "__inline__", "__inline",      "static",       "__attribute__",    "(",
+        ")",      "noinline",   "always_inline", "__noinline__", "__always_inline__"};
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (!words.contains(outline.at(i).text)) return false;
+    }
+    return true;
+  }
+
   // One function, declared once for each side: its braces become those of a function for both.
   bool make_one(Outline::Range device, Outline::Range host) {
     const Braces *const ours = device_.function(device), *const theirs = host_.function(host);
@@ -201,7 +229,7 @@ class Merger {
     if (library_.empty()) {
       for (std::size_t i = 0; i + 1 < device_.size(); ++i) {
         const Token& t = device_.at(i);
-        if (t.in_system_header && t.is_identifier() && device_.at(i + 1).is("("))
+        if (!device_.is_of_program(t) && t.is_identifier() && device_.at(i + 1).is("("))
           library_.insert(t.text);
       }
     }
@@ -213,7 +241,7 @@ class Merger {
     for (std::size_t i = host.begin; i < host.end; ++i) {
       const Token& t = host_.at(i);
       const std::size_t files = device_.tokens.files.size();
-      if (!t.in_system_header || static_cast<std::size_t>(files_[t.file]) < files) continue;
+      if (host_.is_of_program(t) || static_cast<std::size_t>(files_[t.file]) < files) continue;
       const Include* outermost = nullptr;
       for (int k = t.include; k >= 0;
            k = host_.tokens.includes[static_cast<std::size_t>(k)].parent) {
@@ -242,7 +270,8 @@ class Merger {
 
   void warn(const Outline& program, std::size_t i) {
     const Token& t = program.token(i);
-    if (t.in_system_header || !seen_.insert({program.tokens.files[t.file], -t.line}).second) return;
+    if (!program.is_of_program(t) || !seen_.insert({program.tokens.files[t.file], -t.line}).second)
+      return;
     merged_.warnings.push_back(
         {program.tokens.files[t.file], t.line,
          "an '#if' on __CUDA_ARCH__ stands outside of functions here, and the simulator takes the "

@@ -19,7 +19,13 @@ std::string in_quotes_of_marker(const std::string& file) {
 }  // namespace
 
 Outline::Outline(const std::string& source, const std::string& file, bool relaxed)
-    : LexedText(source, file), Syntax(tokens, partner), relaxed_(relaxed) {
+    : LexedText(source, file),
+      Syntax(tokens, partner),
+      relaxed_(relaxed),
+      of_program_(tokens.files.size()) {
+  for (const Token& token : list_) {
+    if (!token.in_system_header) of_program_[token.file] = true;
+  }
   scan(0, list_.size(), Side::host, false, braces_, &elements_);
 }
 

@@ -44,6 +44,8 @@ class Outline : public LexedText, private Syntax {
 
   std::size_t size() const { return elements_.size(); }
   const Token& token(std::size_t i) const { return list_[i]; }
+  /// Does it stand in a file of the program? (A qualifier there is a macro of a system header.)
+  bool is_of_program(const Token& token) const { return of_program_[token.file]; }
   std::size_t first_token(std::size_t element) const { return elements_[element].token; }
   std::size_t last_token(std::size_t element) const {
     return braces(element) ? braces(element)->close : first_token(element);
@@ -89,6 +91,7 @@ class Outline : public LexedText, private Syntax {
   std::size_t end_of_declaration(std::size_t first, std::size_t end) const;
 
   bool relaxed_;
+  std::vector<bool> of_program_;  // by file
   std::vector<Braces> braces_;
   std::vector<Element> elements_;
 };
