@@ -69,6 +69,8 @@ class Merger {
     std::pair<std::size_t, std::size_t> best = {device_.size(), host_.size()};
     std::size_t least = kNone;
     for (std::size_t k = i; k < device_.size() && k - i < least; ++k) {
+      // (A parenthesis of an attribute is not that of the parameters.)
+      if (device_.at(k).is("(") || device_.at(k).is(")")) continue;
       const auto found = places_.find(hash(device_.at(k), device_.at(k).file));
       if (found == places_.end()) continue;
       const auto place = std::lower_bound(found->second.begin(), found->second.end(), j);
