@@ -156,10 +156,11 @@ class Check {
                      "' cannot be called by device code: write __device__ in place of __global__ "
                      "if it is to be a function");
     } else if (role == Space::both && target.space == Space::host && mention.is_call &&
-               !target.library && !names_.unchecked) {
+               !target.library && !names_.unchecked &&
+               branch_of(place, target.name) != Branch::host) {
       say(place, host_call(target, mention, blamed), true);
     } else if (role == Space::both && target.space == Space::device && mention.is_call &&
-               !is_template(blamed) && !is_guarded(place)) {
+               !is_template(blamed) && !is_for_one(Branch::device, place, target.name)) {
       say(place,
           device_call(target, "the __host__ __device__ function '" + spelled(blamed.name) + "'"));
     } else if (role == Space::host && target.space == Space::device && mention.is_call) {
@@ -319,8 +320,9 @@ class Check {
         mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
     const std::vector<std::string> parts = parts_of(full);
     if (is_of_cuda(parts) || is_variable_for_both(parts.back())) return;
-    const bool on_device = role == Space::device || role == Space::kernel ||
-                           (role == Space::both && is_reached(blamed) && !is_guarded(place));
+    const bool on_device =
+        role == Space::device || role == Space::kernel ||
+        (role == Space::both && is_reached(blamed) && !is_for_one(Branch::host, place, full));
     const bool is_device = names_.variables.contains(parts.back());
     const bool is_host = names_.host_variables.contains(parts.back());
     if (role == Space::host && !mention.is_address && !is_host &&
@@ -386,7 +388,7 @@ class Check {
                              (name[0] & 0x80));
   }
 
-  // Does an #if of __CUDA_ARCH__ stand around the line? Then nvcc sees it in one of its two runs only.
+  // Does an #if of __CUDA_ARCH__ stand around the line, and the function? Then nvcc sees it in one of its two runs only.
   bool is_guarded(const DumpPlace& place) {
     const std::string file(place.file);
     std::vector<bool> open;
@@ -402,6 +404,16 @@ class Check {
       if (text.starts_with("endif") && !open.empty()) open.pop_back();
     }
     return std::find(open.begin(), open.end(), true) != open.end();
+  }
+
+  // Of a function for both sides: is what the name is about there for this one alone?
+  bool is_for_one(Branch side, const DumpPlace& place, const std::string& name) {
+    const Branch branch = branch_of(place, name);
+    return branch == Branch::none ? is_guarded(place) : branch == side;
+  }
+
+  Branch branch_of(const DumpPlace& place, const std::string& name) const {
+    return origins_.branch_of(std::string(place.file), place.line, parts_of(name).back());
   }
 
   // Once for each line: what follows from it has the same cure.

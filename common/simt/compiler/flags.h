@@ -60,14 +60,11 @@ inline constexpr std::array kWide = {"-fsanitize=alignment"};
 /// the kernel: by that address the threads of a block tell which barrier they wait at.
 inline constexpr std::array kFast = {"-O2", "-fno-optimize-sibling-calls"};
 
-/// Macros of the preprocessor's run, as under nvcc. Host and device code share one compilation, so
-/// `__CUDA_ARCH__` has to hold for both: it is there, because kernels often do nothing without it, while the
-/// device's way of doing things works on the host as well.
+/// Macros of the preprocessor's run, as under nvcc.
 inline constexpr std::array kCudaMacros = {
     "-D__CUDACC__",
     "-D__NVCC__",
     "-D__SIMTCC__",
-    "-D__CUDA_ARCH__=900",
     "-D__CUDA_ARCH_LIST__=900",
     "-D__CUDACC_VER_MAJOR__=13",
     "-D__CUDACC_VER_MINOR__=0",
@@ -75,6 +72,8 @@ inline constexpr std::array kCudaMacros = {
     "-D__CUDACC_EXTENDED_LAMBDA__",
     "-D__CUDACC_RELAXED_CONSTEXPR__",
 };
+/// Where it reads the source for the device (host_branches.h).
+inline constexpr std::array kDeviceMacros = {"-D__CUDA_ARCH__=900"};
 /// The checked memcpy() & co. of the C library would stand in the way of those of `simt/bytes.h`.
 inline constexpr std::array kMacros = {"-D__SIMT__", "-U_FORTIFY_SOURCE"};
 

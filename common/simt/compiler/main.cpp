@@ -19,6 +19,7 @@
 #include "conversions.h"
 #include "execution_spaces.h"
 #include "flags.h"
+#include "host_branches.h"
 #include "layout.h"
 #include "merged_accesses.h"
 #include "options.h"
@@ -111,10 +112,12 @@ class Driver {
   }
 
   // \param headers of the simulator's own that the source needs on top
+  // \param for_device as nvcc compiles the source for the device, or for the host
   void add_preprocessing(Command& command, const Input& input, const std::string& object,
-                         const Command& headers = {}) const {
+                         const Command& headers = {}, bool for_device = true) const {
     append(command, flags::kMacros);
     if (input.kind == InputKind::cuda) append(command, flags::kCudaMacros);
+    if (input.kind == InputKind::cuda && for_device) append(command, flags::kDeviceMacros);
     append(command, options_.preprocess);
     append(command, Command{"-isystem", include_.string()});
     // Ahead of the system's folders, where a CUDA Toolkit may have put headers that only nvcc can read.
@@ -124,7 +127,7 @@ class Driver {
       for (const std::string& header : headers) append(command, Command{"-include", header});
       append(command, Command{"-include", "simt/keep_qualifiers.h"});
     }
-    if (!options_.dependencies) return;
+    if (!options_.dependencies || !for_device) return;
     command.push_back(options_.user_dependencies_only ? "-MMD" : "-MD");
     if (options_.phony_dependencies) command.push_back("-MP");
     command.push_back("-MF");
@@ -158,30 +161,23 @@ class Driver {
       return step(command);
     }
 
-    const std::string preprocessed = temporary(i, ".ii");
-    const auto read_source = [&](const Command& headers) {
-      Command preprocessing = command;
-      add_preprocessing(preprocessing, input, object, headers);
-      append(preprocessing, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
-      return preprocess(preprocessing, temporary(i, ".errors"));
-    };
-    if (const int status = read_source({})) return status;
+    Merged both;
+    if (const int status = read_source(input, object, i, {}, both)) return status;
 
     const std::string rewritten = temporary(i, ".simt.ii");
-    std::string source =
-        options_.dry_run ? std::string() : in_one_spelling(read_file(preprocessed));
+    std::string& source = both.text;
     Rewritten result;
     if (!options_.dry_run) {
       result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
                        options_.relocatable);
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
-        if (const int status = read_source({"simt/ptx.h"})) return status;
-        source = in_one_spelling(read_file(preprocessed));
+        if (const int status = read_source(input, object, i, {"simt/ptx.h"}, both)) return status;
         result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
                          options_.relocatable);
       }
       result.text += names_for_library(result.names);
+      append(result.warnings, both.warnings);
       if (const int status = write_rewritten(result, source, input.path, rewritten)) return status;
     }
     if (options_.print_rewritten) return 0;
@@ -244,6 +240,35 @@ class Driver {
     if (!write_file(assembly, code)) return 1;
 #endif
     return step({options_.compiler, "-c", assembly, "-o", object});
+  }
+
+  // What g++ -E makes of the source, with `headers` ahead of it; where the program asks whether it is compiled for the
+  // device, of both answers.
+  int read_source(const Input& input, const std::string& object, std::size_t i,
+                  const Command& headers, Merged& merged) const {
+    const std::string preprocessed = temporary(i, ".ii");
+    const auto run = [&](bool for_device, const Command& ahead) {
+      Command command = with_common(input);
+      add_preprocessing(command, input, object, ahead, for_device);
+      if (!for_device) command.push_back("-w");  // it has been said
+      append(command, Command{"-E", "-x", "c++", input.path, "-o", preprocessed});
+      return preprocess(command, temporary(i, ".errors"));
+    };
+    if (const int status = run(true, headers)) return status;
+    if (options_.dry_run) return 0;
+    merged = {in_one_spelling(read_file(preprocessed)), {}, {}};
+    if (!asks_for_device_pass(merged.text)) return 0;
+    Command ahead = headers;
+    merged.headers = {"simt/on_device.h"};
+    for (int attempt = 0; attempt < 2 && !merged.headers.empty(); ++attempt) {
+      append(ahead, merged.headers);
+      if (const int status = run(true, ahead)) return status;
+      const std::string device = in_one_spelling(read_file(preprocessed));
+      if (const int status = run(false, ahead)) return status;
+      merged = with_host_branches(device, in_one_spelling(read_file(preprocessed)), input.path,
+                                  options_.relaxed_constexpr);
+    }
+    return 0;
   }
 
   bool is_cxx20() const {

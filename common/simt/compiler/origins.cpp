@@ -20,10 +20,19 @@ void Origins::read() const {
   tokens_ = tokenize(source_, file_);
   for (std::size_t i = 0; i < tokens_.list.size(); ++i) {
     const Token& token = tokens_.list[i];
-    if (!token.in_system_header) {
-      on_line_[{tokens_.files[static_cast<std::size_t>(token.file)], token.line}].push_back(i);
-    }
+    if (token.in_system_header) continue;
+    Lines& lines = token.branch == Branch::host ? on_host_line_ : on_line_;
+    lines[{tokens_.files[static_cast<std::size_t>(token.file)], token.line}].push_back(i);
   }
+}
+
+// What both branches have on the line, they have in common.
+const std::vector<std::size_t>* Origins::tokens_on(const std::string& file, int line) const {
+  read();
+  for (const Lines* const lines : {&on_line_, &on_host_line_}) {
+    if (const auto found = lines->find({file, line}); found != lines->end()) return &found->second;
+  }
+  return nullptr;
 }
 
 int Origins::column(const std::string& file, int line, int rewritten_column) {
@@ -40,7 +49,7 @@ int Origins::column_of_name(const std::string& file, int line, int rewritten_col
                             std::string_view name) {
   const std::size_t at = token_at(file, line, rewritten_column);
   if (at == kNowhere) return 0;
-  const std::vector<std::size_t>& tokens = on_line_[{file, line}];
+  const std::vector<std::size_t>& tokens = *tokens_on(file, line);
   const auto is_name = [&](std::size_t i) { return tokens_.list[i].text == name; };
   const auto from = std::find(tokens.begin(), tokens.end(), at);
   auto found = std::find_if(from, tokens.end(), is_name);
@@ -49,11 +58,26 @@ int Origins::column_of_name(const std::string& file, int line, int rewritten_col
 }
 
 bool Origins::names(const std::string& file, int line, std::string_view name) const {
+  const std::vector<std::size_t>* const found = tokens_on(file, line);
+  return found && std::any_of(found->begin(), found->end(),
+                              [&](std::size_t i) { return tokens_.list[i].is(name); });
+}
+
+Branch Origins::branch_of(const std::string& file, int line, std::string_view name) const {
   read();
-  const auto found = on_line_.find({file, line});
-  return found != on_line_.end() &&
-         std::any_of(found->second.begin(), found->second.end(),
-                     [&](std::size_t i) { return tokens_.list[i].is(name); });
+  const auto on = [&](const Lines& lines, auto has) {
+    const auto found = lines.find({file, line});
+    return found != lines.end() && std::any_of(found->second.begin(), found->second.end(),
+                                               [&](std::size_t i) { return has(tokens_.list[i]); });
+  };
+  const auto any = [](const Token& t) { return t.branch != Branch::none; };
+  const auto named = [name](const Token& t) { return t.branch != Branch::none && t.is(name); };
+  bool device = on(on_line_, any), host = on(on_host_line_, any);
+  if (device && host) {
+    device = on(on_line_, named);
+    host = on(on_host_line_, named);
+  }
+  return device == host ? Branch::none : device ? Branch::device : Branch::host;
 }
 
 // Where the line of the preprocessed text begins that the token stands in.
@@ -62,10 +86,9 @@ std::size_t Origins::line_begin(const Token& token) const {
 }
 
 std::size_t Origins::token_at(const std::string& file, int line, int rewritten_column) const {
-  read();
-  const auto found = on_line_.find({file, line});
-  if (found == on_line_.end()) return kNowhere;
-  for (const std::size_t i : found->second) {
+  const std::vector<std::size_t>* const found = tokens_on(file, line);
+  if (!found) return kNowhere;
+  for (const std::size_t i : *found) {
     const Token& token = tokens_.list[i];
     const std::size_t begin = line_begin(token);
     // Where the token ends in the rewritten line, with all that was put in its place.
@@ -79,14 +102,13 @@ std::size_t Origins::token_at(const std::string& file, int line, int rewritten_c
     }
     if (end >= rewritten_column) return i;
   }
-  return found->second.back();
+  return found->back();
 }
 
 int Origins::column_of_preprocessed(const std::string& file, int line, int column) {
-  read();
-  const auto found = on_line_.find({file, line});
-  if (found == on_line_.end() || column <= 0) return 0;
-  for (const std::size_t i : found->second) {
+  const std::vector<std::size_t>* const found = tokens_on(file, line);
+  if (!found || column <= 0) return 0;
+  for (const std::size_t i : *found) {
     const Token& token = tokens_.list[i];
     if (token.end() - line_begin(token) >= static_cast<std::size_t>(column)) return in_file(i);
   }
@@ -140,7 +162,8 @@ int Origins::in_file(std::size_t at) {
   const std::string& file = tokens_.files[static_cast<std::size_t>(token.file)];
   const std::vector<std::string>& lines = lines_of(file);
   if (token.line < 1 || static_cast<std::size_t>(token.line) > lines.size()) return 0;
-  const std::vector<std::size_t>& ours = on_line_[{file, token.line}];
+  Lines& tokens = token.branch == Branch::host ? on_host_line_ : on_line_;
+  const std::vector<std::size_t>& ours = tokens[{file, token.line}];
   const std::size_t target =
       static_cast<std::size_t>(std::find(ours.begin(), ours.end(), at) - ours.begin());
 

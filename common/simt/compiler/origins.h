@@ -40,12 +40,18 @@ class Origins {
   /// Does the preprocessed text have this name on the line?
   bool names(const std::string& file, int line, std::string_view name) const;
 
+  /// In which text of a function's body that has two (Branch) the name stands on the line; none where it does in both, or where
+  /// there is one.
+  Branch branch_of(const std::string& file, int line, std::string_view name) const;
+
   /// A line of the reader's file, or nothing if there is none.
   std::string_view line_of(const std::string& file, int line);
 
  private:
   using Line = std::pair<std::string, int>;
   void read() const;
+  using Lines = std::map<Line, std::vector<std::size_t>>;
+  const std::vector<std::size_t>* tokens_on(const std::string& file, int line) const;
   std::size_t token_at(const std::string& file, int line, int rewritten_column) const;
   std::size_t line_begin(const Token& token) const;
   int column_of_token(std::size_t token);
@@ -57,7 +63,8 @@ class Origins {
   std::string file_;
   const std::vector<Edit>& edits_;
   mutable Tokens tokens_;
-  mutable std::map<Line, std::vector<std::size_t>> on_line_;
+  mutable Lines on_line_;
+  mutable Lines on_host_line_;  ///< Tokens of Branch::host.
   std::map<std::string, std::vector<std::string>> files_;
 };
 

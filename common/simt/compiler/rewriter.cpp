@@ -116,8 +116,10 @@ class Rewriter : private Rule {
     if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
         kind.starts_with("diag_") || kind == "hd_warning_disable") {
       replace(directive.offset, directive.text.size(), "");
-    } else if (kind == "simt" && next_word() == "not_simulated") {
-      report_include(directive, rest);
+    } else if (kind == "simt") {
+      const std::string_view what = next_word();
+      if (what == "not_simulated") report_include(directive, rest);
+      if (what == "branch") replace(directive.offset, directive.text.size(), "");
     }
   }
 
@@ -173,7 +175,10 @@ class Rewriter : private Rule {
   }
 
   void open_scope(std::size_t i) {
-    const auto [kind, side] = classify(unit_.head, i);
+    auto [kind, side] = scope_opened(unit_.head, i, unit_.scopes.back().side);
+    const bool begins_host_branch =
+        list_[i].branch == Branch::host && i > 0 && list_[i - 1].branch != Branch::host;
+    if (begins_host_branch) side = Side::host;
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
       note_host_variables(unit_, unit_.head, i);
@@ -220,57 +225,6 @@ class Rewriter : private Rule {
         unit_.scopes.back().kind != Scope::Kind::block &&
         (unit_.parentheses > 0 || is(i + 1, ",") || is(i + 1, "{") || is(i + 1, ")"));
     unit_.head = goes_on ? closed.outer_head : i + 1;
-  }
-
-  // What the brace at `open` opens, seen from the declaration that starts at `head`.
-  std::pair<Scope::Kind, Side> classify(std::size_t head, std::size_t open) const {
-    const Scope& outer = unit_.scopes.back();
-    bool device = false, host = false, parenthesis = false, type = false, space = false;
-    for (std::size_t i = head; i < open && i < list_.size();) {
-      const Token& t = list_[i];
-      if (t.is("(") || t.is("[")) {
-        // `run([] __device__ (int i) {`: the outer parenthesis is still open
-        if (skip_group(i) > open) {
-          ++i;
-          continue;
-        }
-        if (t.is("(")) parenthesis = true;
-        i = skip_group(i);
-        continue;
-      }
-      if (t.is("template") && is(i + 1, "<")) {
-        const std::size_t end = skip_angles(i + 1);
-        i = end == kNone ? i + 1 : std::min(end, open);
-        continue;
-      }
-      if (t.is("<") && may_open_angle(i)) {
-        const std::size_t end = skip_angles(i);
-        if (end != kNone && end <= open) {
-          i = end;
-          continue;
-        }
-      }
-      if (t.is_identifier()) {
-        if (takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
-          i = std::min(skip_group(i + 1), open);
-          continue;
-        }
-        if (t.text == "__device__" || t.text == "__global__") device = true;
-        if (t.text == "__host__") host = true;
-        if (is_class_key(t.text)) type = true;
-        if (t.text == "namespace") space = true;
-        if (t.text == "extern" && i + 1 < list_.size() && list_[i + 1].kind == TokenKind::string &&
-            i + 2 == open) {
-          space = true;
-        }
-      }
-      ++i;
-    }
-    Side side = outer.side;
-    if (device) side = host ? Side::both : Side::device;
-    if (space) return {Scope::Kind::space, side};
-    if (type && !parenthesis) return {Scope::Kind::type, side};
-    return {Scope::Kind::block, side};
   }
 
   // What the tokens [head, open) of a class or a namespace name it; of namespace a::b that is a.

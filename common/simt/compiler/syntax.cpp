@@ -274,6 +274,56 @@ bool Syntax::declares_const(std::size_t i) const {
   return is_const;
 }
 
+std::pair<Scope::Kind, Side> Syntax::scope_opened(std::size_t head, std::size_t open,
+                                                  Side outer) const {
+  bool device = false, host = false, parenthesis = false, type = false, space = false;
+  for (std::size_t i = head; i < open && i < list_.size();) {
+    const Token& t = list_[i];
+    if (t.is("(") || t.is("[")) {
+      // `run([] __device__ (int i) {`: the outer parenthesis is still open
+      if (skip_group(i) > open) {
+        ++i;
+        continue;
+      }
+      if (t.is("(")) parenthesis = true;
+      i = skip_group(i);
+      continue;
+    }
+    if (t.is("template") && is(i + 1, "<")) {
+      const std::size_t end = skip_angles(i + 1);
+      i = end == kNone ? i + 1 : std::min(end, open);
+      continue;
+    }
+    if (t.is("<") && may_open_angle(i)) {
+      const std::size_t end = skip_angles(i);
+      if (end != kNone && end <= open) {
+        i = end;
+        continue;
+      }
+    }
+    if (t.is_identifier()) {
+      if (takes_attribute_parenthesis(t.text) && is(i + 1, "(")) {
+        i = std::min(skip_group(i + 1), open);
+        continue;
+      }
+      if (t.text == "__device__" || t.text == "__global__") device = true;
+      if (t.text == "__host__") host = true;
+      if (is_class_key(t.text)) type = true;
+      if (t.text == "namespace") space = true;
+      if (t.text == "extern" && i + 1 < list_.size() && list_[i + 1].kind == TokenKind::string &&
+          i + 2 == open) {
+        space = true;
+      }
+    }
+    ++i;
+  }
+  Side side = outer;
+  if (device) side = host ? Side::both : Side::device;
+  if (space) return {Scope::Kind::space, side};
+  if (type && !parenthesis) return {Scope::Kind::type, side};
+  return {Scope::Kind::block, side};
+}
+
 std::size_t Syntax::skip_name(std::size_t i) const {
   if (is(i, "::")) ++i;
   while (true) {

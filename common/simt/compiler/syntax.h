@@ -14,6 +14,19 @@ namespace simtcc {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+/// Where the code between a pair of braces runs.
+enum class Side { host, device, both };
+
+struct Scope {
+  enum class Kind { space, type, block };  // namespace or file; class; everything else
+  Kind kind;
+  Side side;
+  int outer_parentheses;   // of the enclosing scope, kept while this one is open
+  std::size_t outer_head;  // likewise
+  std::string_view name;   // of a class or a namespace
+  bool templated;          // of a template, or in one
+};
+
 /// Words that can stand before an expression and are no part of it.
 bool is_statement_keyword(std::string_view word);
 bool is_builtin_type(std::string_view word);
@@ -75,6 +88,8 @@ class Syntax {
   /// Is the variable whose qualifier stands at i const as well? Then the compiler keeps it in read-only
   /// memory, which cannot share a section with what may be written; and its accesses are not traced.
   bool declares_const(std::size_t i) const;
+  /// What the brace at `open` opens, seen from the declaration that starts at `head` in code of this side.
+  std::pair<Scope::Kind, Side> scope_opened(std::size_t head, std::size_t open, Side outer) const;
   /// [::] name [<...>] [:: [template] name [<...>]]...
   std::size_t skip_name(std::size_t i) const;
 

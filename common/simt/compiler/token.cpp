@@ -48,8 +48,9 @@ class Lexer {
   }
 
   Token make(TokenKind kind, std::size_t begin, std::size_t end) const {
-    return {kind,    text_.substr(begin, end - begin), begin, line_, file_, in_system_header_,
-            include_};
+    return {
+        kind,   text_.substr(begin, end - begin), begin, line_, file_, in_system_header_, include_,
+        branch_};
   }
 
   // Adds the token [at_, end) and counts the lines inside it (raw strings have some).
@@ -194,6 +195,12 @@ class Lexer {
       while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\t')) rest.remove_prefix(1);
     };
     skip_blanks();
+    if (rest.starts_with("pragma simt branch ")) {
+      branch_ = rest.ends_with(" device") ? Branch::device
+                : rest.ends_with(" host") ? Branch::host
+                                          : Branch::none;
+      return advance_to(end);
+    }
     if (rest.starts_with("line")) rest.remove_prefix(4);
     skip_blanks();
     int line = 0;
@@ -234,6 +241,7 @@ class Lexer {
   int line_ = 1;
   int file_ = 0;
   int include_ = -1;
+  Branch branch_ = Branch::none;
   bool in_system_header_ = false;
   bool at_line_start_ = true;
   Tokens out_;

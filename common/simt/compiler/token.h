@@ -22,6 +22,9 @@ enum class TokenKind {
   directive,   // a whole line that starts with '#'
 };
 
+/// A function's body that `#if` on __CUDA_ARCH__ gives two texts: see host_branches.h.
+enum class Branch { none, device, host };
+
 struct Token {
   TokenKind kind;
   std::string_view text;  ///< Points into the lexed text.
@@ -30,6 +33,7 @@ struct Token {
   int file;               ///< Index into Tokens::files.
   bool in_system_header;
   int include;  ///< Index into Tokens::includes, or -1 in the main file.
+  Branch branch;
 
   std::size_t end() const { return offset + text.size(); }
   bool is(std::string_view spelling) const {

@@ -16,19 +16,6 @@
 
 namespace simtcc {
 
-/// Where the code between a pair of braces runs.
-enum class Side { host, device, both };
-
-struct Scope {
-  enum class Kind { space, type, block };  // namespace or file; class; everything else
-  Kind kind;
-  Side side;
-  int outer_parentheses;   // of the enclosing scope, kept while this one is open
-  std::size_t outer_head;  // likewise
-  std::string_view name;   // of a class or a namespace
-  bool templated;          // of a template, or in one
-};
-
 /// A kernel that is a template.
 struct TemplateKernel {
   std::size_t head;  ///< first token of the declaration

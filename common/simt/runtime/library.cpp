@@ -1,5 +1,6 @@
 // What the headers of CUDA's libraries call: see simt/library.h.
 #include <simt/library.h>
+#include <simt/on_device.h>
 
 #include <string>
 
@@ -17,6 +18,8 @@
 using simt::engine::in_library;
 
 namespace simt::detail {
+
+bool is_on_device() noexcept { return engine::running || in_library; }
 
 cudaError_t enter_library(const char* library) {
   if (engine::running) return cudaSuccess;

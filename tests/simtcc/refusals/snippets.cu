@@ -158,6 +158,37 @@ __host__ __device__ int d(int x) {
   return x / 2;
 #endif
 }
+//- the same where nvcc compiles for the host: refused 6:14 the __device__ function 'half' cannot be called by the __host__ __device__ function 'd': launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+__host__ __device__ int d(int x) {
+#ifdef __CUDA_ARCH__
+  return x / 2;
+#else
+  return 2 + half(x);
+#endif
+}
+//- a macro that is another one for each side: accepted
+__device__ int half(int x) { return x / 2; }
+int third(int x) { return x / 3; }
+#ifdef __CUDA_ARCH__
+#define PART(x) half(x)
+#else
+#define PART(x) third(x)
+#endif
+__host__ __device__ int d(int x) { return PART(x); }
+//- host code where nvcc compiles for the host: accepted
+void log(const char* text) { std::puts(text); }
+__host__ __device__ int d(int x) {
+#ifdef __CUDA_ARCH__
+  if (x < 0) __trap();
+#else
+  if (x < 0) throw std::string("negative");
+  log("d");
+  std::cerr << x;
+#endif
+  return x;
+}
+__global__ void k(int* p) { *p = d(*p); }
 //- a template for both sides calls one of the device: accepted
 __device__ int half(int x) { return x / 2; }
 template <class T> __host__ __device__ T d(T x) { return half(x); }
