@@ -1,6 +1,7 @@
 #include "host_branches.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -15,7 +16,9 @@
 namespace simtcc {
 namespace {
 
+// Nothing of a folder: with -g the preprocessor says in which one it runs, as if that were a file.
 std::string read_file(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return {};
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }

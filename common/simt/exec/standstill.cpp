@@ -94,8 +94,11 @@ void on_sample(int, siginfo_t*, void* context) {
   const auto pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
   const ProgramImage& program = program_image();
   if (thread->is_to_end &&
-      pc - program.first < program.code_end - program.first)  // no lock of the library's is held
-    return worker->end_from_signal(machine);
+      pc - program.first < program.code_end - program.first &&  // no lock of the library's is held
+      worker->end_from_signal(machine)) {
+    thread->is_to_end = false;  // the next sample may find it on its way out
+    return;
+  }
   const uint64_t now = thread_time();
   if (now - thread->last_time < kApart) return;  // it has not run since
   thread->last_time = now;
@@ -220,12 +223,16 @@ uint64_t Worker::turn() const {
          1;
 }
 
-void Worker::end_from_signal(mcontext_t& machine) {
-  if (lane_ < 0) return;
+bool Worker::end_from_signal(mcontext_t& machine) {
+  if (lane_ < 0) return false;
   const Fiber* const fiber = is_loop_ ? loop_fiber_ : warp_->fiber[lane_];
-  const uint64_t top = reinterpret_cast<uint64_t>(fiber->stack) + stacks.bytes;
+  const uint64_t bottom = reinterpret_cast<uint64_t>(fiber->stack);
+  const uint64_t top = bottom + stacks.bytes;
+  // Not yet there, or no longer.
+  if (static_cast<uint64_t>(machine.gregs[REG_RSP]) - bottom >= stacks.bytes) return false;
   machine.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<uint64_t>(&Worker::stand_still));
   machine.gregs[REG_RSP] = static_cast<greg_t>((top & ~uint64_t{15}) - 4096 - 8);
+  return true;
 }
 
 // Where a lane goes on that stood still, at the top of its stack.

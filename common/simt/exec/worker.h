@@ -89,7 +89,7 @@ class Worker {
   // Tells from one call to the next whether another lane runs, or the same one anew.
   uint64_t turn() const;
   // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still.
-  void end_from_signal(mcontext_t& machine);
+  bool end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
   bool is_traced() const { return traced_; }
