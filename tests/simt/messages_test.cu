@@ -113,7 +113,41 @@ TEST(Messages, OfAThreadThatHasExited) {
   values[3] = 2, values[5] = 1;
   leave_with(64, true);
   expect({"thread (3,0,0) of block (0,0,0) has exited before",
-          "within an `if`, or behind a `return`"});
+          "within an `if`, in a loop that some threads leave earlier"});
+}
+
+// Their last line is one of the library's, which is no place to name.
+__global__ void add_in_loop(int* out, int n) {
+  const int i = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    if (i < n) {
+      sum += k;
+      __syncthreads();
+    }
+  }
+  atomicAdd(out, sum);
+}
+
+constexpr int kEarly = __LINE__ + 3;
+__global__ void add_or_leave(int* out, int n) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i >= n) return;
+  __syncthreads();
+  atomicAdd(out, i);
+}
+
+TEST(Messages, OfAThreadThatHasExitedByALineOfTheLibrarys) {
+  Buffer<int> out(1);
+  cudaMemset(out.data(), 0, sizeof(int));
+  add_in_loop<<<1, 64>>>(out.data(), 40);
+  expect({"thread (40,0,0) of block (0,0,0) has exited before the barrier at ", "within an `if`"});
+  add_or_leave<<<1, 64>>>(out.data(), 40);
+  const std::string place = "messages_test.cu:" + std::to_string(kEarly) + ", before the barrier";
+  expect({"thread (40,0,0) of block (0,0,0) has exited, by the return at ", place.c_str()});
+  add_in_loop<<<1, 64>>>(out.data(), 64);
+  add_or_leave<<<1, 64>>>(out.data(), 64);
+  EXPECT_EQ(said(), "");
 }
 
 TEST(Messages, OfMemoryThatIsNotTheKernels) {

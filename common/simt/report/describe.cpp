@@ -270,18 +270,23 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
     case Kind::exited_thread: {
-      const int line = line_of_return(other, symbols::locate(fault.address), at);
+      const symbols::Location& before = symbols::locate(fault.address);
+      const int line = line_of_return(other, before, at);
+      const std::string& file = symbols::is_library_file(other.file) ? before.file : other.file;
       f.kind = "barrier-divergence";
       f.severity = Severity::warning;
       f.message =
           "thread " + text(fault.thread) + " of block " + text(fault.block) + " has exited" +
-          (line ? ", by the return at " + symbols::Location{other.file, line}.text() + "," : "") +
+          (line ? ", by the return at " + symbols::Location{file, line}.text() + "," : "") +
           " before the barrier at " + at.text() + " in " + kernel +
           ", which other threads of its block reach. A GPU opens the barrier without it, but CUDA "
           "promises that only where all threads of a block come. " +
-          (line ? "Let"
-                : "Usual cause: a __syncthreads() within an `if`, or behind a `return`: let") +
-          " those threads stay, and skip only what they would load, compute and store.";
+          (line
+               ? "Let those threads stay, and skip only"
+               : "Usual cause: a __syncthreads() within an `if`, in a loop that some threads leave "
+                 "earlier, or after a `return`. Let all threads come to it, and let the condition "
+                 "skip only") +
+          " what they would load, compute and store.";
       f.address = 0;
       break;
     }
