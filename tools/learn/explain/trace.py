@@ -68,6 +68,11 @@ def errors_of(findings):
     return [finding for finding in findings if finding.get("severity") != "warning"]
 
 
+def may_spoil_results(findings):
+    """Is one of them in host code, other than memory that was never freed?"""
+    return any(not finding.get("kernel") and finding.get("kind") != "leak" for finding in findings)
+
+
 def by_severity(findings):
     """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
     errors = errors_of(findings)
