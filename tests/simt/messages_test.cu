@@ -150,6 +150,86 @@ TEST(Messages, OfAThreadThatHasExitedByALineOfTheLibrarys) {
   EXPECT_EQ(said(), "");
 }
 
+// What the cure of a race between threads of a block is depends on how they race.
+template <class T>
+__device__ void count_up(T* bins, const int* bin, bool atomically) {
+  if (atomically) {
+    atomicAdd(&bins[bin[threadIdx.x]], 1);
+  } else {
+    bins[bin[threadIdx.x]]++;
+  }
+}
+
+__global__ void histogram(const int* bin, int* out, bool atomically) {
+  __shared__ int bins[64];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  count_up(bins, bin, atomically);
+  __syncthreads();
+  out[threadIdx.x] = bins[threadIdx.x];
+}
+
+__global__ void histogram_in_global_memory(const int* bin, int* out, bool atomically) {
+  count_up(out, bin, atomically);
+}
+
+__device__ void smooth(int* a, bool in_two_steps) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (!in_two_steps) {
+    if (i > 0 && i < 63) a[i] = a[i - 1] + a[i] + a[i + 1];
+    return;
+  }
+  const int sum = i > 0 && i < 63 ? a[i - 1] + a[i] + a[i + 1] : a[i];
+  __syncthreads();
+  a[i] = sum;
+}
+
+__global__ void smooth_shared(const int* in, int* out, bool in_two_steps) {
+  __shared__ int a[64];
+  a[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  smooth(a, in_two_steps);
+  __syncthreads();
+  out[threadIdx.x] = a[threadIdx.x];
+}
+
+__global__ void smooth_global(const int*, int* a, bool in_two_steps) { smooth(a, in_two_steps); }
+
+__global__ void reverse(const int* in, int* out, bool wait) {
+  __shared__ int a[64];
+  a[threadIdx.x] = in[threadIdx.x];
+  if (wait) __syncthreads();
+  out[threadIdx.x] = a[63 - threadIdx.x];
+}
+
+TEST(Messages, OfARaceNameTheCureOfItsKind) {
+  Buffer<int> in(64), out(64);
+  std::vector<int> values(64);
+  for (int i = 0; i < 64; ++i) values[i] = i * i % 31;
+  const auto run = [&](void (*kernel)(const int*, int*, bool), bool fixed) {
+    cudaMemcpy(in.data(), values.data(), 256, cudaMemcpyHostToDevice);
+    cudaMemcpy(out.data(), values.data(), 256, cudaMemcpyHostToDevice);
+    kernel<<<1, 64>>>(in.data(), out.data(), fixed);
+  };
+  struct {
+    void (*kernel)(const int*, int*, bool);
+    const char *kind, *cure;
+  } const cases[] = {
+      {histogram,
+       "shared-race: ", "Let atomicAdd(), or another atomic function, do it in one step"},
+      {histogram_in_global_memory, "global-race: ", "Let atomicAdd(), or another atomic function"},
+      {smooth_shared, "shared-race: ", "changed in place while other threads still read"},
+      {smooth_global, "global-race: ", "changed in place while other threads still read"},
+      {reverse, "shared-race: ", "Usual cause: a missing __syncthreads()"},
+  };
+  for (const auto& [kernel, kind, cure] : cases) {
+    run(kernel, false);
+    expect({kind, cure});
+    run(kernel, true);
+    EXPECT_EQ(said(), "");
+  }
+}
+
 TEST(Messages, OfMemoryThatIsNotTheKernels) {
   Buffer<int> out(1);
   const std::vector<int> host(1);

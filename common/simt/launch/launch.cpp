@@ -208,9 +208,12 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       }
       if (!known) {
         faults.push_back(fault);
-      } else if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block)) {
-        *known = fault;
+        continue;
       }
+      const Fault::Cause cause = std::max(known->cause, fault.cause);
+      if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block))
+        *known = fault;
+      known->cause = cause;
     }
     monitor.faults.clear();
   });

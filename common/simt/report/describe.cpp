@@ -32,6 +32,23 @@ std::string mask_text(uint64_t mask) {
   return text;
 }
 
+// Of a race between two threads of a block.
+std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
+  switch (cause) {
+    case engine::Fault::Cause::update:
+      return "several threads that each read an element, change it and write it back, so that "
+             "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, or "
+             "give each thread an element of its own.";
+    case engine::Fault::Cause::in_place:
+      return "an array that is changed in place while other threads still read its old elements. "
+             "Let each thread read all that it needs into variables, then call __syncthreads(), "
+             "then write; or write to a second array.";
+    case engine::Fault::Cause::unknown:
+      break;
+  }
+  return otherwise;
+}
+
 }  // namespace
 
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
@@ -205,9 +222,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
             other.text() + " by thread " + text(fault.other_thread) +
             " of the same block: both touch the same bytes of " + f.allocation +
-            ", and nothing orders the two. Usual cause: threads that share an element which "
-            "each was to have for itself: give each its own index (blockIdx.x * blockDim.x "
-            "+ threadIdx.x), add with atomicAdd(), or part the phases by a __syncthreads().";
+            ", and nothing orders the two. Usual cause: " +
+            usual_cause(fault.cause,
+                        "threads that share an element which each was to have for itself: give "
+                        "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
+                        "atomicAdd(), or part the phases by a __syncthreads().");
         break;
       }
       f.message =
@@ -246,8 +265,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
                   other.text() + " by thread " + text(fault.other_thread) +
                   " of the same block: both touch " + shared_place(fault) +
-                  ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within "
-                  "a warp __syncwarp().";
+                  ", and nothing orders the two. Usual cause: " +
+                  usual_cause(fault.cause,
+                              at.line == other.line && fault.store != fault.other_store
+                                  ? "a missing __syncthreads(), or within a warp __syncwarp(). An "
+                                    "array that is changed in place needs it between reading and "
+                                    "writing: let each thread read into variables first."
+                                  : "a missing __syncthreads(), or within a warp __syncwarp().");
       f.address = 0;
       break;
     case Kind::barrier_divergence:
