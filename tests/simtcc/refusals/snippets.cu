@@ -317,9 +317,28 @@ void f(int* managed) { k<<<1, 1>>>(*managed); }
 //- launch with another type: refused 2:22 argument 1 of the launch is 'float*', and the kernel 'k' takes 'double*'
 __global__ void k(double* p) {}
 void f(float* p) {   k<<<1, 1>>>(p); }
-//- launch with too few arguments: refused 2:23 the launch has too few arguments: the kernel is 'k(double*, int)'
+//- launch with too few arguments: refused 2:23 the launch has 1 argument, and the kernel 'k' takes 2: k(double*, int)
 __global__ void k(double* p, int n) {}
 void f(double* p) {   k<<<1, 1>>>(p); }
+//- launch without arguments: refused 2:21 the launch has 0 arguments, and the kernel 'k' takes 4: k(double*, const double*, int, float)
+__global__ void k(double* p, const double* q, int n, float s) {}
+void f(double* p) { k<<<1, 1>>>(); }
+//- launch with too few arguments in several lines: refused 2:28 the launch has 3 arguments, and the kernel 'k' takes 4: k(double*, double, char, int)
+__global__ void k(double* p, double d, char c, int n) {}
+void f(double* p, int i) { k<<<dim3(1, 1), 1>>>(
+  p,  // (the result, or what
+  double((i, 2)), ','); }
+//- launch of a template with too few arguments: refused 3:32 the launch has 2 arguments, and the kernel 'k' takes 4
+template <class T>
+__global__ void k(T* p, const T* q, int n, T s) {}
+void f(double* p, double* q) { k<<<1, 1>>>(p, q); }
+//- launch with a call that misses an argument: refused 3:53 no matching function for call to 'g(int)'
+template <class T> __host__ T g(T a, T b) { return a; }
+__global__ void k(int n) {}
+void f() {                             k<<<1, 1>>>(g(1)); }
+//- launch by a pointer with too few arguments: refused 2:50 the launch has 1 argument, and the kernel 'g' takes more
+__global__ void k(double* p, int n) {}
+void f(double* p, void (*g)(double*, int)) {     g<<<1, 1>>>(p); }
 //- launch with too many arguments: refused 2:21 the launch has 3 arguments, and the kernel 'k' takes 2
 __global__ void k(double* p, int n) {}
 void f(double* p) { k<<<1, 1>>>(p, 1, 2); }
