@@ -311,6 +311,25 @@ __global__ void add_up(const int* in, int* out, int n) {
   *out = sums[0] + sums[1] + sums[2] + sums[3];
 }
 
+__global__ void copy_all(const int* in, int* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
+
+// However the blocks were spread over the CPUs.
+TEST(Messages, SayHowOftenOfAllBlocks) {
+  int* in = nullptr;
+  cudaMalloc(&in, 64 * 128 * sizeof(int));
+  Buffer<int> out(64 * 128);
+  cudaMemset(in, 0, sizeof(int));
+  copy_all<<<128, 64>>>(in, out.data());
+  expect({"uninitialized-global: ", "block (0,0,0), thread (1,0,0) (and 8190 times more)"});
+  cudaMemset(in, 0, 64 * 128 * sizeof(int));
+  copy_all<<<128, 64>>>(in, out.data());
+  EXPECT_EQ(said(), "");
+  cudaFree(in);
+}
+
 TEST(Messages, AreToldOnce) {
   Buffer<int> in(8), out(1);
   add_up<<<1, 1>>>(in.data(), out.data(), 5);

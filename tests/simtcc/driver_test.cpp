@@ -140,7 +140,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "here and no "
       "special register that is simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
-      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind "
+      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after "
       "this one\n"
       "a.cu:12:1: error: simt: views of texture resources (cudaResourceViewDesc) are not "
       "simulated\n"

@@ -129,7 +129,7 @@ void report(const ShortCopy& copy, uint64_t pc) {
   if (copy.cause == Cause::elements) f.message += ", which holds " + as_many;
   if (copy.cause == Cause::row) f.message += ", which has " + as_many;
   f.message +=
-      ", and the host reads on at " + symbols::locate(pc).text() + " behind what was copied. ";
+      ", and the host reads on at " + symbols::locate(pc).text() + " past what was copied. ";
   if (copy.cause == Cause::pointer || copy.cause == Cause::vector) {
     f.message += bytes + " are what sizeof makes of " +
                  (copy.cause == Cause::pointer ? "a pointer" : "a std::vector") +
@@ -265,7 +265,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
        : !failed.empty() ? ". The cause: " + failed + "."
        : is_before_kernel
            ? std::string(". The copy was made before the kernel that has written there since: it "
-                         "belongs behind the launch.")
+                         "belongs after the launch.")
            : std::string(". Usual cause: a grid that is too small for the data, so that some "
                          "elements are not computed, a guard or an index that leaves them out, or "
                          "a kernel that was not launched."));

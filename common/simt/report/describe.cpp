@@ -180,7 +180,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + others + ": no thread of the block has written there, " +
           shared_place(fault) + ". Shared memory holds what an earlier block left. " +
           (fault.atomic ? "Set every counter to 0 first, by as many threads as there are, and call "
-                          "__syncthreads() behind that."
+                          "__syncthreads() after that."
                         : "Usual cause: a tile that is not filled up to its edge, because the "
                           "threads there have no element to load, or a missing initialisation.");
       f.address = 0;
@@ -345,7 +345,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           text(fault.other_thread) +
           (fault.text ? ", whose value it asks for and which has exited"
                       : ", which goes on without making the call, and exits") +
-          ". Usual cause: a full mask inside of `if (i < n)`, or behind an early return. Let all "
+          ". Usual cause: a full mask inside of `if (i < n)`, or after an early return. Let all "
           "lanes make the call, those without an element with a value that does not matter, "
           "or take the mask from __ballot_sync() ahead of the condition.";
       f.address = 0;
@@ -407,20 +407,23 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             text(fault.thread) + " of the same block waits at " + at.text() +
             " for something that nobody will change, and never comes. All threads of a block must "
             "reach a __syncthreads(): take it out of the condition or the loop that only some of "
-            "them run, and let no thread wait for what another does behind it.";
+            "them run, and let no thread wait for what another does after it.";
       } else {
-        f.message += " will never end: its threads do the same again and again, thread " +
-                     text(fault.thread) + " at " + at.text() +
-                     (fault.text ? ", and read no memory in between. Usual cause: a loop whose "
-                                   "condition stays true."
-                                 : ", and no block changes what they wait for. Usual cause: a loop "
-                                   "that waits for a flag "
-                                   "or a lock, while the thread that would set or free it waits at "
-                                   "a barrier, has exited, "
-                                   "comes after this one in the same warp, or is in a block that "
-                                   "has not begun. (A GPU runs "
-                                   "as many blocks side by side as it has room for; that it is all "
-                                   "of them only a cooperative launch makes sure.)");
+        f.message +=
+            " will never end: its threads do the same again and again, thread " +
+            text(fault.thread) + " at " + at.text() +
+            (fault.text ? ", and in between they read nothing that another thread could change. "
+                          "Usual cause: a loop whose condition stays true, or one that "
+                          "waits for a variable which is not volatile, so that the "
+                          "compiler reads it once, ahead of the loop."
+                        : ", and no block changes what they wait for. Usual cause: a loop "
+                          "that waits for a flag "
+                          "or a lock, while the thread that would set or free it waits at "
+                          "a barrier, has exited, "
+                          "comes after this one in the same warp, or is in a block that "
+                          "has not begun. (A GPU runs "
+                          "as many blocks side by side as it has room for; that it is all "
+                          "of them only a cooperative launch makes sure.)");
       }
       break;
     }

@@ -805,7 +805,7 @@ __global__ void k(cudaSurfaceObject_t s, int* p) { *p = surfCubemapread<int>(s, 
 __global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float4>(s, 0, 0), s, 16, 0, cudaBoundaryModeZero); }
 //- surface written on the host: refused 1:39 'surf2Dwrite' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 void f(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 0, 0); }
-//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind this one
+//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after this one
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template: accepted
@@ -997,7 +997,7 @@ __global__ void k(int* p) { *p = 1; __syncthreads; *p = 2; }
 void f(int n) { int* d = nullptr; cudaMemset(d, 1, n * sizeof(int)); }
 //- bytes that are meant: accepted
 void f(char* c, int* d, int n) { cudaMemset(c, 1, n); cudaMemset(d, 0, n); cudaMemset(d, 0xff, n); cudaMemset(d, -1, n); cudaMemset(d, 127, n); }
-//- two dynamic arrays of one type: warned 3:25 'b' begins where 'a' does, as all extern __shared__ arrays of a block are one piece of memory: declare one, and let 'b' point behind the elements of 'a'
+//- two dynamic arrays of one type: warned 3:25 'b' begins where 'a' does, as all extern __shared__ arrays of a block are one piece of memory: declare one, and let 'b' point past the elements of 'a'
 __global__ void k(int* p) {
   extern __shared__ int a[];
   extern __shared__ int b[];
