@@ -232,6 +232,10 @@ class Rendering(Made):
         self.assertNotIn("Nothing to improve", self.render([launch], failed=True))
         self.assertIn("The program failed, and the counts are of what it did", self.render([launch], failed=True))
         self.assertNotIn("The program failed", self.render([launch]))
+        # A call that failed may be the cause.
+        unwritten = self.finding("uninitialized-global", severity="warning")
+        both = self.render([dict(launch, findings=[unwritten])], [self.finding("api-error", severity="warning")])
+        self.assertLess(both.index("\napi-error "), both.index("\nuninitialized-global "))
         # What is wrong in host code may have spoilt the kernel's data; a leak has not.
         of_host = self.finding("api-error", severity="warning")
         self.assertNotIn("Nothing to improve", self.render([launch], findings=[of_host]))

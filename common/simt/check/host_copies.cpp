@@ -246,6 +246,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
                ", the first at index " + std::to_string((first - found->base) / size);
   }
   const std::string failed = device::untold_launch();
+  f.follows_failure = !failed.empty();
   // All of it: at the time of the copy nobody had written there, and now somebody has.
   bool is_before_kernel = found && bytes > 0;
   if (is_before_kernel && !found->written) {

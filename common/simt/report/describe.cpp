@@ -191,6 +191,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "uninitialized-global";
       f.severity = Severity::warning;
       const std::string failed = failed_call_on(f.allocation);
+      f.follows_failure = !failed.empty();
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
                   ". cudaMalloc does not clear memory. " +

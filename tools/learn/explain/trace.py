@@ -77,6 +77,7 @@ def by_severity(findings):
     """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
     errors = errors_of(findings)
     warnings = [finding for finding in findings if finding not in errors]
+    warnings.sort(key=lambda finding: finding.get("kind") != "api-error")  # may have brought about the others
     sections = (("finding", "red", errors), ("warning", "yellow", warnings))
     return [
         ("{} {}{}".format(len(found), name, "" if len(found) == 1 else "s"), colour, found)
