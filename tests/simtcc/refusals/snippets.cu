@@ -1154,3 +1154,61 @@ void f() { k<<<1, (2, 2)>>>(nullptr); }
 //- alone constants of 80000 bytes: refused 1:20 with 'table' the __constant__ variables take 80000 bytes, and a GPU has 65536: let kernels read large tables from memory of cudaMalloc()
 __constant__ float table[20000];
 __global__ void k(float* p) { p[0] = table[threadIdx.x]; }
+//- tile without __shared__: warned 6:12 each thread has an array 'tile' of its own, and has set only tile[i]: for one that the block shares write '__shared__ int tile[256];'
+__global__ void k(const int* in, int* out) {
+  int tile[256];
+  const int i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  out[i] = tile[255 - i];
+}
+//- sum without __shared__: warned 6:44 each thread has an array 's' of its own, and has set only s[threadIdx.x]: for one that the block shares write '__shared__ float s[256];'
+__global__ void k(const float* in, float* out) {
+  float s[256];
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int d = 128; d > 0; d /= 2) {
+    if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[0] = s[0];
+}
+//- histogram without __shared__: warned 5:57 each thread has an array 'bins' of its own, and has set only bins[threadIdx.x]: for one that the block shares write '__shared__ int bins[256];'
+__global__ void k(const int* in, int* out, int n) {
+  int bins[256];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += 256) atomicAdd(&bins[in[i]], 1);
+  __syncthreads();
+  out[threadIdx.x] = bins[threadIdx.x];
+}
+//- tile of a product without __shared__: warned 9:41 each thread has an array 'a' of its own, and has set only a[threadIdx.y][threadIdx.x]: for one that the block shares write '__shared__ float a[16][16];'
+__global__ void k(const float* in, float* out, int n) {
+  float a[16][16];
+  __shared__ float b[16][16];
+  float sum = 0;
+  for (int t = 0; t < n; t += 16) {
+    a[threadIdx.y][threadIdx.x] = in[t + threadIdx.x];
+    b[threadIdx.y][threadIdx.x] = in[t + threadIdx.y];
+    __syncthreads();
+    for (int j = 0; j < 16; ++j) sum += a[threadIdx.y][j] * b[j][threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.y * 16 + threadIdx.x] = sum;
+}
+//- arrays of a thread's own beside a barrier: accepted
+__global__ void k(const float* in, float* out, int n) {
+  __shared__ float tile[256];
+  float own[8], few[2], last[4], all[256];
+  const int i = threadIdx.x, slot = i % 4;
+  few[0] = in[i];
+  few[1] = in[i + 1];
+  for (int j = 0; j < 8; ++j) own[j] = in[i + j];
+  last[slot] = in[i];
+  all[threadIdx.x] = in[i];
+  tile[threadIdx.x] = few[i & 1];
+  __syncthreads();
+  float sum = tile[255 - i] + last[i % 4] + all[i];
+  for (int j = 0; j < 8; ++j) sum += own[j] + few[j & 1];
+  out[i] = sum;
+}
