@@ -54,7 +54,7 @@ TEST(Messages, OfAnIndexThatIsWrong) {
   read_at<<<1, 1>>>(in.data(), -1, out.data());
   expect({"out-of-bounds: ", "4 bytes before the start of the 40-byte", "an index below 0"});
   read_at<<<1, 1>>>(in.data(), 10, out.data());
-  expect({"just past the end of the 40-byte", "a guard such as `if (i < n)`"});
+  expect({"just past the end of the 40-byte", "a guard such as `if (i < n)`", "a row length"});
   read_at<<<1, 1>>>(in.data(), 0xffffffff, out.data());
   expect({" bytes past the end of ", "wrapped around"});
   read_at<<<1, 1>>>(nullptr, 0, out.data());

@@ -268,8 +268,9 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
            ? std::string(". The copy was made before the kernel that has written there since: it "
                          "belongs after the launch.")
            : std::string(". Usual cause: a grid that is too small for the data, so that some "
-                         "elements are not computed, a guard or an index that leaves them out, or "
-                         "a kernel that was not launched."));
+                         "elements are not computed, a guard or an index that leaves them out, as "
+                         "one with the length of a column for that of a row does, or a kernel that "
+                         "was not launched."));
   device::report(std::move(f));
 }
 
