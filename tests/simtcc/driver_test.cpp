@@ -373,7 +373,7 @@ TEST_F(DriverTest, ErrorsKeepTheReadersLines) {
   says("bad.cu:12:");
   says("bad.cu:13:");
   says("bad.cu:14:");
-  says("too few arguments");
+  says("the launch has 0 arguments, and the kernel 'k' takes 1: k(float*)");
   says("bad.cu:15:");
   says("'undeclared' was not declared");
   says("bad.cu:17:");
