@@ -382,6 +382,17 @@ TEST_F(DriverTest, ErrorsKeepTheReadersLines) {
   EXPECT_FALSE(exists("bad.o"));
 }
 
+// Parameters of the headers' templates have such names, too.
+TEST_F(DriverTest, MacrosOfOneLetterAreTheProgramsOwn) {
+  write("letters.cu",
+        "#include <cuda_runtime.h>\n"
+        "__global__ void k(int* p) { atomicAdd(p + threadIdx.x % (A + B + F + I + N + P + R + V), "
+        "1); }\n"
+        "int main() { k<<<1, N>>>(nullptr); }\n");
+  const Outcome outcome = simtcc("-DA=1 -DB=2 -DF=3 -DI=4 -DN=5 -DP=6 -DR=7 -DV=8 -c letters.cu");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
 // Several files: kernels declared in a header, launched from another file, called from plain C++.
 class Program : public DriverTest {
  protected:
