@@ -43,6 +43,26 @@ void leave_before_barrier(bool fixed) {
   guarded_tile<<<1, kBlock>>>(in.data(), out.data(), 40, fixed);
 }
 
+// The same by a barrier that some threads pass by, in a kernel whose last line is a call of the library.
+__global__ void sum_in_rounds(const int* in, int* out, int n) {
+  __shared__ int tile[kBlock];
+  const int i = threadIdx.x;
+  tile[i] = in[i];
+  int sum = 0;
+  for (int round = 0; round < 4; ++round) {
+    if (i < n) {
+      sum += tile[i] * round;
+      __syncthreads();  // fault: barrier_passed_by
+    }
+  }
+  atomicAdd(out, sum);
+}
+
+void barrier_passed_by(bool fixed) {
+  OnDevice<int> in(kBlock), out(1);
+  sum_in_rounds<<<1, kBlock>>>(in.data(), out.data(), fixed ? kBlock : 40);
+}
+
 __global__ void own_trip_count(int* out, bool same) {
   const unsigned rounds = same ? 2 : 1 + threadIdx.x % 2;
   for (unsigned i = 0; i < rounds; ++i) {
@@ -211,6 +231,7 @@ const std::vector<Planted> kBarriers = {
     {"barrier_in_half_warp", "barrier-divergence", barrier_in_half_warp},
     {"barrier_in_one_warp", "barrier-divergence", barrier_in_one_warp},
     {"leave_before_barrier", "barrier-divergence", leave_before_barrier},
+    {"barrier_passed_by", "barrier-divergence", barrier_passed_by, false},
     {"barrier_in_uneven_loop", "barrier-divergence", barrier_in_uneven_loop},
     {"barrier_in_both_branches", "barrier-divergence", barrier_in_both_branches},
     {"syncwarp_not_in_mask", "invalid-mask", syncwarp_not_in_mask},

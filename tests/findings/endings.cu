@@ -30,6 +30,19 @@ int* allocate() {
 
 int* nothing = nullptr;
 
+// Runs a kernel on what a copy was to bring, and reads what a launch was to compute. One of the two fails.
+void read_results_of_failure(bool of_copy) {
+  int *in = allocate(), *out = allocate();
+  std::vector<int> host(65, 1);
+  const int bytes = kBytes + (of_copy ? 4 : 0);
+  cudaMemcpy(in, host.data(), bytes, cudaMemcpyHostToDevice);
+  copy<<<1, of_copy ? 64 : 2048>>>(in, out);
+  cudaMemcpy(host.data(), out, kBytes, cudaMemcpyDeviceToHost);
+  if (host[3] == 77) std::printf("77\n");
+  cudaFree(in);
+  cudaFree(out);
+}
+
 void fail_in_kernel() {
   fill<<<1, 32>>>(nullptr, 32);
   cudaDeviceSynchronize();
@@ -104,7 +117,7 @@ void write_past_end() {
 }
 
 // A program that copies data to the device and lets a kernel compute: what does it take back?
-enum class Back { nothing, before, result, text };
+enum class Back { nothing, before, result, text, wrongly };
 void compute(Back back) {
   int* memory = allocate();
   std::vector<int> host(64, 1);
@@ -112,6 +125,7 @@ void compute(Back back) {
   if (back == Back::before) cudaMemcpy(host.data(), memory, kBytes, cudaMemcpyDeviceToHost);
   fill<<<1, 64>>>(memory, 64);
   if (back == Back::result) cudaMemcpy(host.data(), memory, kBytes, cudaMemcpyDeviceToHost);
+  if (back == Back::wrongly) cudaMemcpy(memory, host.data(), kBytes, cudaMemcpyDeviceToHost);
   if (back == Back::text) say<<<1, 1>>>();
   cudaDeviceSynchronize();
   cudaFree(memory);
@@ -131,6 +145,10 @@ int run(std::string_view how) {
     compute(Back::before);
   } else if (how == "copies_result") {
     compute(Back::result);
+  } else if (how == "copies_back_wrongly") {
+    compute(Back::wrongly);
+  } else if (how == "reads_what_no_copy_brought" || how == "reads_what_no_launch_computed") {
+    read_results_of_failure(how == "reads_what_no_copy_brought");
   } else if (how == "prints_result") {
     compute(Back::text);
   } else if (how == "leaks") {

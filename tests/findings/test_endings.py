@@ -21,6 +21,13 @@ ENDINGS = {
     "forgets_result_and_fails": (3, ["unread-result warning"], "1 warning"),
     "copies_too_early": (0, ["unread-result warning"], "1 warning"),
     "copies_result": (0, [], ""),
+    "copies_back_wrongly": (0, ["api-error warning"], "1 warning"),
+    "reads_what_no_copy_brought": (0, ["uninitialized-global warning", "api-error warning"], "2 warnings"),
+    "reads_what_no_launch_computed": (
+        FOUND,
+        ["api-error error", "uninitialized-global warning"],
+        "1 finding, 1 warning",
+    ),
     "prints_result": (0, [], ""),
     "leaks": (0, ["leak warning"], "1 warning"),
     "leaks_three_times": (0, ["leak warning"], "1 warning"),
@@ -95,6 +102,13 @@ class Endings(unittest.TestCase):
         first, last = errors.splitlines()  # told once
         self.assertRegex(first, r"^simt: warning: uninitialized-global: read of 4 bytes at \S*endings\.cu:\d+ in copy")
         self.assertEqual(last, "simt: 1 warning")
+
+    def test_what_failed_comes_before_what_comes_of_it(self):
+        for how in ("reads_what_no_copy_brought", "reads_what_no_launch_computed"):
+            _, errors, _ = run(how)
+            cause, consequence, _ = errors.splitlines()
+            self.assertRegex(cause, r"^simt: (warning: )?api-error: .* failed and did nothing")
+            self.assertRegex(consequence, r"^simt: warning: uninitialized-global: .* The cause: ")
 
     def test_a_launch_that_takes_long_says_how_long(self):
         for settings, offer in (({}, r" With SIMT_BLOCKS=100 .*--blocks 100.*"), ({"SIMT_BLOCKS": "100"}, "")):

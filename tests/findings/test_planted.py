@@ -40,6 +40,7 @@ MILD = {
     "copy_read_early",
     "leader_not_in_mask",
     "leave_before_barrier",
+    "barrier_passed_by",
     "source_refilled_early",
     "source_cleared_early",
     "registered_source",

@@ -68,8 +68,8 @@ class Parsing(unittest.TestCase):
     def test_unknown_option(self):
         self.assertIn("did you mean --rung?", self.refuse("run --rnug x"))
         self.assertIn("--help", self.refuse("setup --zzzzzz"))
-        self.assertIn("stand behind --: -- --image", self.refuse("run 09 --image a.png"))
-        self.assertNotIn("behind --", self.refuse("setup --zzzzzz"))
+        self.assertIn("stand after --: -- --image", self.refuse("run 09 --image a.png"))
+        self.assertNotIn("after --", self.refuse("setup --zzzzzz"))
 
     def test_missing_and_needless_values(self):
         self.assertIn("--size needs a value", self.refuse("run --size"))

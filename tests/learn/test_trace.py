@@ -230,6 +230,16 @@ class Rendering(Made):
         self.assertNotIn("Nothing to improve", self.render([dict(launch, findings=[self.finding("shared-race")])]))
         self.assertNotIn("Nothing to improve", self.render([dict(launch, lines=[], counts={})]))
         self.assertNotIn("Nothing to improve", self.render([launch], failed=True))
+        self.assertIn("The program failed, and the counts are of what it did", self.render([launch], failed=True))
+        self.assertNotIn("The program failed", self.render([launch]))
+        # A call that failed may be the cause.
+        unwritten = self.finding("uninitialized-global", severity="warning")
+        both = self.render([dict(launch, findings=[unwritten])], [self.finding("api-error", severity="warning")])
+        self.assertLess(both.index("\napi-error "), both.index("\nuninitialized-global "))
+        # What is wrong in host code may have spoilt the kernel's data; a leak has not.
+        of_host = self.finding("api-error", severity="warning")
+        self.assertNotIn("Nothing to improve", self.render([launch], findings=[of_host]))
+        self.assertIn("Nothing to improve", self.render([launch], findings=[dict(of_host, kind="leak")]))
         # Of 40 threads a block: that is said instead, unless the program failed.
         few = dict(launch, grid=[8, 1, 1], block=[40, 1, 1])
         self.assertIn("\n  Blocks of 40 threads leave 24 lanes of their second warp idle", self.render([few]))
@@ -241,6 +251,8 @@ class Rendering(Made):
         for heading in ("requests", "sect/load", "sect/store", "wave/ideal", "lanes", "diverge"):
             self.assertEqual(len(re.findall(rf"^ *{heading}  [a-z]", text, re.MULTILINE)), 1)
         self.assertNotIn("sect/atom", text)
+        for meaning in re.findall(r"sect/\w+  (\w+ \w+)", text):
+            self.assertEqual(meaning, "sectors of")
         self.assertNotIn("requests  memory", self.render([]))
         narrow = self.render([self.launch()], width=60).splitlines()
         begin = next(i for i, shown in enumerate(narrow) if shown.startswith("  requests  "))

@@ -54,7 +54,7 @@ TEST(Messages, OfAnIndexThatIsWrong) {
   read_at<<<1, 1>>>(in.data(), -1, out.data());
   expect({"out-of-bounds: ", "4 bytes before the start of the 40-byte", "an index below 0"});
   read_at<<<1, 1>>>(in.data(), 10, out.data());
-  expect({"just past the end of the 40-byte", "a guard such as `if (i < n)`"});
+  expect({"just past the end of the 40-byte", "a guard such as `if (i < n)`", "a row length"});
   read_at<<<1, 1>>>(in.data(), 0xffffffff, out.data());
   expect({" bytes past the end of ", "wrapped around"});
   read_at<<<1, 1>>>(nullptr, 0, out.data());
@@ -113,7 +113,121 @@ TEST(Messages, OfAThreadThatHasExited) {
   values[3] = 2, values[5] = 1;
   leave_with(64, true);
   expect({"thread (3,0,0) of block (0,0,0) has exited before",
-          "within an `if`, or behind a `return`"});
+          "within an `if`, in a loop that some threads leave earlier"});
+}
+
+// Their last line is one of the library's, which is no place to name.
+__global__ void add_in_loop(int* out, int n) {
+  const int i = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    if (i < n) {
+      sum += k;
+      __syncthreads();
+    }
+  }
+  atomicAdd(out, sum);
+}
+
+constexpr int kEarly = __LINE__ + 3;
+__global__ void add_or_leave(int* out, int n) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (i >= n) return;
+  __syncthreads();
+  atomicAdd(out, i);
+}
+
+TEST(Messages, OfAThreadThatHasExitedByALineOfTheLibrarys) {
+  Buffer<int> out(1);
+  cudaMemset(out.data(), 0, sizeof(int));
+  add_in_loop<<<1, 64>>>(out.data(), 40);
+  expect({"thread (40,0,0) of block (0,0,0) has exited before the barrier at ", "within an `if`"});
+  add_or_leave<<<1, 64>>>(out.data(), 40);
+  const std::string place = "messages_test.cu:" + std::to_string(kEarly) + ", before the barrier";
+  expect({"thread (40,0,0) of block (0,0,0) has exited, by the return at ", place.c_str()});
+  add_in_loop<<<1, 64>>>(out.data(), 64);
+  add_or_leave<<<1, 64>>>(out.data(), 64);
+  EXPECT_EQ(said(), "");
+}
+
+// What the cure of a race between threads of a block is depends on how they race.
+template <class T>
+__device__ void count_up(T* bins, const int* bin, bool atomically) {
+  if (atomically) {
+    atomicAdd(&bins[bin[threadIdx.x]], 1);
+  } else {
+    bins[bin[threadIdx.x]]++;
+  }
+}
+
+__global__ void histogram(const int* bin, int* out, bool atomically) {
+  __shared__ int bins[64];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  count_up(bins, bin, atomically);
+  __syncthreads();
+  out[threadIdx.x] = bins[threadIdx.x];
+}
+
+__global__ void histogram_in_global_memory(const int* bin, int* out, bool atomically) {
+  count_up(out, bin, atomically);
+}
+
+__device__ void smooth(int* a, bool in_two_steps) {
+  const int i = static_cast<int>(threadIdx.x);
+  if (!in_two_steps) {
+    if (i > 0 && i < 63) a[i] = a[i - 1] + a[i] + a[i + 1];
+    return;
+  }
+  const int sum = i > 0 && i < 63 ? a[i - 1] + a[i] + a[i + 1] : a[i];
+  __syncthreads();
+  a[i] = sum;
+}
+
+__global__ void smooth_shared(const int* in, int* out, bool in_two_steps) {
+  __shared__ int a[64];
+  a[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  smooth(a, in_two_steps);
+  __syncthreads();
+  out[threadIdx.x] = a[threadIdx.x];
+}
+
+__global__ void smooth_global(const int*, int* a, bool in_two_steps) { smooth(a, in_two_steps); }
+
+__global__ void reverse(const int* in, int* out, bool wait) {
+  __shared__ int a[64];
+  a[threadIdx.x] = in[threadIdx.x];
+  if (wait) __syncthreads();
+  out[threadIdx.x] = a[63 - threadIdx.x];
+}
+
+TEST(Messages, OfARaceNameTheCureOfItsKind) {
+  Buffer<int> in(64), out(64);
+  std::vector<int> values(64);
+  for (int i = 0; i < 64; ++i) values[i] = i * i % 31;
+  const auto run = [&](void (*kernel)(const int*, int*, bool), bool fixed) {
+    cudaMemcpy(in.data(), values.data(), 256, cudaMemcpyHostToDevice);
+    cudaMemcpy(out.data(), values.data(), 256, cudaMemcpyHostToDevice);
+    kernel<<<1, 64>>>(in.data(), out.data(), fixed);
+  };
+  struct {
+    void (*kernel)(const int*, int*, bool);
+    const char *kind, *cure;
+  } const cases[] = {
+      {histogram,
+       "shared-race: ", "Let atomicAdd(), or another atomic function, do it in one step"},
+      {histogram_in_global_memory, "global-race: ", "Let atomicAdd(), or another atomic function"},
+      {smooth_shared, "shared-race: ", "changed in place while other threads still read"},
+      {smooth_global, "global-race: ", "changed in place while other threads still read"},
+      {reverse, "shared-race: ", "Usual cause: a missing __syncthreads()"},
+  };
+  for (const auto& [kernel, kind, cure] : cases) {
+    run(kernel, false);
+    expect({kind, cure});
+    run(kernel, true);
+    EXPECT_EQ(said(), "");
+  }
 }
 
 TEST(Messages, OfMemoryThatIsNotTheKernels) {
@@ -195,6 +309,25 @@ __global__ void add_up(const int* in, int* out, int n) {
   int sums[4] = {};
   for (int i = 0; i < n; ++i) sums[i] += in[i];
   *out = sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+__global__ void copy_all(const int* in, int* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
+
+// However the blocks were spread over the CPUs.
+TEST(Messages, SayHowOftenOfAllBlocks) {
+  int* in = nullptr;
+  cudaMalloc(&in, 64 * 128 * sizeof(int));
+  Buffer<int> out(64 * 128);
+  cudaMemset(in, 0, sizeof(int));
+  copy_all<<<128, 64>>>(in, out.data());
+  expect({"uninitialized-global: ", "block (0,0,0), thread (1,0,0) (and 8190 times more)"});
+  cudaMemset(in, 0, 64 * 128 * sizeof(int));
+  copy_all<<<128, 64>>>(in, out.data());
+  EXPECT_EQ(said(), "");
+  cudaFree(in);
 }
 
 TEST(Messages, AreToldOnce) {

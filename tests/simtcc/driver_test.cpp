@@ -140,7 +140,7 @@ TEST_F(DriverTest, WhatIsNotSimulatedIsNamedWithItsLine) {
       "here and no "
       "special register that is simulated\n"
       "a.cu:9:4: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
-      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind "
+      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after "
       "this one\n"
       "a.cu:12:1: error: simt: views of texture resources (cudaResourceViewDesc) are not "
       "simulated\n"
@@ -373,13 +373,24 @@ TEST_F(DriverTest, ErrorsKeepTheReadersLines) {
   says("bad.cu:12:");
   says("bad.cu:13:");
   says("bad.cu:14:");
-  says("too few arguments");
+  says("the launch has 0 arguments, and the kernel 'k' takes 1: k(float*)");
   says("bad.cu:15:");
   says("'undeclared' was not declared");
   says("bad.cu:17:");
   says("bad.cu:18:");
   says("'nothing' was not declared");
   EXPECT_FALSE(exists("bad.o"));
+}
+
+// Parameters of the headers' templates have such names, too.
+TEST_F(DriverTest, MacrosOfOneLetterAreTheProgramsOwn) {
+  write("letters.cu",
+        "#include <cuda_runtime.h>\n"
+        "__global__ void k(int* p) { atomicAdd(p + threadIdx.x % (A + B + F + I + N + P + R + V), "
+        "1); }\n"
+        "int main() { k<<<1, N>>>(nullptr); }\n");
+  const Outcome outcome = simtcc("-DA=1 -DB=2 -DF=3 -DI=4 -DN=5 -DP=6 -DR=7 -DV=8 -c letters.cu");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 // Several files: kernels declared in a header, launched from another file, called from plain C++.

@@ -871,7 +871,7 @@ TEST(NotSimulated, CubesAndTheirLike) {
   EXPECT_EQ(complaint("__device__ int f(int v) { return __shfl_down(v, 1); }"),
             "test.cu:1: error: simt: warp functions without a mask, which ended with Volta, "
             "(__shfl_down) "
-            "are not simulated: write the one with _sync behind its name, and the mask 0xffffffff "
+            "are not simulated: write the one with _sync after its name, and the mask 0xffffffff "
             "first if "
             "all lanes call it");
   expect_unchanged("struct texture {}; int __allocate, cudaIp;");
@@ -896,7 +896,7 @@ TEST(NotSimulated, SystemHeadersMaySayAnything) {
 TEST(NotSimulated, DynamicParallelism) {
   const std::string expected =
       "test.cu:2: error: simt: a kernel launch from device code (dynamic parallelism) needs the "
-      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind "
+      "option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after "
       "this one";
   EXPECT_EQ(complaint("__global__ void k() {\n k<<<1, 1>>>(); }"), expected);
   EXPECT_EQ(complaint("template <class T> __device__ auto f(T t) -> decltype(t) { if (t) {\n "

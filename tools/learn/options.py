@@ -101,7 +101,7 @@ def parse(command, words):
             if option is None:
                 known = list(by_name) + ["--help"]
                 near = advice(name, known, "it has " + one_of(known))
-                of_chapter = "; a chapter's own options stand behind --: -- " + name if command.rest else ""
+                of_chapter = "; a chapter's own options stand after --: -- " + name if command.rest else ""
                 raise UsageError(f"'./learn {command.name}' has no option {name}{near}{of_chapter}")
             if option.value is None:
                 if equals:

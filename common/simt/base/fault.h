@@ -45,6 +45,10 @@ struct Fault {
     constant_uninitialized,  // `other_store`: something was copied to the variable
   };
   Kind kind = Kind::none;
+  // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
+  // overwrites in the same step.
+  enum class Cause : uint8_t { unknown, in_place, update };
+  Cause cause = Cause::unknown;
   uint64_t pc = 0;
   // Race: of the earlier access. Barrier: where the others are, 0 if they exited. Exited thread: where it left the kernel.
   uint64_t other_pc = 0;

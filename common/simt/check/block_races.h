@@ -17,6 +17,7 @@
 // else interferes finds its record, and goes on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -47,6 +48,7 @@ class BlockRaceLog {
     for (BlockRace& known : races_) {
       if (!known.is_same_place(race)) continue;
       known.varies |= known.value != race.value;
+      known.fault.cause = std::max(known.fault.cause, race.fault.cause);
       return;
     }
     if (races_.size() < races_.capacity()) races_.push_back(race);

@@ -1,5 +1,8 @@
 #include "check/faults.h"
 
+#include <algorithm>
+
+#include "base/program_image.h"
 #include "check/warp_checks.h"
 
 namespace simt::engine {
@@ -7,7 +10,8 @@ namespace simt::engine {
 void FaultLog::add(const Fault& fault) {
   for (Fault& known : faults_) {
     if (known.kind == fault.kind && known.pc == fault.pc && known.other_pc == fault.other_pc) {
-      known.lanes += fault.lanes;
+      if (!ends_the_kernel(fault.kind)) known.lanes += fault.lanes;
+      known.cause = std::max(known.cause, fault.cause);
       return;
     }
   }
@@ -26,6 +30,17 @@ Fault fault_of(Fault::Kind kind, const BlockContext& block, const Request& reque
   fault.thread = request.warp->thread[lane];
   fault.grid = block.grid;
   return fault;
+}
+
+Fault::Cause cause_of(const Race& race, const Request& request, int lane) {
+  if (race.is_update) return Fault::Cause::update;
+  const unsigned other_lane = race.other_thread % kLanes;
+  const bool is_of_warp = race.other_thread - other_lane == request.warp->first_thread();
+  if (!request.writes() || race.other_wrote || !is_of_warp) return Fault::Cause::unknown;
+  // The other one has read, and perhaps it writes there now.
+  if (request.lanes >> other_lane & 1 && request.address[other_lane] == request.address[lane])
+    return Fault::Cause::update;
+  return race.other_pc < short_pc(request.pc) ? Fault::Cause::in_place : Fault::Cause::unknown;
 }
 
 }  // namespace simt::engine

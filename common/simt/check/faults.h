@@ -6,6 +6,7 @@
 #include "base/block_context.h"
 #include "base/fault.h"
 #include "base/request.h"
+#include "check/shared_races.h"
 
 namespace simt::engine {
 
@@ -26,5 +27,8 @@ class FaultLog {
 
 // What a lane of the request has done wrong.
 Fault fault_of(Fault::Kind kind, const BlockContext& block, const Request& request, int lane);
+
+// Why it races with another thread of its block, as far as both accesses tell.
+Fault::Cause cause_of(const Race& race, const Request& request, int lane);
 
 }  // namespace simt::engine

@@ -44,7 +44,7 @@ static void report_outside(uint64_t address, uint64_t size, bool store, uint64_t
   f.allocation = place.allocation;
   f.message = "the host " + std::string(store ? "writes " : "reads ") + plural(size, "byte") +
               " at " + at.text() + ": " + place.text +
-              (is_freed ? ". Free memory behind the last line that uses it, on the host as in "
+              (is_freed ? ". Free memory after the last line that uses it, on the host as in "
                           "kernels."
                         : ". Usual cause: a loop that goes up to i <= n, or an allocation whose "
                           "size is a number of elements and not of bytes.");

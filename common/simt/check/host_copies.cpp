@@ -129,7 +129,7 @@ void report(const ShortCopy& copy, uint64_t pc) {
   if (copy.cause == Cause::elements) f.message += ", which holds " + as_many;
   if (copy.cause == Cause::row) f.message += ", which has " + as_many;
   f.message +=
-      ", and the host reads on at " + symbols::locate(pc).text() + " behind what was copied. ";
+      ", and the host reads on at " + symbols::locate(pc).text() + " past what was copied. ";
   if (copy.cause == Cause::pointer || copy.cause == Cause::vector) {
     f.message += bytes + " are what sizeof makes of " +
                  (copy.cause == Cause::pointer ? "a pointer" : "a std::vector") +
@@ -246,6 +246,7 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
                ", the first at index " + std::to_string((first - found->base) / size);
   }
   const std::string failed = device::untold_launch();
+  f.follows_failure = !failed.empty();
   // All of it: at the time of the copy nobody had written there, and now somebody has.
   bool is_before_kernel = found && bytes > 0;
   if (is_before_kernel && !found->written) {
@@ -265,10 +266,11 @@ void access(uint64_t address, unsigned size, bool store, uint64_t pc) {
        : !failed.empty() ? ". The cause: " + failed + "."
        : is_before_kernel
            ? std::string(". The copy was made before the kernel that has written there since: it "
-                         "belongs behind the launch.")
+                         "belongs after the launch.")
            : std::string(". Usual cause: a grid that is too small for the data, so that some "
-                         "elements are not computed, a guard or an index that leaves them out, or "
-                         "a kernel that was not launched."));
+                         "elements are not computed, a guard or an index that leaves them out, as "
+                         "one with the length of a column for that of a row does, or a kernel that "
+                         "was not launched."));
   device::report(std::move(f));
 }
 

@@ -161,6 +161,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
     fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
     fault.other_store = race.other_wrote;
+    fault.cause = cause_of(race, request, lane);
     if (race.both_write) {
       conflicts_.add(request, lane, fault, race.lane_of_instruction());
     } else {

@@ -76,6 +76,7 @@ struct Race {
   bool same_instruction;  // of one warp
   bool other_atomic;
   uint32_t other_time;
+  bool is_update = false;  // both write by the same instruction, and this one has read there before
 
   // The other lane, if it is of the same instruction; else -1.
   int lane_of_instruction() const { return same_instruction ? other_thread % kLanes : -1; }
@@ -190,6 +191,10 @@ class RaceCheck {
   bool use_bytes(size_t word, uint8_t bytes, unsigned thread, bool write, bool atomic, uint32_t pc,
                  const WarpOrder& order, Race& race);
 
+  bool has_read(const SharedUse& use, unsigned thread) const {
+    return use.read_interval == interval_ &&
+           (use.last.thread == thread || (use.readers == 2 && use.other.thread == thread));
+  }
   void note_tested_atomic(const SharedUse& use, unsigned thread, uint32_t pc);
 
   TestedAtomic tested_[16];  // the first of a launch
@@ -224,6 +229,7 @@ class RaceCheck {
         both_write && earlier->thread / 32u == warp && earlier->time == order.now;
     race = {earlier->thread,        true,         earlier->pc, both_write, same_instruction,
             earlier == &use.atomic, earlier->time};
+    race.is_update = both_write && earlier->pc == pc && has_read(use, thread);
     found = true;
   }
 

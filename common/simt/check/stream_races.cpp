@@ -190,8 +190,8 @@ void report(State& s, const Pending& first_work, const Pending& second_work,
                    : "") +
       ": a GPU may run them in either order, or at once. " +
       (in_graph ? "Let one node depend on the other; in a capture by an event recorded "
-                  "behind the first, and cudaStreamWaitEvent() before the second."
-                : "Record an event behind the first and let the other stream wait for it "
+                  "after the first, and cudaStreamWaitEvent() before the second."
+                : "Record an event after the first and let the other stream wait for it "
                   "(cudaStreamWaitEvent), use one stream for both, or call "
                   "cudaDeviceSynchronize() between them.");
   device::report(std::move(f));

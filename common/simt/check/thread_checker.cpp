@@ -48,6 +48,7 @@ void ThreadChecker::check_words(const Request& request, const GlobalRequest& lis
       found.fault.other_pc = full_pc(race.other_pc);
       found.fault.other_store = race.other_wrote;
       found.fault.same_block = true;
+      found.fault.cause = cause_of(race, request, lane);
       found.fault.other_thread = block_.thread(race.other_thread);
       if (is_store) {
         conflicts_.add(request, lane, found.fault, race.lane_of_instruction());

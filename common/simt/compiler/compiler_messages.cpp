@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "launch_messages.h"
 #include "usual_mistakes.h"
 
 namespace simtcc {
@@ -246,7 +247,7 @@ class Reader {
         R"(no match for call to '\(simt::detail::\w*Launcher<.*\) \((.*)\)')");
     if (std::regex_match(main.text, match, launch)) {
       const std::string kernel = kernel_launched(main);
-      main.text = misfit(group, kernel);
+      main.text = misfit(notes_of(group), kernel);
       if (main.text.empty()) {  // the next error has the types
         deferred_ = main;
         deferred_->text = "simt: the arguments of the launch do not fit the kernel" + kernel;
@@ -262,12 +263,14 @@ class Reader {
       deferred_.reset();
       return true;
     }
-    static const std::regex few(R"(too few arguments to function 'void (.*)\((.*)\)')");
-    if (std::regex_match(main.text, match, few) && is_launch(main.line, main.file)) {
-      kernel_launched(main);
-      main.text = "simt: the launch has too few arguments: the kernel is '" +
-                  std::string(match[1]) + "(" + std::string(match[2]) + ")'";
-      return true;
+    if (is_launch(main.line, main.file)) {
+      Message at_name = main;
+      const std::string kernel = kernel_launched(at_name);
+      if (const auto count = miscount(main.text, notes_of(group), kernel, launch_at(at_name))) {
+        main = at_name;
+        main.text = *count;
+        return true;
+      }
     }
     static const std::regex result(
         R"(invalid 'static_cast' from type '(.*) \(\*\)\(.*\)'(?: \{aka .*\})? to type 'void \(\*\)\(.*)");
@@ -357,6 +360,16 @@ class Reader {
            joined_line(file, line - 1).find("<<<") != std::string::npos;
   }
 
+  // The source from a launch on whose name the message shows, as far as its arguments may go.
+  std::string launch_at(const Message& message) {
+    constexpr int kMostLines = 12;
+    std::string text = joined_line(message.file, message.line);
+    text.erase(0, message.shown > 0 ? static_cast<std::size_t>(message.shown) - 1 : 0);
+    for (int line = 1; line < kMostLines; ++line)
+      text += '\n' + std::string(origins_.line_of(message.file, message.line + line));
+    return text;
+  }
+
   // A line of the reader's, with `<<<` where that has `<< <`.
   std::string joined_line(const std::string& file, int line) {
     static const std::regex spaced("<<([ \t]+)<");
@@ -395,46 +408,6 @@ class Reader {
     if (begin == end) return "";
     message.shown = static_cast<int>(begin) + 1;
     return " '" + text.substr(begin, end - begin) + "'";
-  }
-
-  // The arguments of a launch do not fit its kernel.
-  static std::string misfit(const Group& group, const std::string& kernel) {
-    static const std::regex conversion(
-        R"(\s*no known conversion for argument (\d+) from '(.*?)'(?: \{aka '(.*)'\})? to '(.*)')");
-    static const std::regex count(R"(\s*candidate expects (\d+) arguments?, (\d+) provided)");
-    std::smatch match;
-    int takes = 0, has = -1;
-    for (const Message& note : group.notes) {
-      if (std::regex_match(note.text, match, conversion)) {
-        const std::string type = plain_type(match[match[3].matched ? 3 : 2]);
-        const bool is_wrapped = type.starts_with("thrust::device_ptr<");
-        const bool is_vector = type.starts_with("thrust::device_vector<");
-        return "simt: argument " + std::string(match[1]) + " of the launch is '" + type +
-               "', and the kernel" + kernel + " takes '" + plain_type(match[4]) + "'" +
-               (is_wrapped  ? ": write thrust::raw_pointer_cast(...) around it"
-                : is_vector ? ": write thrust::raw_pointer_cast(v.data()) for a vector v"
-                            : "");
-      }
-      if (std::regex_match(note.text, match, count)) {
-        takes = std::max(takes, std::stoi(match[1]));
-        has = std::stoi(match[2]);
-      }
-    }
-    const auto arguments = [](int n) {
-      return std::to_string(n) + (n == 1 ? " argument" : " arguments");
-    };
-    if (has < 0) return "";
-    return "simt: the launch has " + arguments(has) + ", and the kernel" + kernel + " takes " +
-           std::to_string(takes);
-  }
-
-  // A variable of type T is passed as T&; and what a library's name stands for says nothing here.
-  static std::string plain_type(std::string type) {
-    if (const std::size_t aka = type.find("' {aka '"); aka != std::string::npos)
-      type = type.substr(aka + 8);
-    while (!type.empty() && (type.back() == '&' || type.back() == '}' || type.back() == '\''))
-      type.pop_back();
-    return type;
   }
 
   void print(const Message& message) {

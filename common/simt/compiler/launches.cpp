@@ -32,7 +32,7 @@ class Launches : private Rule {
     if (side == Side::device && !unit_.names.relocatable) {
       report(t,
              "a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, "
-             "as with nvcc: compile with it, or launch the kernel from the host, behind this one");
+             "as with nvcc: compile with it, or launch the kernel from the host, after this one");
       return;
     }
     const std::string kernel = flat(start, open);

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "local_declarations.h"
 #include "rules.h"
@@ -25,6 +27,8 @@ class LocalValues : private LocalDeclarations {
       if (declarator.rank > 0) check_returns(declarator.name, declarator.end);
       if (declarator.extents_end == declarator.end)
         check_first_read(declarator.name, declarator.rank, declarator.end, type);
+      if (declarator.rank > 0 && declarator.extents_end == declarator.end)
+        check_shared_by_mistake(declarator, type);
     }
   }
 
@@ -204,6 +208,86 @@ class LocalValues : private LocalDeclarations {
                         (rank > 0 ? ", as no element of it is ever set" : "") + ": write '" + type +
                         " " + text + extents + (braces ? " = {};'" : " = 0;'") +
                         ", or what it shall begin with");
+  }
+
+  // An index as text, variables that are set once replaced by what they are set to; "" if it may change.
+  std::string fixed(std::size_t begin, std::size_t end, const FunctionBody& body,
+                    int depth = 0) const {
+    std::string text;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!is_identifier(i) || is_member(i) || is(i, "threadIdx") || is(i, "blockDim") ||
+          is_builtin_type(list_[i].text)) {
+        text += list_[i].text;
+        continue;
+      }
+      std::size_t set = kNone;
+      for (std::size_t j = body.open; j < body.close; ++j) {
+        if (!is(j, list_[i].text) || is_member(j)) continue;
+        const Use use = use_of(j, 0);
+        if (use == Use::update || use == Use::unknown || (use == Use::write && set != kNone))
+          return "";
+        if (use == Use::write) set = j;
+      }
+      if (set == kNone) {
+        text += list_[i].text;
+        continue;
+      }
+      constexpr int kDeepest = 4;
+      std::size_t stop = set + 2;
+      while (stop < body.close && !is(stop, ";") && !is(stop, ",") && !is_closing(stop))
+        stop = is_opening(stop) ? skip_group(stop) : stop + 1;
+      const std::string value = depth < kDeepest ? fixed(set + 2, stop, body, depth + 1) : "";
+      if (value.empty()) return "";
+      text += stop == set + 3 || stop == set + 5 ? value : '(' + value + ')';
+    }
+    return text;
+  }
+
+  // int tile[256]; tile[threadIdx.x] = ...; __syncthreads(); ... tile[255 - threadIdx.x] ...
+  void check_shared_by_mistake(const Declarator& array, const std::string& type) {
+    const FunctionBody* body = body_at(array.name);
+    if (!body) return;
+    const std::string_view name = list_[array.name].text;
+    const std::size_t end = scope_end(array.end);
+    std::vector<std::string> set;
+    std::size_t first_set = kNone, barrier = kNone, read = kNone;
+    int others = 0;
+    for (std::size_t i = array.end; i < end; ++i) {
+      if (is(i, "goto") || is(i, "asm")) return;
+      if (is(i, "[") && (is(i + 1, "&") || is(i + 1, "=")) && is(i + 2, "]")) return;
+      if (is(i, "__syncthreads") && first_set != kNone) barrier = i;
+      if (!is(i, name) || is_member(i)) continue;
+      std::size_t at = i + 1;
+      for (std::size_t r = 0; r < array.rank; ++r) {
+        if (!is(at, "[")) return;
+        at = skip_group(at);
+      }
+      const bool is_atomic =
+          is(i - 1, "&") && is(i - 2, "(") && list_[i - 3].text.starts_with("atomic");
+      const Use use = is_atomic ? Use::update : use_of(i, array.rank);
+      if (use == Use::unknown) return;
+      const std::string index = fixed(i + 1, at, *body);
+      if (use == Use::write) {
+        if (index.empty()) return;
+        if (index.find("threadIdx") == index.npos && ++others > 1) return;
+        if (first_set == kNone && index.find("threadIdx") == index.npos) return;
+        if (first_set == kNone) first_set = i;
+        set.push_back(index);
+      } else if (use != Use::none && read == kNone && barrier != kNone &&
+                 std::find(set.begin(), set.end(), index) == set.end()) {
+        read = i;
+      }
+    }
+    if (read == kNone) return;
+    std::size_t set_end = first_set + 1, extents_end = array.name + 1;
+    for (std::size_t r = 0; r < array.rank; ++r) {
+      set_end = skip_group(set_end);
+      extents_end = skip_group(extents_end);
+    }
+    warn(list_[read], "each thread has an array '" + std::string(name) +
+                          "' of its own, and has set only " + flat(first_set, set_end) +
+                          ": for one that the block shares write '__shared__ " + type + " " +
+                          flat(array.name, extents_end) + ";'");
   }
 
   // return a; of an array that ends with its function

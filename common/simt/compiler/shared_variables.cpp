@@ -77,7 +77,7 @@ class SharedVariables : private Rule {
       warn(list_[name], "'" + second + "' begins where '" + first +
                             "' does, as all extern __shared__ arrays of a block are one piece of "
                             "memory: declare one, and let '" +
-                            second + "' point behind the elements of '" + first + "'");
+                            second + "' point past the elements of '" + first + "'");
       return;
     }
   }

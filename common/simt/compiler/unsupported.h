@@ -68,7 +68,7 @@ inline const Unsupported kUnsupported[] = {
       "curandCreatePoissonDistribution"}},
     {"warp functions without a mask, which ended with Volta,",
      {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__ballot", "__all", "__any"},
-     "write the one with _sync behind its name, and the mask 0xffffffff first if all lanes call "
+     "write the one with _sync after its name, and the mask 0xffffffff first if all lanes call "
      "it"},
 };
 

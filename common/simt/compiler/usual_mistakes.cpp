@@ -224,7 +224,7 @@ std::optional<std::string> syntax(const std::string& said, const std::vector<std
       R"(designated initializers cannot be used with a non-aggregate type '(\w+[24])')");
   if (std::regex_match(said, match, designated)) {
     return "simt: members of a " + std::string(match[1]) +
-           " are given by name only behind the name of the type: write '" + std::string(match[1]) +
+           " are given by name only after the name of the type: write '" + std::string(match[1]) +
            "{.x = ...}'";
   }
   static const std::regex incomplete(

@@ -208,9 +208,14 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       }
       if (!known) {
         faults.push_back(fault);
-      } else if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block)) {
-        *known = fault;
+        continue;
       }
+      const Fault::Cause cause = std::max(known->cause, fault.cause);
+      const unsigned lanes = known->lanes + fault.lanes;
+      if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block))
+        *known = fault;
+      known->cause = cause;
+      if (!ends_the_kernel(fault.kind)) known->lanes = lanes;
     }
     monitor.faults.clear();
   });

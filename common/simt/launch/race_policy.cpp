@@ -84,12 +84,30 @@ bool is_straight(uint64_t from, uint64_t to) {
   return true;
 }
 
+// What one race tells of the cause holds for others between the same two lines, and that a store is part of an update for those
+// with the load before it.
+void share_causes(std::vector<Fault>& faults) {
+  const auto shares = [](const Fault& from, const Fault& to) {
+    if (from.kind != to.kind) return false;
+    if (lines_of(from) == lines_of(to)) return true;
+    const uint64_t store = to.store ? to.pc : to.other_pc, load = to.store ? to.other_pc : to.pc;
+    return from.cause == Fault::Cause::update && (from.pc == store || from.other_pc == store) &&
+           is_straight(load, store);
+  };
+  for (Fault& fault : faults) {
+    for (const Fault& other : faults) {
+      if (other.cause > fault.cause && shares(other, fault)) fault.cause = other.cause;
+    }
+  }
+}
+
 }  // namespace
 
 void merge(std::vector<BlockRace>& races, const BlockRace& more) {
   for (BlockRace& race : races) {
     if (!race.is_same_place(more)) continue;
     race.varies |= more.varies || race.value != more.value;
+    race.fault.cause = std::max(race.fault.cause, more.fault.cause);
     return;
   }
   races.push_back(more);
@@ -159,6 +177,7 @@ void drop_needless(std::vector<Fault>& faults, const std::vector<TestedAtomic>& 
   std::erase_if(faults, [&hangs](const Fault& fault) {
     return fault.kind == Fault::Kind::hang && std::exchange(hangs, true);
   });
+  share_causes(faults);
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::shared_race);
   keep_one_for_each_pair_of_lines(faults, Fault::Kind::global_race);
   keep_one_early_read_of_a_line(faults);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "base/program.h"
 #include "base/settings.h"
@@ -29,11 +30,14 @@ constexpr int kFindingsExitCode = 86;
 bool tell_all(int status) {
   static std::atomic<bool> told{false};
   if (told.exchange(true)) return false;
-  for (Finding& finding : take_api_errors(status)) report(std::move(finding));
+  std::vector<Finding> failed_calls = take_api_errors(status);
+  for (Finding& finding : failed_calls) report(std::move(finding));
+  report_held();
   // What ends early frees nothing, and has worse to tell.
   const bool ended_well = engine::traced_program && status == 0 && pending_errors() == 0;
   if (ended_well) report_unshown_text();
-  if (engine::traced_program && pending_errors() == 0) report_unread_results();
+  if (engine::traced_program && pending_errors() == 0 && failed_calls.empty())
+    report_unread_results();
   if (settings::leaks_are_errors() || ended_well) report_leaks();
   write_trace();
   const size_t errors = pending_errors();

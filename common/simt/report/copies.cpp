@@ -26,7 +26,7 @@ std::string cure_of(const engine::Fault& fault) {
                            ", or the wait() or consumer_wait() of its group or pipeline)";
   if (fault.wait_pc) {
     return "The wait at " + line_of(fault.wait_pc) + " leaves this copy under way: it has to be " +
-           wait + ", with a __syncthreads() behind it.";
+           wait + ", with a __syncthreads() after it.";
   }
   return "No wait comes before this read: put " + wait +
          " ahead of it, and then a __syncthreads(), since each thread waits for its own copies "
@@ -47,7 +47,7 @@ std::string early_read(const engine::Fault& fault, const std::string& place) {
 std::string early_write(const engine::Fault& fault, const std::string& place) {
   return copy_at(fault) + " to " + place +
          ", is still under way, and either of the two may come last. Usual cause: no wait for it "
-         "(__pipeline_wait_prior(0), cp.async.wait_group 0) with a __syncthreads() behind it, or "
+         "(__pipeline_wait_prior(0), cp.async.wait_group 0) with a __syncthreads() after it, or "
          "two threads with one index.";
 }
 

@@ -32,6 +32,23 @@ std::string mask_text(uint64_t mask) {
   return text;
 }
 
+// Of a race between two threads of a block.
+std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
+  switch (cause) {
+    case engine::Fault::Cause::update:
+      return "several threads that each read an element, change it and write it back, so that "
+             "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, or "
+             "give each thread an element of its own.";
+    case engine::Fault::Cause::in_place:
+      return "an array that is changed in place while other threads still read its old elements. "
+             "Let each thread read all that it needs into variables, then call __syncthreads(), "
+             "then write; or write to a second array.";
+    case engine::Fault::Cause::unknown:
+      break;
+  }
+  return otherwise;
+}
+
 }  // namespace
 
 Finding describe(const engine::Fault& fault, const std::string& kernel, int launch) {
@@ -163,7 +180,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           access + where + others + ": no thread of the block has written there, " +
           shared_place(fault) + ". Shared memory holds what an earlier block left. " +
           (fault.atomic ? "Set every counter to 0 first, by as many threads as there are, and call "
-                          "__syncthreads() behind that."
+                          "__syncthreads() after that."
                         : "Usual cause: a tile that is not filled up to its edge, because the "
                           "threads there have no element to load, or a missing initialisation.");
       f.address = 0;
@@ -174,6 +191,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.kind = "uninitialized-global";
       f.severity = Severity::warning;
       const std::string failed = failed_call_on(f.allocation);
+      f.follows_failure = !failed.empty();
       f.message = access + where + others + ": nothing has been written there yet, " +
                   (found ? into(*found, fault.address) : std::string("in device memory")) +
                   ". cudaMalloc does not clear memory. " +
@@ -205,9 +223,11 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
             other.text() + " by thread " + text(fault.other_thread) +
             " of the same block: both touch the same bytes of " + f.allocation +
-            ", and nothing orders the two. Usual cause: threads that share an element which "
-            "each was to have for itself: give each its own index (blockIdx.x * blockDim.x "
-            "+ threadIdx.x), add with atomicAdd(), or part the phases by a __syncthreads().";
+            ", and nothing orders the two. Usual cause: " +
+            usual_cause(fault.cause,
+                        "threads that share an element which each was to have for itself: give "
+                        "each its own index (blockIdx.x * blockDim.x + threadIdx.x), add with "
+                        "atomicAdd(), or part the phases by a __syncthreads().");
         break;
       }
       f.message =
@@ -246,8 +266,13 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
                   other.text() + " by thread " + text(fault.other_thread) +
                   " of the same block: both touch " + shared_place(fault) +
-                  ", and nothing orders the two. Usual cause: a missing __syncthreads(), or within "
-                  "a warp __syncwarp().";
+                  ", and nothing orders the two. Usual cause: " +
+                  usual_cause(fault.cause,
+                              at.line == other.line && fault.store != fault.other_store
+                                  ? "a missing __syncthreads(), or within a warp __syncwarp(). An "
+                                    "array that is changed in place needs it between reading and "
+                                    "writing: let each thread read into variables first."
+                                  : "a missing __syncthreads(), or within a warp __syncwarp().");
       f.address = 0;
       break;
     case Kind::barrier_divergence:
@@ -270,18 +295,23 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           "it out of the condition, or out of the loop that some threads leave earlier.";
       break;
     case Kind::exited_thread: {
-      const int line = line_of_return(other, symbols::locate(fault.address), at);
+      const symbols::Location& before = symbols::locate(fault.address);
+      const int line = line_of_return(other, before, at);
+      const std::string& file = symbols::is_library_file(other.file) ? before.file : other.file;
       f.kind = "barrier-divergence";
       f.severity = Severity::warning;
       f.message =
           "thread " + text(fault.thread) + " of block " + text(fault.block) + " has exited" +
-          (line ? ", by the return at " + symbols::Location{other.file, line}.text() + "," : "") +
+          (line ? ", by the return at " + symbols::Location{file, line}.text() + "," : "") +
           " before the barrier at " + at.text() + " in " + kernel +
           ", which other threads of its block reach. A GPU opens the barrier without it, but CUDA "
           "promises that only where all threads of a block come. " +
-          (line ? "Let"
-                : "Usual cause: a __syncthreads() within an `if`, or behind a `return`: let") +
-          " those threads stay, and skip only what they would load, compute and store.";
+          (line
+               ? "Let those threads stay, and skip only"
+               : "Usual cause: a __syncthreads() within an `if`, in a loop that some threads leave "
+                 "earlier, or after a `return`. Let all threads come to it, and let the condition "
+                 "skip only") +
+          " what they would load, compute and store.";
       f.address = 0;
       break;
     }
@@ -316,7 +346,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           text(fault.other_thread) +
           (fault.text ? ", whose value it asks for and which has exited"
                       : ", which goes on without making the call, and exits") +
-          ". Usual cause: a full mask inside of `if (i < n)`, or behind an early return. Let all "
+          ". Usual cause: a full mask inside of `if (i < n)`, or after an early return. Let all "
           "lanes make the call, those without an element with a value that does not matter, "
           "or take the mask from __ballot_sync() ahead of the condition.";
       f.address = 0;
@@ -378,20 +408,23 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             text(fault.thread) + " of the same block waits at " + at.text() +
             " for something that nobody will change, and never comes. All threads of a block must "
             "reach a __syncthreads(): take it out of the condition or the loop that only some of "
-            "them run, and let no thread wait for what another does behind it.";
+            "them run, and let no thread wait for what another does after it.";
       } else {
-        f.message += " will never end: its threads do the same again and again, thread " +
-                     text(fault.thread) + " at " + at.text() +
-                     (fault.text ? ", and read no memory in between. Usual cause: a loop whose "
-                                   "condition stays true."
-                                 : ", and no block changes what they wait for. Usual cause: a loop "
-                                   "that waits for a flag "
-                                   "or a lock, while the thread that would set or free it waits at "
-                                   "a barrier, has exited, "
-                                   "comes after this one in the same warp, or is in a block that "
-                                   "has not begun. (A GPU runs "
-                                   "as many blocks side by side as it has room for; that it is all "
-                                   "of them only a cooperative launch makes sure.)");
+        f.message +=
+            " will never end: its threads do the same again and again, thread " +
+            text(fault.thread) + " at " + at.text() +
+            (fault.text ? ", and in between they read nothing that another thread could change. "
+                          "Usual cause: a loop whose condition stays true, or one that "
+                          "waits for a variable which is not volatile, so that the "
+                          "compiler reads it once, ahead of the loop."
+                        : ", and no block changes what they wait for. Usual cause: a loop "
+                          "that waits for a flag "
+                          "or a lock, while the thread that would set or free it waits at "
+                          "a barrier, has exited, "
+                          "comes after this one in the same warp, or is in a block that "
+                          "has not begun. (A GPU runs "
+                          "as many blocks side by side as it has room for; that it is all "
+                          "of them only a cooperative launch makes sure.)");
       }
       break;
     }

@@ -42,6 +42,10 @@ Finding finding_at(const symbols::Location& at, std::string kind, Severity sever
 void report(Finding finding) {
   Log& s = log();
   const std::lock_guard lock(s.mutex);
+  if (finding.follows_failure) {
+    s.held.push_back(std::move(finding));
+    return;
+  }
   const auto first =
       finding.launch < 0
           ? finding.launch
@@ -62,6 +66,14 @@ void report(Finding finding) {
     s.host_findings.push_back(std::move(finding));
   } else if (static_cast<size_t>(finding.launch) < s.records.size()) {
     s.records[static_cast<size_t>(finding.launch)].launch.findings.push_back(std::move(finding));
+  }
+}
+
+void report_held() {
+  const std::lock_guard lock(log().mutex);
+  for (Finding& finding : std::exchange(log().held, {})) {
+    finding.follows_failure = false;
+    report(std::move(finding));
   }
 }
 
@@ -153,6 +165,7 @@ Counts counts_since(std::size_t first) {
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(device::log().mutex);
   for (Finding& finding : device::take_api_errors({})) device::report(std::move(finding));
+  device::report_held();
   device::clear_errors();
   device::log().asserted = 0;
   device::log().told.clear();

@@ -35,6 +35,7 @@ struct Log {
   // Kind, kernel and place of what was found in kernels -> the launch in which it was told. What comes again in
   // later launches is on record, and told no more.
   std::map<std::tuple<std::string, std::string, std::string, int>, int> told;
+  std::vector<Finding> held;    // that come of calls that failed: these are told first, at the end
   size_t asserted = 0;          // those of them that are failed assertions
   bool prints = true;           // findings, to stderr
   std::set<std::string> notes;  // what the counts leave out, for the trace
@@ -50,6 +51,7 @@ Finding finding_at(const symbols::Location& at, std::string kind,
 
 // Records a finding, prints it, and makes the process fail, if it is an error and nobody takes it.
 void report(Finding finding);
+void report_held();
 size_t pending_errors();
 
 // The trace says so once, in this sentence.

@@ -65,8 +65,9 @@ Place place_of(uint64_t address) {
         allocation,
         past >= kFar
             ? kWrapped
-            : "a guard such as `if (i < n)` is missing or tests another bound, or the size of the "
-              "allocation is a number of elements and not of bytes"};
+            : "a guard such as `if (i < n)` is missing or tests another bound, an index has a row "
+              "length that is not the array's, or the size of the allocation is a number of "
+              "elements and not of bytes"};
   }
   if (above) {
     const std::string allocation = memory::describe(*above);

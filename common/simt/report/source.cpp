@@ -23,18 +23,32 @@ bool has_return(std::string_view line) {
   return false;
 }
 
-}  // namespace
-
-int line_of_return(const symbols::Location& exit, const symbols::Location& before,
-                   const symbols::Location& barrier) {
-  const bool is_ahead = exit.file == barrier.file && exit.line < barrier.line;
-  std::ifstream file(exit.file);
-  if (!file) return is_ahead && before.line <= exit.line ? exit.line : 0;
+std::vector<int> lines_with_return(const std::string& name) {
+  std::ifstream file(name);
   std::vector<int> lines;
   std::string text;
   for (int line = 1; std::getline(file, text); ++line) {
     if (has_return(text)) lines.push_back(line);
   }
+  return lines;
+}
+
+}  // namespace
+
+int line_of_return(const symbols::Location& exit, const symbols::Location& before,
+                   const symbols::Location& barrier) {
+  if (symbols::is_library_file(exit.file)) {
+    // The kernel's last line calls the library, and lends it the end. `if (i >= n) return;` is known by where the thread was.
+    const std::vector<int> lines = lines_with_return(before.file);
+    const auto found = std::lower_bound(lines.begin(), lines.end(), before.line);
+    const bool is_near = found != lines.end() && *found <= before.line + 1;
+    return is_near && before.file == barrier.file && *found < barrier.line ? *found : 0;
+  }
+  if (!std::ifstream(exit.file)) {
+    const bool is_ahead = exit.file == barrier.file && exit.line < barrier.line;
+    return is_ahead && before.line <= exit.line ? exit.line : 0;
+  }
+  const std::vector<int> lines = lines_with_return(exit.file);
   if (!std::binary_search(lines.begin(), lines.end(), exit.line)) return 0;
   if (before.file != exit.file) return exit.line;
   const auto found = std::lower_bound(lines.begin(), lines.end(), before.line);

@@ -93,7 +93,7 @@ void report_unread_results() {
   f.address = last->first;
   f.allocation = result.allocation;
   f.message = result.kernel + " has written to " + result.allocation +
-              ", and the host has copied nothing back that a kernel has computed. Copy it behind "
+              ", and the host has copied nothing back that a kernel has computed. Copy it after "
               "the launch, with cudaMemcpy(..., cudaMemcpyDeviceToHost): the host's arrays do not "
               "change by themselves.";
   report(std::move(f));

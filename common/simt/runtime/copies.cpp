@@ -423,7 +423,7 @@ static bool is_inside(const void* symbol, size_t size, size_t offset) {
   if (!variable) return true;
   const size_t holds = variable->end - reinterpret_cast<uint64_t>(symbol);
   if (offset <= holds && size <= holds - offset) return true;
-  explain(std::to_string(size) + " bytes behind the first " + std::to_string(offset) +
+  explain(std::to_string(size) + " bytes after the first " + std::to_string(offset) +
           " reach past the end of the " + std::to_string(holds) + " bytes of " + variable->name);
   return false;
 }

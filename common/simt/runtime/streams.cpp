@@ -217,7 +217,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
     if (event->recorded) continue;
     explain(std::string("the ") + which +
             " event has never been recorded: call cudaEventRecord() for it, ahead of the work for "
-            "the first, behind it for the second");
+            "the first, after it for the second");
     return result(cudaErrorInvalidResourceHandle);
   }
   if ((begin->flags | end->flags) & cudaEventDisableTiming)

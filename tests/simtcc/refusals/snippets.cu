@@ -317,9 +317,28 @@ void f(int* managed) { k<<<1, 1>>>(*managed); }
 //- launch with another type: refused 2:22 argument 1 of the launch is 'float*', and the kernel 'k' takes 'double*'
 __global__ void k(double* p) {}
 void f(float* p) {   k<<<1, 1>>>(p); }
-//- launch with too few arguments: refused 2:23 the launch has too few arguments: the kernel is 'k(double*, int)'
+//- launch with too few arguments: refused 2:23 the launch has 1 argument, and the kernel 'k' takes 2: k(double*, int)
 __global__ void k(double* p, int n) {}
 void f(double* p) {   k<<<1, 1>>>(p); }
+//- launch without arguments: refused 2:21 the launch has 0 arguments, and the kernel 'k' takes 4: k(double*, const double*, int, float)
+__global__ void k(double* p, const double* q, int n, float s) {}
+void f(double* p) { k<<<1, 1>>>(); }
+//- launch with too few arguments in several lines: refused 2:28 the launch has 3 arguments, and the kernel 'k' takes 4: k(double*, double, char, int)
+__global__ void k(double* p, double d, char c, int n) {}
+void f(double* p, int i) { k<<<dim3(1, 1), 1>>>(
+  p,  // (the result, or what
+  double((i, 2)), ','); }
+//- launch of a template with too few arguments: refused 3:32 the launch has 2 arguments, and the kernel 'k' takes 4
+template <class T>
+__global__ void k(T* p, const T* q, int n, T s) {}
+void f(double* p, double* q) { k<<<1, 1>>>(p, q); }
+//- launch with a call that misses an argument: refused 3:53 no matching function for call to 'g(int)'
+template <class T> __host__ T g(T a, T b) { return a; }
+__global__ void k(int n) {}
+void f() {                             k<<<1, 1>>>(g(1)); }
+//- launch by a pointer with too few arguments: refused 2:50 the launch has 1 argument, and the kernel 'g' takes more
+__global__ void k(double* p, int n) {}
+void f(double* p, void (*g)(double*, int)) {     g<<<1, 1>>>(p); }
 //- launch with too many arguments: refused 2:21 the launch has 3 arguments, and the kernel 'k' takes 2
 __global__ void k(double* p, int n) {}
 void f(double* p) { k<<<1, 1>>>(p, 1, 2); }
@@ -786,7 +805,7 @@ __global__ void k(cudaSurfaceObject_t s, int* p) { *p = surfCubemapread<int>(s, 
 __global__ void k(cudaSurfaceObject_t s) { surf2Dwrite(surf2Dread<float4>(s, 0, 0), s, 16, 0, cudaBoundaryModeZero); }
 //- surface written on the host: refused 1:39 'surf2Dwrite' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 void f(cudaSurfaceObject_t surface) { surf2Dwrite(1.0f, surface, 0, 0); }
-//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, behind this one
+//- launch in a kernel: refused 2:30 a kernel launch from device code (dynamic parallelism) needs the option -rdc=true, as with nvcc: compile with it, or launch the kernel from the host, after this one
 __global__ void c(int* p) { *p = 1; }
 __global__ void k(int* p) { c<<<1, 1>>>(p); }
 //- PTX by macro in a template: accepted
@@ -978,7 +997,7 @@ __global__ void k(int* p) { *p = 1; __syncthreads; *p = 2; }
 void f(int n) { int* d = nullptr; cudaMemset(d, 1, n * sizeof(int)); }
 //- bytes that are meant: accepted
 void f(char* c, int* d, int n) { cudaMemset(c, 1, n); cudaMemset(d, 0, n); cudaMemset(d, 0xff, n); cudaMemset(d, -1, n); cudaMemset(d, 127, n); }
-//- two dynamic arrays of one type: warned 3:25 'b' begins where 'a' does, as all extern __shared__ arrays of a block are one piece of memory: declare one, and let 'b' point behind the elements of 'a'
+//- two dynamic arrays of one type: warned 3:25 'b' begins where 'a' does, as all extern __shared__ arrays of a block are one piece of memory: declare one, and let 'b' point past the elements of 'a'
 __global__ void k(int* p) {
   extern __shared__ int a[];
   extern __shared__ int b[];
@@ -1135,3 +1154,61 @@ void f() { k<<<1, (2, 2)>>>(nullptr); }
 //- alone constants of 80000 bytes: refused 1:20 with 'table' the __constant__ variables take 80000 bytes, and a GPU has 65536: let kernels read large tables from memory of cudaMalloc()
 __constant__ float table[20000];
 __global__ void k(float* p) { p[0] = table[threadIdx.x]; }
+//- tile without __shared__: warned 6:12 each thread has an array 'tile' of its own, and has set only tile[i]: for one that the block shares write '__shared__ int tile[256];'
+__global__ void k(const int* in, int* out) {
+  int tile[256];
+  const int i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  out[i] = tile[255 - i];
+}
+//- sum without __shared__: warned 6:44 each thread has an array 's' of its own, and has set only s[threadIdx.x]: for one that the block shares write '__shared__ float s[256];'
+__global__ void k(const float* in, float* out) {
+  float s[256];
+  s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int d = 128; d > 0; d /= 2) {
+    if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[0] = s[0];
+}
+//- histogram without __shared__: warned 5:57 each thread has an array 'bins' of its own, and has set only bins[threadIdx.x]: for one that the block shares write '__shared__ int bins[256];'
+__global__ void k(const int* in, int* out, int n) {
+  int bins[256];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += 256) atomicAdd(&bins[in[i]], 1);
+  __syncthreads();
+  out[threadIdx.x] = bins[threadIdx.x];
+}
+//- tile of a product without __shared__: warned 9:41 each thread has an array 'a' of its own, and has set only a[threadIdx.y][threadIdx.x]: for one that the block shares write '__shared__ float a[16][16];'
+__global__ void k(const float* in, float* out, int n) {
+  float a[16][16];
+  __shared__ float b[16][16];
+  float sum = 0;
+  for (int t = 0; t < n; t += 16) {
+    a[threadIdx.y][threadIdx.x] = in[t + threadIdx.x];
+    b[threadIdx.y][threadIdx.x] = in[t + threadIdx.y];
+    __syncthreads();
+    for (int j = 0; j < 16; ++j) sum += a[threadIdx.y][j] * b[j][threadIdx.x];
+    __syncthreads();
+  }
+  out[threadIdx.y * 16 + threadIdx.x] = sum;
+}
+//- arrays of a thread's own beside a barrier: accepted
+__global__ void k(const float* in, float* out, int n) {
+  __shared__ float tile[256];
+  float own[8], few[2], last[4], all[256];
+  const int i = threadIdx.x, slot = i % 4;
+  few[0] = in[i];
+  few[1] = in[i + 1];
+  for (int j = 0; j < 8; ++j) own[j] = in[i + j];
+  last[slot] = in[i];
+  all[threadIdx.x] = in[i];
+  tile[threadIdx.x] = few[i & 1];
+  __syncthreads();
+  float sum = tile[255 - i] + last[i % 4] + all[i];
+  for (int j = 0; j < 8; ++j) sum += own[j] + few[j & 1];
+  out[i] = sum;
+}

@@ -30,7 +30,7 @@ def main(arguments):
     if arguments.cases:
         wanted = chapters.check_cases(wanted, named=bool(arguments.words))
     if arguments.rest and len(wanted) > 1:
-        raise UsageError("what stands behind -- are options of one chapter: name it, as in ./learn run 09 -- --help")
+        raise UsageError("what stands after -- are options of one chapter: name it, as in ./learn run 09 -- --help")
     if arguments.fast and arguments.backend == "gpu":
         raise UsageError("--fast is the simulator without its checks; it does not go with --backend gpu")
 

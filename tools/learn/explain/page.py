@@ -43,8 +43,8 @@ def embedded(value):
 def render(recorded, label, main="", launch=None, failed=False, compiled=()):
     """The page as text; raises LearnError when there is no launch with that index."""
     kernels, findings = trace.selected(recorded, launch, compiled)
-    page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed)
-    page.notes = recorded.get("notes", [])
+    page = _Page(kernels, findings, os.path.realpath(main) if main else "", failed or trace.may_spoil_results(findings))
+    page.notes = report.notes_of(recorded, failed)
     return page.whole(label)
 
 

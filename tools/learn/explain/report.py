@@ -13,6 +13,7 @@ from learn.explain.trace import (
     group,
     kernels_of,
     lanes_grade,
+    may_spoil_results,
     ratio,
     read_source,
     selected,
@@ -79,12 +80,17 @@ COLUMNS = [
         _sectors("load"),
         "sectors of 32 bytes that a load request touches; 32 neighbouring floats lie in 4",
     ),
-    Column("sect/store", lambda t: t.part("store").requests, _sectors("store"), "the same for stores"),
+    Column(
+        "sect/store",
+        lambda t: t.part("store").requests,
+        _sectors("store"),
+        "sectors of 32 bytes that a store request touches; 32 neighbouring floats lie in 4",
+    ),
     Column(
         "sect/atom",
         lambda t: t.part("atomic").requests,
         _sectors("atomic"),
-        "the same for atomics; lanes with one address take turns, and each turn counts as a sector",
+        "sectors that an atomic request touches; lanes with one address take turns, each counted as a sector",
     ),
     Column(
         "wave/ideal",
@@ -95,6 +101,7 @@ COLUMNS = [
     Column("lanes", lambda t: True, _lanes, "lanes that take part in a request, on average, of 32"),
     Column("diverge", lambda t: t.divergent, _divergent, "how often the lanes of a warp took both ways of a branch"),
 ]
+MEND_FIRST = "The program failed, and the counts are of what it did: mend it first."
 NOTHING_TO_IMPROVE = "Nothing to improve in its memory accesses: sectors, wavefronts and lanes are what the bytes need."
 
 
@@ -145,6 +152,11 @@ def times_ideal(totals):
     return f"{ratio(totals.wavefronts, totals.ideal_wavefronts):.1f} times"
 
 
+def notes_of(recorded, failed):
+    """What is to be said of all counts together."""
+    return [MEND_FIRST] * failed + recorded.get("notes", [])
+
+
 def in_short(kernel, failed=False):
     """What to say of a kernel whose lines need no advice; "" where nothing is certain, as after a wrong result."""
     if failed or kernel.findings():
@@ -192,7 +204,7 @@ class Renderer:
 
     `paint` colours (ui.Palette); `width` cuts source lines for a terminal, 0 leaves them whole;
     `main` is the file that was explained: its lines come first. `before`: the kernels of its last trace.
-    `failed`: the program said that its result is wrong.
+    `failed`: the program said that its result is wrong, or a finding outside of its kernels makes that likely.
     """
 
     def __init__(self, paint, width=0, main="", before=(), failed=False):
@@ -399,14 +411,15 @@ def render(trace, paint, width=0, main="", launch=None, before=None, compiled=()
     `before` is the last trace of the same file, None if there is none; `compiled` are its kernels' machine code.
     """
     kernels, findings = selected(trace, launch, compiled)
-    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), failed)
+    is_in_doubt = failed or may_spoil_results(findings)
+    renderer = Renderer(paint, width, main, kernels_of(before, launch) if before else (), is_in_doubt)
     if not kernels:
         renderer.line("The program launched no kernel.")
         renderer.line()
     for kernel in kernels:
         renderer.kernel(kernel)
     renderer.explain_columns()
-    for note in trace.get("notes", []):
+    for note in notes_of(trace, failed):
         renderer.line(note)
         renderer.line()
     renderer.findings(findings)

@@ -68,10 +68,16 @@ def errors_of(findings):
     return [finding for finding in findings if finding.get("severity") != "warning"]
 
 
+def may_spoil_results(findings):
+    """Is one of them in host code, other than memory that was never freed?"""
+    return any(not finding.get("kernel") and finding.get("kind") != "leak" for finding in findings)
+
+
 def by_severity(findings):
     """[(heading, colour, findings)]: those that fail the program, then the warnings; neither if there are none."""
     errors = errors_of(findings)
     warnings = [finding for finding in findings if finding not in errors]
+    warnings.sort(key=lambda finding: finding.get("kind") != "api-error")  # may have brought about the others
     sections = (("finding", "red", errors), ("warning", "yellow", warnings))
     return [
         ("{} {}{}".format(len(found), name, "" if len(found) == 1 else "s"), colour, found)

@@ -23,15 +23,16 @@ enum class Severity { error, warning };
 struct Finding {
   std::string kind;  ///< out-of-bounds, misaligned-access, shared-race, barrier-divergence, ...
   Severity severity = Severity::error;
-  std::string message;     ///< What happened and where, what it missed, and the usual cause.
-  std::string kernel;      ///< The kernel, with its template arguments; empty for the host.
-  std::string file;        ///< Source file, as the compiler saw it.
-  int line = 0;            ///< Source line.
-  uint3 block{};           ///< blockIdx of the first thread at fault.
-  uint3 thread{};          ///< threadIdx of the first thread at fault.
-  int launch = -1;         ///< Index of the launch; -1 for the host.
-  uint64_t address = 0;    ///< The address at fault, if there is one.
-  std::string allocation;  ///< The allocation that the access missed or hit, in words.
+  std::string message;           ///< What happened and where, what it missed, and the usual cause.
+  std::string kernel;            ///< The kernel, with its template arguments; empty for the host.
+  std::string file;              ///< Source file, as the compiler saw it.
+  int line = 0;                  ///< Source line.
+  uint3 block{};                 ///< blockIdx of the first thread at fault.
+  uint3 thread{};                ///< threadIdx of the first thread at fault.
+  int launch = -1;               ///< Index of the launch; -1 for the host.
+  uint64_t address = 0;          ///< The address at fault, if there is one.
+  std::string allocation;        ///< The allocation that the access missed or hit, in words.
+  bool follows_failure = false;  ///< A call that failed is the cause, and is told before.
 };
 
 /// The counts of one source line in one launch.
