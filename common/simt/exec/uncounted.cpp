@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include "base/host_memory.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
@@ -48,18 +50,23 @@ unsigned Worker::loop_thread() const {
 // The running thread has to wait. Those before it have exited, those after it become fibers.
 void Worker::leave_loop() {
   const HostMemory bookkeeping;
+  const unsigned thread = loop_thread();
+  const unsigned number = thread / kLanes;
+  const int lane = static_cast<int>(thread % kLanes);
+  // A signal that looks at the running lane finds none meanwhile.
+  lane_ = -1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   is_loop_ = false;
   waited_ = grid_->entry;
   begin_warps();
-  const unsigned thread = loop_thread();
-  const unsigned number = thread / kLanes;
   for (unsigned w = 0; w < number; ++w) warps_[w]->live = 0;
-  lane_ = static_cast<int>(thread % kLanes);
   warp_ = warps_[number];
-  warp_->live &= ~0u << lane_;
-  for (int lane = 0; lane < lane_; ++lane) warp_->key[lane] = kNotWaiting;
-  warp_->fiber[lane_] = loop_fiber_;
-  warp_->context[lane_] = loop_fiber_->first;  // there is one
+  warp_->live &= ~0u << lane;
+  for (int before = 0; before < lane; ++before) warp_->key[before] = kNotWaiting;
+  warp_->fiber[lane] = loop_fiber_;
+  warp_->context[lane] = loop_fiber_->first;  // there is one
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  lane_ = lane;
   warp_->has_begun = true;
   warp_->group = warp_->live;
   warp_->pending = warp_->live & (warp_->live - 1);
