@@ -54,7 +54,7 @@ __global__ void launches_itself(int* count, int levels) {
 
 void child_too_deep(bool fixed) {
   const OnDevice<int> count(1, 0);
-  launches_itself<<<1, 32>>>(count.data(), fixed ? 24 : 25);
+  launches_itself<<<1, 32>>>(count.data(), fixed ? 2048 : 2049);
   cudaDeviceSynchronize();
 }
 

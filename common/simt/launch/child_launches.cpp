@@ -50,6 +50,7 @@ struct Asked {
   std::mutex mutex;
   std::vector<ChildLaunch> launches;  // by the grid that runs
   unsigned depth = 0;                 // of that grid: launches by kernels that led to it
+  unsigned deepest = 0;
 };
 Asked& asked() { return lasting<Asked>(); }
 
@@ -57,7 +58,14 @@ Asked& asked() { return lasting<Asked>(); }
 thread_local std::vector<ChildLaunch> pending;
 thread_local bool is_running = false;
 thread_local unsigned depth = 0;  // of what this thread launches
-constexpr unsigned kDeepest = 24;
+
+// Each waits for the one that it has launched, and the device has room for so many that wait. (Seen on an H100 with CUDA 13.0;
+// that there were 24 levels at most is from when a kernel could wait for its launches.)
+unsigned deepest() {
+  std::size_t waiting = 0;
+  cudaDeviceGetLimit(&waiting, cudaLimitDevRuntimePendingLaunchCount);
+  return static_cast<unsigned>(waiting);
+}
 
 // The launches that one of the host's has led to.
 struct Tree {
@@ -88,7 +96,7 @@ void tell_endless(const Tree& tree) {
   Finding f = device::finding_at(at, "hang");
   f.message = "kernels launch kernels without end: " + std::to_string(tree.launches) +
               " of them in " + std::to_string(Tree::kGiveUp.count()) + " s, " +
-              std::to_string(kDeepest) + " deep at " + at.text() +
+              std::to_string(deepest()) + " deep at " + at.text() +
               ". Usual cause: all threads launch, where one of the block or of the grid should, "
               "and nothing ends the recursion.";
   device::report(std::move(f));
@@ -156,7 +164,7 @@ void run() {
     if (device::sticky_error()) continue;
     if (launch.error) {
       if (!launch.asked) tell(launch);
-      if (launch.error == cudaErrorLaunchMaxDepthExceeded) tree.too_deep = launch.pc;
+      if (launch.error == cudaErrorLaunchPendingCountExceeded) tree.too_deep = launch.pc;
       if (tree.is_endless()) tell_endless(tree);
       continue;
     }
@@ -171,6 +179,7 @@ void run() {
 void begin_grid() {
   const std::lock_guard lock(asked().mutex);
   asked().depth = depth;
+  asked().deepest = deepest();
 }
 
 bool in_kernel() { return running != nullptr; }
@@ -225,11 +234,12 @@ bool detail::launch_child(const char* kernel_text, const Config& config,
   const std::lock_guard lock(asked().mutex);
   // A tail launch takes the place of the grid that asks for it.
   launch.depth = asked().depth + (launch.is_tail ? 0 : 1);
-  if (!launch.error && launch.depth > engine::child_launches::kDeepest) {
-    launch.error = cudaErrorLaunchMaxDepthExceeded;
-    launch.why = "kernels launch kernels no deeper than " +
-                 std::to_string(engine::child_launches::kDeepest) +
-                 " levels, and nothing ends these before";
+  if (!launch.error && launch.depth > asked().deepest) {
+    launch.error = cudaErrorLaunchPendingCountExceeded;
+    launch.why = std::to_string(asked().deepest) +
+                 " launches by kernels wait for their end (cudaLimitDevRuntimePendingLaunchCount), "
+                 "each for the one that "
+                 "it has launched, and nothing ends these before";
   }
   if (!launch.error) {
     launch.run = run;

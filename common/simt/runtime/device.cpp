@@ -190,7 +190,7 @@ std::map<cudaLimit, size_t>& limits() {
       {cudaLimitStackSize, 1024},
       {cudaLimitPrintfFifoSize, size_t{7} << 20},
       {cudaLimitMallocHeapSize, size_t{8} << 20},
-      {cudaLimitDevRuntimeSyncDepth, 2},
+      {cudaLimitDevRuntimeSyncDepth, 0},
       {cudaLimitDevRuntimePendingLaunchCount, 2048},
       {cudaLimitMaxL2FetchGranularity, 64},
       {cudaLimitPersistingL2CacheSize, 0},
@@ -204,7 +204,8 @@ constexpr size_t kMostLocalMemory = 512 << 10;  // bytes of a thread
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   const auto found = limits().find(limit);
-  if (found == limits().end()) return result(cudaErrorUnsupportedLimit);
+  if (found == limits().end() || limit == cudaLimitDevRuntimeSyncDepth)
+    return result(cudaErrorUnsupportedLimit);
   if (limit == cudaLimitStackSize && value > kMostLocalMemory) return result(cudaErrorInvalidValue);
   found->second = value;
   if (limit == cudaLimitMallocHeapSize) simt::heap::set_limit(value);
