@@ -53,8 +53,10 @@ __global__ void launches_itself(int* count, int levels) {
 }
 
 void child_too_deep(bool fixed) {
+  constexpr int kMost = 24;
+  cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, kMost);
   const OnDevice<int> count(1, 0);
-  launches_itself<<<1, 32>>>(count.data(), fixed ? 2048 : 2049);
+  launches_itself<<<1, 32>>>(count.data(), fixed ? kMost : kMost + 1);
   cudaDeviceSynchronize();
 }
 

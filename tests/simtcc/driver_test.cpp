@@ -210,7 +210,7 @@ TEST_F(DriverTest, KernelsThatLaunchWithoutEndAreToldSoon) {
   EXPECT_EQ(outcome.status, 86);
   EXPECT_NE(outcome.output.find("simt: kernels launch kernels: after 2 s "), std::string::npos)
       << outcome.output;
-  EXPECT_NE(outcome.output.find("24 deep at a.cu:3. Usual cause: all threads launch"),
+  EXPECT_NE(outcome.output.find("2048 deep at a.cu:3. Usual cause: all threads launch"),
             std::string::npos)
       << outcome.output;
 }
