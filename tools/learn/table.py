@@ -212,7 +212,7 @@ COMMANDS = [
     ),
     Command(
         "test",
-        "runs what can be tested on this machine in a quarter of an hour",
+        "runs what can be tested on this machine, but for the slow tests",
         [
             Option("--all", "the slow tests, too: mistakes in chapters and exercises, all pages, a fresh clone"),
             Option("--only", "only the tests whose name matches this regular expression", "REGEX"),

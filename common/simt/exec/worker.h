@@ -88,7 +88,8 @@ class Worker {
   }
   // Tells from one call to the next whether another lane runs, or the same one anew.
   uint64_t turn() const;
-  // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still.
+  // Called by a signal: the running lane does not go on where it is, but ends its block, which stands still. False where no
+  // lane is on its stack.
   bool end_from_signal(mcontext_t& machine);
   bool is_cooperative() const { return grid_->barrier; }
   size_t dynamic_shared_size() const { return grid_->dynamic_shared; }
