@@ -1,27 +1,19 @@
 #include "host_branches.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "outline.h"
+#include "process.h"
 #include "token.h"
 
 namespace simtcc {
 namespace {
-
-// Nothing of a folder: with -g the preprocessor says in which one it runs, as if that were a file.
-std::string read_file(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return {};
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 class Merger {
  public:
@@ -318,7 +310,8 @@ bool asks_for_device_pass(const std::string& preprocessed) {
     if (open == line.npos || close <= open || line.find('3', close) != line.npos) continue;
     const std::string_view name = line.substr(open + 1, close - open - 1);
     if (!seen.insert(name).second || name.starts_with('<')) continue;
-    if (read_file(std::string(name)).find("__CUDA_ARCH__") != std::string::npos) return true;
+    // With -g the preprocessor names the folder in which it runs, too.
+    if (read_file(name).find("__CUDA_ARCH__") != std::string::npos) return true;
   }
   return false;
 }

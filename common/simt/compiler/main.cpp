@@ -330,14 +330,6 @@ class Driver {
     return 0;
   }
 
-  static std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in) return {};
-    std::string text(static_cast<std::size_t>(in.tellg()), '\0');
-    in.seekg(0).read(text.data(), static_cast<std::streamsize>(text.size()));
-    return text;
-  }
-
   static bool write_file(const std::string& path, const std::string& text) {
     std::ofstream out(path, std::ios::binary);
     out << text;

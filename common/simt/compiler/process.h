@@ -1,5 +1,5 @@
 /// \file
-/// Child processes and temporary files.
+/// Child processes, and the files that they leave.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,9 @@ int run_process(const std::vector<std::string>& command, const std::string& erro
 
 /// A command as one would type it.
 std::string shell_quoted(const std::vector<std::string>& command);
+
+/// What a file holds; nothing where there is none, or a folder.
+std::string read_file(const std::filesystem::path& path);
 
 /// A folder of our own under $TMPDIR or /tmp, gone at the end of the scope.
 class TemporaryFolder {
