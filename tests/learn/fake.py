@@ -113,14 +113,18 @@ case $FAKE_CMAKE in
     ;;
 esac
 echo "[2/2] Linking"
+put() {  # at once, as a linker does: another learn may be running what was there
+  cp "$1" "$2.$$"
+  mv "$2.$$" "$2"
+}
 for chapter in chapters/*; do
   key=${chapter##*/}
   mkdir -p "$folder/chapters/$key"
-  cp @CHAPTER@ "$folder/chapters/$key/${key#*_}"
-  cp @CHAPTER@ "$folder/chapters/$key/${key#*_}_fast"
+  put @CHAPTER@ "$folder/chapters/$key/${key#*_}"
+  put @CHAPTER@ "$folder/chapters/$key/${key#*_}_fast"
 done
 mkdir -p "$folder/bin"
-cp @SIMTCC@ "$folder/bin/simtcc"
+put @SIMTCC@ "$folder/bin/simtcc"
 """
 
 # simtcc: "compiles" by copying the chapter program; a source that says so does not compile.
