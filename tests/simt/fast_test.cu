@@ -195,8 +195,8 @@ TEST(Fast, AKernelThatWorksIsNot) {
   cudaMallocManaged(&out, sizeof(double));
   cudaMallocManaged(&until, sizeof(std::clock_t));
   *until = 1;
-  std::thread host([until] {
-    const std::clock_t begin = std::clock();
+  const std::clock_t begin = std::clock();
+  std::thread host([until, begin] {
     while (std::clock() - begin < 13 * CLOCKS_PER_SEC / 2)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     *const_cast<volatile std::clock_t*>(until) = 0;

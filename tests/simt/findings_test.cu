@@ -512,7 +512,7 @@ TEST_F(Hang, IsToldOfAnEndlessLoopFromALongOne) {
   EXPECT_EQ(kinds(), Kinds{"hang"});
 }
 
-// The host would set the flag in the next line; here it never comes there.
+// The host forgets it, and waits for the kernel.
 TEST_F(Hang, NamesTheMemoryThatTheHostIsToWrite) {
   int* latch = nullptr;
   ASSERT_EQ(cudaHostAlloc(&latch, 2 * sizeof(int), cudaHostAllocMapped), cudaSuccess);
@@ -524,7 +524,7 @@ TEST_F(Hang, NamesTheMemoryThatTheHostIsToWrite) {
   EXPECT_EQ(findings[0].kind, "hang");
   for (const char* const part :
        {"what the host writes after the launch, 4 bytes into the 8-byte allocation",
-        "a launch returns when its kernel has ended"}) {
+        "and the host waits for the kernel"}) {
     EXPECT_NE(findings[0].message.find(part), std::string::npos) << findings[0].message;
   }
   cudaFreeHost(latch);
@@ -542,7 +542,8 @@ TEST_F(Hang, TheHostMayWriteWhatAnAtomicOperationWaitsFor) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
   const auto findings = simt::take_findings();
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_NE(findings[0].message.find("what the host writes after the launch, in told_by_the_host."),
+  EXPECT_NE(findings[0].message.find(
+                "what the host writes after the launch, in told_by_the_host, and the host waits"),
             std::string::npos)
       << findings[0].message;
   // Here it does so in time.

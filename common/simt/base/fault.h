@@ -55,6 +55,7 @@ struct Fault {
   // Hang: that of memory which the host can write, if it is read again and again; else 0. Exited thread: the program
   // counter before it left.
   uint64_t address = 0;
+  bool host_waits = false;  // hang: the host has gone on after the launch, and waits for it now
   unsigned size = 0;
   bool store = false;  // atomic operations among them
   bool atomic = false;

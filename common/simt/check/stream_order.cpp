@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/lasting.h"
+#include "check/beside_host.h"
 #include "report/kernel_text.h"
 
 namespace simt::stream_order {
@@ -137,6 +138,7 @@ void wait(const void* stream, const Clock& event) {
 }
 
 void host_waits(const Clock& event) {
+  beside_host::wait_if_in(event);
   device::text_is_shown();
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -146,6 +148,7 @@ void host_waits(const Clock& event) {
 void host_waits_for_stream(const void* stream) { host_waits(position(stream)); }
 
 void host_waits_for_all() {
+  beside_host::wait();
   device::text_is_shown();
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -173,15 +176,18 @@ bool is_done(uint32_t queue, uint64_t number) {
 
 Work::Work(const void* stream) : is_nested_(current_work) {
   if (is_nested_) return;
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  queue_ = queue_of(s, stream);
-  Queue& queue = queue_now(s, queue_);
-  known_ = queue.known;
-  number_ = ++queue.number;
-  queue.known.advance(queue_, number_);
-  if (queue.is_blocking) s.blocking.join(queue.known);
-  current_work = this;
+  {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    queue_ = queue_of(s, stream);
+    Queue& queue = queue_now(s, queue_);
+    known_ = queue.known;
+    number_ = ++queue.number;
+    queue.known.advance(queue_, number_);
+    if (queue.is_blocking) s.blocking.join(queue.known);
+    current_work = this;
+  }
+  beside_host::wait_if_in(known_);
 }
 
 Work::Work(uint32_t queue, Clock known) : queue_(queue), known_(std::move(known)) {

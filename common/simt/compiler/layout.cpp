@@ -299,11 +299,30 @@ bool may_wait(Line callee) {
   return std::find(kCalls.begin(), kCalls.end(), callee) != kCalls.end();
 }
 
+// Or what the headers say of one ahead of it.
+bool is_atomic_operation(Line callee) {
+  if (callee.starts_with("__tsan_atomic")) return true;
+  constexpr Line kOwn = "_ZN4simt6detail";
+  if (!callee.starts_with(kOwn)) return false;
+  callee.remove_prefix(kOwn.size());
+  callee.remove_prefix(std::min(callee.find_first_not_of("0123456789"), callee.size()));
+  return callee.starts_with("atomicE") || callee.starts_with("announce_") ||
+         callee.starts_with("mark_");
+}
+
+// A variable that each file defines in which something polls: the library looks whether there is one.
+constexpr Line kPolls =
+    "\t.section\t.bss.simt_program_polls,\"awG\",@nobits,simt_program_polls,comdat\n"
+    "\t.weak\tsimt_program_polls\n"
+    "simt_program_polls:\n"
+    "\t.zero\t1\n"
+    "\t.text\n";
+
 // Loads of volatile memory in a loop that does nothing else poll a flag. They call a function of their own, so that the race
-// check knows them.
-std::vector<Line> with_polls_named(std::vector<Line> lines) {
+// check knows them. `polls`: there is one.
+std::vector<Line> with_polls_named(std::vector<Line> lines, bool& polls) {
   constexpr Line kCall = "\tcall\t", kRead = "__tsan_volatile_read";
-  constexpr std::array<std::pair<Line, Line>, 4> kPolls = {
+  constexpr std::array<std::pair<Line, Line>, 4> kNamed = {
       {{"__tsan_volatile_read1", "\tcall\tsimt_poll_read1@PLT"},
        {"__tsan_volatile_read2", "\tcall\tsimt_poll_read2@PLT"},
        {"__tsan_volatile_read4", "\tcall\tsimt_poll_read4@PLT"},
@@ -319,17 +338,21 @@ std::vector<Line> with_polls_named(std::vector<Line> lines) {
     const auto begin = labels.find(target_of(lines[end]));
     if (begin == labels.end()) continue;
     std::vector<std::size_t> reads;
-    const bool waits =
-        std::all_of(lines.begin() + static_cast<std::ptrdiff_t>(begin->second),
-                    lines.begin() + static_cast<std::ptrdiff_t>(end), [&](Line& line) {
-                      const Line callee = callee_of(line);
-                      if (callee.starts_with(kRead))
-                        reads.push_back(static_cast<std::size_t>(&line - lines.data()));
-                      return callee.empty() || callee.starts_with(kRead) || may_wait(callee);
-                    });
+    bool has_atomics = false;
+    const bool waits = std::all_of(
+        lines.begin() + static_cast<std::ptrdiff_t>(begin->second),
+        lines.begin() + static_cast<std::ptrdiff_t>(end), [&](Line& line) {
+          const Line callee = callee_of(line);
+          const bool is_read = callee.starts_with(kRead), is_atomic = is_atomic_operation(callee);
+          if (is_read) reads.push_back(static_cast<std::size_t>(&line - lines.data()));
+          has_atomics |= is_atomic;
+          return callee.empty() || is_read || is_atomic || may_wait(callee);
+        });
+    if (!waits) continue;
+    polls |= has_atomics || !reads.empty();
     for (const std::size_t at : reads) {
-      for (const auto& [name, call] : kPolls) {
-        if (waits && callee_of(lines[at]) == name) lines[at] = call;
+      for (const auto& [name, call] : kNamed) {
+        if (!has_atomics && callee_of(lines[at]) == name) lines[at] = call;
       }
     }
   }
@@ -342,10 +365,11 @@ std::string exits_behind_loops(std::string_view assembly) {
   std::string result;
   result.reserve(assembly.size() + assembly.size() / 16);
   unsigned labels = 0;
+  bool polls = false;
   std::vector<Line> function;
   Line symbol;  // of the function that is being read; empty outside
   const auto flush = [&] {
-    function = with_polls_named(with_endless_loops_traced(function));
+    function = with_polls_named(with_endless_loops_traced(function), polls);
     const auto moved = Function(function).reordered(labels);
     if (moved) {
       for (const std::string& line : *moved) result.append(line).push_back('\n');
@@ -366,6 +390,7 @@ std::string exits_behind_loops(std::string_view assembly) {
     symbol = function_begun(line).value_or(Line{});
   }
   if (!symbol.empty()) flush();
+  if (polls) result += kPolls;
   return result;
 }
 

@@ -7,10 +7,15 @@
 #include "base/program_image.h"
 #include "base/text.h"
 #include "base/values.h"
+#include "check/beside_host.h"
 #include "exec/worker.h"
 #include "memory/allocations.h"
 
 namespace simt::engine {
+bool host_may_write(uint64_t address) {
+  return is_managed(address) || (!memory::in_device_arena(address) && memory::find(address));
+}
+
 namespace {
 
 // A hash of where the lanes stand and what they have in registers and on their stacks. None of them runs.
@@ -40,11 +45,6 @@ uint64_t state_of(std::span<Warp* const> warps) {
   return hash;
 }
 
-// Pinned memory and the like, which the host may write while the kernel runs.
-bool host_may_write(uint64_t address) {
-  return is_managed(address) || (!memory::in_device_arena(address) && memory::find(address));
-}
-
 }  // namespace
 
 // `steps`: so many did not help; 0: it is certain that none will.
@@ -57,6 +57,7 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   const bool reads = warp.stop[lane] == StopReason::load ||
                      reinterpret_cast<uint64_t>(warp.update[lane].address) == address;
   fault.address = reads && host_may_write(address) ? address : 0;
+  fault.host_waits = beside_host::has_let_go();
   fault.limit = steps;
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = "condition";
@@ -127,7 +128,7 @@ bool Worker::has_company() {
 
 // True if the launch has come to nothing new for so long that it counts as one that does not end.
 bool Worker::takes_too_long() {
-  if (std::exchange(gets_on_, false)) Patience::move();
+  if (std::exchange(gets_on_, false) || beside_host::is_host_at_work()) Patience::move();
   const uint64_t times = patience_of(*grid_);
   if (joined_ != grid_->hang_vote->joined() && has_company()) return false;
   const Patience::Verdict verdict = patience_.look(clock_, times, joined_);

@@ -16,6 +16,9 @@ namespace simt::engine {
 class GridBarrier;
 struct Warp;
 
+// Pinned memory and the like, which the host may write while the kernel runs.
+bool host_may_write(uint64_t address);
+
 // What the workers of a launch tell each other.
 class HangVote {
  public:

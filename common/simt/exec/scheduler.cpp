@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/host_memory.h"
+#include "check/beside_host.h"
 #include "exec/pending_stops.h"
 #include "exec/switching.h"
 #include "exec/worker.h"
@@ -175,8 +176,10 @@ void Worker::make_room(Warp& warp, uint64_t key, int first) {
     progress.lowest = std::min(progress.lowest, address);
     progress.highest = std::max(progress.highest, address);
     progress.steps = 0;
-  } else if (progress.steps > budget && !has_company()) {
-    return report_hang(warp, key, budget);
+  } else {
+    if (progress.polls && host_may_write(address)) beside_host::let_go();
+    if (beside_host::is_host_at_work()) progress.steps = 0;
+    if (progress.steps > budget && !has_company()) return report_hang(warp, key, budget);
   }
   progress.last_first = !progress.last_first && (progress.yielded || !moves);
   progress.touched = progress.yielded = false;

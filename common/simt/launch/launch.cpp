@@ -1,8 +1,5 @@
 // A launch: the configuration checked, the blocks given to the workers, their counts merged.
-#include <pthread.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <map>
@@ -18,6 +15,7 @@
 #include "base/program.h"
 #include "base/settings.h"
 #include "base/symbols.h"
+#include "check/beside_host.h"
 #include "check/constants.h"
 #include "check/host_texts.h"
 #include "check/managed_results.h"
@@ -28,6 +26,7 @@
 #include "launch/arguments.h"
 #include "launch/child_launches.h"
 #include "launch/configuration.h"
+#include "launch/forked_child.h"
 #include "launch/kernel_registry.h"
 #include "launch/launch_memo.h"
 #include "launch/life_sign.h"
@@ -56,12 +55,8 @@ LaunchKey key_of(const LaunchShape& shape, std::span<const detail::Argument> arg
   return key;
 }
 
-// A child of fork() has none of the threads that run blocks, as on a GPU it has no context.
 bool is_child_without_threads(const char* kernel_text) {
-  static std::atomic<bool> is_child{false};
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { is_child = true; }); });
-  if (!is_child) return false;
+  if (!is_forked_child()) return false;
   std::fprintf(stderr,
                "simt: the launch of %s does nothing: a child made by fork() cannot use the device, "
                "as its parent has used it before. Call fork() ahead of all calls of CUDA\n",
@@ -92,6 +87,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     return;
   }
   const stream_order::Work work(config.stream);
+  beside_host::is_work(work.queue(), work.number());
   if (arguments) check_arguments(kernel_text, {arguments, count});
   const LaunchShape shape = shape_of(config, entry);
   sampling::Launches& like_this = lasting<std::map<LaunchShape, sampling::Launches>>()[shape];
@@ -233,8 +229,11 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
   if (grid.checks_blocks && faults.empty()) accesses = stream_races::of_launch(footprint, first);
   if (grid.checks_blocks && faults.empty() && arguments)
     strays::look_for(kernel, {arguments, count}, footprint);
-  managed_results::note_launch(footprint, accesses);
-  stream_races::note(kernel, accesses);
+  // Who has waited for the host, and perhaps answered, is in step with it.
+  if (!beside_host::has_let_go()) {
+    managed_results::note_launch(footprint, accesses);
+    stream_races::note(kernel, accesses);
+  }
   if (compares && known == launch_memo::Known::what_it_writes && faults.empty()) {
     launch_memo::remember_again(key);
   } else if (compares && grid.checks_blocks && faults.empty()) {

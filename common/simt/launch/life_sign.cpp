@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/settings.h"
+#include "check/beside_host.h"
 #include "exec/patience.h"
 #include "exec/standstill.h"
 #include "launch/worker_pool.h"
@@ -103,7 +104,11 @@ void watch() {
     {
       const std::lock_guard lock(running().mutex);
       if (!running().kernel.empty()) tell_pace(running());
-      if (running().kernel.empty() || running().launch.traced || now != seen) {
+      const bool goes_on = now != seen;
+      const bool stays = !running().kernel.empty() && !running().launch.traced && !goes_on;
+      // It may wait for the host, if it has memory of the host's.
+      const bool host_is_at_work = stays && beside_host::let_go();
+      if (!stays || host_is_at_work) {
         standstill::forget();
         seen = now;
         since = time;

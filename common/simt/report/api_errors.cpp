@@ -33,6 +33,9 @@ struct ApiErrors {
 
 ApiErrors& api_errors() { return lasting<ApiErrors>(); }
 
+thread_local std::vector<uint64_t> stack_behind;
+thread_local size_t frames_of_thread = 0;  // with a stack behind it these are nobody's
+
 bool may_fail(cudaError_t error) {
   return error == cudaErrorNotReady || error == cudaErrorNotSupported ||
          error == cudaErrorNotPermitted || error == cudaErrorMemoryAllocation;
@@ -45,7 +48,18 @@ std::vector<uint64_t> call_stack() {
   const int count = backtrace(frames, 64);
   std::vector<uint64_t> stack;
   for (int i = 0; i < count; ++i) stack.push_back(reinterpret_cast<uint64_t>(frames[i]));
+  if (frames_of_thread) {
+    stack.resize(stack.size() - std::min(stack.size(), frames_of_thread));
+    stack.insert(stack.end(), stack_behind.begin(), stack_behind.end());
+  }
   return stack;
+}
+
+void set_stack_behind(std::vector<uint64_t> stack) {
+  frames_of_thread = 0;
+  const size_t here = call_stack().size();
+  frames_of_thread = here - 1;  // but for this one
+  stack_behind = std::move(stack);
 }
 
 Call call_under_way() { return call_of(call_stack()); }

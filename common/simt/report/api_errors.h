@@ -40,6 +40,8 @@ Call call_under_way();
 // The same in two parts: return addresses, and what they mean, which takes longer to find out.
 std::vector<uint64_t> call_stack();
 Call call_of(const std::vector<uint64_t>& stack);
+// This thread works for another one, whose stack stands behind its own.
+void set_stack_behind(std::vector<uint64_t> stack);
 uint64_t program_caller();  // the latter alone
 
 // The findings so far, each once. `status` is the program's exit code; while it runs there is none, and the

@@ -368,8 +368,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
           found || variable
               ? "it waits for what the host writes after the launch, " +
                     (found ? into(*found, fault.address) : "in " + variable->name) +
-                    ". Here a launch returns when its kernel has ended; on a GPU the host goes on "
-                    "at once. "
+                    (fault.host_waits
+                         ? ", and the host waits for the kernel, in cudaDeviceSynchronize() or at "
+                           "its "
+                           "end: write it before. "
+                         : ". Here the host goes on beside a kernel only if its address is an "
+                           "argument of the launch; on a GPU it goes on at once. ")
               : "a loop whose condition stays true. ";
       f.kind = "hang";
       f.message = "block " + text(fault.block) + " of " + kernel;
@@ -384,8 +388,8 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
             " does not end: thread " + text(fault.thread) +
             (at.line ? " is still at " + at.text() : " is in a loop") +
             ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
-            "that waits for the host, to which a launch returns only when its kernel has ended, or "
-            "for a thread that waits for this one, or "
+            "that waits for the host, which waits for the kernel, or for a thread that waits for "
+            "this one, or "
             "whose turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
             "beyond 2^24, allows more time.)";
       } else if (fault.text && std::string_view(fault.text) == "named barrier") {

@@ -11,6 +11,7 @@
 
 #include "base/host_memory.h"
 #include "base/symbols.h"
+#include "check/beside_host.h"
 #include "check/unsynchronized.h"
 #include "report/api_errors.h"
 #include "report/errors.h"
@@ -106,7 +107,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   simt::graphs::ordinary(stream)->capture->is_invalid = true;
   return result(cudaErrorStreamCaptureUnsupported);
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (simt::is_stream(stream) && simt::beside_host::is_under_way_in(stream_order::position(stream)))
+    return result(cudaErrorNotReady);
+  return cudaStreamSynchronize(stream);
+}
 
 static bool is_event(cudaEvent_t event) { return simt::Handles<CUevent_st>::is_live(event); }
 
@@ -180,9 +185,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->last = simt::graphs::ordinary(stream)->last;
     return result(cudaSuccess);
   }
-  event->when = std::chrono::steady_clock::now();
   event->recorded = true;
   event->position = stream_order::position(stream);
+  simt::beside_host::at_end_of(event->position, [event] {
+    if (is_event(event)) event->when = std::chrono::steady_clock::now();
+  });
   return result(cudaSuccess);
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
@@ -193,7 +200,11 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   stream_order::host_waits(event->position);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (is_event(event) && simt::beside_host::is_under_way_in(event->position))
+    return result(cudaErrorNotReady);
+  return cudaEventSynchronize(event);
+}
 // Nobody has waited since the event was recorded, behind work.
 static void tell_of_early_time() {
   const simt::symbols::Location& at = simt::symbols::locate(simt::device::program_caller());

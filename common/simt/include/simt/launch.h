@@ -166,17 +166,25 @@ SIMT_UNTRACED bool run_after_grid(const char* text, const Config& config, const 
 template <class... P, class Call>
 void run_threads(const char* text, const Config& config, const Call& call, Given<P>&... arguments) {
   if (config.place && run_after_grid<P...>(text, config, call, arguments...)) return;
-  if (!is_captured(config)) {
+  const Argument data[] = {
+      {const_cast<const void*>(static_cast<const volatile void*>(__builtin_addressof(arguments))),
+       sizeof(arguments)}...,
+      {nullptr, 0}};
+  const bool captured = is_captured(config);
+  if (!captured && !may_wait_for_host(data, sizeof...(P))) {
     run_now<P...>(text, config, call, arguments...);
     return;
   }
   using Later = CapturedLaunch<Call, std::index_sequence_for<P...>, P...>;
   Config later = config;
-  later.stream = nullptr;
-  later.to_node = false;
-  capture(config, {[](void* work) { (*static_cast<Later*>(work))(); },
-                   [](void* work) { delete static_cast<Later*>(work); },
-                   new Later{{arguments}..., text, later, call}});
+  if (captured) {
+    later.stream = nullptr;
+    later.to_node = false;
+  }
+  const Work work = {[](void* kept) { (*static_cast<Later*>(kept))(); },
+                     [](void* kept) { delete static_cast<Later*>(kept); },
+                     new Later{{arguments}..., text, later, call}};
+  captured ? capture(config, work) : run_beside_host(work);
 }
 
 /// The type of a parameter as a function's type has it. g++ leaves __restrict__ in the types that it puts

@@ -38,6 +38,11 @@ struct Work {
 bool is_captured(const Config& config);
 void capture(const Config& config, Work work);
 
+/// May the kernel wait for what the host does after the launch? It is given memory that the host can write. Then
+/// run_beside_host() runs the launch, and returns when it is over, or waits for the host.
+bool may_wait_for_host(const Argument* arguments, unsigned count);
+void run_beside_host(Work work);
+
 /// The address behind the call.
 const void* here();
 /// A launch by a kernel: keeps it, with a copy of the `size` bytes of `closure`, until the grid has ended, and then calls `run`
