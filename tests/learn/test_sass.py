@@ -414,6 +414,16 @@ class Lines(unittest.TestCase):
             self.assertTrue(execution.add_to({"launches": launches}, [], file))
         self.assertEqual([launch.get("not_carried_out") for launch in launches], [None, "HADD2"])
 
+    def test_a_sample_has_no_counts_of_its_machine_code(self):
+        launches = [{"index": 0, "grid": [4, 1, 1], "traced_blocks": 2}]
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "counts")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write("0 0 10:sectors:4\n")
+            self.assertTrue(execution.add_to({"launches": launches}, [None], file))
+        self.assertEqual(launches[0]["not_carried_out"], execution.SAMPLE)
+        self.assertNotIn("compiled", launches[0])
+
 
 class Command(fake.Checkout):
     def setUp(self):

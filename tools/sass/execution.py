@@ -6,6 +6,7 @@ import re
 from sass import image
 
 ARCHITECTURES = ("sm_90", "sm_90a")  # whose machine code it can carry out
+SAMPLE = "launches of which a sample of blocks is counted"
 RETURNS_TO = re.compile(r"\b32@(lo|hi)\(\(.*?\+ 0x([0-9a-f]+)@srel\)\)")
 
 
@@ -60,7 +61,10 @@ def add_to(recorded, compiled, path):
     known = {launch["index"]: launch for launch in recorded["launches"]}
     for index, (number, found) in counted.items():
         launch = known.get(index)
-        if launch is None or number >= len(compiled) or launch.get("traced_blocks") != _volume(launch["grid"]):
+        if launch is None or number >= len(compiled):
+            continue
+        if launch.get("traced_blocks") != _volume(launch["grid"]):
+            launch["not_carried_out"] = SAMPLE
             continue
         lines = [
             {"file": file, "line": line, "counts": counts}

@@ -26,7 +26,10 @@ constexpr double kSeconds = 20;                  // of a CPU, of all launches
 // Of compute capability 9.0, in the first bank.
 constexpr unsigned kBlockAt = 0, kGridAt = 12, kStackAt = 0x28, kParametersAt = 0x210;
 
+constexpr const char* kTooLong = "more than 20 s of a CPU's time";
+
 pid_t child = 0;
+int its_launch = 0;
 double seconds_left = kSeconds;
 
 const std::vector<Code>& codes() {
@@ -96,6 +99,16 @@ void write(FILE* file, int index, const Code& code, const std::vector<Counts>& c
   std::fprintf(file, "\n");
 }
 
+std::string counts_file() { return std::string(settings::compiled_code()) + ".counts"; }
+
+// Why there are no counts of a launch: what the simulator does not carry out.
+void note(int index, const std::string& what) {
+  FILE* const file = std::fopen(counts_file().c_str(), "a");
+  if (!file) return;
+  std::fprintf(file, "%d not: %s\n", index, what.c_str());
+  std::fclose(file);
+}
+
 // In the child.
 [[noreturn]] void carry_out(int index, const Code& code, const Config& config,
                             std::span<const detail::Argument> arguments) {
@@ -105,7 +118,6 @@ void write(FILE* file, int index, const Code& code, const std::vector<Counts>& c
   const rlimit seconds{most, most}, none{0, 0};
   setrlimit(RLIMIT_CPU, &seconds);
   setrlimit(RLIMIT_CORE, &none);
-  const std::string path = std::string(settings::compiled_code()) + ".counts";
   std::vector<Counts> counts(code.instructions.size());
   std::string why;
   try {
@@ -131,12 +143,10 @@ void write(FILE* file, int index, const Code& code, const std::vector<Counts>& c
   } catch (const std::exception& what) {
     why = what.what();
   }
-  if (FILE* const file = std::fopen(path.c_str(), "a")) {
-    if (why.empty()) {
-      write(file, index, code, counts);
-    } else {
-      std::fprintf(file, "%d not: %s\n", index, why.c_str());
-    }
+  if (!why.empty()) {
+    note(index, why);
+  } else if (FILE* const file = std::fopen(counts_file().c_str(), "a")) {
+    write(file, index, code, counts);
     std::fclose(file);
   }
   _exit(0);
@@ -146,21 +156,29 @@ void write(FILE* file, int index, const Code& code, const std::vector<Counts>& c
 
 void begin(int index, std::string_view kernel, const Config& config,
            std::span<const detail::Argument> arguments) {
-  if (!settings::compiled_code() || config.cooperative) return;
+  if (!settings::compiled_code()) return;
   const Code* const code = find(codes(), kernel);
   if (!code) return;
+  if (config.cooperative) return note(index, "cooperative launches");
   finish();
-  if (seconds_left <= 0) return;
+  if (seconds_left <= 0) return note(index, kTooLong);
   [[maybe_unused]] static const int registered = std::atexit(finish);
+  its_launch = index;
   child = fork();
   if (child == 0) carry_out(index, *code, config, arguments);
 }
 
 void finish() {
   rusage used{};
-  if (child > 0 && wait4(child, nullptr, 0, &used) == child) {
+  int status = 0;
+  if (child > 0 && wait4(child, &status, 0, &used) == child) {
     seconds_left -= static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                     static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+    if (WIFSIGNALED(status)) {
+      const int signal = WTERMSIG(status);
+      const bool is_limit = signal == SIGXCPU || signal == SIGKILL;
+      note(its_launch, is_limit ? kTooLong : std::string("what ends in: ") + strsignal(signal));
+    }
   }
   child = 0;
 }
