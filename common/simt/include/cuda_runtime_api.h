@@ -279,10 +279,17 @@ cudaError_t cudaLaunchCooperativeKernel(R (*function)(P...), dim3 grid, dim3 blo
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*function)(P...),
                                A&&... arguments) {
-  return [&](P... values) {
-    void* pointers[] = {const_cast<void*>(static_cast<const void*>(&values))..., nullptr};
-    return cudaLaunchKernelExC(config, reinterpret_cast<const void*>(function), pointers);
-  }(static_cast<A&&>(arguments)...);
+  static_assert(sizeof...(A) == sizeof...(P),
+                "simt: cudaLaunchKernelEx takes the configuration, the kernel, and one argument for "
+                "each parameter of the kernel");
+  if constexpr (sizeof...(A) == sizeof...(P)) {
+    return [&](P... values) {
+      void* pointers[] = {const_cast<void*>(static_cast<const void*>(&values))..., nullptr};
+      return cudaLaunchKernelExC(config, reinterpret_cast<const void*>(function), pointers);
+    }(static_cast<A&&>(arguments)...);
+  } else {
+    return cudaErrorInvalidValue;
+  }
 }
 template <class R, class... P>
 cudaError_t cudaFuncSetSharedMemConfig(R (*function)(P...), cudaSharedMemConfig config) {

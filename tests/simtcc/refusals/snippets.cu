@@ -339,6 +339,9 @@ void f() {                             k<<<1, 1>>>(g(1)); }
 //- launch by a pointer with too few arguments: refused 2:50 the launch has 1 argument, and the kernel 'g' takes more
 __global__ void k(double* p, int n) {}
 void f(double* p, void (*g)(double*, int)) {     g<<<1, 1>>>(p); }
+//- alone cudaLaunchKernelEx with too few arguments: refused 2:62 cudaLaunchKernelEx takes the configuration, the kernel, and one argument for each parameter of the kernel
+__global__ void k(double* p, int n) {}
+void f() { cudaLaunchConfig_t config = {}; cudaLaunchKernelEx(&config, k, (double*)nullptr); }
 //- launch with too many arguments: refused 2:21 the launch has 3 arguments, and the kernel 'k' takes 2
 __global__ void k(double* p, int n) {}
 void f(double* p) { k<<<1, 1>>>(p, 1, 2); }
