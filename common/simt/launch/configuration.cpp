@@ -56,8 +56,10 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return cudaErrorInvalidValue;
   }
   if (config.cooperative) {
-    const int resident = device::resident_blocks(static_cast<int>(threads), config.shared + fixed) *
-                         device::kMultiprocessors;
+    const int multiprocessors =
+        device::was_asked_for_residents ? device::kMultiprocessors : device::kMostMultiprocessors;
+    const int resident =
+        device::resident_blocks(static_cast<int>(threads), config.shared + fixed) * multiprocessors;
     if (uint64_t{g.x} * g.y * g.z > static_cast<uint64_t>(resident)) {
       why += " is too large for a cooperative launch: all blocks must be resident at once, and " +
              std::to_string(resident) + " of these can be";

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 namespace simt::device {
 
-inline constexpr int kMultiprocessors = 8;
+inline constexpr int kMultiprocessors = 8;  // by which programs size grids: those stay small
+// An H200 has so many. Who has not asked how many blocks are resident has a number of his own, which may be right there.
+inline constexpr int kMostMultiprocessors = 132;
+inline std::atomic<bool> was_asked_for_residents{false};
 inline constexpr int kThreadsPerMultiprocessor = 2048;
 inline constexpr int kBlocksPerMultiprocessor = 32;
 inline constexpr size_t kSharedPerBlock = 48 * 1024;

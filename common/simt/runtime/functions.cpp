@@ -90,6 +90,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   const bool fits = block_size <= static_cast<int>(simt::kernels::find(function).most_threads);
   const size_t shared = dynamic_shared + simt::kernels::static_shared(function);
   *blocks = fits ? simt::device::resident_blocks(block_size, shared) : 0;
+  simt::device::was_asked_for_residents = true;
   return result(cudaSuccess);
 }
 
