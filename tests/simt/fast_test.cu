@@ -183,8 +183,9 @@ TEST(Fast, AKernelThatStandsStillIsEnded) {
 
 __global__ void works(double* out, const std::clock_t* until) {
   double x = threadIdx.x;
-  for (int i = 0; *const_cast<const volatile std::clock_t*>(until) > 0 || i < 1000; ++i)
-    x = x * 0.999 + i;
+  // (An int would become negative, and stay below 1000 for seconds.)
+  for (int64_t i = 0; *const_cast<const volatile std::clock_t*>(until) > 0 || i < 1000; ++i)
+    x = x * 0.999 + static_cast<double>(i);
   *out = x;
 }
 
