@@ -153,6 +153,9 @@ class Suites(fake.Checkout):
         self.tool("nvcc", fake.NVCC)
         self.project("add_test(NAME good COMMAND true)")
         done, closing = self.run_tests(code=0)
+        self.assertEqual(closing, "1 passed, 0 failed, 0 skipped")  # no GPU: that is slow
+        self.assertIn("1 slow test was left out", done.stdout)
+        done, closing = self.run_tests("--all", code=0)
         self.assertEqual(closing, "2 passed, 0 failed, 2 skipped")
         self.assertIn("chapters on the GPU: no GPU here", done.stdout)
         text = PROJECT.replace(
@@ -160,7 +163,7 @@ class Suites(fake.Checkout):
         )
         self.write("CMakeLists.txt", text + "add_test(NAME good COMMAND true)\nendif()\n")
         shutil.rmtree(os.path.join(self.root, "build", "gpu"))
-        done, closing = self.run_tests(code=1)
+        done, closing = self.run_tests("--all", code=1)
         self.assertEqual(closing, "1 passed, 1 failed, 0 skipped")
         self.assertIn("FAILED: gpu preset", done.stdout)
 

@@ -1,8 +1,8 @@
-"""test_refusals.py SIMTCC [NVCC]: both compilers refuse and take the same (refusals/snippets.cu, whose head says how).
-
-Without NVCC, or where it does not exist, simtcc alone is held to the file.
+"""test_refusals.py [--simtcc FILE] [--nvcc FILE]: each compiler refuses and takes what refusals/snippets.cu says, whose head
+tells how; so both do the same.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -237,8 +237,12 @@ class Test:
 
 
 def main():
-    simtcc = os.path.abspath(sys.argv[1])
-    nvcc = sys.argv[2] if len(sys.argv) > 2 and os.path.exists(sys.argv[2]) else None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simtcc", type=os.path.abspath)
+    parser.add_argument("--nvcc")
+    compilers = parser.parse_args()
+    if not compilers.simtcc and not compilers.nvcc:
+        parser.error("name a compiler, or both")
     snippets = read()
     names = [snippet.name for snippet in snippets]
     assert len(names) == len(set(names)), "two parts have one name"
@@ -246,15 +250,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for snippet in snippets:  # simtcc looks for its columns there
             write(folder, snippet.file, snippet.text + "\n")
-        test = Test(simtcc, nvcc, folder)
-        test.run_ours(snippets)
-        test.check_mistakes()
-        if nvcc:
+        test = Test(compilers.simtcc, compilers.nvcc, folder)
+        if compilers.simtcc:
+            test.run_ours(snippets)
+            test.check_mistakes()
+        if compilers.nvcc:
             test.run_theirs(snippets)
     for failure in test.failures:
         print("FAIL " + failure)
-    how = "nvcc, too" if nvcc else "without nvcc"
-    print(f"{len(snippets)} parts, {len(test.failures)} failures, {how}")
+    held = " and ".join(name for name in ("simtcc", "nvcc") if getattr(compilers, name))
+    print(f"{len(snippets)} parts, {len(test.failures)} failures of {held}")
     return 1 if test.failures else 0
 
 

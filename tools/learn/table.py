@@ -214,7 +214,7 @@ COMMANDS = [
         "test",
         "runs what can be tested on this machine, but for the slow tests",
         [
-            Option("--all", "the slow tests, too: mistakes in chapters and exercises, all pages, a fresh clone"),
+            Option("--all", "the slow tests, too: mistakes in chapters and exercises, all pages, a fresh clone, nvcc"),
             Option("--only", "only the tests whose name matches this regular expression", "REGEX"),
             Option("--label", "only the tests with this label", "LABEL"),
         ],
