@@ -378,6 +378,28 @@ TEST(UninitializedShared, IsSilentOnceWritten) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+// Whoever knows that a function only writes has no need of what stood there before.
+__device__ __noinline__ void count_up(int* at, int n) {
+  for (int i = 0; i < n; ++i) at[i] = i;
+}
+__global__ void last_of(int* out, int n) {
+  int own[8];
+  count_up(own, n);
+  *out = own[3];
+}
+
+TEST(OwnArray, IsGuardedAgainstAFunctionThatOnlyWrites) {
+  int* out = nullptr;
+  cudaMalloc(&out, sizeof(int));
+  last_of<<<1, 1>>>(out, 8);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{});
+  last_of<<<1, 1>>>(out, 9);
+  EXPECT_NE(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(kinds(), Kinds{"out-of-bounds"});
+  cudaDeviceReset();
+}
+
 // Block 0 waits for a flag; the last thread of the grid sets it, or forgets to.
 __global__ void wait_for_flag(volatile int* flag, bool set) {
   const bool last = blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1;

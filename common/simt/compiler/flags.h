@@ -46,6 +46,7 @@ inline constexpr std::array kTraced = {
     "-fno-reorder-blocks-and-partition",
     "-fno-ipa-icf",
     "-fno-ipa-cp",
+    "-fno-ipa-modref",  // who knows that a function only writes drops the zones around an array
     "-fcode-hoisting",
     "-fno-thread-jumps",
     "-fno-allocation-dce",  // g++ drops a `new` with its delete, and with two of them
