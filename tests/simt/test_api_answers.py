@@ -1,6 +1,6 @@
-"""What the runtime answers to wrong calls, beside what an H200 answered (driver and toolkit 13.0).
+"""What the runtime answers to wrong calls, beside what GPUs answered (driver and toolkit 13.0).
 
-api_answers_h200.txt is what api_answers.cu prints there, compiled with `nvcc -arch=sm_90a -std=c++17`.
+NAME_h200.txt or NAME_h100.txt is what NAME.cu prints there, compiled with `nvcc -arch=sm_90a -std=c++17`.
 """
 
 import os
@@ -17,10 +17,11 @@ OURS = {
 }
 
 
-class ApiAnswers(unittest.TestCase):
-    def test_the_answers_are_those_of_an_h200(self):
+class Answers(unittest.TestCase):
+    def beside(self, variable, file):
+        """The lines that differ, here and there, of the program that the environment's variable names."""
         run = subprocess.run(
-            [os.environ["WARP_API_ANSWERS"]],
+            [os.environ[variable]],
             capture_output=True,
             text=True,
             timeout=60,
@@ -28,12 +29,18 @@ class ApiAnswers(unittest.TestCase):
             env={**os.environ, "SIMT_JSON": os.devnull},
         )
         ours = run.stdout.splitlines()
-        theirs = (HERE / "api_answers_h200.txt").read_text(encoding="utf-8").splitlines()
+        theirs = (HERE / file).read_text(encoding="utf-8").splitlines()
         self.assertEqual(len(ours), len(theirs), run.stdout[-500:] + run.stderr[-500:])
-        differing = [(one, other) for one, other in zip(ours, theirs) if one != other]
+        return [(one, other) for one, other in zip(ours, theirs) if one != other]
+
+    def test_to_wrong_calls(self):
+        differing = self.beside("WARP_API_ANSWERS", "api_answers_h200.txt")
         wrong = [pair for pair in differing if not pair[1].startswith(tuple(OURS))]
         self.assertEqual(wrong, [], "here, and on the H200")
         self.assertEqual(len(differing), len(OURS), differing)
+
+    def test_to_calls_during_a_capture(self):
+        self.assertEqual(self.beside("WARP_CAPTURE_ANSWERS", "capture_answers_h100.txt"), [], "here, and on the H100")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include "base/handles.h"
 #include "base/text.h"
+#include "check/captures.h"
 #include "exec/worker.h"
 #include "launch/device_limits.h"
 #include "launch/kernel_registry.h"
@@ -18,6 +19,10 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
   if (!is_stream(config.stream)) {
     why = "its stream is none, or has been destroyed";
     return cudaErrorInvalidResourceHandle;
+  }
+  if (const cudaError_t error = captures::refuse_legacy(config.stream)) {
+    why = captures::kWhyNotLegacy;
+    return error;
   }
   if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) {
     why += " holds no thread: n / threads rounds down, (n + threads - 1) / threads rounds up";

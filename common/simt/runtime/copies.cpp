@@ -11,6 +11,7 @@
 #include "base/program_image.h"
 #include "base/symbols.h"
 #include "base/text.h"
+#include "check/captures.h"
 #include "check/constants.h"
 #include "check/device_variables.h"
 #include "check/host_copies.h"
@@ -251,6 +252,7 @@ cudaError_t set_rows_now(void* pointer, size_t pitch, int value, size_t width, s
     const simt::stream_order::BlockingCall here;
     return set_rows(pointer, pitch, value, width, height);
   }
+  if (const cudaError_t error = simt::captures::refuse_legacy(nullptr)) return result(error);
   const simt::stream_order::Work here(nullptr);
   return set_rows(pointer, pitch, value, width, height);
 }
@@ -258,6 +260,7 @@ cudaError_t set_rows_now(void* pointer, size_t pitch, int value, size_t width, s
 }  // namespace
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
+  if (const cudaError_t error = simt::captures::refuse_legacy(nullptr)) return result(error);
   const simt::stream_order::BlockingCall here;
   return copy_rows(to, size, from, size, size, 1, kind);
 }
@@ -429,6 +432,7 @@ static bool is_inside(const void* symbol, size_t size, size_t offset) {
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
+  if (const cudaError_t error = simt::captures::refuse_legacy(nullptr)) return result(error);
   const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyDeviceToHost) return result(cudaErrorInvalidMemcpyDirection);
   if (!is_variable(symbol)) return no_symbol("cudaMemcpyToSymbol");
@@ -440,6 +444,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
+  if (const cudaError_t error = simt::captures::refuse_legacy(nullptr)) return result(error);
   const simt::stream_order::BlockingCall here;
   if (kind == cudaMemcpyHostToDevice) return result(cudaErrorInvalidMemcpyDirection);
   if (!may_be_symbol(symbol)) return no_symbol("cudaMemcpyFromSymbol");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/settings.h"
+#include "check/captures.h"
 #include "check/stream_order.h"
 #include "hooks/device_heap.h"
 #include "launch/device_limits.h"
@@ -163,6 +164,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t error = simt::captures::refuse_device_wait()) return result(error);
   simt::stream_order::host_waits_for_all();
   return result(cudaSuccess);
 }

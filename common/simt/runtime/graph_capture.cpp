@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "report/api_errors.h"
 #include "report/errors.h"
 #include "runtime/graphs.h"
 
+namespace captures = simt::captures;
 using namespace simt::graphs;
 using simt::device::result;
 
@@ -31,7 +33,8 @@ void simt::detail::capture(const Config& config, Work work) {
 }
 
 // `graph`: what is captured is added to it, behind `after`; without, a new one is made.
-static cudaError_t begin_capture(cudaStream_t handle, cudaGraph_t graph, std::vector<Node*> after) {
+static cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, cudaGraph_t graph,
+                                 std::vector<Node*> after) {
   static std::atomic<unsigned long long> ids{0};
   CUstream_st* const stream = ordinary(handle);
   if (!stream) return result(cudaErrorStreamCaptureUnsupported);
@@ -40,25 +43,28 @@ static cudaError_t begin_capture(cudaStream_t handle, cudaGraph_t graph, std::ve
   stream->capture->graph = graph ? graph : simt::Handles<CUgraph_st>::add(new CUgraph_st);
   stream->capture->is_given = graph;
   stream->capture->origin = stream;
+  stream->capture->mode = mode;
+  stream->capture->has_blocking = !(stream->flags & cudaStreamNonBlocking);
   stream->capture->streams = {stream};
   stream->capture->id = ++ids;
+  captures::begin(*stream->capture);
   stream->last = std::move(after);
   return result(cudaSuccess);
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  return begin_capture(stream, nullptr, {});
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return begin_capture(stream, mode, nullptr, {});
 }
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* after, const cudaGraphEdgeData*,
-                                          size_t count, cudaStreamCaptureMode) {
+                                          size_t count, cudaStreamCaptureMode mode) {
   if (!is_graph(graph) || (count && !after)) return result(cudaErrorInvalidValue);
   std::vector<Node*> nodes(after, after + count);
   for (const Node* node : nodes) {
     if (!node || node->graph != graph) return result(cudaErrorInvalidValue);
   }
-  return begin_capture(stream, graph, std::move(nodes));
+  return begin_capture(stream, mode, graph, std::move(nodes));
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
@@ -68,6 +74,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   CUstream_st* const stream = ordinary(handle);
   const std::shared_ptr<Capture> capture = stream->capture;
   if (capture->origin != stream) return result(cudaErrorStreamCaptureUnmatched);
+  captures::end(*capture);
   bool joined = true;
   for (CUstream_st* other : capture->streams) {
     for (const Node* node : other->last) joined &= reaches(stream->last, node);
@@ -82,6 +89,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
       simt::Handles<CUgraph_st>::remove(capture->graph);
       delete capture->graph;
     }
+    if (joined && !capture->ended_by.empty())
+      simt::device::explain(capture->ended_by +
+                            " has ended the capture, during which it is not allowed");
     return result(joined ? cudaErrorStreamCaptureInvalidated : cudaErrorStreamCaptureUnjoined);
   }
   *graph = capture->graph;
@@ -90,7 +100,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   if (!status) return result(cudaErrorInvalidValue);
-  *status = is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  const Capture* const capture = capture_of(stream);
+  *status = !capture              ? cudaStreamCaptureStatusNone
+            : capture->is_invalid ? cudaStreamCaptureStatusInvalidated
+                                  : cudaStreamCaptureStatusActive;
   return result(cudaSuccess);
 }
 
@@ -105,8 +118,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
   if (!mode) return result(cudaErrorInvalidValue);
-  std::swap(*mode, current);
+  *mode = captures::exchange_mode(*mode);
   return result(cudaSuccess);
 }

@@ -42,7 +42,8 @@ void leave_library() {
 void* library_allocate(size_t size, bool initialized) {
   void* memory = nullptr;
   const uint64_t caller = engine::traced_program ? engine::program_call(SIMT_CALLER) : SIMT_CALLER;
-  if (runtime::allocate(&memory, memory::Kind::device, size, caller) != cudaSuccess) return nullptr;
+  if (runtime::allocate_when_idle(&memory, memory::Kind::device, size, caller) != cudaSuccess)
+    return nullptr;
   if (initialized) memory::mark_written(reinterpret_cast<uint64_t>(memory), size);
   return memory;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/program_image.h"
+#include "check/captures.h"
 #include "check/device_variables.h"
 #include "check/host_accesses.h"
 #include "check/managed_results.h"
@@ -20,7 +21,7 @@
 using simt::device::explain;
 using simt::device::result;
 using simt::memory::Kind;
-using simt::runtime::allocate;
+using simt::runtime::allocate_when_idle;
 using simt::runtime::is_variable;
 using simt::runtime::live_at;
 using simt::runtime::release;
@@ -114,7 +115,13 @@ cudaError_t release(void* pointer, Kind kind, uint64_t caller) {
   return result(cudaErrorInvalidValue);
 }
 
+cudaError_t allocate_when_idle(void** pointer, Kind kind, size_t size, uint64_t caller) {
+  if (const cudaError_t error = simt::captures::refuse_unsafe()) return result(error);
+  return allocate(pointer, kind, size, caller);
+}
+
 cudaError_t release_when_idle(void* pointer, Kind kind, uint64_t caller) {
+  if (const cudaError_t error = simt::captures::refuse_unsafe()) return result(error);
   if (pointer) stream_order::host_waits_for_all();
   return release(pointer, kind, caller);
 }
@@ -130,13 +137,13 @@ bool is_variable(const void* pointer) {
 cudaError_t cudaMalloc(void** pointer, size_t size) {
   if (simt::engine::child_launches::in_kernel())
     return simt::heap::cuda_malloc(pointer, size, __builtin_return_address(0));
-  return allocate(pointer, Kind::device, size, SIMT_CALLER);
+  return allocate_when_idle(pointer, Kind::device, size, SIMT_CALLER);
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (!pitch) return result(cudaErrorInvalidValue);
   *pitch = (width + 511) / 512 * 512;
-  const cudaError_t error = allocate(pointer, Kind::device, *pitch * height, SIMT_CALLER);
+  const cudaError_t error = allocate_when_idle(pointer, Kind::device, *pitch * height, SIMT_CALLER);
   if (!error) simt::memory::note_rows(reinterpret_cast<uint64_t>(*pointer), width, *pitch);
   return error;
 }
@@ -154,12 +161,12 @@ static bool are_pinned_flags(unsigned flags) {
 
 cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned flags) {
   if (!are_pinned_flags(flags)) return result(cudaErrorInvalidValue);
-  return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
+  return allocate_when_idle(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned flags) {
   if (!are_pinned_flags(flags)) return result(cudaErrorInvalidValue);
-  return allocate(pointer, Kind::pinned, size, SIMT_CALLER);
+  return allocate_when_idle(pointer, Kind::pinned, size, SIMT_CALLER);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
@@ -179,7 +186,7 @@ cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
     explain("its flags are cudaMemAttachGlobal or cudaMemAttachHost");
     return result(cudaErrorInvalidValue);
   }
-  return allocate(pointer, Kind::managed, size, SIMT_CALLER);
+  return allocate_when_idle(pointer, Kind::managed, size, SIMT_CALLER);
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
@@ -270,8 +277,8 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t size, u
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   if (!pitched) return result(cudaErrorInvalidValue);
   *pitched = {nullptr, (extent.width + 511) / 512 * 512, extent.width, extent.height};
-  const cudaError_t error = allocate(&pitched->ptr, Kind::device,
-                                     pitched->pitch * extent.height * extent.depth, SIMT_CALLER);
+  const cudaError_t error = allocate_when_idle(
+      &pitched->ptr, Kind::device, pitched->pitch * extent.height * extent.depth, SIMT_CALLER);
   if (!error)
     simt::memory::note_rows(reinterpret_cast<uint64_t>(pitched->ptr), extent.width, pitched->pitch);
   return error;

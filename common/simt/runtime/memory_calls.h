@@ -15,6 +15,8 @@ namespace simt::runtime {
 
 // `caller`: where the program called the API.
 cudaError_t allocate(void** pointer, memory::Kind kind, size_t size, uint64_t caller);
+// The same as a call that a capture does not allow.
+cudaError_t allocate_when_idle(void** pointer, memory::Kind kind, size_t size, uint64_t caller);
 cudaError_t release(void* pointer, memory::Kind kind, uint64_t caller);
 // The same behind all work of the device, for which the call waits.
 cudaError_t release_when_idle(void* pointer, memory::Kind kind, uint64_t caller);

@@ -21,6 +21,7 @@
 using simt::device::explain;
 using simt::device::result;
 using simt::graphs::enqueue;
+namespace captures = simt::captures;
 namespace stream_order = simt::stream_order;
 
 CUstream_st* simt::graphs::stream_of_this_thread() {
@@ -102,6 +103,10 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 // All work is done by now; but what is being captured has not begun.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (!simt::is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = captures::refuse_legacy(stream)) return result(error);
+  if (!simt::graphs::is_capturing(stream)) {
+    if (const cudaError_t error = captures::refuse_unsafe()) return result(error);
+  }
   stream_order::host_waits_for_stream(stream);
   if (!simt::graphs::is_capturing(stream)) return result(cudaSuccess);
   simt::graphs::ordinary(stream)->capture->is_invalid = true;
@@ -135,6 +140,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     member->capture = capture;
     member->last.clear();
     capture->streams.push_back(member);
+    capture->has_blocking |= !(member->flags & cudaStreamNonBlocking);
   }
   if (member->capture != capture) return result(cudaErrorStreamCaptureMerge);
   member->last.insert(member->last.end(), event->last.begin(), event->last.end());
@@ -185,6 +191,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->last = simt::graphs::ordinary(stream)->last;
     return result(cudaSuccess);
   }
+  if (const cudaError_t error = captures::refuse_legacy(stream)) return result(error);
   event->recorded = true;
   event->position = stream_order::position(stream);
   simt::beside_host::at_end_of(event->position, [event] {
@@ -197,6 +204,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (!is_event(event)) return no_event();
+  if (event->capture.expired()) {
+    if (const cudaError_t error = captures::refuse_unsafe()) return result(error);
+  }
   stream_order::host_waits(event->position);
   return result(event->capture.expired() ? cudaSuccess : cudaErrorCapturedEvent);
 }

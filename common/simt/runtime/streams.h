@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/handles.h"
+#include "check/captures.h"
 #include "check/stream_order.h"
 
 namespace simt::graphs {
@@ -51,10 +52,9 @@ struct CUgraphExec_st {
 namespace simt::graphs {
 
 // A capture that is under way, and the streams that take part in it.
-struct Capture {
+struct Capture : captures::UnderWay {
   CUgraph_st* graph = nullptr;
-  bool is_given = false;    // the graph was there before
-  bool is_invalid = false;  // a call has asked for what a capture does not allow
+  bool is_given = false;  // the graph was there before
   CUstream_st* origin = nullptr;
   std::vector<CUstream_st*> streams;
   unsigned long long id = 0;
@@ -103,6 +103,7 @@ void note(cudaStream_t stream, Work work);
 template <class F>
 cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, F work) {
   if (!is_capturing(stream)) [[likely]] {
+    if (const cudaError_t error = captures::refuse_legacy(stream)) return device::result(error);
     const stream_order::Work here(stream);
     return work();
   }
