@@ -54,6 +54,7 @@ fi
 case $FAKE_CHAPTER in
   sleep) echo $$ >"$FAKE_STARTED.new"; mv "$FAKE_STARTED.new" "$FAKE_STARTED"; exec sleep 60 ;;
   crash) kill -SEGV $$ ;;
+  hang-up) kill -HUP $PPID ;;
   fail) exit 1 ;;
   usage) exit 2 ;;
   [0-9]*) exit "$FAKE_CHAPTER" ;;
@@ -101,6 +102,9 @@ case $FAKE_CMAKE in
     done
     echo "made_up.cu:7: error: made up"
     exit 1
+    ;;
+  starts-make)
+    sh -c 'echo $$ >"$FAKE_STARTED.new"; mv "$FAKE_STARTED.new" "$FAKE_STARTED"; sleep 60; :'
     ;;
   slow* | held)
     echo $$ >"$FAKE_STARTED.new"

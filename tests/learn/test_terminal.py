@@ -92,7 +92,7 @@ class Pipe(fake.Checkout):
 
 
 class Interrupted(fake.Checkout):
-    def interrupt(self, words, env, signal_group):
+    def interrupt(self, words, env, signal_group, how=signal.SIGINT):
         """Starts ./learn, waits until what it started runs, sends Ctrl-C; returns (learn, pid of the child)."""
         started = os.path.join(self.home, "started")
         process = subprocess.Popen(
@@ -114,9 +114,9 @@ class Interrupted(fake.Checkout):
                     child = file.read()
         self.assertTrue(child, "the child never started")
         if signal_group:
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            os.killpg(process.pid, how)  # as a terminal does
         else:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(how)
         out, error = process.communicate(timeout=60)
         return process.returncode, out, error, int(child)
 
@@ -125,8 +125,13 @@ class Interrupted(fake.Checkout):
         self.assertEqual(code, 130)
         self.assertTrue(error.endswith("learn: interrupted\n"), error)
         self.assertNotIn('File "' + self.root, error)  # no traceback of learn's own
+        self.assert_gone(child)
+
+    def assert_gone(self, child):
         with self.assertRaises(ProcessLookupError):
-            os.kill(child, 0)
+            for _ in range(50):  # it may be about to end
+                os.kill(child, 0)
+                time.sleep(0.1)
 
     def test_while_a_chapter_runs(self):
         self.assert_clean(self.interrupt(("run", "01"), {"FAKE_CHAPTER": "sleep"}, signal_group=True))
@@ -136,6 +141,23 @@ class Interrupted(fake.Checkout):
 
     def test_when_only_learn_is_told(self):
         self.assert_clean(self.interrupt(("run", "01"), {"FAKE_CHAPTER": "sleep"}, signal_group=False))
+
+    def test_what_a_build_started_ends_with_it(self):
+        for how in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            with self.subTest(how=how):
+                code, _, _, child = self.interrupt(("run", "01"), {"FAKE_CMAKE": "starts-make"}, False, how)
+                self.assertEqual(code, 128 + how)
+                self.assert_gone(child)
+                os.remove(os.path.join(self.home, "started"))
+
+    def test_nohup_is_kept(self):
+        done = subprocess.run(
+            ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "as nohup", *self.command("run", "01")],
+            env=self.environment(FAKE_CHAPTER="hang-up"),
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class TwoAtATime(fake.Checkout):

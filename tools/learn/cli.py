@@ -11,7 +11,6 @@ from learn.names import advice
 from learn.options import parse
 
 INTERRUPTED = 130
-ENDED = 143
 
 
 def help_text():
@@ -52,13 +51,15 @@ def unknown_command(name):
     )
 
 
-def leave(*_):
+def leave(how, _):
     """Ended from outside: as an exception, so that what was started is ended too."""
-    raise SystemExit(ENDED)
+    raise SystemExit(128 + how)
 
 
 def main(words):
-    signal.signal(signal.SIGTERM, leave)
+    for how in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(how) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(how, leave)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.reconfigure(errors="replace")

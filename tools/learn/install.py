@@ -109,7 +109,7 @@ def rights(names, command):
 def apt(prefix, arguments, title):
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     command = prefix + (["env", "DEBIAN_FRONTEND=noninteractive"] if prefix else []) + APT + arguments
-    steps.run(title, command, "apt-" + arguments[0], env=env)
+    steps.run(title, command, "apt-" + arguments[0], env=env, own_session=False)
 
 
 def venv_python():

@@ -70,12 +70,23 @@ def stop(process):
             continue
 
 
-def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patience=0.0):
+def stop_all(process):
+    """Ends a program that leads a session, and what it started: make, and the compilers of make."""
+    try:
+        os.killpg(process.pid, signal.SIGINT)
+        stop(process)
+        os.killpg(process.pid, signal.SIGTERM)
+    except (ProcessLookupError, PermissionError):
+        pass  # none is left
+
+
+def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patience=0.0, own_session=True):
     """Runs `command` as a step and returns (exit code, output).
 
     `log` names the file in build/logs; `note_of(line)` turns a line of output into the note beside
     the elapsed seconds, or returns None. With `check` a failure raises StepFailed. A step that is over
-    within `patience` seconds is not mentioned.
+    within `patience` seconds is not mentioned. With `own_session` what `command` starts ends with it when we
+    are ended; without, sudo knows the terminal at which it asked for a password.
     """
     log_path, log_file = open_log(log)
     with log_file:
@@ -84,7 +95,7 @@ def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patie
         failure = None
         try:
             with ui.Progress(title, patience=patience) as progress:
-                code, output = _follow(command, env, cwd, log_file, progress, note_of)
+                code, output = _follow(command, env, cwd, log_file, progress, note_of, own_session)
                 if check and code != 0:
                     failure = StepFailed(title, code, output, log_path)
                     raise failure
@@ -93,7 +104,7 @@ def run(title, command, log, env=None, cwd=None, note_of=None, check=True, patie
     return code, output
 
 
-def _follow(command, env, cwd, log_file, progress, note_of):
+def _follow(command, env, cwd, log_file, progress, note_of, own_session):
     import selectors
 
     process = subprocess.Popen(
@@ -103,6 +114,7 @@ def _follow(command, env, cwd, log_file, progress, note_of):
         stderr=subprocess.STDOUT,
         env=env,
         cwd=cwd,
+        start_new_session=own_session,
     )
     output = bytearray()
     line_start = 0
@@ -127,7 +139,7 @@ def _follow(command, env, cwd, log_file, progress, note_of):
                     progress.update()
         code = process.wait()
     except BaseException:
-        stop(process)
+        (stop_all if own_session else stop)(process)
         raise
     finally:
         process.stdout.close()
