@@ -253,4 +253,29 @@ TEST(RunAhead, ALaneEndsWithItsKernel) {
   cudaFree(sums);
 }
 
+// Of the two stores the compiler makes one, behind where either way out says that the kernel is left.
+__global__ void reverse_or_negate(int* data) {
+  __shared__ int tile[64];
+  const unsigned t = threadIdx.x, i = blockIdx.x * 64 + t;
+  if (blockIdx.x & 1) {
+    data[i] = -data[i];
+    return;
+  }
+  tile[t] = data[i];
+  __syncthreads();
+  data[i] = tile[63 - t];
+}
+
+TEST(RunAhead, ALaneEndsAfterItsLastStore) {
+  int* data;
+  ASSERT_EQ(cudaMallocManaged(&data, 128 * sizeof(int)), cudaSuccess);
+  for (int i = 0; i < 128; ++i) data[i] = i;
+  reverse_or_negate<<<2, 64>>>(data);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(simt::launch(simt::launch_count() - 1).counts.global_store_requests, 4u);
+  EXPECT_TRUE(simt::take_findings().empty());
+  for (int i = 0; i < 128; ++i) EXPECT_EQ(data[i], i < 64 ? 63 - i : -i);
+  cudaFree(data);
+}
+
 }  // namespace

@@ -50,6 +50,23 @@ TEST(Layout, AJumpToItselfIsTraced) {
   EXPECT_EQ(exits_behind_loops(function(no_loop)), function(no_loop));
 }
 
+TEST(Layout, AnExitAheadOfAnAccessIsNamed) {
+  const std::string leave = "\tcall\t__tsan_func_exit@PLT\n",
+                    later = "\tcall\tsimt_leave_after_accesses@PLT\n",
+                    store = "\tcall\t__tsan_write4@PLT\n";
+  const auto two_ways = [&](const std::string& exit, const std::string& rest) {
+    return function("\tje\t.L2\n" + exit + "\tjmp\t.L3\n.L2:\n" + store + exit + ".L3:\n" + rest +
+                    "\tret\n");
+  };
+  EXPECT_EQ(exits_behind_loops(two_ways(leave, store)), two_ways(later, store));
+  EXPECT_EQ(exits_behind_loops(two_ways(leave, "\tpopq\t%rbx\n")),
+            two_ways(leave, "\tpopq\t%rbx\n"));
+  // The store is on another way.
+  const std::string apart =
+      function("\tje\t.L2\n" + leave + "\tret\n.L2:\n" + store + leave + "\tret\n");
+  EXPECT_EQ(exits_behind_loops(apart), apart);
+}
+
 TEST(Layout, ALoopThatOnlyPollsIsNamed) {
   const auto loop = [](const std::string& read, const std::string& more) {
     return function(".L3:\n\tcall\t__sanitizer_cov_trace_pc@PLT\n\tcall\t" + read + "@PLT\n" +

@@ -291,6 +291,45 @@ std::vector<Line> with_endless_loops_traced(const std::vector<Line>& lines) {
   return result;
 }
 
+// The function that a line calls, or nothing.
+Line callee_of(Line line) {
+  constexpr Line kCall = "\tcall\t";
+  if (!line.starts_with(kCall)) return {};
+  line.remove_prefix(kCall.size());
+  return line.substr(0, line.find('@'));
+}
+
+// A function says that it is left; nothing but its return should come behind. But where two ways out both store to one place, g++
+// makes the store once, behind what both of them say.
+std::vector<Line> with_early_exits_named(std::vector<Line> lines) {
+  constexpr Line kExit = "__tsan_func_exit";
+  std::map<Line, std::size_t> labels;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (const Line label = label_of(lines[i]); !label.empty()) labels[label] = i;
+  const auto accesses_behind = [&](std::size_t first) {
+    std::vector<std::size_t> ways = {first};
+    std::set<std::size_t> seen;
+    while (!ways.empty()) {
+      std::size_t i = ways.back();
+      ways.pop_back();
+      for (; i < lines.size() && seen.insert(i).second && !is_return(lines[i]); ++i) {
+        const Line callee = callee_of(lines[i]);
+        if ((callee.starts_with("__tsan_") && callee != kExit) || callee.starts_with("simt_"))
+          return true;
+        const auto target = labels.find(target_of(lines[i]));
+        if (target != labels.end()) ways.push_back(target->second);
+        if (word(lines[i]) == "jmp") break;
+      }
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (callee_of(lines[i]) == kExit && accesses_behind(i + 1))
+      lines[i] = "\tcall\tsimt_leave_after_accesses@PLT";
+  }
+  return lines;
+}
+
 // What a loop calls that only waits: `while (*flag == 0) __nanosleep(20);` with a volatile flag.
 bool may_wait(Line callee) {
   constexpr std::array<Line, 4> kCalls = {"__sanitizer_cov_trace_pc", "_ZN4simt6detail5yieldEv",
@@ -321,17 +360,12 @@ constexpr Line kPolls =
 // Loads of volatile memory in a loop that does nothing else poll a flag. They call a function of their own, so that the race
 // check knows them. `polls`: there is one.
 std::vector<Line> with_polls_named(std::vector<Line> lines, bool& polls) {
-  constexpr Line kCall = "\tcall\t", kRead = "__tsan_volatile_read";
+  constexpr Line kRead = "__tsan_volatile_read";
   constexpr std::array<std::pair<Line, Line>, 4> kNamed = {
       {{"__tsan_volatile_read1", "\tcall\tsimt_poll_read1@PLT"},
        {"__tsan_volatile_read2", "\tcall\tsimt_poll_read2@PLT"},
        {"__tsan_volatile_read4", "\tcall\tsimt_poll_read4@PLT"},
        {"__tsan_volatile_read8", "\tcall\tsimt_poll_read8@PLT"}}};
-  const auto callee_of = [&](Line line) {
-    if (!line.starts_with(kCall)) return Line{};
-    line.remove_prefix(kCall.size());
-    return line.substr(0, line.find('@'));
-  };
   std::map<Line, std::size_t> labels;
   for (std::size_t end = 0; end < lines.size(); ++end) {
     if (const Line label = label_of(lines[end]); !label.empty()) labels[label] = end;
@@ -369,6 +403,7 @@ std::string exits_behind_loops(std::string_view assembly) {
   std::vector<Line> function;
   Line symbol;  // of the function that is being read; empty outside
   const auto flush = [&] {
+    function = with_early_exits_named(std::move(function));
     function = with_polls_named(with_endless_loops_traced(function), polls);
     const auto moved = Function(function).reordered(labels);
     if (moved) {

@@ -7,7 +7,8 @@
 
 namespace simtcc {
 
-/// Moves what leaves a loop behind it, and names loads that poll a flag, in assembly that g++ has written for x86-64.
+/// Moves what leaves a loop behind it, and names loads that poll a flag and exits with accesses behind them, in assembly that g++
+/// has written for x86-64.
 ///
 /// The scheduler runs the lanes at the lowest program counter first, so lanes meet where the code comes to lie behind
 /// both of their ways. g++ leaves the body of `if (found) { out[t] = i; return; }` in the midst of the loop around it,

@@ -64,6 +64,13 @@ namespace simt::engine {
   if (depth < Calls::kKnown) calls.path[lane] = calls.outer_paths[depth][lane];
 }
 
+// The kernel goes on to its return, and its thread is over when it comes back from there.
+void Hooks::function_exit_before_accesses(const void* pc) {
+  Worker* worker = running;
+  if (!worker || worker->is_loop_) return;
+  if (worker->warp_->calls.depth[worker->lane_] > 1) function_exit(pc);
+}
+
 void Hooks::wrong_index(const char* array, int64_t index, const void* pc) {
   defer_for_access({.lane = 0, .load = 0, .index = {reinterpret_cast<uint64_t>(pc), index, array}});
 }
@@ -95,6 +102,7 @@ extern "C" {
 void __tsan_init() { simt::engine::traced_program = true; }
 void __tsan_func_entry(void* caller) { Hooks::function_entry(caller, SIMT_PC); }
 void __tsan_func_exit() { Hooks::function_exit(SIMT_PC); }
+void simt_leave_after_accesses() { Hooks::function_exit_before_accesses(SIMT_PC); }  // layout.h
 
 // What the compiler's own checks call: -fsanitize=bounds and -fsanitize=alignment.
 struct UbsanType {

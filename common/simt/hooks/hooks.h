@@ -187,6 +187,7 @@ struct Hooks {
   static void block_entry(const void* pc);
   static void function_entry(const void* caller, const void* pc);
   static void function_exit(const void* pc);
+  static void function_exit_before_accesses(const void* pc);
   static void wrong_index(const char* array, int64_t index, const void* pc);
   static void misaligned(uint64_t address);
   static void defer_for_access(DeferredEffect effect);
