@@ -105,6 +105,13 @@ TEST_F(OptionsTest, OptionsOfTheHostCompilerGoWhereTheyBelong) {
   EXPECT_EQ(o.optimisation, (Strings{"-O3"}));
 }
 
+TEST_F(OptionsTest, DeviceLambdasHaveAnOption) {
+  EXPECT_FALSE(parse({file("a.cu")}).extended_lambda);
+  for (const char* const option :
+       {"--extended-lambda", "-extended-lambda", "--expt-extended-lambda"})
+    EXPECT_TRUE(parse({option, file("a.cu")}).extended_lambda) << option;
+}
+
 TEST_F(OptionsTest, OptionsForTheGpuAreIgnored) {
   const Options o = parse({"-arch=sm_90",
                            "-arch",
@@ -116,8 +123,6 @@ TEST_F(OptionsTest, OptionsForTheGpuAreIgnored) {
                            "--generate-code",
                            "arch=compute_90,code=sm_90",
                            "--expt-relaxed-constexpr",
-                           "-expt-extended-lambda",
-                           "--extended-lambda",
                            "-lineinfo",
                            "-G",
                            "-rdc=true",

@@ -1012,6 +1012,22 @@ TEST(WideTypes, AreSeenInTheReadersCode) {
       rewrite("# 1 \"v.h\" 1 3\nstruct float4;\n# 1 \"a.cu\" 2\nint i;\n", "a.cu").names_wide_type);
 }
 
+TEST(Rewriter, DeviceLambdasWithoutTheOptionAreWarnedOfOnce) {
+  const auto warnings = [](const std::string& source, bool option) {
+    return rewrite(source, "a.cu", {}, false, {}, {.extended_lambda = option}).warnings;
+  };
+  const std::string two =
+      "void f() {\n  g([=] __device__(int i) {});\n  g([] __host__ __device__ { return 1; });\n}";
+  const auto told = warnings(two, false);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].text(),
+            "a.cu:2:9: warning: simt: nvcc takes a lambda with __device__ only with the option "
+            "--extended-lambda: compile with it");
+  EXPECT_TRUE(warnings(two, true).empty());
+  EXPECT_TRUE(warnings("__device__ void f() { g([=](int i) {}); }", false).empty());
+  EXPECT_TRUE(warnings("# 1 \"v.h\" 1 3\n" + two, false).empty());
+}
+
 TEST(Shifts, InDeviceCodeAreThoseOfTheGpu) {
   const auto body = [](const std::string& text) {
     return rewritten("__device__ int f() {" + text + "}")

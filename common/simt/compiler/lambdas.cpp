@@ -15,6 +15,7 @@ class Lambdas : private Rule {
   using Rule::Rule;
 
   void check(std::size_t i, bool host) {
+    check_option(i);
     if (unit_.scopes.back().side != Side::host) return;
     check_access(i, host);
     check_function(i, host);
@@ -24,6 +25,17 @@ class Lambdas : private Rule {
  private:
   static std::string kind(bool host) {
     return std::string("a ") + (host ? "__host__ __device__" : "__device__") + " lambda";
+  }
+
+  // Once: the option is for the whole file.
+  void check_option(std::size_t i) {
+    std::size_t bracket = i;
+    while (bracket > 0 && is_identifier(bracket)) --bracket;
+    if (unit_.dialect.extended_lambda || list_[bracket].in_system_header) return;
+    unit_.dialect.extended_lambda = true;
+    warn(list_[i],
+         "nvcc takes a lambda with __device__ only with the option --extended-lambda: compile with "
+         "it");
   }
 
   // The function around needs a name and a type of its own.

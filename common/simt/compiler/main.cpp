@@ -168,13 +168,11 @@ class Driver {
     std::string& source = both.text;
     Rewritten result;
     if (!options_.dry_run) {
-      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
-                       options_.relocatable);
+      result = rewrite(source, input.path, include_.string(), !options_.fast, {}, dialect());
       // Few programs have any, and the others need not wait for its headers.
       if (result.has_inline_ptx && result.diagnostics.empty()) {
         if (const int status = read_source(input, object, i, {"simt/ptx.h"}, both)) return status;
-        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, is_cxx20(),
-                         options_.relocatable);
+        result = rewrite(source, input.path, include_.string(), !options_.fast, {}, dialect());
       }
       result.text += names_for_library(result.names);
       append(result.warnings, both.warnings);
@@ -218,8 +216,7 @@ class Driver {
     if (!whole.empty()) append(command, flags::whole(whole));
     if (!to_inline.empty()) {
       // The same text but for attributes, of which g++ has said all that there is to say.
-      result = rewrite(source, input.path, include_.string(), true, to_inline, is_cxx20(),
-                       options_.relocatable);
+      result = rewrite(source, input.path, include_.string(), true, to_inline, dialect());
       result.text += names_for_library(result.names);
       if (!write_file(rewritten, result.text)) return 1;
     }
@@ -271,12 +268,14 @@ class Driver {
     return 0;
   }
 
-  bool is_cxx20() const {
-    bool is = false;
+  Dialect dialect() const {
+    Dialect dialect = {.cxx20 = false,
+                       .relocatable = options_.relocatable,
+                       .extended_lambda = options_.extended_lambda};
     for (const std::string& flag : options_.common) {
-      if (flag.starts_with("-std=")) is = flag.find("++2") != std::string::npos;
+      if (flag.starts_with("-std=")) dialect.cxx20 = flag.find("++2") != std::string::npos;
     }
-    return is;
+    return dialect;
   }
 
   // g++ speaks of a text that the reader has not written.

@@ -15,9 +15,7 @@ namespace simtcc {
 namespace {
 
 // Options of nvcc that only concern the GPU or nvcc itself. They may start with one dash or two.
-constexpr std::array<std::string_view, 26> kIgnoredFlags = {"expt-extended-lambda",
-                                                            "extended-lambda",
-                                                            "lineinfo",
+constexpr std::array<std::string_view, 24> kIgnoredFlags = {"lineinfo",
                                                             "generate-line-info",
                                                             "G",
                                                             "device-debug",
@@ -235,6 +233,10 @@ class Parser {
     const std::string_view bare = name.substr(0, name.find('='));
     if (name == "expt-relaxed-constexpr" || name == "relaxed-constexpr") {
       options_.relaxed_constexpr = true;
+      return true;
+    }
+    if (name == "extended-lambda" || name == "expt-extended-lambda") {
+      options_.extended_lambda = true;
       return true;
     }
     if (bare == "rdc" || bare == "relocatable-device-code") {
@@ -485,7 +487,7 @@ sectors and bank conflicts, and finds races and accesses out of bounds.
 
   --expt-relaxed-constexpr
                      kernels may call constexpr functions of the host, as with nvcc
-
+  --extended-lambda  lambdas may be __device__; without it they are warned of, where nvcc refuses them
   -rdc=true, -dc     kernels may launch kernels, as with nvcc
 
 Options of nvcc that concern the GPU alone (-arch, -lineinfo, -Xptxas, ...) have no effect.

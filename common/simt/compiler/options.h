@@ -27,6 +27,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool relaxed_constexpr = false;  ///< --expt-relaxed-constexpr
+  bool extended_lambda = false;    ///< --extended-lambda
   bool relocatable = false;        ///< -rdc=true, -dc
   bool many_constants = false;     ///< --many-constants
   std::string compiler;            ///< -ccbin; empty: the default

@@ -348,13 +348,12 @@ std::string Diagnostic::text() const {
 }
 
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator,
-                  bool traced, const std::set<std::string>& to_inline, bool cxx20,
-                  bool relocatable) {
+                  bool traced, const std::set<std::string>& to_inline, const Dialect& dialect) {
   Unit unit(source, file, simulator);
   unit.traced = traced;
   unit.to_inline = to_inline;
-  unit.cxx20 = cxx20;
-  unit.names.relocatable = relocatable;
+  unit.dialect = dialect;
+  unit.names.relocatable = dialect.relocatable;
   return Rewriter(unit).run();
 }
 

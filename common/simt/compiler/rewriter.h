@@ -114,13 +114,20 @@ struct Rewritten {
   Names names;
 };
 
+/// What the command line says of the language.
+struct Dialect {
+  bool cxx20 = true;            ///< C++20 or later
+  bool relocatable = false;     ///< kernels may launch kernels
+  bool extended_lambda = true;  ///< lambdas may be `__device__`
+};
+
 /// Rewrites `source`, preprocessed text whose first line is line 1 of `file` unless a line marker says
 /// otherwise. `simulator` is the folder of the simulator's headers, `traced` says that accesses will be, `to_inline` what has
-/// to be inlined (see struct_calls.h), `cxx20` whether it is C++20 or later, `relocatable` whether kernels may launch kernels.
+/// to be inlined (see struct_calls.h).
 /// Pure: reads and writes nothing else.
 Rewritten rewrite(std::string_view source, std::string_view file, std::string_view simulator = {},
                   bool traced = false, const std::set<std::string>& to_inline = {},
-                  bool cxx20 = true, bool relocatable = false);
+                  const Dialect& dialect = {});
 
 /// A declaration to stand behind the text: names for the library, as check/device_variables.cpp reads them. Empty where it needs
 /// none.

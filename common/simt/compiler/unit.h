@@ -77,7 +77,7 @@ struct Unit {
   bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes
   bool traced = false;                           ///< not --fast
   std::set<std::string> to_inline;               ///< names of functions; see rewrite()
-  bool cxx20 = true;                             ///< or later
+  Dialect dialect;
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
   std::map<std::string_view, TemplateKernel> template_kernels;
   std::map<std::string, std::pair<bool, int>>
