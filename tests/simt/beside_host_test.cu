@@ -216,4 +216,35 @@ TEST(BesideHost, AFlagThatNobodySetsIsAHang) {
   cudaDeviceReset();
 }
 
+// The other way round: the host waits for a flag that the kernel raises behind its results.
+__global__ void compute_then_raise(int* results, int* flag, bool fence) {
+  results[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (fence) __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *static_cast<volatile int*>(flag) = 1;
+}
+
+TEST(BesideHost, AFlagOfTheKernelBehindAFenceIsWaitedFor) {
+  const auto launch = [](const Words& results, const Words& flag, bool fence, bool polls) {
+    compute_then_raise<<<1, 32>>>(results.data(), flag.data(), fence);
+    while (polls && flag.get(0) == 0) {
+    }
+  };
+  const auto found = [] {
+    cudaDeviceSynchronize();
+    return simt::take_findings().size();
+  };
+  const size_t told = simt::tracing() ? 1 : 0;  // once for each line that reads
+  const Words results(32), flag(1);
+  launch(results, flag, true, true);
+  EXPECT_EQ(results.data()[31], 31);
+  EXPECT_EQ(found(), 0u);
+  launch(results, flag, false, true);
+  EXPECT_EQ(results.data()[31], 31);
+  EXPECT_EQ(found(), told);
+  launch(results, flag, true, false);
+  EXPECT_EQ(results.data()[31], 31);
+  EXPECT_EQ(found(), told);
+}
+
 }  // namespace

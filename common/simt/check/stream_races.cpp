@@ -24,6 +24,7 @@
 namespace simt::stream_races {
 
 uint64_t begin = 0, extent = 0;
+std::atomic<bool> has_fence = false;
 
 namespace {
 
@@ -252,6 +253,7 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
   const bool all = stream_order::has_streams();
   auto accesses = std::make_shared<Accesses>();
+  accesses->has_fence = has_fence.exchange(false);
   std::vector<engine::Touched> touched = footprint.touched();
   std::sort(touched.begin(), touched.end(),
             [](const auto& a, const auto& b) { return a.base < b.base; });
@@ -332,6 +334,21 @@ std::optional<Use> use_of_device(uint64_t address, uint64_t size, bool host_stor
     return Use{work.what, work.pc, writes};
   }
   return {};
+}
+
+void host_polls(uint64_t address, uint64_t size) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const std::vector<Bytes> mine = {{address, address + size}};
+  for (const Pending& p : s.pending) {
+    if (!p.accesses->has_fence) continue;
+    if (!common(p.accesses->written, mine).end && !common(p.accesses->atomic, mine).end) continue;
+    std::erase_if(s.pending, [queue = p.queue, number = p.number](const Pending& other) {
+      return other.queue == queue && other.number <= number;
+    });
+    break;
+  }
+  prune(s);
 }
 
 }  // namespace simt::stream_races

@@ -6,6 +6,7 @@
 // both sides, and stores of the value that is there already.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,9 +27,13 @@ struct Bytes {
 struct Accesses {
   std::vector<Bytes> read, written, atomic;
   std::vector<Bytes> changed;  // of those written
+  bool has_fence = false;
   bool operator==(const Accesses&) const = default;
 };
 using Shared = std::shared_ptr<const Accesses>;
+
+// The launch under way has made a fence for the device or more.
+extern std::atomic<bool> has_fence;
 
 // What a launch has touched that has ended just now, whose first block has this number.
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block);
@@ -54,5 +59,8 @@ struct Use {
   bool writes;
 };
 std::optional<Use> use_of_device(uint64_t address, uint64_t size, bool host_stores);
+
+// The host polls these bytes: if they are the flag of a kernel that has a fence ahead of it, it has waited for the kernel.
+void host_polls(uint64_t address, uint64_t size);
 
 }  // namespace simt::stream_races

@@ -30,9 +30,13 @@ void Hooks::access_on_host(uint64_t address, unsigned size, StopReason what, boo
   } else if (address - managed_results::begin < managed_results::extent) [[unlikely]] {
     managed_results::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
   }
-  const bool is_plain = !is_volatile && what != StopReason::atomic;
-  if (address - stream_races::begin < stream_races::extent && is_plain) [[unlikely]]
-    unsynchronized::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+  if (address - stream_races::begin < stream_races::extent) [[unlikely]] {
+    if (!is_volatile && what != StopReason::atomic) {
+      unsynchronized::access(address, size, !loads, reinterpret_cast<uint64_t>(pc));
+    } else if (what != StopReason::store) {
+      stream_races::host_polls(address, size);
+    }
+  }
 }
 
 void Hooks::take_turns(const void* pc) {

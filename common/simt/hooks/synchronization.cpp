@@ -2,6 +2,7 @@
 #include <ctime>
 
 #include "base/host_memory.h"
+#include "check/stream_races.h"
 #include "hooks/hooks.h"
 
 namespace simt::engine {
@@ -13,6 +14,7 @@ void Hooks::fence(const void* pc, bool whole_device) {
   catch_up(pc);
   const HostMemory bookkeeping;
   worker->warp_->progress.polled = true;
+  if (whole_device && !stream_races::has_fence) stream_races::has_fence = true;
   worker->monitor.fence(worker->thread_rank(), worker->warp_->checks, whole_device);
 }
 
