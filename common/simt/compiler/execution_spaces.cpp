@@ -131,6 +131,14 @@ class Check {
            (origins_.names(file, line, "printf") && !origins_.names(file, line, mention.name));
   }
 
+  // Nor does it leave fprintf(file, "text").
+  std::string as_written(const std::string& name, const Mention& mention) const {
+    if (name != "fputc" && name != "fputs" && name != "fwrite") return name;
+    const std::string_view called = origins_.function_called(
+        std::string(mention.place.file), mention.place.line, mention.place.column);
+    return called == "fprintf" ? std::string(called) : name;
+  }
+
   void check_function(const Mention& mention, Space role, const DumpedFunction& blamed,
                       const DumpPlace& place) {
     const Target target = spaces_.resolve(mention);
@@ -156,7 +164,7 @@ class Check {
                      "' cannot be called by device code: write __device__ in place of __global__ "
                      "if it is to be a function");
     } else if (role == Space::both && target.space == Space::host && mention.is_call &&
-               !target.library && !names_.unchecked &&
+               !names_.unchecked && !is_host_runtime(target.name, names_.relocatable) &&
                branch_of(place, target.name) != Branch::host) {
       say(place, host_call(target, mention, blamed), true);
     } else if (role == Space::both && target.space == Space::device && mention.is_call &&
@@ -192,12 +200,12 @@ class Check {
     const bool constant = spaces_.is_constexpr(parts);
     const std::string verb = mention.is_call ? "called in " : "used in ";
     if (target.library || is_host_runtime(parts.back(), names_.relocatable)) {
-      const std::string cure = cure_of(target.name);
+      const std::string name = as_written(target.name, mention), cure = cure_of(name);
       if (constant && !relaxed_) {
-        return "'" + target.name + "' is a constexpr function of the host and cannot be " + verb +
-               where + ": " + cure + ", or compile with --expt-relaxed-constexpr";
+        return "'" + name + "' is a constexpr function of the host and cannot be " + verb + where +
+               ": " + cure + ", or compile with --expt-relaxed-constexpr";
       }
-      return "'" + target.name + "' is host code and cannot be " + verb + where + ": " + cure;
+      return "'" + name + "' is host code and cannot be " + verb + where + ": " + cure;
     }
     if (target.name.find("<lambda>") != std::string::npos) {
       return "a lambda of the host cannot be called in " + where +

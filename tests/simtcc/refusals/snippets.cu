@@ -196,6 +196,13 @@ __global__ void k(int* p) { *p = d(3); }
 //- a function for both sides calls one of the host: warned 2:43 the host function 'half' cannot be called in the __host__ __device__ function 'd': write __device__ (or __host__ __device__) before it
 int half(int x) { return x / 2; }
 __host__ __device__ int d(int x) { return half(x); }
+//- a function for both sides calls rand: warned 1:47 'rand' is host code and cannot be called in the __host__ __device__ function 'd': use curand_uniform() of <curand_kernel.h>
+__host__ __device__ int d(int x) { return x + rand(); }
+//- a template for both sides calls std::max: warned 1:58 'std::max' is a constexpr function of the host and cannot be called in the __host__ __device__ function 'd': use max(), or compile with --expt-relaxed-constexpr
+template <class T> __host__ __device__ T d(T x) { return std::max(x, T(1)); }
+__global__ void k(int* p) { *p = d(*p); }
+//- a function for both sides frees memory of the device: accepted
+__host__ __device__ void d(int* p) { cudaFree(p); }
 //- barrier on the host: refused 1:12 '__syncthreads' exists in device code only and cannot be called by host code: call it in a kernel or in a __device__ function
 void f() { __syncthreads(); }
 //- barrier on both sides: refused 1:32 '__syncthreads' exists in device code only and cannot be called by the __host__ __device__ function 'f': call it in a kernel or in a __device__ function
