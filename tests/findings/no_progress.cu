@@ -99,10 +99,12 @@ void endless_loop(bool fixed) {
 // device that holds them all at once does it.
 __global__ void wait_for_grid(int* arrived) {
   extern __shared__ int large[];  // a multiprocessor holds 4 such blocks
-  if (threadIdx.x == 0) large[0] = atomicAdd(arrived, 1);
-  __syncthreads();
-  while (atomicAdd(arrived, 0) < static_cast<int>(gridDim.x)) {  // fault: more_blocks_than_fit
+  if (threadIdx.x == 0) {
+    large[0] = atomicAdd(arrived, 1);
+    while (atomicAdd(arrived, 0) < static_cast<int>(gridDim.x)) {  // fault: more_blocks_than_fit
+    }
   }
+  __syncthreads();
 }
 
 void more_blocks_than_fit(bool fixed) {

@@ -56,6 +56,7 @@ struct Fault {
   // counter before it left.
   uint64_t address = 0;
   bool host_waits = false;  // hang: the host has gone on after the launch, and waits for it now
+  uint64_t not_begun = 0;   // hang: so many blocks
   unsigned size = 0;
   bool store = false;  // atomic operations among them
   bool atomic = false;

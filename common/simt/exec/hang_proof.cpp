@@ -59,6 +59,8 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   fault.address = reads && host_may_write(address) ? address : 0;
   fault.host_waits = beside_host::has_let_go();
   fault.limit = steps;
+  const uint64_t blocks = uint64_t{grid_->grid.x} * grid_->grid.y * grid_->grid.z;
+  if (reads && !monitor.shared.holds(address)) fault.not_begun = blocks - grid_->begun();
   if (!steps && hang_watch_.loaded) name_barrier(fault);
   if (!steps && !hang_watch_.loaded) fault.text = "condition";
   if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {

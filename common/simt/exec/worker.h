@@ -53,6 +53,8 @@ struct Grid {
   HangVote* hang_vote = nullptr;
   // Of a plain launch: lets blocks begin that a GPU would have resident, too, if there are any left.
   void (*start_more)() = nullptr;
+  uint64_t (*begun)() =
+      nullptr;          // how many blocks; once there is a fault, how many there were then
   uint64_t stride = 1;  // of the blocks, in linear order, every so many is traced
 };
 

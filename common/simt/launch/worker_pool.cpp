@@ -47,11 +47,12 @@ uint64_t Pool::threads_for(const Grid& grid) const {
 void Pool::run(Grid& grid) {
   const HeldSignals held;
   grid_ = &grid;
-  next_block_ = 0;
+  next_block_ = begun_ = 0;
   block_count_ = uint64_t{grid.grid.x} * grid.grid.y * grid.grid.z;
   const size_t helpers = threads_for(grid) - 1;
   HangVote hang_vote(helpers + 1);
   grid.hang_vote = &hang_vote;
+  grid.begun = [] { return instance().begun(); };
   if (!grid.barrier) grid.start_more = [] { instance().start_more(); };
   {
     const std::lock_guard lock(starting_);
@@ -77,6 +78,11 @@ void Pool::call(size_t first, size_t last) {
     for (size_t i = first; i <= last; ++i) called_[i] = true;
   }
   wake_.notify_all();
+}
+
+uint64_t Pool::begun() const {
+  const uint64_t next = next_block_;
+  return std::min(begun_ ? begun_.load() : next, block_count_);
 }
 
 bool Pool::start_more() {
@@ -177,7 +183,8 @@ void Pool::run_blocks(Worker& worker) {
     if (ended) Patience::move();
     if (!grid_->traced) life_sign::block_ended();
     if (!ended) {
-      next_block_.store(block_count_, std::memory_order_relaxed);
+      if (const uint64_t begun = next_block_; begun < block_count_) begun_ = begun;
+      next_block_ = block_count_;
       return;
     }
   }

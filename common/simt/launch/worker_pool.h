@@ -24,6 +24,8 @@ class Pool {
   void run(Grid& grid);
   // How many of its blocks have been begun, and at most one for each thread more.
   const std::atomic<uint64_t>& next_block() const { return next_block_; }
+  // How many have been begun, or had been when one of them was found to have a fault.
+  uint64_t begun() const;
   // How many threads that takes.
   uint64_t threads_for(const Grid& grid) const;
   // Those that run blocks wait for others, as it seems: as many begin beside them as a GPU has room for, once a launch.
@@ -59,6 +61,7 @@ class Pool {
   const Grid* grid_ = nullptr;
   uint64_t block_count_ = 0;
   alignas(64) std::atomic<uint64_t> next_block_{0};  // what all write, apart from what they read
+  std::atomic<uint64_t> begun_{0};                   // at the first fault
   alignas(64) std::deque<bool> called_;  // helpers that are to run blocks of this launch
   size_t working_ = 0;
   std::mutex starting_;            // held by who starts more of them

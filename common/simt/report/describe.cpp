@@ -10,6 +10,7 @@
 #include "memory/allocations.h"
 #include "report/api_errors.h"
 #include "report/copies.h"
+#include "report/hangs.h"
 #include "report/places.h"
 #include "report/source.h"
 
@@ -360,78 +361,9 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
                   "first lane of a group that it is not in: that is __ffs(mask) - 1.";
       f.address = 0;
       break;
-    case Kind::hang: {
-      const memory::Allocation* const found = fault.address ? memory::find(fault.address) : nullptr;
-      const symbols::Variable* const variable =
-          fault.address && !found ? symbols::find_variable(fault.address) : nullptr;
-      const std::string cause =
-          found || variable
-              ? "it waits for what the host writes after the launch, " +
-                    (found ? into(*found, fault.address) : "in " + variable->name) +
-                    (fault.host_waits
-                         ? ", and the host waits for the kernel, in cudaDeviceSynchronize() or at "
-                           "its "
-                           "end: write it before. "
-                         : ". Here the host goes on beside a kernel only if its address is an "
-                           "argument of the launch; on a GPU it goes on at once. ")
-              : "a loop whose condition stays true. ";
-      f.kind = "hang";
-      f.message = "block " + text(fault.block) + " of " + kernel;
-      if (fault.text && std::string_view(fault.text) == "time") {
-        f.message +=
-            " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
-            ", and in " + std::to_string(fault.limit) +
-            " s of a CPU's time no block has ended or come to new memory. Usual cause: " + cause +
-            "(SIMT_STEPS=n, beyond 2^24, allows more.)";
-      } else if (fault.text && std::string_view(fault.text) == "registers") {
-        f.message +=
-            " does not end: thread " + text(fault.thread) +
-            (at.line ? " is still at " + at.text() : " is in a loop") +
-            ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
-            "that waits for the host, which waits for the kernel, or for a thread that waits for "
-            "this one, or "
-            "whose turn comes later: with --fast threads run one after the other. (SIMT_STEPS=n, "
-            "beyond 2^24, allows more time.)";
-      } else if (fault.text && std::string_view(fault.text) == "named barrier") {
-        f.message += " will never end: thread " + text(fault.thread) + " waits at barrier " +
-                     std::to_string(fault.size) + " at " + at.text() + " for " +
-                     std::to_string(fault.limit) + " threads, of which " +
-                     std::to_string(fault.lanes) +
-                     " have come. Usual cause: the number does not count all threads of the warps "
-                     "that wait or arrive there, or a branch keeps some of them away.";
-      } else if (fault.limit) {
-        f.message += " does not end: thread " + text(fault.thread) + " is still at " + at.text() +
-                     " after " + std::to_string(fault.limit) +
-                     " steps of its warp. Usual cause: " + cause +
-                     "(SIMT_STEPS=n allows more steps.)";
-      } else if (fault.other_pc) {
-        f.kind = "barrier-divergence";
-        f.message =
-            "thread " + text(fault.other_thread) + " of block " + text(fault.block) +
-            " waits at the barrier at " + other.text() + " in " + kernel + ", while thread " +
-            text(fault.thread) + " of the same block waits at " + at.text() +
-            " for something that nobody will change, and never comes. All threads of a block must "
-            "reach a __syncthreads(): take it out of the condition or the loop that only some of "
-            "them run, and let no thread wait for what another does after it.";
-      } else {
-        f.message +=
-            " will never end: its threads do the same again and again, thread " +
-            text(fault.thread) + " at " + at.text() +
-            (fault.text ? ", and in between they read nothing that another thread could change. "
-                          "Usual cause: a loop whose condition stays true, or one that "
-                          "waits for a variable which is not volatile, so that the "
-                          "compiler reads it once, ahead of the loop."
-                        : ", and no block changes what they wait for. Usual cause: a loop "
-                          "that waits for a flag "
-                          "or a lock, while the thread that would set or free it waits at "
-                          "a barrier, has exited, "
-                          "comes after this one in the same warp, or is in a block that "
-                          "has not begun. (A GPU runs "
-                          "as many blocks side by side as it has room for; that it is all "
-                          "of them only a cooperative launch makes sure.)");
-      }
+    case Kind::hang:
+      describe_hang(fault, kernel, f);
       break;
-    }
     case Kind::trap: {
       const memory::Allocation* found = fault.address ? memory::find(fault.address) : nullptr;
       if (found) f.allocation = memory::describe(*found);

@@ -1,0 +1,109 @@
+#include "report/hangs.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/symbols.h"
+#include "base/text.h"
+#include "memory/allocations.h"
+#include "report/places.h"
+
+namespace simt::device {
+namespace {
+
+// What a loop waits for that has not ended in so much time.
+std::string cause_of(const engine::Fault& fault) {
+  const memory::Allocation* const found = fault.address ? memory::find(fault.address) : nullptr;
+  const symbols::Variable* const variable =
+      fault.address && !found ? symbols::find_variable(fault.address) : nullptr;
+  if (!found && !variable) return "a loop whose condition stays true. ";
+  return "it waits for what the host writes after the launch, " +
+         (found ? into(*found, fault.address) : "in " + variable->name) +
+         (fault.host_waits
+              ? ", and the host waits for the kernel, in cudaDeviceSynchronize() or at its end: "
+                "write it before. "
+              : ". Here the host goes on beside a kernel only if its address is an argument of the "
+                "launch; on a GPU it goes on at once. ");
+}
+
+// Of a launch that comes to the same again and again.
+std::string of_circles(const engine::Fault& fault, const std::string& at) {
+  if (fault.text && std::string_view(fault.text) == "arrivals") {
+    return " will never end: thread " + text(fault.thread) + " waits at " + at +
+           " for a phase of a barrier to end, and nobody will arrive there. Usual cause: the "
+           "barrier was initialized for more arrivals than come, a thread returned without its "
+           "arrival, or it is waited for the wrong parity.";
+  }
+  if (fault.text) {
+    return " will never end: its threads do the same again and again, thread " +
+           text(fault.thread) + " at " + at +
+           ", and in between they read nothing that another thread could change. Usual cause: a "
+           "loop whose condition stays true, or one that waits for a variable which is not "
+           "volatile, so that the compiler reads it once, ahead of the loop.";
+  }
+  if (fault.not_begun) {
+    const uint64_t blocks = uint64_t{fault.grid.x} * fault.grid.y * fault.grid.z;
+    return " will never end: thread " + text(fault.thread) + " waits at " + at +
+           " for what no block that runs will change, and " + std::to_string(fault.not_begun) +
+           " of the " + std::to_string(blocks) +
+           " blocks have not begun: a GPU has no room for them before others end. Usual cause: a "
+           "barrier of all blocks that is made of atomic operations. Make two kernels of this one, "
+           "or a cooperative launch of as many blocks as there is room for "
+           "(cudaLaunchCooperativeKernel and grid.sync()). Else a flag or a lock that nobody sets "
+           "or frees.";
+  }
+  return " will never end: its threads do the same again and again, thread " + text(fault.thread) +
+         " at " + at +
+         ", and no block changes what they wait for. Usual cause: a loop that waits for a flag or "
+         "a lock, while the thread that would set or free it waits at a barrier, has exited, or "
+         "comes after this one in the same warp. (Where blocks wait for each other: a GPU runs as "
+         "many side by side as it has room for; that it is all of them only a cooperative launch "
+         "makes sure.)";
+}
+
+}  // namespace
+
+void describe_hang(const engine::Fault& fault, const std::string& kernel, Finding& f) {
+  const std::string_view what = fault.text ? fault.text : "";
+  const symbols::Location& place = symbols::locate(fault.pc);
+  const std::string at = place.text();
+  f.kind = "hang";
+  f.message = "block " + text(fault.block) + " of " + kernel;
+  if (what == "time") {
+    f.message += " does not end: thread " + text(fault.thread) + " is still at " + at +
+                 ", and in " + std::to_string(fault.limit) +
+                 " s of a CPU's time no block has ended or come to new memory. Usual cause: " +
+                 cause_of(fault) + "(SIMT_STEPS=n, beyond 2^24, allows more.)";
+  } else if (what == "registers") {
+    f.message += " does not end: thread " + text(fault.thread) +
+                 (place.line ? " is still at " + at : " is in a loop") +
+                 ", and comes to nothing new. Usual cause: a loop whose condition stays true, or "
+                 "that waits for the host, which waits for the kernel, or for a thread that waits "
+                 "for this one, or whose turn comes later: with --fast threads run one after the "
+                 "other. (SIMT_STEPS=n, beyond 2^24, allows more time.)";
+  } else if (what == "named barrier") {
+    f.message += " will never end: thread " + text(fault.thread) + " waits at barrier " +
+                 std::to_string(fault.size) + " at " + at + " for " + std::to_string(fault.limit) +
+                 " threads, of which " + std::to_string(fault.lanes) +
+                 " have come. Usual cause: the number does not count all threads of the warps that "
+                 "wait or arrive there, or a branch keeps some of them away.";
+  } else if (fault.limit) {
+    f.message += " does not end: thread " + text(fault.thread) + " is still at " + at + " after " +
+                 std::to_string(fault.limit) +
+                 " steps of its warp. Usual cause: " + cause_of(fault) +
+                 "(SIMT_STEPS=n allows more steps.)";
+  } else if (fault.other_pc && !fault.not_begun) {
+    f.kind = "barrier-divergence";
+    f.message =
+        "thread " + text(fault.other_thread) + " of block " + text(fault.block) +
+        " waits at the barrier at " + symbols::locate(fault.other_pc).text() + " in " + kernel +
+        ", while thread " + text(fault.thread) + " of the same block waits at " + at +
+        " for something that nobody will change, and never comes. All threads of a block must "
+        "reach a __syncthreads(): take it out of the condition or the loop that only some of them "
+        "run, and let no thread wait for what another does after it.";
+  } else {
+    f.message += of_circles(fault, at);
+  }
+}
+
+}  // namespace simt::device
