@@ -1,5 +1,6 @@
 // Accesses to global and constant memory that hit the wrong place.
 #include <cassert>
+#include <cstdio>
 
 #include "planted.h"
 
@@ -335,6 +336,62 @@ void pointers_elsewhere(bool) {
   cudaDeviceSynchronize();
 }
 
+__device__ int* made_by_kernel;
+__global__ void make(int* copy) {
+  made_by_kernel = new int[4];
+  for (int i = 0; i < 4; ++i) {
+    made_by_kernel[i] = i;
+    copy[i] = made_by_kernel[i];
+  }
+}
+__global__ void drop() { delete[] made_by_kernel; }
+
+void copied_from_new(bool fixed) {
+  const OnDevice<int> copy(4);
+  make<<<1, 1>>>(copy.data());
+  int* own = nullptr;
+  int host[4] = {};
+  cudaMemcpyFromSymbol(&own, made_by_kernel, sizeof(own));
+  if (fixed) own = copy.data();
+  cudaMemcpy(host, own, sizeof(host), cudaMemcpyDeviceToHost);  // fault: copied_from_new
+  drop<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  if (fixed && host[3] != 3) std::printf("%d\n", host[3]);
+}
+
+using Function = float (*)(float);
+__host__ __device__ float cube(float x) { return x * x * x; }
+__device__ Function cube_on_device = cube;
+
+__global__ void call(Function function, float* data) { data[threadIdx.x] = function(3.0f); }
+
+void function_of_both_as_argument(bool fixed) {
+  const OnDevice<float> data(32);
+  Function function = cube;
+  if (fixed) cudaMemcpyFromSymbol(&function, cube_on_device, sizeof(function));
+  call<<<1, 32>>>(function, data.data());  // fault: function_of_both_as_argument
+}
+
+__device__ [[gnu::noinline]] void count_up(int* to, int n) {
+  for (int i = 0; i < n; ++i) to[i] = i;
+}
+
+__global__ void read_of_neighbour(int* out, int n, bool own) {
+  __shared__ int* where[32];
+  int mine[8];
+  count_up(mine, n);
+  where[threadIdx.x] = mine;
+  __syncthreads();
+  const int* const from = where[own ? threadIdx.x : (threadIdx.x + 1) % 32];
+  out[threadIdx.x] = from[2] + mine[n - 1];  // fault: array_of_another_thread
+  __syncthreads();
+}
+
+void array_of_another_thread(bool fixed) {
+  const OnDevice<int> out(32);
+  read_of_neighbour<<<1, 32>>>(out.data(), 8, fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kGlobalMemory = {
@@ -357,6 +414,9 @@ const std::vector<Planted> kGlobalMemory = {
     {"constant_past_end", "out-of-bounds", constant_past_end},
     {"constant_written", "constant-write", constant_written},
     {"past_end_of_new", "out-of-bounds", past_end_of_new, false},
+    {"function_of_both_as_argument", "device-access", function_of_both_as_argument, false},
+    {"array_of_another_thread", "device-access", array_of_another_thread, false},
+    {"copied_from_new", "api-error", copied_from_new, false},
     {"local_far_past_end", "out-of-bounds", local_far_past_end},
     {"local_past_end", "out-of-bounds", local_past_end},
     {"use_after_free_async", "use-after-free", use_after_free_async},

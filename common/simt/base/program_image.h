@@ -12,7 +12,7 @@ extern const char simt_constant_end[] asm("__stop_simt_constant") __attribute__(
 extern const char simt_managed_begin[] asm("__start_simt_managed") __attribute__((weak));
 extern const char simt_managed_end[] asm("__stop_simt_managed") __attribute__((weak));
 // Names that simtcc leaves, each with an end: 'd' before one of the device's variables, 'h' before one of the host's, 'f' before
-// one of the device's functions, 'c' before that of a __constant__ variable without an initialiser.
+// one of the device's functions, 'b' before one for both sides, 'c' before that of a __constant__ variable without an initialiser.
 extern const char simt_variables_begin[] asm("__start_simt_variables") __attribute__((weak));
 extern const char simt_variables_end[] asm("__stop_simt_variables") __attribute__((weak));
 // Accesses that nvcc merges, as simtcc has found them: see count/merged_accesses.cpp.

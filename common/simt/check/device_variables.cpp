@@ -13,7 +13,7 @@
 namespace simt::device_variables {
 namespace {
 
-enum class Side { unknown, device, host, function };
+enum class Side { unknown, device, host, function, function_of_both };
 
 struct State {
   std::mutex mutex;
@@ -37,7 +37,10 @@ std::map<std::string_view, Side> read_names() {
   std::map<std::string_view, Side> names;
   for_each_name([&names](std::string_view word) {
     if (word[0] == 'c' || word[0] == 't') return;
-    const Side side = word[0] == 'd' ? Side::device : word[0] == 'f' ? Side::function : Side::host;
+    const Side side = word[0] == 'd'   ? Side::device
+                      : word[0] == 'f' ? Side::function
+                      : word[0] == 'b' ? Side::function_of_both
+                                       : Side::host;
     const auto [it, is_new] = names.try_emplace(word.substr(1), side);
     if (!is_new && it->second != side) it->second = Side::unknown;  // in different sources
   });
@@ -109,7 +112,10 @@ std::string stand_in(uint64_t address) {
 std::string stand_in_of_function(uint64_t address) {
   if (!in_code(address) || is_known(address)) return {};
   const std::string name = symbols::function_name(address);
-  return is_one_of(Side::function, name) ? plain(name) : std::string();
+  if (is_one_of(Side::function, name)) return "__device__ function '" + plain(name) + "'";
+  if (is_one_of(Side::function_of_both, name))
+    return "__host__ __device__ function '" + plain(name) + "'";
+  return {};
 }
 
 bool is_on_device(uint64_t address) {

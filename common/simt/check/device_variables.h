@@ -19,7 +19,7 @@ void note_copied(const void* from, uint64_t size);
 
 // The name of the variable of the device that holds `address`, where host code can have that from its name alone; else empty.
 std::string stand_in(uint64_t address);
-// The same for the function of the device that begins there.
+// The same for the function of the device that begins there, with its kind: "__device__ function 'f'".
 std::string stand_in_of_function(uint64_t address);
 // Does the address lie in a variable of the device, and has the host it from there?
 bool is_on_device(uint64_t address);

@@ -22,6 +22,9 @@ std::string names_for_library(const Names& names) {
                                 names.simulator.contains(name);
     if (!may_be_another) add('f', name);
   }
+  for (const std::string_view name : names.both) {
+    if (!names.unmarked.contains(name) && !names.simulator.contains(name)) add('b', name);
+  }
   for (const std::string_view name : names.host_variables) {
     if (names.copies_symbols && !names.variables.contains(name)) add('h', name);
   }

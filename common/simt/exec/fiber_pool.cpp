@@ -8,7 +8,9 @@
 #include <cstring>
 #include <new>
 
+#include "base/host_memory.h"
 #include "base/settings.h"
+#include "base/stack_regions.h"
 
 namespace simt::engine {
 namespace {
@@ -74,6 +76,9 @@ Fiber* FiberPool::make(void (*entry)()) {
     next_stack_ = static_cast<char*>(map) + before;
     munmap(next_stack_ + kStacks * span, span - before);
     stacks_left_ = kStacks;
+    const auto first = reinterpret_cast<uint64_t>(next_stack_);
+    const HostMemory bookkeeping;
+    stack_regions::note(first, first + kStacks * span);
   }
   --stacks_left_;
   char* const stack = next_stack_ + span - stacks.bytes;

@@ -22,9 +22,9 @@ void check_arguments(const char* kernel_text, std::span<const detail::Argument> 
     if (const std::string name = device_variables::stand_in(address); !name.empty()) {
       what = "variable '" + name + "' of the device";
       cure = "name it in the kernel, or hand over what cudaGetSymbolAddress() gives";
-    } else if (const std::string function = device_variables::stand_in_of_function(address);
+    } else if (std::string function = device_variables::stand_in_of_function(address);
                !function.empty()) {
-      what = "__device__ function '" + function + "'";
+      what = std::move(function);
       cure = "keep its address in a __device__ variable, and copy it with cudaMemcpyFromSymbol()";
     } else {
       continue;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/program_image.h"
+#include "base/stack_regions.h"
 #include "base/symbols.h"
 #include "base/text.h"
 #include "memory/allocations.h"
@@ -37,6 +38,13 @@ Place place_of(uint64_t address) {
     return {"an address where nothing is, neither memory of the device nor of the host",
             {},
             "a pointer that was never set, a number taken for one, or an index that is far off"};
+  }
+  if (engine::stack_regions::hold(address)) {
+    return {"a variable or an array of another thread's own, of which each thread has one",
+            "memory of another thread's own",
+            "its address was handed to another thread, or kept from one kernel to the next. Let "
+            "threads of a block share an array in __shared__ memory, all others in memory of "
+            "cudaMalloc"};
   }
   if (is_host) {
     return {

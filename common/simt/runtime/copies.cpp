@@ -55,6 +55,11 @@ std::string wrong_with(const char* end, const void* pointer, size_t size) {
     if (!found) return what + " is an address that no allocation holds";
     place = simt::memory::describe(*found);
     if (found->freed) return what + " lies in " + place;
+    if (found->kind == simt::memory::Kind::heap) {
+      return what + " lies in " + place +
+             ", and that heap is for kernels alone: let a kernel copy it to or from memory of "
+             "cudaMalloc()";
+    }
     holds_until = found->end();
   } else if (const simt::symbols::Variable* variable = simt::symbols::find_variable(address)) {
     const std::string name =
