@@ -59,10 +59,13 @@ bool Worker::is_guard(uint64_t address, StopReason what) {
           reinterpret_cast<const char*>(monitor.shared.tls_base + variable.begin);
       const auto* const end = reinterpret_cast<const char*>(monitor.shared.tls_base + variable.end);
       if (std::all_of(begin, end, [](char byte) { return byte == 0; })) break;
-      std::fprintf(stderr,
-                   "simt: the constructor of %s, in shared memory, stores something; nvcc compiles "
-                   "only those that do nothing\n",
-                   variable.name.c_str());
+      std::fprintf(
+          stderr,
+          "simt: the constructor of %s, in shared memory, stores something, and a GPU does "
+          "not run it: nvcc refuses it, or leaves it out. Give the class one that does "
+          "nothing, and let the first thread set the members, with a __syncthreads() "
+          "after it.\n",
+          variable.name.c_str());
       std::_Exit(1);
     }
     return true;
