@@ -223,6 +223,38 @@ void ptx_not_atomic(bool fixed) {
   count<<<4, 1>>>(out.data(), fixed);
 }
 
+// Half the block hands over to the other half.
+__global__ void hand_over_by_arrivals(int* out, int arrivals) {
+  __shared__ unsigned long long full;
+  __shared__ int value[32];
+  const unsigned t = threadIdx.x, lane = t % 32;
+  const auto barrier = static_cast<unsigned>(__cvta_generic_to_shared(&full));
+  if (t == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+  __syncthreads();
+  if (t < 32) {
+    value[lane] = static_cast<int>(lane);
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+    return;
+  }
+  unsigned over = 0;
+  while (!over) {
+    asm volatile(
+        "{ .reg .pred p; "
+        "mbarrier.try_wait.parity.shared.b64 p, [%1], 0; "  // fault: ptx_one_arrival_too_few
+        "selp.u32 %0, 1, 0, p; }"
+        : "=r"(over)
+        : "r"(barrier)
+        : "memory");
+  }
+  out[lane] = value[31 - lane];
+}
+
+void ptx_one_arrival_too_few(bool fixed) {
+  const OnDevice<int> out(32);
+  hand_over_by_arrivals<<<1, 64>>>(out.data(), fixed ? 32 : 33);
+}
+
 }  // namespace
 
 // Not run on hardware yet.
@@ -236,6 +268,7 @@ const std::vector<Planted> kInlinePtx = {
     {"ptx_wrong_space", "trap", ptx_wrong_space, false},
     {"ptx_generic_address", "trap", ptx_generic_address, false},
     {"ptx_few_at_barrier", "hang", ptx_few_at_barrier, false},
+    {"ptx_one_arrival_too_few", "hang", ptx_one_arrival_too_few, false},
     {"ptx_arrives_only", "shared-race", ptx_arrives_only, false},
     {"ptx_part_of_warp", "trap", ptx_part_of_warp, false},
     {"ptx_not_atomic", "global-race", ptx_not_atomic, false},

@@ -94,6 +94,8 @@ TEST(Ptx, WrongInstructions) {
   EXPECT_EQ(what_is_wrong_with("add.u32.foo %0, %1, 5;"), "'add.u32.foo' does not take .foo there");
   EXPECT_EQ(what_is_wrong_with("add.s32 %0, %3, 5;"),
             "'add.s32' cannot take its operands: operand 2 is of type .f32");
+  EXPECT_EQ(what_is_wrong_with("mbarrier.arrive.shared.b64 _, [%0], 0;"),
+            "'mbarrier.arrive.shared.b64' needs a count above 0");
   EXPECT_EQ(what_is_wrong_with("mul.wide.u32 %0, %1, %1;"),
             "'mul.wide.u32' cannot take its operands: operand 1 is of type .b32");
   EXPECT_EQ(what_is_wrong_with("add.f32 %3, %3, 1;"),
@@ -176,7 +178,7 @@ TEST(Ptx, NotSimulated) {
   for (const char* text :
        {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
         "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "cp.async.bulk.commit_group",
-        "cp.async.mbarrier.arrive.shared.b64", "mbarrier.init.shared.b64",
+        "cp.async.mbarrier.arrive.shared.b64", "mbarrier.arrive.expect_tx.shared.b64",
         "tcgen05.alloc.cta_group::1.sync.aligned.b32", "wgmma.fence.sync.aligned",
         "barrier.cluster.arrive", "fence.proxy.async", "add.f16x2", "fma.rn.bf16x2",
         "tex.2d.v4.f32.f32", "ld.param.u32", "red.async.u32"}) {

@@ -157,6 +157,76 @@ __global__ void copies(const float* in, float* out) {
   out[64 + t] = tile[2][2 * t + 1];
 }
 
+// ---- barriers in shared memory
+
+// Warp 0 fills a ring of two, warp 1 empties it; what either does is seen in `out`.
+__global__ void ring(const float* in, unsigned* out, int rows) {
+  __shared__ u64 full[2], empty[2];
+  __shared__ float stages[2][32];
+  const unsigned t = threadIdx.x, lane = t % 32;
+  const auto at = [](const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); };
+  const auto wait = [&](u64* barrier, unsigned parity) {
+    asm volatile(
+        "{ .reg .pred p;\n WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n @p bra "
+        "DONE;\n bra WAIT;\n DONE: }" ::"r"(at(barrier)),
+        "r"(parity)
+        : "memory");
+  };
+  if (t < 2) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at(full + t)), "r"(32) : "memory");
+    asm volatile("mbarrier.init.b64 [%0], 1;" ::"l"(empty + t) : "memory");
+  }
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  __syncthreads();
+  if (t < 32) {
+    for (int row = 0; row < rows; ++row) {
+      wait(empty + row % 2, row / 2 % 2 ^ 1);
+      stages[row % 2][lane] = in[row * 32 + lane];
+      asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(at(full + row % 2))
+                   : "memory");
+    }
+    return;
+  }
+  float sum = 0;
+  for (int row = 0; row < rows; ++row) {
+    wait(full + row % 2, row / 2 % 2);
+    sum += stages[row % 2][31 - lane];
+    __syncwarp();
+    if (lane == 0)
+      asm volatile("mbarrier.arrive.shared.b64 _, [%0], 1;" ::"r"(at(empty + row % 2)) : "memory");
+  }
+  out[lane] = static_cast<unsigned>(sum);
+}
+
+// One thread comes to a barrier for 4 arrivals, and then for 3.
+__global__ void phases(unsigned* out) {
+  __shared__ u64 barrier;
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
+  u64 state;
+  unsigned over, pending;
+#define IS_OVER "selp.u32 %0, 1, 0, p; }" : "=r"(over) : "r"(at), "l"(state) : "memory"
+  asm volatile("mbarrier.init.shared.b64 [%0], 4;" ::"r"(at) : "memory");
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+  asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
+  out[0] = pending;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; " IS_OVER);
+  out[1] = over;
+  asm volatile("mbarrier.arrive_drop.shared.b64 _, [%0];" ::"r"(at) : "memory");
+  asm volatile("mbarrier.arrive.noComplete.release.cta.shared.b64 _, [%0], 1;" ::"r"(at)
+               : "memory");
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory");
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; " IS_OVER);
+  out[2] = over;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 1; " IS_OVER);
+  out[3] = over;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1], 3;" : "=l"(state) : "r"(at) : "memory");
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.acquire.cta.shared.b64 p, [%1], %2, 100; " IS_OVER);
+  out[4] = over;
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(at) : "memory");
+#undef IS_OVER
+}
+
 // ---- warps, special registers
 
 __global__ void lanes(unsigned* out) {
@@ -283,6 +353,13 @@ int main() {
     EXPECT(to[32 + t] == static_cast<float>(t % 2 ? t + 1 : 0));
     EXPECT(to[64 + t] == static_cast<float>(t == 1 ? 0 : 2 * t + 2));
   }
+
+  ring<<<1, 64>>>(from, out, 4);
+  cudaDeviceSynchronize();
+  for (unsigned l = 0; l < 32; ++l) EXPECT(out[l] == 4 * (32 - l) + 192);
+  phases<<<1, 1>>>(out);
+  cudaDeviceSynchronize();
+  EXPECT(out[0] == 4 && out[1] == 0 && out[2] == 1 && out[3] == 0 && out[4] == 1);
 
   lanes<<<1, 32>>>(out);
   cudaDeviceSynchronize();

@@ -332,9 +332,9 @@ std::vector<Line> with_early_exits_named(std::vector<Line> lines) {
 
 // What a loop calls that only waits: `while (*flag == 0) __nanosleep(20);` with a volatile flag.
 bool may_wait(Line callee) {
-  constexpr std::array<Line, 4> kCalls = {"__sanitizer_cov_trace_pc", "_ZN4simt6detail5yieldEv",
-                                          "_ZN4simt6detail5fenceEv",
-                                          "_ZN4simt6detail11fence_blockEv"};
+  constexpr std::array<Line, 5> kCalls = {
+      "__sanitizer_cov_trace_pc", "_ZN4simt6detail5yieldEv", "_ZN4simt6detail14await_arrivalsEv",
+      "_ZN4simt6detail5fenceEv", "_ZN4simt6detail11fence_blockEv"};
   return std::find(kCalls.begin(), kCalls.end(), callee) != kCalls.end();
 }
 

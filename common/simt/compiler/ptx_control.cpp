@@ -97,6 +97,55 @@ std::string bar(Instruction& in) {
                in.in(in.operands() - 1, kPredicate), threads});
 }
 
+// Barriers in shared memory. What counts bytes is for the tensor memory accelerator.
+std::string mbarrier(Instruction& in) {
+  if (in.has("expect_tx") || in.has("complete_tx") || in.has("shared::cluster"))
+    in.fail_unsupported();
+  const std::string_view what = in.need_one(
+      {"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count"},
+      "an operation");
+  const bool arrives = what.starts_with("arrive"), waits = what.ends_with("wait");
+  const bool by_parity = waits && in.take("parity");
+  bool has_count = arrives && in.take("noComplete");
+  if (waits || arrives) {
+    const std::string_view order = in.take_one({"release", "acquire", "relaxed"});
+    if (!order.empty()) in.need_one({"cta", "cluster"}, "a scope");
+  }
+  has_count |= arrives && in.take("noComplete");
+  const bool is_shared = what != "pending_count" && !in.take_one({"shared", "shared::cta"}).empty();
+  const Type word = in.type("b64");
+  const std::string space =
+      std::string("::simt::ptx::Space::") + (is_shared ? "shared" : "generic");
+  const auto address = [&](std::size_t i) { return in.address(in.operand(i), is_shared); };
+  if (what == "pending_count") {
+    in.end(2);
+    return call("mbarrier_pending_count", {}, {in.out(0, kB32), in.in(1, word)});
+  }
+  const auto count = [&](std::size_t i) {
+    if (in.operand(i).kind == Operand::Kind::integer && !in.operand(i).value)
+      in.fail("needs a count above 0");
+    return in.in(i, kU32);
+  };
+  if (what == "init") {
+    in.end(2);
+    return call("mbarrier_init", {space}, {address(0), count(1)});
+  }
+  if (what == "inval") {
+    in.end(1);
+    return call("mbarrier_inval", {space}, {address(0)});
+  }
+  if (arrives) {
+    in.end(has_count ? 3 : 2, 3);
+    return call("mbarrier_arrive", {space, what == "arrive" ? "false" : "true"},
+                {in.out(0, word), address(1),
+                 in.operands() == 3 ? count(2) : "::simt::ptx::Constant<1>{}"});
+  }
+  in.end(3, what == "try_wait" ? 4 : 3);
+  if (in.operands() == 4) in.in(3, kU32);  // for how long it may sleep
+  return call("mbarrier_wait", {space, by_parity ? "true" : "false"},
+              {in.out(0, kPredicate), address(1), in.in(2, by_parity ? kU32 : word)});
+}
+
 std::string fence_of(std::string_view scope) {
   if (scope == "cta") return "::__threadfence_block();";
   return scope == "sys" ? "::__threadfence_system();" : "::__threadfence();";
@@ -110,8 +159,13 @@ std::string membar(Instruction& in) {
 }
 
 std::string fence(Instruction& in) {
-  if (in.has("proxy") || in.has("mbarrier_init") || in.has("acquire") || in.has("release"))
-    in.fail_unsupported();
+  if (in.take("mbarrier_init")) {
+    in.need_one({"release"}, "an order");
+    in.need_one({"cluster"}, "a scope");
+    in.end(0);
+    return fence_of("cluster");
+  }
+  if (in.has("proxy") || in.has("acquire") || in.has("release")) in.fail_unsupported();
   in.take_one({"sc", "acq_rel"});
   const std::string_view scope = in.need_one({"cta", "cluster", "gpu", "sys"}, "a scope");
   in.end(0);
@@ -156,6 +210,7 @@ std::string translate_control(Instruction& instruction) {
                                                                  {"activemask", activemask},
                                                                  {"bar", bar},
                                                                  {"barrier", bar},
+                                                                 {"mbarrier", mbarrier},
                                                                  {"membar", membar},
                                                                  {"fence", fence},
                                                                  {"nanosleep", nanosleep},

@@ -15,7 +15,7 @@ constexpr std::string_view kNotSimulated[] = {"alloca",    "applypriority", "bms
                                               "discard",   "dp2a",          "elect",
                                               "fns",       "getctarank",    "griddepcontrol",
                                               "istypep",   "ldmatrix",      "ldu",
-                                              "mapa",      "mbarrier",      "mma",
+                                              "mad24",     "mapa",          "mma",
                                               "movmatrix", "multimem",      "pmevent",
                                               "red.async", "set",           "setmaxnreg",
                                               "slct",      "st.async",      "stackrestore",

@@ -62,7 +62,7 @@ void Worker::report_hang(const Warp& warp, uint64_t key, uint64_t steps) {
   const uint64_t blocks = uint64_t{grid_->grid.x} * grid_->grid.y * grid_->grid.z;
   if (reads && !monitor.shared.holds(address)) fault.not_begun = blocks - grid_->begun();
   if (!steps && hang_watch_.loaded) name_barrier(fault);
-  if (!steps && !hang_watch_.loaded) fault.text = "condition";
+  if (!steps && !hang_watch_.loaded) fault.text = hang_watch_.awaits ? "arrivals" : "condition";
   if (const unsigned number = async.named_at(fault.pc); number < AsyncState::kNamed) {
     const AsyncState::Named& named = async.named(number);
     fault.text = "named barrier";
@@ -169,7 +169,7 @@ bool HangWatch::look(uint64_t now, HangVote& vote, std::span<Warp* const> warps,
   const uint64_t now_epoch = vote.epoch(), now_state = state_of(warps);
   if (!is_kept || now_epoch != epoch) {
     is_kept = true;
-    voted = loaded = false;
+    voted = loaded = awaits = false;
     epoch = now_epoch;
     state = now_state;
     looks = 0;

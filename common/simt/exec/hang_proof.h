@@ -95,6 +95,7 @@ struct HangWatch {
   bool is_kept = false;  // the state at some earlier look, with no change since
   bool voted = false;
   bool loaded = false;  // since the state was kept: the lanes wait for something in memory
+  bool awaits = false;  // since then: for arrivals at a barrier in memory
   uint64_t epoch = 0, state = 0;  // kept
   unsigned looks = 0, power = 1;  // since then; until another state is kept
   Stored stored[kMostStored];     // since the last look: is it still what it was?
@@ -106,7 +107,7 @@ struct HangWatch {
     look_at = now + (soon ? every : kPatience);
     watching = false;
     changed = true;
-    is_kept = voted = loaded = false;
+    is_kept = voted = loaded = awaits = false;
     stored_count = 0;
   }
   // These lanes are about to load or store.

@@ -203,6 +203,7 @@ struct Hooks {
                              int width, const void* pc);
   static unsigned active_mask(const void* pc);
   static void yield(const void* pc);
+  static void await_arrivals(const void* pc);
   static int64_t clock();
 
   static unsigned loads_ahead() {

@@ -85,6 +85,11 @@ void Hooks::yield(const void* pc) {
   pause(*worker, pc);
 }
 
+void Hooks::await_arrivals(const void* pc) {
+  if (Worker* const worker = running) worker->hang_watch_.awaits = true;
+  yield(pc);
+}
+
 int64_t Hooks::clock() {
   Worker* worker = running;
   // Reading takes time, too: a loop that waits for the clock comes to an end.
@@ -123,6 +128,7 @@ void fence() {
 }
 void fence_block() { Hooks::fence(SIMT_PC, false); }
 void yield() { Hooks::yield(SIMT_PC); }
+void await_arrivals() { Hooks::await_arrivals(SIMT_PC); }
 int64_t clock() { return Hooks::clock(); }
 
 }  // namespace simt::detail

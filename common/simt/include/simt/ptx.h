@@ -5,6 +5,7 @@
 #pragma once
 
 #include <simt/ptx_arithmetic.h>
+#include <simt/ptx_barriers.h>
 #include <simt/ptx_bits.h>
 #include <simt/ptx_memory.h>
 #include <simt/ptx_registers.h>

@@ -192,6 +192,8 @@ void fence_block();
 
 /// Lets other lanes, warps and blocks run; a lane that waits for another must come through here.
 void yield();
+/// The same for a lane that waits for arrivals at a barrier in memory.
+void await_arrivals();
 int64_t clock();
 [[noreturn]] void trap(const char* what);
 
