@@ -114,7 +114,9 @@ class Test:
 
     def run_simtcc(self, name, source):
         write(self.folder, name, source)
-        return output_of([self.simtcc, "-c", "-w", "--fast", "-O0", "--extended-lambda", name, "-o", name + ".o"], self.folder)
+        return output_of(
+            [self.simtcc, "-c", "-w", "--fast", "-O0", "--extended-lambda", name, "-o", name + ".o"], self.folder
+        )
 
     def check_words(self, output):
         """No message speaks of what the reader has not written."""
