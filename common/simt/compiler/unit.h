@@ -74,9 +74,9 @@ struct Unit {
   std::set<std::string_view>
       own_references;  ///< "texture" or "surface": the program has such a class
   bool has_inline_ptx = false;
-  bool accesses_wide = false;                    ///< inline PTX with an access of 16 bytes
-  bool traced = false;                           ///< not --fast
-  std::set<std::string> to_inline;               ///< names of functions; see rewrite()
+  bool accesses_wide = false;       ///< inline PTX with an access of 16 bytes
+  bool traced = false;              ///< not --fast
+  std::set<std::string> to_inline;  ///< names of functions; see rewrite()
   Dialect dialect;
   std::set<std::string_view> reference_kernels;  ///< those with a parameter that is a reference
   std::map<std::string_view, TemplateKernel> template_kernels;
