@@ -184,9 +184,8 @@ void no_edge(bool fixed) {
   cudaGraphAddKernelNode(&second, graph, &first, fixed ? 1 : 0, &doubles);
   cudaGraphExec_t exec = nullptr;
   cudaGraphInstantiate(&exec, graph, 0);
-  Stream stream;
-  for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, stream);  // fault: no_edge
-  cudaStreamSynchronize(stream);
+  for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, nullptr);  // fault: no_edge
+  cudaDeviceSynchronize();
   cudaGraphExecDestroy(exec);
   cudaGraphDestroy(graph);
 }

@@ -34,10 +34,11 @@ struct State {
 
 State& state() { return lasting<State>(); }
 
-std::atomic<bool> streams_were_made = false;
+std::atomic<bool> queues_were_made = false;
 thread_local const Work* current_work = nullptr;
 
 uint32_t add_queue(State& s, bool is_blocking) {
+  queues_were_made = true;
   for (uint32_t& index : s.unused) {
     const uint32_t queue = index;
     if (s.host.of(queue) < s.queues[queue].number) continue;  // its work may be going on
@@ -94,12 +95,11 @@ bool Clock::covers(const Clock& other) const {
   return true;
 }
 
-bool has_streams() { return streams_were_made.load(std::memory_order_relaxed); }
+bool has_queues() { return queues_were_made.load(std::memory_order_relaxed); }
 
 void add_stream(const void* stream, bool is_blocking) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  streams_were_made = true;
   s.streams[stream] = add_queue(s, is_blocking);
 }
 

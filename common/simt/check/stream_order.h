@@ -26,8 +26,8 @@ class Clock {
 
 inline constexpr uint32_t kLegacy = 0;  // the queue of the legacy default stream
 
-// Has the program made a stream? Else all work of the device is in one order.
-bool has_streams();
+// Has the program made a stream, or launched a graph that branches? Else all work of the device is in one order.
+bool has_queues();
 
 // A stream was made, or destroyed; a handle may come again.
 void add_stream(const void* stream, bool is_blocking);

@@ -251,7 +251,7 @@ std::vector<Bytes> runs_of(const Rows& rows) {
 }  // namespace
 
 Shared of_launch(const engine::Footprint& footprint, uint32_t first_block) {
-  const bool all = stream_order::has_streams();
+  const bool all = stream_order::has_queues();
   auto accesses = std::make_shared<Accesses>();
   accesses->has_fence = has_fence.exchange(false);
   std::vector<engine::Touched> touched = footprint.touched();
@@ -277,7 +277,7 @@ void note(std::string kernel, Shared accesses, bool repeats) {
   const stream_order::Work* const work = stream_order::Work::current();
   if (!work || !accesses) return;
   const Bytes shared = shared_part(*accesses);
-  if (!stream_order::has_streams() && !shared.end) return;
+  if (!stream_order::has_queues() && !shared.end) return;
   Pending mine{.queue = work->queue(),
                .number = work->number(),
                .kernel = std::move(kernel),
