@@ -63,6 +63,7 @@ void Hooks::print_later(char* text) {
   running->warp_->deferred.push_back({running->lane_, loads_ahead() - 1, text});
 }
 
+// In a kernel, what CUDA's printf returns: how many arguments there are.
 int Hooks::print(const char* format, va_list arguments, const void* pc) {
   Worker* worker = running;
   if (!worker) return std::vfprintf(stdout, format, arguments);
@@ -85,7 +86,7 @@ int Hooks::print(const char* format, va_list arguments, const void* pc) {
     std::fwrite(text, 1, static_cast<size_t>(length), stdout);
     std::free(text);
   }
-  return length;
+  return static_cast<int>(parse_printf_format(format, 0, nullptr));
 }
 
 }  // namespace simt::engine
