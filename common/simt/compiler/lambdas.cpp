@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,7 @@ class Lambdas : private Rule {
     check_access(i, host);
     check_function(i, host);
     check_captures(i, host);
+    check_constexpr_if(i, host);
   }
 
  private:
@@ -98,6 +100,64 @@ class Lambdas : private Rule {
                         " cannot capture by reference, as the variables are the host's: write "
                         "[=], and hand over pointers to device memory for what it shall change");
     }
+  }
+
+  // With [=] a variable of the function around is captured where it is named first, and that cannot be in a part of the lambda
+  // that an instance may leave out.
+  void check_constexpr_if(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    std::size_t bracket = i, open = i;
+    while (bracket > 0 && is_identifier(bracket)) --bracket;
+    while (open < list_.size() && !is(open, "{") && !is(open, ";"))
+      open = is(open, "(") ? skip_group(open) : open + 1;
+    if (!body || list_[bracket].in_system_header || !is(bracket, "]") ||
+        partner_[bracket] == kNone || !is(open, "{") || partner_[open] == kNone)
+      return;
+    std::set<std::string_view> named;  // ahead of it, or in the list of captures
+    for (std::size_t j = partner_[bracket]; j < open; ++j) named.insert(list_[j].text);
+    std::size_t left_out_until = 0;
+    for (std::size_t j = open + 1; j < partner_[open]; ++j) {
+      if (is(j, "if") && is(j + 1, "constexpr") && is(j + 2, "("))
+        left_out_until = std::max(left_out_until, end_of_if(skip_group(j + 2)));
+      if (!is_identifier(j) || is(j - 1, ".") || is(j - 1, "->") || is(j - 1, "::")) continue;
+      const std::string_view name = list_[j].text;
+      if (j >= left_out_until || declares(j, *body)) {
+        named.insert(name);
+      } else if (!named.contains(name) && is_local(name, *body, bracket)) {
+        return report(list_[j], kind(host) + " cannot name '" + std::string(name) +
+                                    "' first within an `if constexpr`: name it ahead of that, "
+                                    "too, as in `(void)" +
+                                    std::string(name) + ";`");
+      }
+    }
+  }
+
+  // One past the branches of an `if` whose condition ends ahead of i.
+  std::size_t end_of_if(std::size_t i) const {
+    while (i < list_.size()) {
+      while (i < list_.size() && !is(i, "{") && !is(i, ";"))
+        i = is(i, "(") || is(i, "[") ? skip_group(i) : i + 1;
+      i = is(i, "{") ? skip_group(i) : i + 1;
+      if (!is(i, "else")) break;
+      ++i;
+    }
+    return i;
+  }
+
+  // What is static needs no capture; constants are refused, too.
+  bool is_local(std::string_view name, const FunctionBody& body, std::size_t end) const {
+    std::size_t i = body.head;
+    while (is(i, "template") && is(i + 1, "<")) {
+      const std::size_t after = skip_angles(i + 1);
+      if (after == kNone) return false;
+      i = after;
+    }
+    for (bool is_static = false; i < end; ++i) {
+      if (is(i, ";") || is(i, "{") || is(i, "}")) is_static = false;
+      is_static |= is(i, "static");
+      if (is(i, name) && is_identifier(i) && declares(i, body)) return !is_static;
+    }
+    return false;
   }
 
   // The kernel's instance has the lambda's type in its name, and with it the function around.
