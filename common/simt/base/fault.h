@@ -68,6 +68,7 @@ struct Fault {
   uint64_t other_block = 0;  // the linear index in
   dim3 grid;                 // this grid
   unsigned lanes = 0;        // how many lanes of the warp did it
+  bool again = false;        // and warps after it: `lanes` are of all of them
   const char* text = nullptr;
   // Of an asynchronous copy: the last wait that leaves it under way, or 0; and how many groups a wait may leave.
   uint64_t wait_pc = 0;

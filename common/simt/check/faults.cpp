@@ -10,7 +10,7 @@ namespace simt::engine {
 void FaultLog::add(const Fault& fault) {
   for (Fault& known : faults_) {
     if (known.kind == fault.kind && known.pc == fault.pc && known.other_pc == fault.other_pc) {
-      if (!ends_the_kernel(fault.kind)) known.lanes += fault.lanes;
+      if (!ends_the_kernel(fault.kind)) known.lanes += fault.lanes, known.again = true;
       known.cause = std::max(known.cause, fault.cause);
       return;
     }

@@ -86,6 +86,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
     device::result(error);
     return;
   }
+  device::launch_begins(kernel_text);
   const stream_order::Work work(config.stream);
   beside_host::is_work(work.queue(), work.number());
   if (arguments) check_arguments(kernel_text, {arguments, count});
@@ -211,7 +212,7 @@ void run(const char* kernel_text, const Config& config, void (*entry)(void*), vo
       if (linear_block(config.grid, fault.block) < linear_block(config.grid, known->block))
         *known = fault;
       known->cause = cause;
-      if (!ends_the_kernel(fault.kind)) known->lanes = lanes;
+      if (!ends_the_kernel(fault.kind)) known->lanes = lanes, known->again = true;
     }
     monitor.faults.clear();
   });

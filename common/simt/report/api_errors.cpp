@@ -36,6 +36,8 @@ ApiErrors& api_errors() { return lasting<ApiErrors>(); }
 thread_local std::vector<uint64_t> stack_behind;
 thread_local size_t frames_of_thread = 0;  // with a stack behind it these are nobody's
 
+std::string launch_of(const std::string& kernel) { return "the launch of " + kernel; }
+
 bool may_fail(cudaError_t error) {
   return error == cudaErrorNotReady || error == cudaErrorNotSupported ||
          error == cudaErrorNotPermitted || error == cudaErrorMemoryAllocation;
@@ -106,7 +108,7 @@ void note_api_error(cudaError_t error) {
     return;
   }
   const bool is_launch = !kernel.empty();
-  std::string call = is_launch             ? "the launch of " + kernel
+  std::string call = is_launch             ? launch_of(kernel)
                      : caller.name.empty() ? "a call of the runtime"
                                            : std::move(caller.name);
   s.errors.push_back(
@@ -131,6 +133,15 @@ void api_error_named(cudaError_t error) {
   const std::lock_guard lock(s.mutex);
   for (ApiError& known : s.errors) {
     if (known.error == error) known.named = known.looked_at = true;
+  }
+}
+
+void launch_begins(const std::string& kernel) {
+  ApiErrors& s = api_errors();
+  const std::lock_guard lock(s.mutex);
+  for (ApiError& known : s.errors) {
+    if (!known.is_launch || !known.taken || known.call != launch_of(kernel)) continue;
+    known.dealt_with |= known.pc == program_caller();
   }
 }
 

@@ -6,7 +6,7 @@
 // has asked for the name of what the call returned, and has cleared the error then.
 // A launch is another matter. What was to be computed is not there, and only cudaGetLastError() and
 // cudaPeekAtLastError() tell: a launch that failed without either being called is an error, whatever the exit
-// code. What may fail in a program that is right is none at all: a query for something that is not ready or
+// code. One that was told, after which the same line launches the kernel, was a try. What may fail in a program that is right is none at all: a query for something that is not ready or
 // not supported, and memory that the device does not have.
 #pragma once
 
@@ -29,6 +29,8 @@ void note_api_error(cudaError_t error);
 void api_error_told(cudaError_t error, bool taken);
 // The program has asked what the error is called.
 void api_error_named(cudaError_t error);
+// A launch of this kernel is under way.
+void launch_begins(const std::string& kernel);
 
 // The call of the runtime under way: its name, "the launch" for one of those, and where the program made it, as a return
 // address.

@@ -71,7 +71,7 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
   const std::string where = " at " + at.text() + " in " + kernel + ", block " + text(fault.block) +
                             ", thread " + text(fault.thread);
   const std::string others = fault.lanes <= 1 ? ""
-                             : fault.lanes <= engine::kLanes
+                             : !fault.again
                                  ? " (and " + plural(fault.lanes - 1, "more lane") + " of its warp)"
                                  : " (and " + std::to_string(fault.lanes - 1) + " times more)";
   switch (fault.kind) {

@@ -46,6 +46,13 @@ void report(Finding finding) {
     s.held.push_back(std::move(finding));
     return;
   }
+  // A line of the host that does the same wrong again and again.
+  const auto is_known = [&](const Finding& known) {
+    return known.kind == finding.kind && known.line == finding.line && known.file == finding.file &&
+           known.message == finding.message;
+  };
+  if (finding.launch < 0 && std::any_of(s.host_findings.begin(), s.host_findings.end(), is_known))
+    return;
   const auto first =
       finding.launch < 0
           ? finding.launch
