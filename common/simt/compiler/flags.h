@@ -112,7 +112,8 @@ inline std::vector<std::string> apart(const std::vector<std::string>& functions)
 inline constexpr std::array kMessages = {"-fno-diagnostics-show-caret", "-fdiagnostics-color=never",
                                          "-fdiagnostics-column-unit=byte", "-fmessage-length=0"};
 
-/// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan.
-inline constexpr std::array kLink = {"-ldw", "-lpthread"};
+/// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan. With shared memory that is aligned
+/// to 16 KiB, what becomes read-only after the start has a hole in it, and the loader refuses the program.
+inline constexpr std::array kLink = {"-ldw", "-lpthread", "-Wl,-z,norelro"};
 
 }  // namespace simtcc::flags
