@@ -64,6 +64,8 @@ std::vector<Group> groups_of(std::string_view said) {
     auto message = parse(line);
     if (!message &&
         (line.starts_with("In file included from") || line.starts_with("                 from ") ||
+         line.starts_with("In function ") || line.starts_with("In member function ") ||
+         line.starts_with("In static member function ") || line.starts_with("    inlined from ") ||
          line.find(": In ") != std::string::npos || line.ends_with(": At global scope:"))) {
       context.push_back(line);
       continue;
@@ -169,7 +171,9 @@ class Reader {
   bool is_told(const Message& main) {
     static const std::regex uninitialized(R"('(.*)' (may be|is) used uninitialized.*)");
     std::smatch match;
-    if (std::regex_match(main.text, match, uninitialized) && told_.contains(match[1])) return true;
+    if (std::regex_match(main.text, match, uninitialized) &&
+        (told_.contains(match[1]) || (match[2] == "may be" && is_perhaps_set(match[1], main))))
+      return true;
     static const std::regex later(
         R"('(\w+)' was not declared in this scope, and no declarations.*)");
     if (std::regex_match(main.text, match, later)) return !undeclared_.insert(match[1]).second;
@@ -185,6 +189,20 @@ class Reader {
       return true;
     if (main.text.starts_with("template argument ") && main.line == runtime_size_) return true;
     if (main.text.starts_with("simt: the size of a __shared__ array")) runtime_size_ = main.line;
+    return false;
+  }
+
+  // Does a line above it set the variable, if only in a branch? Then g++ asks whether that is always taken where it counts, and
+  // mostly it is: `if (i < n) value = in[i];`, and so is the use of the value.
+  bool is_perhaps_set(const std::string& name, const Message& main) {
+    if (in_simulator(main.file)) return true;
+    const std::regex set("(^|[^\\w.>])" + name + "\\s*=[^=]");
+    const std::regex declared("\\w[ *&]+" + name + "\\s*[;,{(]");
+    for (int line = main.line - 1; line > 0; --line) {
+      const std::string text(origins_.line_of(main.file, line));
+      if (std::regex_search(text, set)) return true;
+      if (std::regex_search(text, declared) && text.find("return") == text.npos) return false;
+    }
     return false;
   }
 

@@ -213,6 +213,31 @@ class Rewriter : private Rule {
       if (!is_inside && (is(i, "alignas") || is(i, "aligned") || is(i, "__aligned__")))
         unit_.aligned_classes.emplace(name);
     }
+    if (const std::size_t member = initialized_member(open, close); member != kNone)
+      unit_.initialized_classes.emplace(name, member);
+  }
+
+  // The first member with an initial value, as in struct { int n = 1, m{2}; }, or kNone.
+  std::size_t initialized_member(std::size_t open, std::size_t close) const {
+    static const std::set<std::string_view> others = {"static", "using", "friend", "template"};
+    std::size_t head = open + 1;
+    for (std::size_t i = open + 1; i < close; ++i) {
+      if (is(i, ";") || (is(i, ":") && i == head + 1)) {
+        head = i + 1;
+      } else if (is(i, "(")) {  // a function, up to its body or its end
+        i = skip_group(i) - 1;
+        while (i + 1 < close && !is(i + 1, ";") && !is(i + 1, "{")) ++i;
+        if (is(i + 1, "{")) i = skip_group(i + 1) - 1, head = i + 1;
+      } else if (is(i, "{") || is(i, "=")) {
+        const std::size_t name = is(i - 1, "]") ? partner_[i - 1] - 1 : i - 1;
+        const bool is_member = is_identifier(name) && name > head &&
+                               !others.contains(list_[head].text) &&
+                               !is_class_key(list_[head].text);
+        if (is_member && (is(i, "=") || is(skip_group(i), ";"))) return name;
+        if (is(i, "{")) i = skip_group(i) - 1, head = i + 1;
+      }
+    }
+    return kNone;
   }
 
   void close_scope(std::size_t i) {
@@ -281,6 +306,8 @@ class Rewriter : private Rule {
       bool marked = false;
       for (std::size_t j = unit_.head; j < i; ++j)
         marked |= is(j, "__device__") || is(j, "__global__");
+      // One that CUDA has stays what it is where the program declares it again.
+      marked |= is(skip_group(i + 1), ";") && unit_.names.simulator.contains(t.text);
       if (!marked) unit_.names.unmarked.insert(t.text);
       note_function(unit_, i);
     }

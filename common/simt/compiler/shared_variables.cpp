@@ -199,6 +199,7 @@ class SharedVariables : private Rule {
     insert_before(start, ahead + "static thread_local ");
     drop_specifiers(start, declarators_at);
     if (end >= list_.size()) return;
+    check_initial_values(declarators_at, declarators.front().name);
     std::string checks;
     for (const Declarator& declarator : declarators) {
       unit_.shared_names.emplace(list_[declarator.name].text, declarator.name);
@@ -214,6 +215,19 @@ class SharedVariables : private Rule {
           "constructor that does nothing: shared memory is never initialised\");";
     }
     insert_after(end, checks);
+  }
+
+  // struct Range { int low = 0; };
+  void check_initial_values(std::size_t type_end, std::size_t name) {
+    if (!is_identifier(type_end - 1) || list_[name].in_system_header) return;
+    const auto member = unit_.initialized_classes.find(list_[type_end - 1].text);
+    if (member == unit_.initialized_classes.end()) return;
+    const std::string variable(list_[name].text), first(list_[member->second].text);
+    warn(list_[name],
+         "shared memory is never initialised: a GPU does not store the initial values "
+         "of the members of '" +
+             variable + "', such as that of '" + first +
+             "'. Let the threads store them, with a __syncthreads() after it");
   }
 
   void declare_dynamic(std::size_t start, std::size_t declarators_at,

@@ -71,6 +71,8 @@ struct Unit {
   std::set<std::string> aligned_classes;    ///< of the program
   std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
   std::set<std::string> array_classes;      ///< of the program
+  std::map<std::string_view, std::size_t>
+      initialized_classes;  ///< of the program: a member with an initial value
   std::set<std::string_view>
       own_references;  ///< "texture" or "surface": the program has such a class
   bool has_inline_ptx = false;

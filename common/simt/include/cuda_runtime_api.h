@@ -66,10 +66,12 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaHostRegister(void* host, size_t size, unsigned flags);
 cudaError_t cudaHostUnregister(void* host);
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags = cudaMemAttachGlobal);
+SIMT_UNTIL_CUDA_12("give it {cudaMemLocationTypeDevice, device}, 0 in place of the device's number")
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, int device,
                                  cudaStream_t stream = nullptr);
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t size, cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream = nullptr);
+SIMT_UNTIL_CUDA_12("give it {cudaMemLocationTypeDevice, device} in place of the device's number")
 cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemAdvise(const void* pointer, size_t size, cudaMemoryAdvise advice,
                           cudaMemLocation location);
@@ -192,29 +194,30 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size,
                                                const void* function, size_t dynamic_shared = 0,
                                                int block_size_limit = 0);
 
-// The typed forms that C++ programs use; inlined, so that findings name the caller's line.
+// The typed forms that C++ programs use; inlined, so that findings name the caller's line. These casts take a pointer to what is
+// volatile, too.
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMalloc(T** pointer, size_t size) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), size);
+  return cudaMalloc((void**)pointer, size);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width,
                                                           size_t height) {
-  return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return cudaMallocPitch((void**)pointer, pitch, width, height);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocHost(T** pointer, size_t size,
                                                          unsigned flags = cudaHostAllocDefault) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), size, flags);
+  return cudaMallocHost((void**)pointer, size, flags);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaHostAlloc(T** pointer, size_t size, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
+  return cudaHostAlloc((void**)pointer, size, flags);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaHostGetDevicePointer(T** device, void* host,
                                                                    unsigned flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device), host, flags);
+  return cudaHostGetDevicePointer((void**)device, host, flags);
 }
 [[gnu::always_inline]] inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
   return cudaEventCreateWithFlags(event, flags);
@@ -222,23 +225,23 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocManaged(T** pointer, size_t size,
                                                             unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), size, flags);
+  return cudaMallocManaged((void**)pointer, size, flags);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** pointer, size_t size,
                                                           cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
+  return cudaMallocAsync((void**)pointer, size, stream);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocAsync(T** pointer, size_t size,
                                                           cudaMemPool_t pool, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), size, pool, stream);
+  return cudaMallocAsync((void**)pointer, size, pool, stream);
 }
 template <class T>
 [[gnu::always_inline]] inline cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size,
                                                                   cudaMemPool_t pool,
                                                                   cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), size, pool, stream);
+  return cudaMallocFromPoolAsync((void**)pointer, size, pool, stream);
 }
 template <class T>
 cudaError_t cudaGetSymbolSize(size_t* size, const T&) {
@@ -279,9 +282,10 @@ cudaError_t cudaLaunchCooperativeKernel(R (*function)(P...), dim3 grid, dim3 blo
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*function)(P...),
                                A&&... arguments) {
-  static_assert(sizeof...(A) == sizeof...(P),
-                "simt: cudaLaunchKernelEx takes the configuration, the kernel, and one argument for "
-                "each parameter of the kernel");
+  static_assert(
+      sizeof...(A) == sizeof...(P),
+      "simt: cudaLaunchKernelEx takes the configuration, the kernel, and one argument for "
+      "each parameter of the kernel");
   if constexpr (sizeof...(A) == sizeof...(P)) {
     return [&](P... values) {
       void* pointers[] = {const_cast<void*>(static_cast<const void*>(&values))..., nullptr};

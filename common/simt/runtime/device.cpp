@@ -1,4 +1,5 @@
 // The device: its properties, limits and flags.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // what CUDA 12 has and CUDA 13 has not
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1222,3 +1222,29 @@ __global__ void k(const float* in, float* out, int n) {
   for (int j = 0; j < 8; ++j) sum += own[j] + few[j & 1];
   out[i] = sum;
 }
+//- device lambda that names a variable first in if constexpr: refused 4:79 a __device__ lambda cannot name 'most' first within an `if constexpr`: name it ahead of that, too, as in `(void)most;`
+template <class F> __global__ void each(F f) { f(threadIdx.x); }
+template <bool B> void f(int* d, int most) {
+  static int all = 3;
+  each<<<1, 32>>>([=] __device__(int i) { d[i] = all; if constexpr (B) d[i] = most; });
+}
+void g() { f<true>(nullptr, 3); }
+//- device lambda that names a variable ahead of if constexpr: accepted
+template <class F> __global__ void each(F f) { f(threadIdx.x); }
+template <bool B> void f(int* d, int most) {
+  each<<<1, 32>>>([=] __device__(int i) { if (i > most) d[i] = 1; if constexpr (B) { d[i] = most; } });
+  each<<<1, 32>>>([d, most] __device__(int i) { if constexpr (B) d[i] = 1; else d[i] = most; });
+}
+void g() { f<true>(nullptr, 3); }
+//- initial values of members in shared memory: warned 2:46 shared memory is never initialised: a GPU does not store the initial values of the members of 's', such as that of 'low'. Let the threads store them, with a __syncthreads() after it
+struct Range { int n; void f(int a = 3); static constexpr int kMost = 3; int low = 7; };
+__global__ void k(int* p) { __shared__ Range s[4]; s[0].n = 1; *p = s[0].n; }
+//- members without initial values in shared memory: accepted
+struct Width { int n; enum { a = 3 }; using T = int; static constexpr int kMost = 3; __device__ void f(int b = 3) { int c = b; n = c; }};
+struct Whole { int n; bool operator=(int) = delete; };
+__global__ void k(int* p) { __shared__ Width s[4]; s[0].n = 1; *p = s[0].n; }
+//- min and max of mixed integers: accepted
+__global__ void k(long* p, unsigned long n, long long* q) { p[0] = max(0l, n) + max(n, 3l) + min(2ull, q[0]); atomicAnd(q, ~1ll); atomicOr(q, 1ll); atomicXor(q, 2ll); }
+void f(volatile int* v) { cudaMalloc(&v, 4); }
+//- max is no constant: refused 1:22 call to non-'constexpr' function 'int max(int, int)'
+constexpr int n = max(3, 4);

@@ -10,6 +10,11 @@ struct CUuuid_st {
 using CUuuid = CUuuid_st;
 using cudaUUID_t = CUuuid_st;
 
+// Programs for CUDA 12 compile here, and are told of what its successor has taken away.
+#define SIMT_UNTIL_CUDA_12(instead) [[deprecated("nvcc of CUDA 13 does not know it: " instead)]]
+#define SIMT_UNTIL_CUDA_12_MEMBER(attribute) \
+  SIMT_UNTIL_CUDA_12("ask cudaDeviceGetAttribute() for " #attribute)
+
 /// The simulated device has the limits of compute capability 9.0.
 struct cudaDeviceProp {
   char name[256];
@@ -24,20 +29,25 @@ struct cudaDeviceProp {
   int maxThreadsPerBlock;
   int maxThreadsDim[3];
   int maxGridSize[3];
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrClockRate)
   int clockRate;
   size_t totalConstMem;
   int major;
   int minor;
   size_t textureAlignment;
   size_t texturePitchAlignment;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrGpuOverlap)
   int deviceOverlap;
   int multiProcessorCount;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrKernelExecTimeout)
   int kernelExecTimeoutEnabled;
   int integrated;
   int canMapHostMemory;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrComputeMode)
   int computeMode;
   int maxTexture1D;
   int maxTexture1DMipmap;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrMaxTexture1DLinearWidth)
   int maxTexture1DLinear;
   int maxTexture2D[2];
   int maxTexture2DMipmap[2];
@@ -65,6 +75,7 @@ struct cudaDeviceProp {
   int tccDriver;
   int asyncEngineCount;
   int unifiedAddressing;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrMemoryClockRate)
   int memoryClockRate;
   int memoryBusWidth;
   int l2CacheSize;
@@ -79,12 +90,14 @@ struct cudaDeviceProp {
   int isMultiGpuBoard;
   int multiGpuBoardGroupID;
   int hostNativeAtomicSupported;
+  SIMT_UNTIL_CUDA_12_MEMBER(cudaDevAttrSingleToDoublePrecisionPerfRatio)
   int singleToDoublePrecisionPerfRatio;
   int pageableMemoryAccess;
   int concurrentManagedAccess;
   int computePreemptionSupported;
   int canUseHostPointerForRegisteredMem;
   int cooperativeLaunch;
+  SIMT_UNTIL_CUDA_12("launches on several devices at once are gone")
   int cooperativeMultiDeviceLaunch;
   size_t sharedMemPerBlockOptin;
   int pageableMemoryAccessUsesHostPageTables;
@@ -113,6 +126,7 @@ struct cudaDeviceProp {
   unsigned int gpuPciSubsystemID;
   int hostNumaMultinodeIpcSupported;
 };
+#undef SIMT_UNTIL_CUDA_12_MEMBER
 
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,

@@ -15,29 +15,24 @@
 
 #define SIMT_INLINE [[gnu::always_inline]] inline
 
-// min and max at global scope, for mixed integer types as CUDA has them.
-#define SIMT_MIN_MAX(T)                                           \
-  SIMT_INLINE constexpr T min(T a, T b) { return b < a ? b : a; } \
-  SIMT_INLINE constexpr T max(T a, T b) { return a < b ? b : a; }
-SIMT_MIN_MAX(int)
-SIMT_MIN_MAX(unsigned int)
-SIMT_MIN_MAX(long)
-SIMT_MIN_MAX(unsigned long)
-SIMT_MIN_MAX(long long)
-SIMT_MIN_MAX(unsigned long long)
+// min and max at global scope, for mixed integer types as CUDA has them. No constant expressions: CUDA's are none.
+#define SIMT_MIN_MAX(T, A, B)                                                             \
+  SIMT_INLINE T min(A a, B b) {                                                           \
+    return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a); \
+  }                                                                                       \
+  SIMT_INLINE T max(A a, B b) {                                                           \
+    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a); \
+  }
+#define SIMT_MIN_MAX_MIXED(S, U) \
+  SIMT_MIN_MAX(S, S, S)          \
+  SIMT_MIN_MAX(U, U, U)          \
+  SIMT_MIN_MAX(U, S, U)          \
+  SIMT_MIN_MAX(U, U, S)
+SIMT_MIN_MAX_MIXED(int, unsigned int)
+SIMT_MIN_MAX_MIXED(long, unsigned long)
+SIMT_MIN_MAX_MIXED(long long, unsigned long long)
+#undef SIMT_MIN_MAX_MIXED
 #undef SIMT_MIN_MAX
-SIMT_INLINE constexpr unsigned int min(int a, unsigned int b) {
-  return min(static_cast<unsigned int>(a), b);
-}
-SIMT_INLINE constexpr unsigned int min(unsigned int a, int b) {
-  return min(a, static_cast<unsigned int>(b));
-}
-SIMT_INLINE constexpr unsigned int max(int a, unsigned int b) {
-  return max(static_cast<unsigned int>(a), b);
-}
-SIMT_INLINE constexpr unsigned int max(unsigned int a, int b) {
-  return max(a, static_cast<unsigned int>(b));
-}
 SIMT_INLINE float min(float a, float b) { return fminf(a, b); }
 SIMT_INLINE float max(float a, float b) { return fmaxf(a, b); }
 SIMT_INLINE double min(double a, double b) { return fmin(a, b); }
