@@ -117,7 +117,7 @@ def programs():
         Program("findings/planted", "findings/*.cu", ["-rdc=true"], runs=planted()),
         *(Program(f"agreement/agreement_{name}", f"agreement/{name}.cu", AGREEMENT) for name in agreement),
         Program("simtcc/ptx_values", "simtcc/ptx_values.cu"),
-        Program("simtcc/simtcc_forms_test", "simtcc/forms_test.cu", libraries=GTEST, runs=quiet),
+        Program("simtcc/simtcc_forms_test", "simtcc/forms_test.cu", ["--extended-lambda"], GTEST, quiet),
         Program("simtcc/simtcc_conversions_test", "simtcc/conversions_test.cu", libraries=GTEST, runs=quiet),
         Program("simtcc/simtcc_fast_conversions_test", "simtcc/conversions_test.cu", ["--fast"], GTEST, quiet),
     ]

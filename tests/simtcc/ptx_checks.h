@@ -129,37 +129,61 @@ bool same(T a, T b, bool nearly, double slack) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-template <class Op>
-bool check() {
-  using D = typename Op::Result;
-  std::vector<typename Op::First> a;
-  std::vector<typename Op::Second> b;
-  std::vector<typename Op::Third> c;
-  for (const auto x : edges<typename Op::First>()) {
-    for (const auto y : edges<typename Op::Second>()) {
-      for (const auto z : edges<typename Op::Third>())
-        a.push_back(x), b.push_back(y), c.push_back(z);
+// All combinations of edge values.
+template <class A, class B, class C>
+struct Combinations {
+  std::vector<A> a;
+  std::vector<B> b;
+  std::vector<C> c;
+  Combinations() {
+    for (const auto x : edges<A>()) {
+      for (const auto y : edges<B>()) {
+        for (const auto z : edges<C>()) a.push_back(x), b.push_back(y), c.push_back(z);
+      }
     }
   }
-  std::vector<D> d(a.size());
-  const Device<typename Op::First> first(a);
-  const Device<typename Op::Second> second(b);
-  const Device<typename Op::Third> third(c);
-  const Device<D> result(d);
-  const int n = static_cast<int>(a.size());
-  compute<Op><<<(n + 127) / 128, 128>>>(first.get(), second.get(), third.get(), result.get(), n);
+};
+// The same on the device, too: one of them for all operations that take these types, as each instantiation costs time to compile.
+template <class A, class B, class C>
+struct Operands : Combinations<A, B, C> {
+  const Device<A> first{this->a};
+  const Device<B> second{this->b};
+  const Device<C> third{this->c};
+  static const Operands& all() {
+    static const Operands operands;
+    return operands;
+  }
+};
+
+template <class D>
+bool compare(const char* name, const Device<D>& result, const std::vector<D>& expected) {
+  std::vector<D> d(expected.size());
   result.read(d);
-  const bool nearly = std::strstr(Op::name, "approx") || std::strstr(Op::name, "full");
+  const bool nearly = std::strstr(name, "approx") || std::strstr(name, "full");
   // PTX bounds the absolute error of these.
-  const double slack = std::strstr(Op::name, "sin_") || std::strstr(Op::name, "cos_") ? 1e-6 : 0;
-  for (int i = 0; i < n; ++i) {
-    const D expected = Op::expect(a[i], b[i], c[i]);
-    if (same(d[i], expected, nearly, slack)) continue;
-    std::printf("FAILED: %s, case %d of %d: %.9g instead of %.9g\n", Op::name, i, n, double(d[i]),
-                double(expected));
+  const double slack = std::strstr(name, "sin_") || std::strstr(name, "cos_") ? 1e-6 : 0;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    if (same(d[i], expected[i], nearly, slack)) continue;
+    std::printf("FAILED: %s, case %zu of %zu: %.9g instead of %.9g\n", name, i, d.size(),
+                double(d[i]), double(expected[i]));
     return false;
   }
   return true;
+}
+
+template <class Op>
+bool check() {
+  using D = typename Op::Result;
+  const auto& operands =
+      Operands<typename Op::First, typename Op::Second, typename Op::Third>::all();
+  std::vector<D> expected(operands.a.size());
+  const Device<D> result(expected);
+  const int n = static_cast<int>(expected.size());
+  compute<Op><<<(n + 127) / 128, 128>>>(operands.first.get(), operands.second.get(),
+                                        operands.third.get(), result.get(), n);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expected[i] = Op::expect(operands.a[i], operands.b[i], operands.c[i]);
+  return compare(Op::name, result, expected);
 }
 
 inline std::vector<bool (*)()>& registered() {
