@@ -5,6 +5,7 @@
 #include <simt/simt.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,49 @@ TEST(Messages, OfAnIndexThatIsWrong) {
   expect({"a null pointer", "never set"});
   read_at<<<1, 1>>>(in.data(), 9, out.data());
   EXPECT_EQ(said(), "");
+}
+
+// An index that is beyond one array, and close to the next one: either may be meant.
+TEST(Messages, OfAnIndexBetweenTwoArrays) {
+  Buffer<int> in(4096), next(4096), out(1);
+  const auto distance = next.data() - in.data();
+  ASSERT_GT(distance, 4096);
+  read_at<<<1, 1>>>(in.data(), distance - 1, out.data());
+  expect({"4 bytes before the start of the 16384-byte", " past the end of the 16384-byte",
+          "an index below 0", "`if (i < n)`"});
+}
+
+__global__ void print(int* returned) {
+  returned[0] = printf("%d %s, %.*f\n", 1, "two", 3, 4.5);
+  returned[1] = printf("no arguments, 100%%\n");
+}
+
+TEST(Printf, ReturnsHowManyArgumentsThereAre) {
+  Buffer<int> returned(2);
+  print<<<1, 1>>>(returned.data());
+  int here[2] = {};
+  cudaMemcpy(here, returned.data(), sizeof here, cudaMemcpyDeviceToHost);
+  EXPECT_EQ(here[0], 4);
+  EXPECT_EQ(here[1], 0);
+}
+
+__global__ void print_twice() {
+  printf("a%d ", static_cast<int>(threadIdx.x));
+  if (threadIdx.x == 1) printf("one ");
+  printf("b%d ", static_cast<int>(threadIdx.x));
+}
+
+TEST(Printf, IsCalledByTheLanesOfAWarpTogether) {
+  testing::internal::CaptureStdout();
+  print_twice<<<1, 3>>>();
+  std::fflush(stdout);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "a0 a1 a2 one b0 b1 b2 ");
+}
+
+TEST(Messages, OfALineOfTheHostThatComesAgain) {
+  int value = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_NE(cudaMemcpy(&value, nullptr, 4, cudaMemcpyDefault), 0);
+  expect({"api-error: cudaMemcpy"});
 }
 
 TEST(Messages, OfAnAddressWhereNothingIs) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <utility>
 
 #include "exec/switching.h"
@@ -81,7 +80,6 @@ void Worker::abandon_block() {
     for (const int lane : lanes_of(warps_[w]->checks.has_wrong_index)) {
       monitor.array_index.report(warps_[w]->checks, lane);
     }
-    for (const DeferredEffect& effect : warps_[w]->deferred) std::free(effect.text);
     warps_[w]->deferred.clear();
     for (int lane = 0; lane < kLanes; ++lane) {
       if (!warps_[w]->context[lane]) continue;

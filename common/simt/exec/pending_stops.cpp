@@ -1,8 +1,5 @@
 #include "exec/pending_stops.h"
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "check/array_index.h"
 
 namespace simt::engine {
@@ -66,12 +63,7 @@ void advance(Warp& warp, uint32_t lanes) {
 void settle_deferred(Warp& warp, uint32_t lanes, unsigned load) {
   std::erase_if(warp.deferred, [&](const DeferredEffect& effect) {
     if (effect.load != load || !(lanes >> effect.lane & 1)) return false;
-    if (effect.text) {
-      std::fputs(effect.text, stdout);
-      std::free(effect.text);
-    } else {
-      note(warp, effect);
-    }
+    note(warp, effect);
     return true;
   });
 }

@@ -111,11 +111,10 @@ struct PendingStop {
 };
 
 // What a lane did after a load that it ran ahead of, and what must not be known before that one is counted:
-// it printed `text`, or computed an index outside its array, or an address that is not aligned.
+// it computed an index outside its array, or an address that is not aligned.
 struct DeferredEffect {
   int lane;
   unsigned load;  // its place in the load queue
-  char* text = nullptr;
   WrongIndex index = {};
   uint64_t misaligned = 0;
 };

@@ -51,7 +51,7 @@ void Hooks::crash() {
   {
     const HostMemory bookkeeping;
     for (const DeferredEffect& effect : warp.deferred) {
-      if (effect.lane == lane && !effect.text) engine::note(warp, effect);
+      if (effect.lane == lane) engine::note(warp, effect);
     }
   }
   if (warp.checks.has_wrong_index >> lane & 1) {  // that is why

@@ -222,8 +222,6 @@ struct Hooks {
   static void note_texture() {
     if (running) running->monitor.global_checker.footprint.note_texture();
   }
-  // What a lane prints after loads that it ran ahead of comes out when the others have come as far. `text` is of malloc().
-  static void print_later(char* text);
   static int print(const char* format, va_list arguments, const void* pc);
 
   // ---- crash.cpp

@@ -1,5 +1,5 @@
-// Printing from kernels. These take the place of the C library's functions, because what a lane prints
-// that has run ahead of the others has to wait until they have come as far.
+// Printing from kernels. These take the place of the C library's functions, because the lanes of a warp come to a printf()
+// together: each prints its line before any goes on to the next.
 #include <printf.h>
 
 #include <array>
@@ -58,15 +58,11 @@ uint64_t find_host_text(const char* format, va_list arguments) {
 
 }  // namespace
 
-void Hooks::print_later(char* text) {
-  const HostMemory bookkeeping;
-  running->warp_->deferred.push_back({running->lane_, loads_ahead() - 1, text});
-}
-
 // In a kernel, what CUDA's printf returns: how many arguments there are.
 int Hooks::print(const char* format, va_list arguments, const void* pc) {
   Worker* worker = running;
   if (!worker) return std::vfprintf(stdout, format, arguments);
+  if (worker->traced_ && !worker->is_loop_) pause(*worker, pc);
   show_effect();
   device::kernel_printed.store(true, std::memory_order_relaxed);
   va_list copy;
@@ -80,12 +76,8 @@ int Hooks::print(const char* format, va_list arguments, const void* pc) {
   const int length = vasprintf(&text, format, arguments);
   worker->printing_pc_ = nullptr;
   if (length < 0) return length;
-  if (loads_ahead()) {
-    print_later(text);
-  } else {
-    std::fwrite(text, 1, static_cast<size_t>(length), stdout);
-    std::free(text);
-  }
+  std::fwrite(text, 1, static_cast<size_t>(length), stdout);
+  std::free(text);
   return static_cast<int>(parse_printf_format(format, 0, nullptr));
 }
 

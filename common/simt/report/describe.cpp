@@ -38,12 +38,15 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
   switch (cause) {
     case engine::Fault::Cause::update:
       return "several threads that each read an element, change it and write it back, so that "
-             "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, or "
-             "give each thread an element of its own.";
+             "changes are lost. Let atomicAdd(), or another atomic function, do it in one step, "
+             "give "
+             "each thread an element of its own, or let one thread do it for all.";
     case engine::Fault::Cause::in_place:
       return "an array that is changed in place while other threads still read its old elements. "
-             "Let each thread read all that it needs into variables, then call __syncthreads(), "
-             "then write; or write to a second array.";
+             "Let each thread read all that it needs into variables, then wait at a "
+             "__syncthreads(), "
+             "or at a __syncwarp() where only one warp comes, then write; or write to a second "
+             "array.";
     case engine::Fault::Cause::unknown:
       break;
   }

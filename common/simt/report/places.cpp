@@ -80,8 +80,17 @@ Place place_of(uint64_t address) {
   if (above) {
     const std::string allocation = memory::describe(*above);
     const uint64_t before = above->base - address;
-    return {plural(before, "byte") + " before the start of " + allocation, allocation,
-            before >= kFar ? kWrapped : "an index below 0, such as that of in[i - 1] where i is 0"};
+    const std::string where = plural(before, "byte") + " before the start of " + allocation;
+    if (before >= kFar) return {where, allocation, kWrapped};
+    // Less than twice as many elements as there are: it may be the array in front that is meant.
+    if (below && !below->freed && address - below->end() < below->size) {
+      return {where + ", and " + plural(address - below->end(), "byte") + " past the end of " +
+                  memory::describe(*below),
+              allocation,
+              "of the former an index below 0, such as that of in[i - 1] where i is 0, of the "
+              "latter a guard such as `if (i < n)` that is missing"};
+    }
+    return {where, allocation, "an index below 0, such as that of in[i - 1] where i is 0"};
   }
   return {"device memory that nothing has allocated", {}, kWrapped};
 }
