@@ -100,6 +100,19 @@ void too_many_threads(bool fixed) {
   touch<<<1, fixed ? 1024 : 2048, 4>>>(data.data());  // fault: too_many_threads
 }
 
+// A program that tries how many threads a block may have, and says so: no fault. But what fails at this line and is launched
+// at another is none that was tried.
+void launch_tried(bool fixed) {
+  OnDevice<float> data(kN);
+  for (int threads = 4096; threads > (fixed ? 512 : 1024); threads /= 2) {
+    touch<<<1, threads, 4>>>(data.data());  // fault: launch_tried
+    const cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) break;
+    cudaGetErrorString(error);  // as one does who prints it
+  }
+  touch<<<1, 32, 4>>>(data.data());
+}
+
 void no_blocks(bool fixed) {
   OnDevice<float> data(kN);
   touch<<<fixed ? 1 : 0, 32, 4>>>(data.data());  // fault: no_blocks
@@ -462,6 +475,7 @@ const std::vector<Planted> kHostCalls = {
     {"free_host_memory", "api-error", free_host_memory},
     {"never_freed", "leak", never_freed},
     {"too_many_threads", "api-error", too_many_threads},
+    {"launch_tried", "api-error", launch_tried, false},
     {"no_blocks", "api-error", no_blocks},
     {"too_much_shared", "api-error", too_much_shared},
     {"pitch_too_small", "api-error", pitch_too_small},
