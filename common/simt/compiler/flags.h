@@ -113,7 +113,7 @@ inline constexpr std::array kMessages = {"-fno-diagnostics-show-caret", "-fdiagn
                                          "-fdiagnostics-column-unit=byte", "-fmessage-length=0"};
 
 /// After the objects and libsimt.a. Not -fsanitize=thread: libsimt.a takes the place of libtsan. With shared memory that is aligned
-/// to 16 KiB, what becomes read-only after the start has a hole in it, and the loader refuses the program.
-inline constexpr std::array kLink = {"-ldw", "-lpthread", "-Wl,-z,norelro"};
+/// to 16 KiB, and pages smaller than that, what becomes read-only after the start has a hole in it, which the loader refuses.
+inline constexpr std::array kLink = {"-ldw", "-lpthread", "-Wl,-z,max-page-size=65536"};
 
 }  // namespace simtcc::flags

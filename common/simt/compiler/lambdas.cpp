@@ -121,7 +121,7 @@ class Lambdas : private Rule {
         left_out_until = std::max(left_out_until, end_of_if(skip_group(j + 2)));
       if (!is_identifier(j) || is(j - 1, ".") || is(j - 1, "->") || is(j - 1, "::")) continue;
       const std::string_view name = list_[j].text;
-      if (j >= left_out_until || declares(j, *body)) {
+      if (j >= left_out_until || (is_identifier(j - 1) && declares(j, *body))) {
         named.insert(name);
       } else if (!named.contains(name) && is_local(name, *body, bracket)) {
         return report(list_[j], kind(host) + " cannot name '" + std::string(name) +
