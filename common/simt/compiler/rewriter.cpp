@@ -180,6 +180,8 @@ class Rewriter : private Rule {
         list_[i].branch == Branch::host && i > 0 && list_[i - 1].branch != Branch::host;
     if (begins_host_branch) side = Side::host;
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
+    if (kind == Scope::Kind::type && !list_[i].in_system_header)
+      check_virtual_functions(unit_, scope_name(unit_.head, i), unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
       note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&

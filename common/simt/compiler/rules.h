@@ -52,6 +52,11 @@ void check_grid_constant(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 
+// ---- virtual_functions.cpp
+
+/// The class `name`, declared by tokens [head, open] and on: is one of its functions for another side than the one it overrides?
+void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head, std::size_t open);
+
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
 /// The name of one of them may stand at i, with values behind it.

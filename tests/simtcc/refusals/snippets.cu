@@ -1248,3 +1248,46 @@ __global__ void k(long* p, unsigned long n, long long* q) { p[0] = max(0l, n) + 
 void f(volatile int* v) { cudaMalloc(&v, 4); }
 //- max is no constant: refused 1:22 call to non-'constexpr' function 'int max(int, int)'
 constexpr int n = max(3, 4);
+//- virtual function of the host that the device overrides: refused 2:31 'D::f' is a __device__ function and overrides 'B::f', which is a host function: write the same qualifiers before both
+struct B { virtual int f() { return 1; } };
+struct D : B { __device__ int f() override { return 2; } };
+//- virtual function of the host that both sides override: refused 2:113 'Square::area' is a __host__ __device__ function and overrides 'Shape::area', which is a host function: write the same qualifiers before both
+struct Shape { virtual float area() const = 0; };
+struct Square : public Shape { float s; __host__ __device__ Square(float v) : s{v} {} __host__ __device__ float area() const override { return s * s; } };
+//- virtual function of the device that both sides override: refused 2:54 'D::f' is a __host__ __device__ function and overrides 'B::f', which is a __device__ function: write the same qualifiers before both
+struct B { __device__ virtual int f(int a) { return a; } };
+struct D final : virtual B { __host__ __device__ int f(int b = 3) { return b; } };
+//- virtual function of the device that the host overrides: refused 2:26 'D::f' is a host function and overrides 'A::f', which is a __device__ function: write the same qualifiers before both
+struct A { __device__ virtual int f() const = 0; }; struct B : A { int v[2] = {1, 2}; };
+class D : public B { int f() const final { return 3; } };
+//- virtual function of both sides that one overrides: refused 2:36 'D::get' is a __device__ function and overrides 'B::get', which is a __host__ __device__ function: write the same qualifiers before both
+template <class T> struct B { __host__ __device__ virtual T get(T x) { return x; } };
+struct D : B<int> { __device__ int get(int x) override { return x; } };
+//- virtual operator of the host that the device overrides: refused 2:40 'D::operator()' is a __device__ function and overrides 'B::operator()', which is a host function: write the same qualifiers before both
+struct B { virtual int operator()(int x) { return x; } };
+struct D : B { __device__ int operator()(int x) override { return x; } };
+//- virtual destructor of the host that the device overrides: refused 2:28 'D::~D' is a __device__ function and overrides 'B::~B', which is a host function: write the same qualifiers before both
+struct B { virtual ~B() {} };
+struct D : B { __device__ ~D() {} };
+//- virtual destructor of the device and a defaulted one: refused 2:17 'D::~D' is a host function and overrides 'B::~B', which is a __host__ __device__ function: write the same qualifiers before both
+struct B { __host__ __device__ virtual ~B() {} };
+struct D : B { ~D() = default; };
+//- virtual functions of the same side: accepted
+struct A { __host__ __device__ virtual int f(); virtual int g(int) { return 1; } __device__ virtual int h() = 0; __host__ virtual void i() {} };
+struct B : A { __device__ __host__ int f() override { return 2; } int g(int a) final { return a; } __device__ int h() { return 3; } void i() override {} };
+__host__ __device__ int A::f() { return 1; }
+//- destructor of the compiler: accepted
+struct A { __device__ virtual ~A() {} }; struct B : A { int v; };
+struct C { virtual ~C() {} }; struct D : C { ~D() override = default; };
+struct E { __host__ __device__ virtual ~E() {} }; struct F : E { int v; }; struct G : F { __host__ __device__ ~G() {} };
+struct H { __device__ virtual ~H() = default; }; struct I : H { __device__ ~I() {} };
+//- function of another side that overrides none: accepted
+struct A { virtual int f() { return 1; } virtual int g(int) { return 1; } int h() { return 1; } virtual int i(int) { return 1; } };
+struct B : A { __device__ int f(int a) { return a; } __device__ int f() const { return 1; } __device__ int g(float) { return 2; } __device__ int h() { return 2; } template <class T> __device__ int i(T a) { return a; } };
+struct C { __device__ int f() { return 1; } }; struct D : A, C { int v; };
+namespace inner { struct A { __device__ virtual int f() { return 1; } }; struct E : A { __device__ int f() override { return 2; } }; }
+//- override of a base that the instance chooses: accepted
+template <class T> struct B { virtual int f() { return 1; } }; template <> struct B<float> { __device__ virtual int f() { return 1; } };
+template <class T> struct D : B<T> { __device__ int f() { return 2; } };
+struct E : B<float> { __device__ int f() override { return 2; } };
+D<float> d;
