@@ -38,6 +38,7 @@ class Check {
     }
     if (!relaxed_) check_constexpr_calls();
     if (!names_.absent_ptx.empty()) check_absent_ptx();
+    check_shared_on_both();
     std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
       return a.file == b.file && a.line < b.line;
     });
@@ -72,6 +73,20 @@ class Check {
                " cannot be called in " + where + ": " + cure +
                ", or compile with --expt-relaxed-constexpr",
            origins_.column_of_preprocessed(call.file, call.line, call.column), false});
+    }
+  }
+
+  void check_shared_on_both() {
+    for (const KernelPlace& variable : names_.shared_on_both) {
+      if (is_guarded({variable.file, variable.line, 0}) ||
+          !said_.insert({variable.file, variable.line}).second)
+        continue;
+      found_.push_back(
+          {variable.file, variable.line,
+           "the __shared__ variable '" + variable.name +
+               "' cannot stand in a __host__ __device__ function: take __host__ away, or put "
+               "#ifdef __CUDA_ARCH__ around what only the device does",
+           origins_.column_of_preprocessed(variable.file, variable.line, variable.column), false});
     }
   }
 

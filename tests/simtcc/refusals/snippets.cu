@@ -1291,3 +1291,37 @@ template <class T> struct B { virtual int f() { return 1; } }; template <> struc
 template <class T> struct D : B<T> { __device__ int f() { return 2; } };
 struct E : B<float> { __device__ int f() override { return 2; } };
 D<float> d;
+//- shared variable of both sides: refused 1:46 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+__host__ __device__ int f() { __shared__ int a[2]; a[0] = 3; return a[0]; }
+//- shared variable of a template of both sides: refused 1:75 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+template <class T> struct S { __host__ __device__ T f(T t) { __shared__ T a[2]; a[0] = t; return a[0]; } };
+//- shared variable of a lambda of both sides: refused 2:78 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+template <class F> __global__ void k(F f) { f(threadIdx.x); }
+void f(int* p) { k<<<1, 1>>>([=] __host__ __device__(int i) { __shared__ int a; a = i; *p = a; }); }
+//- shared variable of both sides ahead of a branch: refused 2:18 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+__host__ __device__ int f() {
+  __shared__ int a;
+#ifdef __CUDA_ARCH__
+  a = 3; return a;
+#else
+  return 0;
+#endif
+}
+//- shared variable of the device's branch: accepted
+__host__ __device__ int f() {
+#if __CUDA_ARCH__ >= 700
+  __shared__ int a[2]; a[0] = 3; return a[0];
+#else
+  return 0;
+#endif
+}
+#ifdef __CUDA_ARCH__
+__host__ __device__ int g() { __shared__ int a; a = 3; return a; }
+#endif
+//- shared variable of a lambda of the device: accepted
+template <class F> __global__ void k(F f) { f(threadIdx.x); }
+void f(int* p) { k<<<1, 1>>>([=] __device__(int i) { __shared__ int a; a = i; *p = a; }); }
+__host__ __device__ int g() { auto l = [] __device__ { __shared__ int a; a = 1; return a; }; return sizeof(l); }
+__global__ void h(int* p) { auto l = [] { __shared__ int a; a = 1; return a; }; *p = l(); }
+//- dynamic shared memory of both sides: accepted
+__host__ __device__ int f() { extern __shared__ int a[]; a[0] = 3; return a[0]; }
