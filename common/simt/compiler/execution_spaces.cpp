@@ -160,7 +160,8 @@ class Check {
     const bool on_device = role == Space::device || role == Space::kernel;
     if (target.space == Space::implied && target.body && on_device) {
       if (implied_.insert(target.body).second) check(*target.body, Space::device, blamed, &place);
-    } else if (on_device && mention.name == "__cxa_guard_acquire") {
+    } else if (mention.name == "__cxa_guard_acquire" &&
+               (on_device || (role == Space::both && !is_for_one(Branch::host, place, "static")))) {
       say(place,
           "a static variable of device code cannot be initialised with a value that is "
           "known only at run time: assign it in the first thread, or make it no static");

@@ -289,6 +289,7 @@ class Rewriter : private Rule {
         check_thread_local(unit_, i);
         check_member(unit_, i);
         check_local(unit_, i);
+        if (!in_function()) check_initial_value(unit_, i);
       }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
@@ -338,6 +339,7 @@ class Rewriter : private Rule {
     if (t.text == "__shared__") return rewrite_shared(unit_, i);
     if (in_device_code(i)) {
       if (!unit_.scopes.back().templated) check_device_word(unit_, i);
+      if (t.text == "static" && i == unit_.head) check_initial_value(unit_, i);
       note_constexpr_call(unit_, i);
       if (t.text == "delete" && i > 0) keep_stores_ahead_of_delete(unit_, i);
     }

@@ -57,6 +57,12 @@ void check_address(Unit& unit, std::size_t i);
 /// The class `name`, declared by tokens [head, open] and on: is one of its functions for another side than the one it overrides?
 void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head, std::size_t open);
 
+// ---- initial_values.cpp
+
+/// The variable whose `__device__`, `__constant__` or `__managed__` stands at i, or that a `static` at i in device code declares:
+/// does its initial value call a function that only g++ works out?
+void check_initial_value(Unit& unit, std::size_t i);
+
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
 /// The name of one of them may stand at i, with values behind it.

@@ -1325,3 +1325,37 @@ __host__ __device__ int g() { auto l = [] __device__ { __shared__ int a; a = 1; 
 __global__ void h(int* p) { auto l = [] { __shared__ int a; a = 1; return a; }; *p = l(); }
 //- dynamic shared memory of both sides: accepted
 __host__ __device__ int f() { extern __shared__ int a[]; a[0] = 3; return a[0]; }
+//- constant from sqrtf: refused 2:28 'sqrtf' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+float half() { return sqrtf(0.25f); }
+__constant__ float c = 2 * sqrtf(2.0f);
+//- constants from std::cos: refused 1:56 'cos' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+const __device__ __constant__ double c[2] = {1.0, std::cos(0.1)};
+//- managed variable from ceilf: refused 1:28 'ceilf' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+__managed__ int n = (int)::ceilf(2.5f);
+//- static variable from sqrtf: refused 1:48 'sqrtf' cannot be called for the initial value of a static variable of device code: write the number, or make the variable no static
+__global__ void k(float* p) { static float c = sqrtf(2.0f); *p = c; }
+//- static constant from cosf: refused 1:51 'cosf' cannot be called for the initial value of a static variable of device code: write the number, or make the variable no static
+__device__ float f() { static const float c[1] = {cosf(0.5f)}; return c[0]; }
+//- static variable of both sides with a value of run time: refused 1:51 a static variable of device code cannot be initialised with a value that is known only at run time: assign it in the first thread, or make it no static
+__host__ __device__ int f(int n) { static int v = n; return v; }
+//- initial values that the compiler knows: accepted
+const float half = 0.5f; constexpr double own(double x) { return x; }
+constexpr double cbrt(double x) { return x; }
+__constant__ float a = half * 2; __device__ float b[2] = {INFINITY, std::numeric_limits<float>::max()}; __device__ double c = own(2.0) + cbrt(8.0);
+__device__ int d = sizeof(sqrtf(2.0f)), e = std::abs(-2), g = std::max(1, 2); __device__ bool h = std::isnan(2.0);
+__device__ decltype(sinf(1.0f)) i = 1; typedef float (*F)(float); __device__ F j = sqrtf;
+template <class T> __device__ T k = sqrtf(2.0f); const float l = sqrtf(2.0f);
+//- static variables of the host's branch: accepted
+__host__ __device__ int f(int n) {
+#ifdef __CUDA_ARCH__
+  return n;
+#else
+  static int v = n; return v;
+#endif
+}
+float g() { static float c = sqrtf(2.0f); return c; }
+template <class T> __device__ T h() { static T c = sqrtf(2.0f); return c; }
+__device__ float i() { static constexpr float c = 3; static float d = c * 2; return d; }
+//- constexpr functions in initial values of the device: accepted
+constexpr float own() { return 1; } struct S { float v[2]; };
+__device__ float a[2] = {own(), std::numeric_limits<float>::max()}; __constant__ S b = {{own(), 2}};
