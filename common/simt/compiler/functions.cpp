@@ -134,6 +134,7 @@ class Functions : private Rule {
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
+    const std::size_t qualifier = i - 1;
     bool managed = false, constant = false, is_extern = false;
     for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j) {
       managed |= is(j, "__managed__");
@@ -154,6 +155,7 @@ class Functions : private Rule {
             (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
              is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
+          check_qualifiers(unit_, qualifier, i);
           if (constant) note_constant(i);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
           std::size_t after = i + 1;

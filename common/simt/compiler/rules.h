@@ -57,6 +57,11 @@ void check_address(Unit& unit, std::size_t i);
 /// The class `name`, declared by tokens [head, open] and on: is one of its functions for another side than the one it overrides?
 void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head, std::size_t open);
 
+// ---- memory_qualifiers.cpp
+
+/// What nvcc refuses of the variable with its name at i, of which one qualifier stands at `qualifier`.
+void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
+
 // ---- initial_values.cpp
 
 /// The variable whose `__device__`, `__constant__` or `__managed__` stands at i, or that a `static` at i in device code declares:
