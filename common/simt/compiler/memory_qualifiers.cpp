@@ -1,3 +1,4 @@
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,27 @@ class MemoryQualifiers : private Rule {
              "the __managed__ variable " + name + " cannot be a reference: declare a pointer");
   }
 
+  // Without -rdc=true a variable of the device that is only declared is one of this file.
+  void define_extern_variables() {
+    if (unit_.names.relocatable) return;
+    std::set<std::string_view> defined;
+    std::set<std::size_t> stays;  // `extern` of what is defined, too, or cannot be
+    for (const auto& [word, name] : unit_.extern_variables) {
+      const bool is_block = list_[word + 1].kind == TokenKind::string;  // extern "C"
+      if (is_block || unit_.defined_variables.contains(list_[name].text) || declares_const(word))
+        stays.insert(word);
+    }
+    for (const auto& [word, name] : unit_.extern_variables) {
+      if (stays.contains(word)) continue;
+      const std::string_view text = list_[name].text;
+      warn(list_[name], "without -rdc=true nvcc makes '" + std::string(text) +
+                            "' a variable of this file alone: take extern away if it is one, or "
+                            "compile all files with -rdc=true");
+      if (defined.insert(text).second && unit_.handled.insert(word).second)
+        replace_token(word, "static __attribute__((unused))");
+    }
+  }
+
  private:
   bool is_in_named_space() const {
     for (std::size_t i = 1; i < unit_.scopes.size(); ++i) {
@@ -66,5 +88,6 @@ class MemoryQualifiers : private Rule {
 void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i) {
   MemoryQualifiers(unit).check(qualifier, i);
 }
+void define_extern_variables(Unit& unit) { MemoryQualifiers(unit).define_extern_variables(); }
 
 }  // namespace simtcc

@@ -55,6 +55,7 @@ class Rewriter : private Rule {
     for (std::size_t i = 0; i < list_.size() && !is_open; ++i) visit(i);
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
+    define_extern_variables(unit_);
     for (const UpdatedAddress& atomic : unit_.atomics) mark_same_address(unit_, atomic);
     Rewritten result;
     result.text = apply();

@@ -61,6 +61,8 @@ void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head
 
 /// What nvcc refuses of the variable with its name at i, of which one qualifier stands at `qualifier`.
 void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
+/// At the end: `extern __device__ int count;` without a definition.
+void define_extern_variables(Unit& unit);
 
 // ---- initial_values.cpp
 

@@ -82,11 +82,14 @@ struct Unit {
   std::map<std::string, std::pair<std::string, int>>
       dynamic_arrays;  ///< types of `extern __shared__ T s[]` in functions, and where they stood first
   std::multimap<std::string_view, std::size_t>
-      shared_names;                         ///< where each `__shared__` variable stands
-  std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
-  std::set<std::string> aligned_classes;    ///< of the program
-  std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
-  std::set<std::string> array_classes;      ///< of the program
+      shared_names;  ///< where each `__shared__` variable stands
+  std::vector<std::pair<std::size_t, std::size_t>>
+      extern_variables;  ///< of the device, in namespaces: `extern`, and the name
+  std::set<std::string_view> defined_variables;  ///< of the device
+  std::set<std::string_view> device_names;       ///< of every `__device__` variable so far
+  std::set<std::string> aligned_classes;         ///< of the program
+  std::vector<UpdatedAddress> atomics;           ///< that mark_same_address() looks at in the end
+  std::set<std::string> array_classes;           ///< of the program
   std::map<std::string_view, std::size_t>
       initialized_classes;  ///< of the program: a member with an initial value
   std::set<std::string_view>

@@ -1388,3 +1388,11 @@ __managed__ __constant__ int v;
 //- qualifiers that go together: accepted
 __managed__ const int* v; __device__ __managed__ int w; __constant__ __device__ int u; __device__ const __constant__ int y = 1;
 __global__ void k(int* p) { __shared__ __device__ int z; z = 1; *p = z; }
+//- extern variable of the device that nothing defines: warned 1:23 without -rdc=true nvcc makes 'only_declared' a variable of this file alone: take extern away if it is one, or compile all files with -rdc=true
+extern __device__ int only_declared; __global__ void k() { only_declared = 3; }
+//- extern constant of the device: warned 1:27 without -rdc=true nvcc makes 'declared_constant' a variable of this file alone: take extern away if it is one, or compile all files with -rdc=true
+__constant__ extern float declared_constant[4]; void f(float* p) { cudaMemcpyToSymbol(declared_constant, p, 16); }
+//- extern variables of the device with a definition: accepted
+extern __device__ int defined_later; __global__ void k() { defined_later = 3; } __device__ int defined_later = 2;
+__device__ int defined_before; extern __device__ int defined_before;
+extern __device__ int without_extent[];
