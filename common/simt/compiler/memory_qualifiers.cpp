@@ -16,6 +16,16 @@ class MemoryQualifiers : private Rule {
  public:
   using Rule::Rule;
 
+  bool drop_stray(std::size_t i) {
+    if (!is_stray(i)) return false;
+    warn(list_[i],
+         "nvcc takes no notice of " + std::string(list_[i].text) + " here, as this declares no " +
+             (is(i, "__global__") ? "function" : "variable of its own") + ": take it away");
+    replace_token(i, "");
+    unit_.handled.insert(i);
+    return true;
+  }
+
   // What the qualifiers of the variable at i, with one of them at `qualifier`, cannot be together.
   void check(std::size_t qualifier, std::size_t i) {
     if (list_[i].in_system_header) return;
@@ -74,6 +84,29 @@ class MemoryQualifiers : private Rule {
   }
 
  private:
+  bool is_stray(std::size_t i) const {
+    if (list_[i].in_system_header && i + 1 < list_.size() && list_[i + 1].in_system_header)
+      return false;
+    const bool of_type = unit_.scopes.back().kind == Scope::Kind::type;
+    const std::size_t start = declaration_start(i);
+    if (is(start, "typedef") || is(i - 1, "<") || is(i - 1, "=")) return true;
+    if (is(i, "__global__")) return !in_function() && !of_type && declares_variable(i + 1);
+    if (unit_.parentheses > 0) return true;
+    if (in_function()) return false;
+    if (parameters_of(i + 1) != kNone) return true;
+    if (!of_type) return false;
+    for (std::size_t j = start; j < list_.size() && is_identifier(j); ++j) {
+      if (is(j, "static") || is(j, "extern") || is(j, "inline")) return false;
+    }
+    return true;
+  }
+
+  // int a, *b = 0;
+  bool declares_variable(std::size_t i) const {
+    while (is_identifier(i) || is(i, "*")) ++i;
+    return is(i, ";") || is(i, "=") || is(i, ",");
+  }
+
   bool is_in_named_space() const {
     for (std::size_t i = 1; i < unit_.scopes.size(); ++i) {
       const Scope& scope = unit_.scopes[i];
@@ -85,6 +118,9 @@ class MemoryQualifiers : private Rule {
 
 }  // namespace
 
+bool drop_stray_qualifier(Unit& unit, std::size_t i) {
+  return MemoryQualifiers(unit).drop_stray(i);
+}
 void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i) {
   MemoryQualifiers(unit).check(qualifier, i);
 }

@@ -283,6 +283,8 @@ class Rewriter : private Rule {
     const Token& t = list_[i];
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (unit_.handled.contains(i)) return;
+      const bool is_function_word = t.text == "__host__" || t.text == "__device__";
+      if (!is_function_word && drop_stray_qualifier(unit_, i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(unit_, i + 1);
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
       if (t.text != "__host__") {
@@ -337,6 +339,8 @@ class Rewriter : private Rule {
       if (i > 0 && (is(i - 1, "(") || is(i - 1, ","))) return;
       return replace_token(i, "__attribute__((noinline))");
     }
+    if (t.text == "__shared__" && !unit_.handled.contains(i) && drop_stray_qualifier(unit_, i))
+      return;
     if (t.text == "__shared__") return rewrite_shared(unit_, i);
     if (in_device_code(i)) {
       if (!unit_.scopes.back().templated) check_device_word(unit_, i);

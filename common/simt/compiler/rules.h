@@ -59,6 +59,8 @@ void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head
 
 // ---- memory_qualifiers.cpp
 
+/// `__shared__`, `__constant__`, `__managed__` or `__global__` at i where nvcc only warns of it: it goes. \return does it stand there?
+bool drop_stray_qualifier(Unit& unit, std::size_t i);
 /// What nvcc refuses of the variable with its name at i, of which one qualifier stands at `qualifier`.
 void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
 /// At the end: `extern __device__ int count;` without a definition.

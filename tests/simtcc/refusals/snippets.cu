@@ -1396,3 +1396,30 @@ __constant__ extern float declared_constant[4]; void f(float* p) { cudaMemcpyToS
 extern __device__ int defined_later; __global__ void k() { defined_later = 3; } __device__ int defined_later = 2;
 __device__ int defined_before; extern __device__ int defined_before;
 extern __device__ int without_extent[];
+//- kernel's qualifier at a variable: warned 1:12 nvcc takes no notice of __global__ here, as this declares no function: take it away
+__global__ int counter, *other;
+//- kernel's qualifier at a type: warned 1:20 nvcc takes no notice of __global__ here, as this declares no function: take it away
+typedef __global__ void (*K)(int);
+//- shared function: warned 1:12 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__shared__ void f() {}
+//- shared result: warned 1:23 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__device__ __shared__ int* f(int* p) { return p; }
+//- shared parameter: warned 1:29 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__device__ int f(__shared__ int* p) { return *p; }
+//- constant parameter: warned 1:38 nvcc takes no notice of __constant__ here, as this declares no variable of its own: take it away
+__global__ void k(const __constant__ int* p, int* q) { *q = *p; }
+//- shared member: warned 1:26 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+struct Tile { __shared__ float v[32]; }; __global__ void k(float* p) { Tile t; t.v[0] = 1; *p = t.v[0]; }
+//- shared type: warned 1:20 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+typedef __shared__ int Tile[4]; __global__ void k(int* p) { Tile t; t[0] = 1; *p = t[0]; }
+//- shared name of a type: warned 1:25 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+using Tile = __shared__ int;
+//- shared type of a conversion: warned 1:51 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__global__ void k(void* p) { int* q = (__shared__ int*)p; *q = 1; }
+//- shared argument of a template: warned 1:80 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+template <class T> struct W { T v; }; __global__ void k(int* p) { W<__shared__ int> w; w.v = 3; *p = w.v; }
+//- shared variables of unusual types: accepted
+template <class T> struct W { using type = T; };
+__shared__ float (*rows)[32]; static __shared__ int (*function)(int); __shared__ typename W<float>::type plain;
+__global__ void k(int* p) { auto l = [&](int i) { __shared__ int a[32]; a[i] = p[i]; return a[i]; }; *p = l(([] { __shared__ int b; b = 1; return b; })()); }
+extern "C" __global__ void c(int) {} extern "C" { __global__ void d(int); }
