@@ -38,6 +38,7 @@ class Check {
     }
     if (!relaxed_) check_constexpr_calls();
     if (!names_.absent_ptx.empty()) check_absent_ptx();
+    check_shared_on_both();
     std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
       return a.file == b.file && a.line < b.line;
     });
@@ -72,6 +73,20 @@ class Check {
                " cannot be called in " + where + ": " + cure +
                ", or compile with --expt-relaxed-constexpr",
            origins_.column_of_preprocessed(call.file, call.line, call.column), false});
+    }
+  }
+
+  void check_shared_on_both() {
+    for (const KernelPlace& variable : names_.shared_on_both) {
+      if (is_guarded({variable.file, variable.line, 0}) ||
+          !said_.insert({variable.file, variable.line}).second)
+        continue;
+      found_.push_back(
+          {variable.file, variable.line,
+           "the __shared__ variable '" + variable.name +
+               "' cannot stand in a __host__ __device__ function: take __host__ away, or put "
+               "#ifdef __CUDA_ARCH__ around what only the device does",
+           origins_.column_of_preprocessed(variable.file, variable.line, variable.column), false});
     }
   }
 
@@ -145,7 +160,8 @@ class Check {
     const bool on_device = role == Space::device || role == Space::kernel;
     if (target.space == Space::implied && target.body && on_device) {
       if (implied_.insert(target.body).second) check(*target.body, Space::device, blamed, &place);
-    } else if (on_device && mention.name == "__cxa_guard_acquire") {
+    } else if (mention.name == "__cxa_guard_acquire" &&
+               (on_device || (role == Space::both && !is_for_one(Branch::host, place, "static")))) {
       say(place,
           "a static variable of device code cannot be initialised with a value that is "
           "known only at run time: assign it in the first thread, or make it no static");

@@ -27,6 +27,7 @@ class Functions : private Rule {
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
+      if (!kernel && !in_function()) check_initial_value(unit_, i);
       if (!kernel) check_thread_local(i);
       if (!kernel) check_member(i);
       if (!kernel) check_local(i);
@@ -133,12 +134,15 @@ class Functions : private Rule {
 
   // What `__constant__ float a, b[3];` declares: variables that kernels can use.
   void note_variables(std::size_t i) {
-    bool managed = false, constant = false, is_extern = false;
+    const std::size_t qualifier = i - 1;
+    bool managed = false, constant = false;
+    std::size_t extern_at = kNone;
     for (std::size_t j = declaration_start(i - 1); j < list_.size() && is_identifier(j); ++j) {
       managed |= is(j, "__managed__");
       constant |= is(j, "__constant__");
-      is_extern |= is(j, "extern");
+      if (is(j, "extern")) extern_at = j;
     }
+    const bool is_extern = extern_at != kNone;
     while (i < list_.size() && !is(i, ";") && !is(i, "{") && !is(i, "}")) {
       if (is(i, "<")) {
         const std::size_t end = skip_angles(i);
@@ -153,6 +157,8 @@ class Functions : private Rule {
             (is(i + 1, ";") || is(i + 1, "=") || is(i + 1, "[") || is(i + 1, "{") ||
              is(i + 1, ",") || is(i + 1, "(") || is(i + 1, ")"))) {
           unit_.names.variables.insert(list_[i].text);
+          check_qualifiers(unit_, qualifier, i);
+          note_definition(i, extern_at);
           if (constant) note_constant(i);
           if (!managed) unit_.names.device_variables.insert(list_[i].text);
           std::size_t after = i + 1;
@@ -162,6 +168,15 @@ class Functions : private Rule {
         }
         ++i;
       }
+    }
+  }
+
+  void note_definition(std::size_t i, std::size_t extern_at) {
+    if (extern_at == kNone || is(i + 1, "=") || is(i + 1, "{")) {
+      unit_.defined_variables.insert(list_[i].text);
+    } else if (!in_function() && !list_[i].in_system_header &&
+               !(is(i + 1, "[") && is(i + 2, "]"))) {
+      unit_.extern_variables.emplace_back(extern_at, i);
     }
   }
 

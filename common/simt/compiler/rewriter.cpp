@@ -55,6 +55,7 @@ class Rewriter : private Rule {
     for (std::size_t i = 0; i < list_.size() && !is_open; ++i) visit(i);
     for (const NamespaceShared& shared : unit_.namespace_shared)
       use_namespace_shared(unit_, shared);
+    define_extern_variables(unit_);
     for (const UpdatedAddress& atomic : unit_.atomics) mark_same_address(unit_, atomic);
     Rewritten result;
     result.text = apply();
@@ -180,6 +181,8 @@ class Rewriter : private Rule {
         list_[i].branch == Branch::host && i > 0 && list_[i - 1].branch != Branch::host;
     if (begins_host_branch) side = Side::host;
     if (kind == Scope::Kind::type && !list_[i].in_system_header) note_class(unit_.head, i);
+    if (kind == Scope::Kind::type && !list_[i].in_system_header)
+      check_virtual_functions(unit_, scope_name(unit_.head, i), unit_.head, i);
     if (!in_function() && kind == Scope::Kind::block && unit_.parentheses == 0)
       note_host_variables(unit_, unit_.head, i);
     if (kind == Scope::Kind::block && unit_.scopes.back().kind != Scope::Kind::block &&
@@ -280,6 +283,8 @@ class Rewriter : private Rule {
     const Token& t = list_[i];
     if (const auto qualifier = kQualifiers.find(t.text); qualifier != kQualifiers.end()) {
       if (unit_.handled.contains(i)) return;
+      const bool is_function_word = t.text == "__host__" || t.text == "__device__";
+      if (!is_function_word && drop_stray_qualifier(unit_, i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(unit_, i + 1);
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
       if (t.text != "__host__") {
@@ -287,6 +292,7 @@ class Rewriter : private Rule {
         check_thread_local(unit_, i);
         check_member(unit_, i);
         check_local(unit_, i);
+        if (!in_function()) check_initial_value(unit_, i);
       }
       const bool is_variable = t.text == "__constant__" || t.text == "__managed__";
       const bool no_section = is_variable && declares_const(i);
@@ -333,9 +339,12 @@ class Rewriter : private Rule {
       if (i > 0 && (is(i - 1, "(") || is(i - 1, ","))) return;
       return replace_token(i, "__attribute__((noinline))");
     }
+    if (t.text == "__shared__" && !unit_.handled.contains(i) && drop_stray_qualifier(unit_, i))
+      return;
     if (t.text == "__shared__") return rewrite_shared(unit_, i);
     if (in_device_code(i)) {
       if (!unit_.scopes.back().templated) check_device_word(unit_, i);
+      if (t.text == "static" && i == unit_.head) check_initial_value(unit_, i);
       note_constexpr_call(unit_, i);
       if (t.text == "delete" && i > 0) keep_stores_ahead_of_delete(unit_, i);
     }

@@ -63,7 +63,7 @@ struct AbsentPtx {
   std::string message;
 };
 
-/// Where a kernel with a body, or a __constant__ variable, has its name.
+/// Where a kernel with a body, or a __constant__ or __shared__ variable, has its name.
 struct KernelPlace {
   std::string name;
   std::string file;
@@ -94,6 +94,7 @@ struct Names {
   std::vector<ConstexprCall> constexpr_calls;
   std::vector<KernelPlace> kernel_places;
   std::vector<KernelPlace> constant_places;
+  std::vector<KernelPlace> shared_on_both;  ///< `__shared__`, in `__host__ __device__` functions
   std::vector<AbsentPtx> absent_ptx;
   bool takes_times = false;     ///< speaks of clocks, of events or of a profiler
   bool copies_symbols = false;  ///< cudaMemcpyToSymbol() and its like

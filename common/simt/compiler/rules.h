@@ -52,6 +52,26 @@ void check_grid_constant(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 
+// ---- virtual_functions.cpp
+
+/// The class `name`, declared by tokens [head, open] and on: is one of its functions for another side than the one it overrides?
+void check_virtual_functions(Unit& unit, std::string_view name, std::size_t head, std::size_t open);
+
+// ---- memory_qualifiers.cpp
+
+/// `__shared__`, `__constant__`, `__managed__` or `__global__` at i where nvcc only warns of it: it goes. \return does it stand there?
+bool drop_stray_qualifier(Unit& unit, std::size_t i);
+/// What nvcc refuses of the variable with its name at i, of which one qualifier stands at `qualifier`.
+void check_qualifiers(Unit& unit, std::size_t qualifier, std::size_t i);
+/// At the end: `extern __device__ int count;` without a definition.
+void define_extern_variables(Unit& unit);
+
+// ---- initial_values.cpp
+
+/// The variable whose `__device__`, `__constant__` or `__managed__` stands at i, or that a `static` at i in device code declares:
+/// does its initial value call a function that only g++ works out?
+void check_initial_value(Unit& unit, std::size_t i);
+
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
 /// The name of one of them may stand at i, with values behind it.

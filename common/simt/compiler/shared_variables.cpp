@@ -32,8 +32,10 @@ class SharedVariables : private Rule {
     const bool dynamic =
         is_extern && std::any_of(declarators.begin(), declarators.end(),
                                  [](const Declarator& d) { return d.unknown_bound; });
-    if (!dynamic && !list_[end < list_.size() ? end : i].in_system_header &&
-        is_in_host_function(unit_, i)) {
+    const bool of_program = !list_[end < list_.size() ? end : i].in_system_header;
+    if (of_program && !is_extern && in_function() && unit_.scopes.back().side == Side::both) {
+      note_on_both_sides(declarators.empty() ? i : declarators.front().name);
+    } else if (!dynamic && of_program && is_in_host_function(unit_, i)) {
       report(list_[i],
              "a __shared__ variable cannot stand in a function of the host: declare it in a kernel "
              "or in a __device__ function");
@@ -65,6 +67,13 @@ class SharedVariables : private Rule {
     std::size_t end;  // one past it: `,` or `;`
     bool unknown_bound;
   };
+
+  // The host's own compilation refuses it, unless an #if hides it there.
+  void note_on_both_sides(std::size_t name) {
+    const Token& t = list_[name];
+    unit_.names.shared_on_both.push_back(
+        {std::string(t.text), tokens_.files[t.file], t.line, column_of(t), t.line});
+  }
 
   // Two arrays of one type in one function, as if each had memory of its own.
   void check_second_dynamic(std::size_t start, std::size_t name) {

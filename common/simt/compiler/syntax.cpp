@@ -318,7 +318,8 @@ std::pair<Scope::Kind, Side> Syntax::scope_opened(std::size_t head, std::size_t 
     ++i;
   }
   Side side = outer;
-  if (device) side = host ? Side::both : Side::device;
+  // (Behind `=` stand the initial values of a variable, which nobody computes on the device.)
+  if (device && !is(open - 1, "=")) side = host ? Side::both : Side::device;
   if (space) return {Scope::Kind::space, side};
   if (type && !parenthesis) return {Scope::Kind::type, side};
   return {Scope::Kind::block, side};

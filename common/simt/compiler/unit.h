@@ -43,6 +43,22 @@ struct UpdatedAddress {
   std::size_t begin, end, value_begin, value_end;
 };
 
+/// A function of a class.
+struct MemberFunction {
+  std::size_t parameters;  ///< their parenthesis
+  std::string name;        ///< "~" of a destructor
+  Side side;
+  bool is_virtual;
+  bool overrides;  ///< It says `override` or `final`.
+};
+
+struct ClassDeclaration {
+  std::string name;
+  std::vector<const ClassDeclaration*> bases;  ///< nullptr: not known
+  std::vector<MemberFunction> functions;
+  bool is_known = true;  ///< There is one class of this name only.
+};
+
 /// One source: its text, what was changed and said, and what has been seen of it so far.
 struct Unit {
   Unit(std::string_view source, std::string_view file, std::string_view simulator);
@@ -66,15 +82,20 @@ struct Unit {
   std::map<std::string, std::pair<std::string, int>>
       dynamic_arrays;  ///< types of `extern __shared__ T s[]` in functions, and where they stood first
   std::multimap<std::string_view, std::size_t>
-      shared_names;                         ///< where each `__shared__` variable stands
-  std::set<std::string_view> device_names;  ///< of every `__device__` variable so far
-  std::set<std::string> aligned_classes;    ///< of the program
-  std::vector<UpdatedAddress> atomics;      ///< that mark_same_address() looks at in the end
-  std::set<std::string> array_classes;      ///< of the program
+      shared_names;  ///< where each `__shared__` variable stands
+  std::vector<std::pair<std::size_t, std::size_t>>
+      extern_variables;  ///< of the device, in namespaces: `extern`, and the name
+  std::set<std::string_view> defined_variables;  ///< of the device
+  std::set<std::string_view> device_names;       ///< of every `__device__` variable so far
+  std::set<std::string> aligned_classes;         ///< of the program
+  std::vector<UpdatedAddress> atomics;           ///< that mark_same_address() looks at in the end
+  std::set<std::string> array_classes;           ///< of the program
   std::map<std::string_view, std::size_t>
       initialized_classes;  ///< of the program: a member with an initial value
   std::set<std::string_view>
       own_references;  ///< "texture" or "surface": the program has such a class
+  std::map<std::vector<std::string>, ClassDeclaration>
+      classes;  ///< of the program, by their scopes and name
   bool has_inline_ptx = false;
   bool accesses_wide = false;       ///< inline PTX with an access of 16 bytes
   bool traced = false;              ///< not --fast

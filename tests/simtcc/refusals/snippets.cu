@@ -1248,3 +1248,178 @@ __global__ void k(long* p, unsigned long n, long long* q) { p[0] = max(0l, n) + 
 void f(volatile int* v) { cudaMalloc(&v, 4); }
 //- max is no constant: refused 1:22 call to non-'constexpr' function 'int max(int, int)'
 constexpr int n = max(3, 4);
+//- virtual function of the host that the device overrides: refused 2:31 'D::f' is a __device__ function and overrides 'B::f', which is a host function: write the same qualifiers before both
+struct B { virtual int f() { return 1; } };
+struct D : B { __device__ int f() override { return 2; } };
+//- virtual function of the host that both sides override: refused 2:113 'Square::area' is a __host__ __device__ function and overrides 'Shape::area', which is a host function: write the same qualifiers before both
+struct Shape { virtual float area() const = 0; };
+struct Square : public Shape { float s; __host__ __device__ Square(float v) : s{v} {} __host__ __device__ float area() const override { return s * s; } };
+//- virtual function of the device that both sides override: refused 2:54 'D::f' is a __host__ __device__ function and overrides 'B::f', which is a __device__ function: write the same qualifiers before both
+struct B { __device__ virtual int f(int a) { return a; } };
+struct D final : virtual B { __host__ __device__ int f(int b = 3) { return b; } };
+//- virtual function of the device that the host overrides: refused 2:26 'D::f' is a host function and overrides 'A::f', which is a __device__ function: write the same qualifiers before both
+struct A { __device__ virtual int f() const = 0; }; struct B : A { int v[2] = {1, 2}; };
+class D : public B { int f() const final { return 3; } };
+//- virtual function of both sides that one overrides: refused 2:36 'D::get' is a __device__ function and overrides 'B::get', which is a __host__ __device__ function: write the same qualifiers before both
+template <class T> struct B { __host__ __device__ virtual T get(T x) { return x; } };
+struct D : B<int> { __device__ int get(int x) override { return x; } };
+//- virtual operator of the host that the device overrides: refused 2:40 'D::operator()' is a __device__ function and overrides 'B::operator()', which is a host function: write the same qualifiers before both
+struct B { virtual int operator()(int x) { return x; } };
+struct D : B { __device__ int operator()(int x) override { return x; } };
+//- virtual destructor of the host that the device overrides: refused 2:28 'D::~D' is a __device__ function and overrides 'B::~B', which is a host function: write the same qualifiers before both
+struct B { virtual ~B() {} };
+struct D : B { __device__ ~D() {} };
+//- virtual destructor of the device and a defaulted one: refused 2:17 'D::~D' is a host function and overrides 'B::~B', which is a __host__ __device__ function: write the same qualifiers before both
+struct B { __host__ __device__ virtual ~B() {} };
+struct D : B { ~D() = default; };
+//- virtual functions of the same side: accepted
+struct A { __host__ __device__ virtual int f(); virtual int g(int) { return 1; } __device__ virtual int h() = 0; __host__ virtual void i() {} };
+struct B : A { __device__ __host__ int f() override { return 2; } int g(int a) final { return a; } __device__ int h() { return 3; } void i() override {} };
+__host__ __device__ int A::f() { return 1; }
+//- destructor of the compiler: accepted
+struct A { __device__ virtual ~A() {} }; struct B : A { int v; };
+struct C { virtual ~C() {} }; struct D : C { ~D() override = default; };
+struct E { __host__ __device__ virtual ~E() {} }; struct F : E { int v; }; struct G : F { __host__ __device__ ~G() {} };
+struct H { __device__ virtual ~H() = default; }; struct I : H { __device__ ~I() {} };
+//- function of another side that overrides none: accepted
+struct A { virtual int f() { return 1; } virtual int g(int) { return 1; } int h() { return 1; } virtual int i(int) { return 1; } };
+struct B : A { __device__ int f(int a) { return a; } __device__ int f() const { return 1; } __device__ int g(float) { return 2; } __device__ int h() { return 2; } template <class T> __device__ int i(T a) { return a; } };
+struct C { __device__ int f() { return 1; } }; struct D : A, C { int v; };
+namespace inner { struct A { __device__ virtual int f() { return 1; } }; struct E : A { __device__ int f() override { return 2; } }; }
+//- override of a base that the instance chooses: accepted
+template <class T> struct B { virtual int f() { return 1; } }; template <> struct B<float> { __device__ virtual int f() { return 1; } };
+template <class T> struct D : B<T> { __device__ int f() { return 2; } };
+struct E : B<float> { __device__ int f() override { return 2; } };
+D<float> d;
+//- shared variable of both sides: refused 1:46 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+__host__ __device__ int f() { __shared__ int a[2]; a[0] = 3; return a[0]; }
+//- shared variable of a template of both sides: refused 1:75 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+template <class T> struct S { __host__ __device__ T f(T t) { __shared__ T a[2]; a[0] = t; return a[0]; } };
+//- shared variable of a lambda of both sides: refused 2:78 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+template <class F> __global__ void k(F f) { f(threadIdx.x); }
+void f(int* p) { k<<<1, 1>>>([=] __host__ __device__(int i) { __shared__ int a; a = i; *p = a; }); }
+//- shared variable of both sides ahead of a branch: refused 2:18 the __shared__ variable 'a' cannot stand in a __host__ __device__ function: take __host__ away, or put #ifdef __CUDA_ARCH__ around what only the device does
+__host__ __device__ int f() {
+  __shared__ int a;
+#ifdef __CUDA_ARCH__
+  a = 3; return a;
+#else
+  return 0;
+#endif
+}
+//- shared variable of the device's branch: accepted
+__host__ __device__ int f() {
+#if __CUDA_ARCH__ >= 700
+  __shared__ int a[2]; a[0] = 3; return a[0];
+#else
+  return 0;
+#endif
+}
+#ifdef __CUDA_ARCH__
+__host__ __device__ int g() { __shared__ int a; a = 3; return a; }
+#endif
+//- shared variable of a lambda of the device: accepted
+template <class F> __global__ void k(F f) { f(threadIdx.x); }
+void f(int* p) { k<<<1, 1>>>([=] __device__(int i) { __shared__ int a; a = i; *p = a; }); }
+__host__ __device__ int g() { auto l = [] __device__ { __shared__ int a; a = 1; return a; }; return sizeof(l); }
+__global__ void h(int* p) { auto l = [] { __shared__ int a; a = 1; return a; }; *p = l(); }
+//- dynamic shared memory of both sides: accepted
+__host__ __device__ int f() { extern __shared__ int a[]; a[0] = 3; return a[0]; }
+//- constant from sqrtf: refused 2:28 'sqrtf' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+float half() { return sqrtf(0.25f); }
+__constant__ float c = 2 * sqrtf(2.0f);
+//- constants from std::cos: refused 1:56 'cos' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+const __device__ __constant__ double c[2] = {1.0, std::cos(0.1)};
+//- managed variable from ceilf: refused 1:28 'ceilf' cannot be called for the initial value of a variable of the device: write the number, or set the variable with cudaMemcpyToSymbol()
+__managed__ int n = (int)::ceilf(2.5f);
+//- static variable from sqrtf: refused 1:48 'sqrtf' cannot be called for the initial value of a static variable of device code: write the number, or make the variable no static
+__global__ void k(float* p) { static float c = sqrtf(2.0f); *p = c; }
+//- static constant from cosf: refused 1:51 'cosf' cannot be called for the initial value of a static variable of device code: write the number, or make the variable no static
+__device__ float f() { static const float c[1] = {cosf(0.5f)}; return c[0]; }
+//- static variable of both sides with a value of run time: refused 1:51 a static variable of device code cannot be initialised with a value that is known only at run time: assign it in the first thread, or make it no static
+__host__ __device__ int f(int n) { static int v = n; return v; }
+//- initial values that the compiler knows: accepted
+const float half = 0.5f; constexpr double own(double x) { return x; }
+constexpr double cbrt(double x) { return x; }
+__constant__ float a = half * 2; __device__ float b[2] = {INFINITY, std::numeric_limits<float>::max()}; __device__ double c = own(2.0) + cbrt(8.0);
+__device__ int d = sizeof(sqrtf(2.0f)), e = std::abs(-2), g = std::max(1, 2); __device__ bool h = std::isnan(2.0);
+__device__ decltype(sinf(1.0f)) i = 1; typedef float (*F)(float); __device__ F j = sqrtf;
+template <class T> __device__ T k = sqrtf(2.0f); const float l = sqrtf(2.0f);
+//- static variables of the host's branch: accepted
+__host__ __device__ int f(int n) {
+#ifdef __CUDA_ARCH__
+  return n;
+#else
+  static int v = n; return v;
+#endif
+}
+float g() { static float c = sqrtf(2.0f); return c; }
+template <class T> __device__ T h() { static T c = sqrtf(2.0f); return c; }
+__device__ float i() { static constexpr float c = 3; static float d = c * 2; return d; }
+//- constexpr functions in initial values of the device: accepted
+constexpr float own() { return 1; } struct S { float v[2]; };
+__device__ float a[2] = {own(), std::numeric_limits<float>::max()}; __constant__ S b = {{own(), 2}};
+//- inline variable of the device: refused 1:1 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
+inline __device__ int v = 3;
+//- inline constant of the device: refused 1:7 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
+const inline __constant__ int v = 3;
+//- inline constexpr variable of the device: refused 1:1 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
+inline constexpr __device__ int v = 3;
+//- inline variable template of the device: refused 1:20 'v' cannot be an inline variable of several files: write static in place of inline, or compile with -rdc=true
+template <class T> inline __device__ T v = 3;
+//- inline variables of one file: accepted
+static inline __device__ int v = 3;
+namespace { inline __device__ int w = 3; }
+inline int x = 3; constexpr __device__ int y = 4;
+//- const managed variable: refused 1:23 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
+__managed__ const int v[2] = {1, 2};
+//- constexpr managed variable: refused 1:27 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
+constexpr __managed__ int v = 3;
+//- const managed pointer: refused 1:42 the __managed__ variable 'v' cannot be const: take that away, or declare it __constant__
+int n; __device__ __managed__ int* const v = &n;
+//- managed reference: refused 1:25 the __managed__ variable 'v' cannot be a reference: declare a pointer
+int n; __managed__ int& v = n;
+//- shared constant: refused 1:53 'v' cannot be both __shared__ and __constant__: take one of the two away
+__global__ void k(int* p) { __shared__ __constant__ int v; *p = v; }
+//- shared constant of a namespace: refused 1:36 'v' cannot be both __constant__ and __shared__: take one of the two away
+__device__ __constant__ __shared__ int v;
+//- managed constant: refused 1:26 'v' cannot be both __managed__ and __constant__: take one of the two away
+__managed__ __constant__ int v;
+//- qualifiers that go together: accepted
+__managed__ const int* v; __device__ __managed__ int w; __constant__ __device__ int u; __device__ const __constant__ int y = 1;
+__global__ void k(int* p) { __shared__ __device__ int z; z = 1; *p = z; }
+//- extern variable of the device that nothing defines: warned 1:23 without -rdc=true nvcc makes 'only_declared' a variable of this file alone: take extern away if it is one, or compile all files with -rdc=true
+extern __device__ int only_declared; __global__ void k() { only_declared = 3; }
+//- extern constant of the device: warned 1:27 without -rdc=true nvcc makes 'declared_constant' a variable of this file alone: take extern away if it is one, or compile all files with -rdc=true
+__constant__ extern float declared_constant[4]; void f(float* p) { cudaMemcpyToSymbol(declared_constant, p, 16); }
+//- extern variables of the device with a definition: accepted
+extern __device__ int defined_later; __global__ void k() { defined_later = 3; } __device__ int defined_later = 2;
+__device__ int defined_before; extern __device__ int defined_before;
+extern __device__ int without_extent[];
+//- kernel's qualifier at a variable: warned 1:12 nvcc takes no notice of __global__ here, as this declares no function: take it away
+__global__ int counter, *other;
+//- kernel's qualifier at a type: warned 1:20 nvcc takes no notice of __global__ here, as this declares no function: take it away
+typedef __global__ void (*K)(int);
+//- shared function: warned 1:12 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__shared__ void f() {}
+//- shared result: warned 1:23 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__device__ __shared__ int* f(int* p) { return p; }
+//- shared parameter: warned 1:29 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__device__ int f(__shared__ int* p) { return *p; }
+//- constant parameter: warned 1:38 nvcc takes no notice of __constant__ here, as this declares no variable of its own: take it away
+__global__ void k(const __constant__ int* p, int* q) { *q = *p; }
+//- shared member: warned 1:26 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+struct Tile { __shared__ float v[32]; }; __global__ void k(float* p) { Tile t; t.v[0] = 1; *p = t.v[0]; }
+//- shared type: warned 1:20 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+typedef __shared__ int Tile[4]; __global__ void k(int* p) { Tile t; t[0] = 1; *p = t[0]; }
+//- shared name of a type: warned 1:25 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+using Tile = __shared__ int;
+//- shared type of a conversion: warned 1:51 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+__global__ void k(void* p) { int* q = (__shared__ int*)p; *q = 1; }
+//- shared argument of a template: warned 1:80 nvcc takes no notice of __shared__ here, as this declares no variable of its own: take it away
+template <class T> struct W { T v; }; __global__ void k(int* p) { W<__shared__ int> w; w.v = 3; *p = w.v; }
+//- shared variables of unusual types: accepted
+template <class T> struct W { using type = T; };
+__shared__ float (*rows)[32]; static __shared__ int (*function)(int); __shared__ typename W<float>::type plain;
+__global__ void k(int* p) { auto l = [&](int i) { __shared__ int a[32]; a[i] = p[i]; return a[i]; }; *p = l(([] { __shared__ int b; b = 1; return b; })()); }
+extern "C" __global__ void c(int) {} extern "C" { __global__ void d(int); }
