@@ -169,10 +169,13 @@ class Check {
       say(place, host_call(target, mention, blamed), true);
     } else if (role == Space::both && target.space == Space::device && mention.is_call &&
                !is_template(blamed) && !is_for_one(Branch::device, place, target.name)) {
-      say(place,
-          device_call(target, "the __host__ __device__ function '" + spelled(blamed.name) + "'"));
+      say(place, device_call(target, is_lambda(blamed) ? "a __host__ __device__ lambda"
+                                                       : "the __host__ __device__ function '" +
+                                                             spelled(blamed.name) + "'"));
     } else if (role == Space::host && target.space == Space::device && mention.is_call) {
-      say(place, device_call(target, "host code"));
+      // nvcc takes it in a template, where the lambda does nothing
+      const bool warning = target.body && is_lambda(*target.body) && is_template(blamed);
+      say(place, device_call(target, "host code"), warning);
     } else if ((role == Space::host || role == Space::both) && target.space == Space::kernel &&
                mention.is_call) {
       say(place, "the kernel '" + target.name + "' is called without a launch: write '" +
@@ -180,8 +183,13 @@ class Check {
     }
   }
 
+  static bool is_lambda(const DumpedFunction& function) {
+    const std::vector<std::string> parts = parts_of(function.name);
+    return parts.size() > 1 && parts[parts.size() - 2] == "<lambda>";
+  }
+
   static bool is_template(const DumpedFunction& function) {
-    return function.name.find('<') != Text::npos;
+    return function.name.find('<') != Text::npos && !is_lambda(function);
   }
 
   static std::string called_in(const DumpedFunction& function, Space space) {

@@ -16,24 +16,48 @@ class Lambdas : private Rule {
   using Rule::Rule;
 
   void check(std::size_t i, bool host) {
+    const std::size_t bracket = bracket_of(i);
+    if (bracket != kNone && std::count_if(&list_[bracket], &list_[i], [](const Token& t) {
+          return t.is("__device__");
+        }))
+      return;  // said twice
     check_option(i);
     if (unit_.scopes.back().side != Side::host) return;
     check_access(i, host);
     check_function(i, host);
     check_captures(i, host);
     check_constexpr_if(i, host);
+    make_not_constexpr(i);
   }
 
  private:
+  // The `]` of the program's lambda with a qualifier at i, or kNone.
+  std::size_t bracket_of(std::size_t i) const {
+    while (i > 0 && is_identifier(i)) --i;
+    return is(i, "]") && partner_[i] != kNone && !list_[i].in_system_header ? i : kNone;
+  }
+
+  // The brace of the lambda whose `]` stands ahead of i, or kNone.
+  std::size_t body_of(std::size_t i) const {
+    while (i < list_.size() && !is(i, "{") && !is(i, ";") && !is_closing(i))
+      i = is_opening(i) ? skip_group(i) : i + 1;
+    return is(i, "{") && partner_[i] != kNone ? i : kNone;
+  }
+
+  // As under nvcc: g++ puts the results of constexpr lambdas in place, and then nobody sees who calls them.
+  void make_not_constexpr(std::size_t i) {
+    const std::size_t open = body_of(i);
+    if (open != kNone && in_function())
+      insert_after(open, " simt_not_constexpr: __attribute__((unused));");
+  }
+
   static std::string kind(bool host) {
     return std::string("a ") + (host ? "__host__ __device__" : "__device__") + " lambda";
   }
 
   // Once: the option is for the whole file.
   void check_option(std::size_t i) {
-    std::size_t bracket = i;
-    while (bracket > 0 && is_identifier(bracket)) --bracket;
-    if (unit_.dialect.extended_lambda || list_[bracket].in_system_header) return;
+    if (unit_.dialect.extended_lambda || bracket_of(i) == kNone) return;
     unit_.dialect.extended_lambda = true;
     warn(list_[i],
          "nvcc takes a lambda with __device__ only with the option --extended-lambda: compile with "
@@ -84,9 +108,9 @@ class Lambdas : private Rule {
 
   // A lambda that is handed to a kernel holds copies. (Within device code it may refer to what is there.)
   void check_captures(std::size_t i, bool host) {
-    while (i > 0 && is_identifier(i)) --i;
-    if (!is(i, "]") || partner_[i] == kNone) return;
-    for (const auto& [begin, end] : parts(partner_[i] + 1, i)) {
+    const std::size_t bracket = bracket_of(i);
+    if (bracket == kNone) return;
+    for (const auto& [begin, end] : parts(partner_[bracket] + 1, bracket)) {
       if (begin >= end) continue;
       if (host && is_identifier(begin) && is(begin + 1, "=")) {
         return report(list_[begin],
@@ -106,13 +130,8 @@ class Lambdas : private Rule {
   // that an instance may leave out.
   void check_constexpr_if(std::size_t i, bool host) {
     const FunctionBody* const body = body_at(i);
-    std::size_t bracket = i, open = i;
-    while (bracket > 0 && is_identifier(bracket)) --bracket;
-    while (open < list_.size() && !is(open, "{") && !is(open, ";"))
-      open = is(open, "(") ? skip_group(open) : open + 1;
-    if (!body || list_[bracket].in_system_header || !is(bracket, "]") ||
-        partner_[bracket] == kNone || !is(open, "{") || partner_[open] == kNone)
-      return;
+    const std::size_t bracket = bracket_of(i), open = body_of(i);
+    if (!body || bracket == kNone || open == kNone) return;
     std::set<std::string_view> named;  // ahead of it, or in the list of captures
     for (std::size_t j = partner_[bracket]; j < open; ++j) named.insert(list_[j].text);
     std::size_t left_out_until = 0;

@@ -1248,3 +1248,26 @@ __global__ void k(long* p, unsigned long n, long long* q) { p[0] = max(0l, n) + 
 void f(volatile int* v) { cudaMalloc(&v, 4); }
 //- max is no constant: refused 1:22 call to non-'constexpr' function 'int max(int, int)'
 constexpr int n = max(3, 4);
+//- device lambda called by the host: refused 2:67 a __device__ lambda cannot be called by host code: hand it to a kernel that calls it
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f() { auto g = [] __device__(int i) { return i + 1; }; return g(3); }
+//- lambda for both called by the host: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f(int* p) { auto g = [] __host__ __device__(int i) { return i + 1; }; k<<<1, 1>>>(g, p); return g(3); }
+//- device lambda measured by the host: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f() { auto g = [] __device__(int i) -> int { return i + 1; }; return sizeof(g(3)); }
+//- device lambda called by a template of the host: warned 1:47 a __device__ lambda cannot be called by host code: hand it to a kernel that calls it
+template <class F> int call(F f) { return 1 + f(3); }
+int f() { auto g = [] __device__(int i) { return i + 1; }; return call(g); }
+//- lambda for both that calls a device function: refused 2:53 the __device__ function 'half' cannot be called by a __host__ __device__ lambda: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+void f() { auto g = [] __host__ __device__(int i) { half(i); }; g(3); }
+//- lambda for both that calls a device function in a template: refused 2:80 the __device__ function 'half' cannot be called by a __host__ __device__ lambda: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+template <class T> int f(T t) { return [=] __host__ __device__(int i) { return half(i) + t; }(3); }
+int g() { return f(2); }
+//- lambda for both that calls functions for both: accepted
+__host__ __device__ int half(int x) { return x / 2; }
+template <class T> __host__ __device__ T twice(T x) { return x * 2; }
+void f() { auto g = [] __host__ __device__(int i) { return half(i) + twice(i) + (int)sqrtf(i); }; g(3); }
