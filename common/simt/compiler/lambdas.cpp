@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rules.h"
 #include "unit.h"
@@ -17,10 +18,7 @@ class Lambdas : private Rule {
 
   void check(std::size_t i, bool host) {
     const std::size_t bracket = bracket_of(i);
-    if (bracket != kNone && std::count_if(&list_[bracket], &list_[i], [](const Token& t) {
-          return t.is("__device__");
-        }))
-      return;  // said twice
+    if (bracket != kNone && has_word(bracket, i, "__device__")) return;  // said twice
     check_option(i);
     if (unit_.scopes.back().side != Side::host) return;
     check_access(i, host);
@@ -28,6 +26,13 @@ class Lambdas : private Rule {
     check_captures(i, host);
     check_constexpr_if(i, host);
     make_not_constexpr(i);
+  }
+
+  // Once: the option is for the whole file.
+  void check_option(std::size_t i) {
+    if (unit_.dialect.extended_lambda || bracket_of(i) == kNone) return;
+    unit_.dialect.extended_lambda = true;
+    warn(list_[i], "nvcc takes a lambda with __device__ only with the option --extended-lambda: compile with it");
   }
 
  private:
@@ -44,6 +49,13 @@ class Lambdas : private Rule {
     return is(i, "{") && partner_[i] != kNone ? i : kNone;
   }
 
+  bool has_word(std::size_t begin, std::size_t end, std::string_view word) const {
+    for (; begin < end; ++begin) {
+      if (is(begin, word)) return true;
+    }
+    return false;
+  }
+
   // As under nvcc: g++ puts the results of constexpr lambdas in place, and then nobody sees who calls them.
   void make_not_constexpr(std::size_t i) {
     const std::size_t open = body_of(i);
@@ -53,15 +65,6 @@ class Lambdas : private Rule {
 
   static std::string kind(bool host) {
     return std::string("a ") + (host ? "__host__ __device__" : "__device__") + " lambda";
-  }
-
-  // Once: the option is for the whole file.
-  void check_option(std::size_t i) {
-    if (unit_.dialect.extended_lambda || bracket_of(i) == kNone) return;
-    unit_.dialect.extended_lambda = true;
-    warn(list_[i],
-         "nvcc takes a lambda with __device__ only with the option --extended-lambda: compile with "
-         "it");
   }
 
   // The function around needs a name and a type of its own.
@@ -179,12 +182,28 @@ class Lambdas : private Rule {
     return false;
   }
 
-  // The kernel's instance has the lambda's type in its name, and with it the function around.
+  // The kernel's instance has the lambda's type in its name, and with it the function around and its classes.
   void check_access(std::size_t i, bool host) {
     const FunctionBody* const body = body_at(i);
     if (!body || list_[body->open].in_system_header) return;
+    const std::size_t inside = declaration_in_class(*body);
+    std::size_t member = inside == kNone ? body->head : inside;
+    for (bool is_function = true;; is_function = false) {
+      const auto [access, head] = access_of(member);
+      if (access.empty()) return;
+      if (access != "public")
+        return report(list_[i],
+                      kind(host) + " cannot stand in a " + std::string(access) +
+                          (is_function ? " function of a class: make the function public"
+                                       : " class within another class: make the class public"));
+      member = head;
+    }
+  }
+
+  // The access of the member whose declaration begins at i, and where that of its class begins; no access of what is no member.
+  std::pair<std::string_view, std::size_t> access_of(std::size_t i) const {
     std::string_view access;
-    std::size_t j = body->head + 1;  // which may say `private:`
+    std::size_t j = i + 1;  // which may say `private:`
     while (j-- > 0) {
       if (is_closing(j) && partner_[j] != kNone && partner_[j] < j) {
         j = partner_[j];
@@ -195,20 +214,73 @@ class Lambdas : private Rule {
         access = list_[j].text;
       }
     }
-    if (j >= list_.size()) return;
+    if (j >= list_.size()) return {};
     std::size_t head = j;  // of what the brace opens
     while (head > 0 && !is(head - 1, ";") && !is(head - 1, "{") && !is(head - 1, "}")) --head;
     bool is_class = false, is_struct = false;
-    for (; head < j; ++head) {
-      if (is(head, "(") || is(head, "namespace") || is(head, "enum")) return;
-      is_class |= is(head, "class") && !is(head - 1, "<") && !is(head - 1, ",");
-      is_struct |= is(head, "struct");
+    for (std::size_t k = head; k < j; ++k) {
+      if (is(k, "template") && is(k + 1, "<")) k = std::min(skip_angles(k + 1), j) - 1;
+      if (is(k, "(") || is(k, "namespace") || is(k, "enum")) return {};
+      is_class |= is(k, "class");
+      is_struct |= is(k, "struct");
     }
-    if (!is_class && !is_struct) return;
+    if (!is_class && !is_struct) return {};
     if (access.empty()) access = is_class ? "private" : "public";
-    if (access == "public") return;
-    report(list_[i], kind(host) + " cannot stand in a " + std::string(access) +
-                         " function of a class: make the function public");
+    return {access, head};
+  }
+
+  // `void A::f() {}`: where the class declares f, or kNone if that is not known.
+  std::size_t declaration_in_class(const FunctionBody& body) const {
+    const std::size_t parameters = parameters_of(body.head);
+    if (parameters == kNone || parameters < 4 || parameters > body.open ||
+        !is(parameters - 2, "::") || partner_[parameters] == kNone)
+      return kNone;
+    std::size_t owner = parameters - 3;
+    if (is(owner, ">")) {
+      owner = angle_start(owner);
+      if (owner == kNone || owner == 0) return kNone;
+      --owner;
+    }
+    const std::size_t open = class_named(list_[owner].text, body.head);
+    if (open == kNone) return kNone;
+    std::size_t found = kNone;
+    for (std::size_t j = open + 1; j < partner_[open]; ++j) {
+      if (is_opening(j) && !(is(j, "(") && is(j - 1, list_[parameters - 1].text))) {
+        j = skip_group(j) - 1;
+      } else if (is(j, "(")) {
+        if (flat_types(j) == flat_types(parameters)) found = found == kNone ? j - 1 : kNone;
+        j = skip_group(j) - 1;
+      }
+    }
+    return found;
+  }
+
+  // The types of parameters as the source has them, which tells functions of one name apart.
+  std::string flat_types(std::size_t parameters) const {
+    std::string types;
+    for (const auto& [from, to] : parts(parameters + 1, partner_[parameters])) {
+      const std::size_t name = declared_name(from, to);
+      for (std::size_t j = from; j < to && !is(j, "="); ++j) {
+        if (j != name) types += std::string(list_[j].text) + " ";
+      }
+      types += ", ";
+    }
+    return types;
+  }
+
+  // The brace of the only class of this name ahead of `end`, or kNone.
+  std::size_t class_named(std::string_view name, std::size_t end) const {
+    std::size_t found = kNone;
+    for (std::size_t j = 1; j < end; ++j) {
+      if (!is(j, name) || !(is(j - 1, "class") || is(j - 1, "struct"))) continue;
+      std::size_t open = j + 1;
+      while (open < end && !is(open, "{") && !is(open, ";") && !is(open, "(") && !is_closing(open))
+        ++open;
+      if (!is(open, "{") || partner_[open] == kNone) continue;
+      if (found != kNone) return kNone;
+      found = open;
+    }
+    return found;
   }
 };
 

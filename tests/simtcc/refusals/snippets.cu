@@ -1271,3 +1271,20 @@ int g() { return f(2); }
 __host__ __device__ int half(int x) { return x / 2; }
 template <class T> __host__ __device__ T twice(T x) { return x * 2; }
 void f() { auto g = [] __host__ __device__(int i) { return half(i) + twice(i) + (int)sqrtf(i); }; g(3); }
+//- device lambda in a private function outside of its class: refused 3:47 a __device__ lambda cannot stand in a private function of a class: make the function public
+class Errand { void run(int n); void run(); public: void go() { run(3); } };
+template <class F> void apply(F) {}
+void Errand::run(int n) { apply([=] __device__(int i) { return i + n; }); }
+//- device lambda in a private function of a class template: refused 3:68 a __device__ lambda cannot stand in a private function of a class: make the function public
+template <class T> class Starter { void run(T n); public: void go() { run(3); } };
+template <class F> void apply(F) {}
+template <class T> void Starter<T>::run(T n) { apply([=] __device__(int i) { return i + n; }); }
+//- device lambda in a class that is private in another: refused 2:57 a __device__ lambda cannot stand in a private class within another class: make the class public
+template <class F> void apply(F) {}
+class S { struct Part { void run() { apply([] __device__(int i) { return i; }); } }; public: void go() { Part().run(); } };
+//- device lambdas in public functions outside of their class: accepted
+template <class F> void apply(F) {}
+class Steps { void run(int n); int n; public: void run(); struct Part { void run(); }; };
+void Steps::run() { apply([] __device__(int i) { return i; }); }
+void Steps::Part::run() { apply([] __device__(int i) { return i; }); }
+template <template <class> class C> struct T { void run() { apply([] __device__(int i) { return i; }); } };
