@@ -58,6 +58,9 @@ class Declarations : private Rule {
       return report(list_[i], word +
                                   " is for kernels: take it away, or write __global__ before the "
                                   "function");
+    if (is(i - 1, ")") && is(skip_group(i + 1), "{") && !is(unit_.head, "template"))
+      return report(list_[i], word + " stands ahead of the kernel's name: write '__global__ void " +
+                                  word + "(...) kernel(...) {'");
     if (other != kNone && other < i)
       return report(list_[i],
                     "a kernel has __launch_bounds__ or __maxnreg__, and not both: take one away");

@@ -28,6 +28,8 @@ class Kernels : private Rule {
         return report(list_[j], kernel + " cannot be " + std::string(list_[j].text) +
                                     " as well: take that qualifier away");
       }
+    }
+    for (std::size_t j = unit_.head; j < parameters; ++j) {
       if (is(j, "constexpr") || is(j, "consteval"))
         return report(list_[j], kernel + " cannot be constexpr: take that word away");
     }
@@ -52,6 +54,8 @@ class Kernels : private Rule {
     }
     if (is(close + 1, "noexcept"))
       return report(list_[close + 1], kernel + " cannot be noexcept: take that word away");
+    if (is(close + 1, "throw"))
+      return report(list_[close + 1], kernel + " cannot have 'throw()': take that away");
     if (is_auto && !is_void && !is(close + 1, "->"))
       return report(list_[i], kernel + " returns void: write void in place of auto");
     if (is(unit_.head, "template")) note_template(name, parameters);

@@ -1288,3 +1288,15 @@ class Steps { void run(int n); int n; public: void run(); struct Part { void run
 void Steps::run() { apply([] __device__(int i) { return i; }); }
 void Steps::Part::run() { apply([] __device__(int i) { return i; }); }
 template <template <class> class C> struct T { void run() { apply([] __device__(int i) { return i; }); } };
+//- constexpr ahead of __global__: refused 1:1 the kernel 'k' cannot be constexpr: take that word away
+constexpr __global__ void k() {}
+//- kernel with throw(): refused 1:21 the kernel 'k' cannot have 'throw()': take that away
+__global__ void k() throw() {}
+//- kernel with its bounds behind the parameters: refused 1:44 __launch_bounds__ stands ahead of the kernel's name: write '__global__ void __launch_bounds__(...) kernel(...) {'
+__global__ void k(int* p) __launch_bounds__(128) { *p = 1; }
+//- kernels with their bounds elsewhere: accepted
+__global__ void a(int* p) __launch_bounds__(128);
+__global__ void a(int* p) { *p = 1; }
+__launch_bounds__(128) __global__ void b(int* p) { *p = 1; }
+__global__ __launch_bounds__(128) void c(int* p) { *p = 1; }
+template <class T> __global__ void d(T* p) __launch_bounds__(128) { *p = 1; }
