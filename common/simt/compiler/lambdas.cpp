@@ -20,10 +20,15 @@ class Lambdas : private Rule {
     const std::size_t bracket = bracket_of(i);
     if (bracket != kNone && has_word(bracket, i, "__device__")) return;  // said twice
     check_option(i);
+    if (check_lambda_around(i, host)) return;
+    const bool on_device = unit_.scopes.back().side == Side::device;
+    if (host && !on_device && bracket != kNone && is_generic(bracket + 1))
+      report(list_[i], kind(host) + " cannot be generic: write types for 'auto'");
     if (unit_.scopes.back().side != Side::host) return;
     check_access(i, host);
     check_function(i, host);
     check_captures(i, host);
+    check_packs(i, host);
     check_constexpr_if(i, host);
     make_not_constexpr(i);
   }
@@ -52,6 +57,49 @@ class Lambdas : private Rule {
   bool has_word(std::size_t begin, std::size_t end, std::string_view word) const {
     for (; begin < end; ++begin) {
       if (is(begin, word)) return true;
+    }
+    return false;
+  }
+
+  // Is a parameter of the lambda whose `]` stands ahead of i of type auto, or has it a template's?
+  bool is_generic(std::size_t i) const {
+    if (is(i, "<")) return true;
+    while (is_identifier(i)) ++i;
+    if (!is(i, "(") || partner_[i] == kNone) return false;
+    for (const auto& [from, to] : parts(i + 1, partner_[i])) {
+      for (std::size_t j = from; j < to && !is(j, "=") && !is(j, "("); ++j) {
+        if (is(j, "auto")) return true;
+      }
+    }
+    return false;
+  }
+
+  bool begins_lambda(std::size_t open) const {
+    if (!is(open, "[") || partner_[open] == kNone || is(open - 1, ")") || is(open - 1, "]") ||
+        (is_identifier(open - 1) && !is_statement_keyword(list_[open - 1].text)))
+      return false;
+    const std::size_t after = partner_[open] + 1;
+    return is_identifier(after) || is(after, "(") || is(after, "{") || is(after, "<");
+  }
+
+  // What cannot have the lambda at i in it. \return is it in one?
+  bool check_lambda_around(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    if (!body || list_[body->open].in_system_header) return false;
+    const bool in_host_code = parameters_of(body->head) != kNone &&
+                              !has_word(body->head, body->open, "__device__") &&
+                              !has_word(body->head, body->open, "__global__");
+    for (std::size_t j = body->open; in_host_code && j < i; ++j) {
+      if (!begins_lambda(j)) continue;
+      const std::size_t after = partner_[j] + 1, open = body_of(after);
+      if (open == kNone || open > i || partner_[open] < i) continue;
+      const bool device = has_word(after, open, "__device__");
+      if (device && !has_word(after, open, "__host__")) return false;
+      if (!device && !is_generic(after)) continue;
+      report(list_[i], kind(host) + " cannot stand in a " +
+                           (device ? "__host__ __device__ lambda: write a lambda without qualifiers"
+                                   : "generic lambda: write the types of that one's parameters"));
+      return true;
     }
     return false;
   }
@@ -126,6 +174,34 @@ class Lambdas : private Rule {
                     kind(host) +
                         " cannot capture by reference, as the variables are the host's: write "
                         "[=], and hand over pointers to device memory for what it shall change");
+    }
+  }
+
+  void check_packs(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    const std::size_t bracket = bracket_of(i), open = body_of(i);
+    const std::size_t parameters = body ? parameters_of(body->head) : kNone;
+    if (parameters == kNone || parameters > body->open || bracket == kNone || open == kNone) return;
+    std::set<std::string_view> packs;
+    for (const auto& [from, to] : parts(parameters + 1, partner_[parameters])) {
+      const std::size_t name = declared_name(from, to);
+      if (name != kNone && has_pack(from, to)) packs.insert(list_[name].text);
+    }
+    for (std::size_t j = partner_[bracket] + 1; j < partner_[open]; ++j) {
+      const bool of_value = j < bracket && is_identifier(j) && is(j + 1, "=");  // [a = f(xs...)]
+      if (of_value && !is(j - 1, "...")) {
+        while (j < bracket && !is(j, ",")) j = is_opening(j) ? skip_group(j) : j + 1;
+      } else if (is(j, "sizeof") || is(j, "decltype")) {
+        while (is(j + 1, "...")) ++j;
+        if (is(j + 1, "(")) j = skip_group(j + 1) - 1;
+      } else if (is_identifier(j) && declares(j, *body)) {
+        packs.erase(list_[j].text);
+      } else if (is_identifier(j) && packs.contains(list_[j].text) && !is(j - 1, ".") &&
+                 !is(j - 1, "->") && !is(j - 1, "::")) {
+        return report(list_[j], kind(host) + " cannot capture the parameter pack '" +
+                                    std::string(list_[j].text) +
+                                    "': copy what it needs to variables, and capture those");
+      }
     }
   }
 

@@ -1300,3 +1300,25 @@ __global__ void a(int* p) { *p = 1; }
 __launch_bounds__(128) __global__ void b(int* p) { *p = 1; }
 __global__ __launch_bounds__(128) void c(int* p) { *p = 1; }
 template <class T> __global__ void d(T* p) __launch_bounds__(128) { *p = 1; }
+//- generic lambda for both: refused 1:43 a __host__ __device__ lambda cannot be generic: write types for 'auto'
+void f() { auto g = [] __host__ __device__(const auto& i) { return i; }; g(3); }
+//- generic lambdas of one side: accepted
+void f() { auto g = [] __device__(auto i) { return i; }; auto h = [] __host__ __device__(int i) -> auto { auto j = i; return j; }; h(3); }
+__device__ void d() { auto g = [] __host__ __device__(auto i) { return i; }; g(3); }
+//- device lambda in a generic lambda: refused 1:63 a __device__ lambda cannot stand in a generic lambda: write the types of that one's parameters
+void f() { auto g = [](auto n) { auto h = [=] { [=] __device__(int i) { return i + n; }; }; h(); }; g(3); }
+//- device lambda in a lambda for both: refused 1:76 a __device__ lambda cannot stand in a __host__ __device__ lambda: write a lambda without qualifiers
+void f() { auto g = [] __host__ __device__(int n) { auto h = [=] __device__(int i) { return i + n; }; }; g(3); }
+//- device lambdas in other lambdas: accepted
+void f() { auto g = [](int n) { auto h = [=] __device__(int i) { return i + n; }; }; g(3); }
+void g() { auto g = [] __device__(auto n) { auto h = [=] __device__(int i) { return i + n; }; h(3); }; }
+void h() { auto g = [] __device__(int n) { auto h = [=] __host__ __device__(int i) { return i + n; }; h(3); }; }
+void i() { auto g = [] __host__ __device__(int n) { auto h = [=](int i) { return i + n; }; h(3); }; g(3); }
+__global__ void k() { auto g = [](auto n) { auto h = [=] __device__(int i) { return i + n; }; h(3); }; g(3); }
+//- device lambda that captures a pack: refused 1:89 a __device__ lambda cannot capture the parameter pack 'ts': copy what it needs to variables, and capture those
+template <class... Ts> void f(Ts... ts) { auto g = [=] __device__() { return (0 + ... + ts); }; }
+void g() { f(1, 2); }
+//- device lambdas beside a pack: accepted
+template <class... Ts> void f(Ts... ts) { auto g = [=] __device__() { return sizeof...(ts) + sizeof...(Ts); }; }
+void g() { f(1, 2); auto h = [] __device__(auto... ts) { return (0 + ... + ts); }; }
+template <class... Ts> __global__ void k(Ts... ts) { auto f = [=] __device__() { return (0 + ... + ts); }; f(); }
