@@ -29,6 +29,7 @@ class Lambdas : private Rule {
     check_function(i, host);
     check_captures(i, host);
     check_packs(i, host);
+    check_template(i, host);
     check_constexpr_if(i, host);
     make_not_constexpr(i);
   }
@@ -203,6 +204,47 @@ class Lambdas : private Rule {
                                     "': copy what it needs to variables, and capture those");
       }
     }
+  }
+
+  // nvcc's text for the host names each template parameter around. (Of the class, those without a default.)
+  void check_template(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    if (!body) return;
+    const auto check_head = [&](std::size_t head, bool of_class) {
+      while (is(head, "template") && is(head + 1, "<")) {
+        const std::size_t end = skip_angles(head + 1);
+        if (end == kNone || end > i) return false;
+        for (const auto& [from, to] : parts(head + 2, end - 1)) {
+          if (!is_unnamed(from, to)) continue;
+          if (of_class && (has_word(from, to, "=") || has_pack(from, to))) continue;
+          report(list_[i], kind(host) +
+                               " cannot stand in a template whose parameters have no names: write "
+                               "a name for each, as in 'typename Enabled = ...'");
+          return true;
+        }
+        head = end;
+      }
+      return false;
+    };
+    if (check_head(body->head, false)) return;
+    std::size_t class_head = kNone;
+    for (const Scope& scope : unit_.scopes) {
+      if (scope.kind == Scope::Kind::block) break;
+      class_head = scope.kind == Scope::Kind::type ? scope.outer_head : kNone;
+    }
+    check_head(class_head, true);
+  }
+
+  // A parameter of a template without a name; one that is hidden in parentheses has one.
+  bool is_unnamed(std::size_t from, std::size_t to) const {
+    std::size_t end = from;
+    while (end < to && !is(end, "=")) ++end;
+    for (std::size_t j = from; j < end; ++j) {
+      if (is(j, "(")) return false;
+      if (is(j, "<")) j = std::min(skip_angles(j), end) - 1;
+    }
+    const std::size_t name = declared_name(from, end);
+    return name == kNone || is(name - 1, "::");
   }
 
   // With [=] a variable of the function around is captured where it is named first, and that cannot be in a part of the lambda

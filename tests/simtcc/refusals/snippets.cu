@@ -1322,3 +1322,17 @@ void g() { f(1, 2); }
 template <class... Ts> void f(Ts... ts) { auto g = [=] __device__() { return sizeof...(ts) + sizeof...(Ts); }; }
 void g() { f(1, 2); auto h = [] __device__(auto... ts) { return (0 + ... + ts); }; }
 template <class... Ts> __global__ void k(Ts... ts) { auto f = [=] __device__() { return (0 + ... + ts); }; f(); }
+//- device lambda in a template whose parameters have no names: refused 1:113 a __device__ lambda cannot stand in a template whose parameters have no names: write a name for each, as in 'typename Enabled = ...'
+template <class T, class = std::enable_if_t<(std::is_integral<T>::value)>> void f(T n) { auto g = [=] __device__(int i) { return i + n; }; }
+void g() { f(3); }
+//- device lambda in a class template whose parameters have no names: refused 1:75 a __device__ lambda cannot stand in a template whose parameters have no names: write a name for each, as in 'typename Enabled = ...'
+template <class T, class> struct S { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+void g() { S<int, int>().f(3); }
+//- device lambdas in other templates: accepted
+template <class T, std::enable_if_t<std::is_integral<T>::value, int> N = 0> void f(T n) { auto g = [=] __device__(int i) { return i + n; }; }
+template <class T, class = void> struct S { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+template <class T> struct S<T, int> { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+template <int (*F)(int)> void h() { auto g = [=] __device__(int i) { return i; }; }
+template <class> struct R { struct I { void f() { auto g = [=] __device__(int i) { return i; }; } }; };
+int one(int);
+void g() { f(3); S<int>().f(3); S<int, int>().f(3); h<one>(); R<int>::I().f(); }
