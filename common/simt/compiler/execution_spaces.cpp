@@ -289,6 +289,11 @@ class Check {
                    "a type that is declared in a function cannot be an argument of "
                    "the kernel template '" +
                        target.name + "': declare the type outside of functions");
+      case HiddenType::local_around_lambda:
+        return say(mention.place,
+                   "a lambda for the kernel template '" + target.name +
+                       "' cannot stand in a template with an argument whose type is declared in a "
+                       "function: declare the type outside of functions");
       case HiddenType::unnamed:
         return say(mention.place,
                    "a type without a name cannot be an argument of the kernel template '" +

@@ -28,6 +28,7 @@ class Lambdas : private Rule {
     check_access(i, host);
     check_function(i, host);
     check_captures(i, host);
+    check_captured_types(i, host);
     check_packs(i, host);
     check_template(i, host);
     check_constexpr_if(i, host);
@@ -176,6 +177,80 @@ class Lambdas : private Rule {
                         " cannot capture by reference, as the variables are the host's: write "
                         "[=], and hand over pointers to device memory for what it shall change");
     }
+  }
+
+  // The types of what is captured are in nvcc's text for the host, outside of the function and the class around.
+  void check_captured_types(std::size_t i, bool host) {
+    const FunctionBody* const body = body_at(i);
+    const std::size_t bracket = bracket_of(i), open = body_of(i);
+    if (!body || bracket == kNone || open == kNone || unit_.scopes.back().templated) return;
+    std::set<std::string_view> local = classes_in(body->open, bracket), hidden;
+    std::size_t member = declaration_in_class(*body);
+    if (member == kNone) member = body->head;
+    if (const auto [access, head] = access_of(member); !access.empty()) {
+      std::size_t brace = head;
+      while (!is(brace, "{")) ++brace;
+      for (const std::string_view name : classes_in(brace, partner_[brace])) hidden.insert(name);
+    }
+    std::set<std::string_view> own;  // of the lambda
+    for (std::size_t j = partner_[bracket] + 1; j < partner_[open]; ++j) {
+      if (is(j, "sizeof") || is(j, "decltype")) {
+        if (is(j + 1, "(")) j = skip_group(j + 1) - 1;
+      } else if (j < bracket && is_identifier(j) && is(j + 1, "=")) {
+        while (j < bracket && !is(j, ",")) j = is_opening(j) ? skip_group(j) : j + 1;
+      } else if (j > bracket && is_identifier(j) && declares(j, *body)) {
+        own.insert(list_[j].text);
+      } else if (is_identifier(j) && !own.contains(list_[j].text) && !is(j - 1, ".") &&
+                 !is(j - 1, "->") && !is(j - 1, "::")) {
+        const bool is_local = has_type_of(list_[j].text, *body, bracket, local);
+        if (!is_local && !has_type_of(list_[j].text, *body, bracket, hidden)) continue;
+        return report(list_[j], kind(host) + " cannot capture '" + std::string(list_[j].text) +
+                                    (is_local ? "', whose type is declared in a function: declare "
+                                                "the type outside of functions"
+                                              : "', whose type is a private or protected member of "
+                                                "a class: make the type public"));
+      }
+    }
+  }
+
+  // The classes and enumerations that are defined in braces, those of inner functions left out. In a class, those that are
+  // not public.
+  std::set<std::string_view> classes_in(std::size_t open, std::size_t end) const {
+    std::set<std::string_view> names;
+    const bool in_function = end != partner_[open];
+    for (std::size_t j = open + 1; j < end; ++j) {
+      if (!is_class_key(list_[j].text) || is(j - 1, "<") || is(j - 1, ",")) {
+        if (is(j, "{") && !in_function) j = skip_group(j) - 1;
+        continue;
+      }
+      const std::size_t name = is(j, "enum") && is_class_key(list_[j + 1].text) ? j + 2 : j + 1;
+      if (!is_identifier(name) || !(is(name + 1, "{") || is(name + 1, ":"))) continue;
+      if (in_function || access_of(j).first != "public") names.insert(list_[name].text);
+    }
+    return names;
+  }
+
+  // Does the function around declare a variable of this name, ahead of `end`, with one of these types in its type?
+  bool has_type_of(std::string_view name, const FunctionBody& body, std::size_t end,
+                   const std::set<std::string_view>& types) const {
+    const auto is_type = [&](std::size_t j) {
+      return is_identifier(j) && types.contains(list_[j].text);
+    };
+    for (std::size_t j = body.head; j < end && !types.empty(); ++j) {
+      if (is(j, "{") && skip_group(j) < end) j = skip_group(j);
+      if (!is(j, name) || !is_identifier(j)) continue;
+      if (is(j - 1, "}") && partner_[j - 1] != kNone)  // struct P { int a; } p;
+        return is_type(partner_[j - 1] - 1) && is_class_key(list_[partner_[j - 1] - 2].text);
+      const bool is_pointer = (is(j - 1, "*") || is(j - 1, "&")) && is_type(j - 2);
+      if (!is_pointer && !declares(j, body)) continue;
+      if (is(j - 1, "auto")) return is(j + 1, "=") && is_type(j + 2) && !is(j + 3, "::");
+      for (std::size_t k = declaration_start(is_pointer ? j - 1 : j); k < j; ++k) {
+        if (is(k, "static")) return false;
+        if (is_type(k) && !is(k + 1, "::")) return true;
+      }
+      return false;
+    }
+    return false;
   }
 
   void check_packs(std::size_t i, bool host) {

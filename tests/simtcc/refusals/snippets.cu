@@ -1336,3 +1336,28 @@ template <int (*F)(int)> void h() { auto g = [=] __device__(int i) { return i; }
 template <class> struct R { struct I { void f() { auto g = [=] __device__(int i) { return i; }; } }; };
 int one(int);
 void g() { f(3); S<int>().f(3); S<int, int>().f(3); h<one>(); R<int>::I().f(); }
+//- device lambda that captures a type of its function: refused 3:66 a __device__ lambda cannot capture 'p', whose type is declared in a function: declare the type outside of functions
+void f() {
+  struct P { int a; };
+  const P p{3}, *q = &p; auto g = [=] __device__(int i) { return p.a; };
+}
+//- device lambda that captures a private type: refused 3:41 a __device__ lambda cannot capture 'p', whose type is a private or protected member of a class: make the type public
+class Keeper { struct P { int a; }; public: void f(); };
+void Keeper::f() { P p{3};
+auto g = [=] __device__(int i) { return p.a; }; }
+//- device lambdas that capture other types: accepted
+void f() { struct P { int a; } p{3}; int a = p.a; auto g = [=] __device__(int i) { P q{a}; return q.a + (int)sizeof(p); }; }
+void g() { struct P { int a; } p{3}; auto g = [a = p.a] __device__(int p) { return a + p; }; enum { N = 3 }; auto h = [=] __device__(int p) { return N; }; }
+void h() { struct N { int next; }; int next = 3; auto g = [=] __device__(int p) { return next; }; { struct next {}; } }
+class S { using P = int; enum { N = 4 }; struct Q { int a; }; Q q; public: struct R { int a; };
+  void f(R r) { P p = 3; auto g = [=] __device__(int i) { Q q{i}; return p + N + r.a + q.a; }; }
+  void h() { auto g = [*this] __device__() { return q.a; }; } };
+//- device lambda in a template with a type of a function: refused 2:64 a lambda for the kernel template 'k' cannot stand in a template with an argument whose type is declared in a function: declare the type outside of functions
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+template <class T> void f(T t, int* p) { struct Q { int b; }; k<<<1, 1>>>([] __device__(int i) { return i; }, p); }
+void g(int* p) { struct P { int a; } q{3}; f(q, p); }
+//- device lambdas in templates with other types: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+template <class T> void f(T t, int* p) { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }
+namespace { struct P { int a; }; }
+void g(int* p) { f(P{3}, p); f([] __device__(int i) { return i; }, p); auto h = [=] { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }; h(); }
