@@ -65,6 +65,10 @@ class Declarations : private Rule {
       return report(list_[i],
                     "a kernel has __launch_bounds__ or __maxnreg__, and not both: take one away");
     const std::size_t values = parts(i + 2, partner_[i + 1]).size();
+    const bool is_string = list_[i + 2].kind == TokenKind::string;
+    if (is_string || (list_[i + 2].kind == TokenKind::number &&
+                      list_[i + 2].text.find('.') != std::string_view::npos))
+      return report(list_[i + 2], word + " takes whole numbers: write " + word + "(256)");
     if (word == "__maxnreg__") {
       const std::string_view value = values ? list_[i + 2].text : std::string_view{};
       if (values != 1 || value == "-" || value == "0" || i + 2 == partner_[i + 1])

@@ -29,6 +29,7 @@ class Lambdas : private Rule {
     check_function(i, host);
     check_captures(i, host);
     check_captured_types(i, host);
+    check_constexpr(i, host);
     check_packs(i, host);
     check_template(i, host);
     check_constexpr_if(i, host);
@@ -104,6 +105,14 @@ class Lambdas : private Rule {
       return true;
     }
     return false;
+  }
+
+  void check_constexpr(std::size_t i, bool host) {
+    const std::size_t open = body_of(i);
+    for (std::size_t j = i; open != kNone && j < open; j = is_opening(j) ? skip_group(j) : j + 1) {
+      if (is(j, "constexpr") || is(j, "consteval"))
+        return report(list_[j], kind(host) + " cannot be constexpr: take that word away");
+    }
   }
 
   // As under nvcc: g++ puts the results of constexpr lambdas in place, and then nobody sees who calls them.

@@ -1361,3 +1361,26 @@ template <class F> __global__ void k(F f, int* p) { *p = f(1); }
 template <class T> void f(T t, int* p) { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }
 namespace { struct P { int a; }; }
 void g(int* p) { f(P{3}, p); f([] __device__(int i) { return i; }, p); auto h = [=] { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }; h(); }
+//- constexpr device lambda: refused 1:42 a __device__ lambda cannot be constexpr: take that word away
+void f() { auto g = [] __device__(int i) constexpr { return i; }; }
+//- lambda with its qualifiers behind the parameters: refused 1:42 the qualifiers of a lambda stand ahead of its parameters: write '[=] __device__ (...)'
+void f() { auto g = [](int i) __device__ { return i; }; }
+//- kernel with a pack that is not the last: refused 1:20 the kernel 'k' has template parameters behind a pack: write the pack 'Ts' last
+template <class... Ts, class U> __global__ void k(U u, Ts... ts) {}
+//- kernel with a pack that is the last: accepted
+template <template <class...> class C, class U, class... Ts> __global__ void k(C<U> u, Ts... ts) {}
+//- launch bounds of a string: refused 1:35 __launch_bounds__ takes whole numbers: write __launch_bounds__(256)
+__global__ void __launch_bounds__("128") k() {}
+//- shared variable with a value in parentheses: refused 1:38 a __shared__ variable cannot have an initialiser: each block finds its shared memory uninitialised
+__global__ void k() { __shared__ int a(3); }
+//- shared array without a size: refused 1:38 a __shared__ array has a size, or is 'extern' and gets its size from the launch: write one of them
+__global__ void k() { __shared__ int a[]; a[0] = 1; }
+//- static shared member: refused 1:30 a member of a class cannot be __shared__: declare the variable in the kernel
+struct S { static __shared__ float v[32]; };
+//- managed and constant: refused 1:26 a __managed__ variable cannot be __constant__ as well: take one of them away
+__managed__ __constant__ int v;
+//- kernel defined as a friend: refused 1:30 the kernel 'k' cannot be defined where it is declared a friend: define it outside of the class
+struct S { friend __global__ void k(S s) {} };
+//- kernel declared a friend: accepted
+struct S { friend __global__ void k(S s); };
+__global__ void k(S s) {}
