@@ -40,7 +40,8 @@ class Lambdas : private Rule {
   void check_option(std::size_t i) {
     if (unit_.dialect.extended_lambda || bracket_of(i) == kNone) return;
     unit_.dialect.extended_lambda = true;
-    warn(list_[i], "nvcc takes a lambda with __device__ only with the option --extended-lambda: compile with it");
+    warn(list_[i], "nvcc takes a lambda with " + std::string(list_[i].text) +
+                       " only with the option --extended-lambda: compile with it");
   }
 
  private:
@@ -488,6 +489,7 @@ class Lambdas : private Rule {
 
 }  // namespace
 
+void check_lambda_option(Unit& unit, std::size_t i) { Lambdas(unit).check_option(i); }
 void check_lambda(Unit& unit, std::size_t i, bool host) { Lambdas(unit).check(i, host); }
 
 }  // namespace simtcc
