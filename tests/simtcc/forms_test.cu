@@ -220,6 +220,22 @@ TEST(Forms, ArgumentsAreCopiedForEachThread) {
   EXPECT_EQ(out[0], 13);
 }
 
+// The body of a TEST is private, and device lambdas cannot stand there.
+void apply_twice(int* out, const std::function<int(int)>& count) {
+  apply<<<1, 32>>>(
+      out, [] __device__(int i) { return 2 * i; }, count(32));
+}
+
+void apply_factor(int* out, int factor) {
+  apply<<<1, 32>>>(
+      out, [=] __device__(int i) { return factor * i; }, 32);
+}
+
+void apply_square(int* out) {
+  const auto square = [] __host__ __device__(int i) { return i * i; };
+  apply<<<1, 32>>>(out, square, 32);
+}
+
 TEST(Forms, ArgumentsAreEvaluatedOnce) {
   Managed<int> out(32);
   int evaluated = 0;
@@ -229,8 +245,7 @@ TEST(Forms, ArgumentsAreEvaluatedOnce) {
   };
   store<<<count(1), count(32)>>>(out.data(), count(5));
   EXPECT_EQ(evaluated, 3);
-  apply<<<1, 32>>>(
-      out.data(), [] __device__(int i) { return 2 * i; }, count(32));
+  apply_twice(out.data(), count);
   EXPECT_EQ(evaluated, 4);
   EXPECT_EQ(out[31], 62);
 }
@@ -313,12 +328,9 @@ TEST(Forms, Members) {
 
 TEST(Forms, LambdasAsArguments) {
   Managed<int> out(32);
-  const int factor = 3;
-  apply<<<1, 32>>>(
-      out.data(), [=] __device__(int i) { return factor * i; }, 32);
+  apply_factor(out.data(), 3);
   EXPECT_EQ(out[10], 30);
-  const auto square = [] __host__ __device__(int i) { return i * i; };
-  apply<<<1, 32>>>(out.data(), square, 32);
+  apply_square(out.data());
   EXPECT_EQ(out[10], 100);
 }
 

@@ -1023,6 +1023,12 @@ TEST(Rewriter, DeviceLambdasWithoutTheOptionAreWarnedOfOnce) {
   EXPECT_EQ(told[0].text(),
             "a.cu:2:9: warning: simt: nvcc takes a lambda with __device__ only with the option "
             "--extended-lambda: compile with it");
+  const std::string host = "void f() {\n  g([] __host__(int i) {});\n}";
+  ASSERT_EQ(warnings(host, false).size(), 1u);
+  EXPECT_EQ(warnings(host, false)[0].text(),
+            "a.cu:2:8: warning: simt: nvcc takes a lambda with __host__ only with the option "
+            "--extended-lambda: compile with it");
+  EXPECT_TRUE(warnings("__host__ void f() { g([](int i) {}); }", false).empty());
   EXPECT_TRUE(warnings(two, true).empty());
   EXPECT_TRUE(warnings("__device__ void f() { g([=](int i) {}); }", false).empty());
   EXPECT_TRUE(warnings("# 1 \"v.h\" 1 3\n" + two, false).empty());

@@ -58,10 +58,17 @@ class Declarations : private Rule {
       return report(list_[i], word +
                                   " is for kernels: take it away, or write __global__ before the "
                                   "function");
+    if (is(i - 1, ")") && is(skip_group(i + 1), "{") && !is(unit_.head, "template"))
+      return report(list_[i], word + " stands ahead of the kernel's name: write '__global__ void " +
+                                  word + "(...) kernel(...) {'");
     if (other != kNone && other < i)
       return report(list_[i],
                     "a kernel has __launch_bounds__ or __maxnreg__, and not both: take one away");
     const std::size_t values = parts(i + 2, partner_[i + 1]).size();
+    const bool is_string = list_[i + 2].kind == TokenKind::string;
+    if (is_string || (list_[i + 2].kind == TokenKind::number &&
+                      list_[i + 2].text.find('.') != std::string_view::npos))
+      return report(list_[i + 2], word + " takes whole numbers: write " + word + "(256)");
     if (word == "__maxnreg__") {
       const std::string_view value = values ? list_[i + 2].text : std::string_view{};
       if (values != 1 || value == "-" || value == "0" || i + 2 == partner_[i + 1])

@@ -185,10 +185,13 @@ class Check {
       say(place, host_call(target, mention, blamed), true);
     } else if (role == Space::both && target.space == Space::device && mention.is_call &&
                !is_template(blamed) && !is_for_one(Branch::device, place, target.name)) {
-      say(place,
-          device_call(target, "the __host__ __device__ function '" + spelled(blamed.name) + "'"));
+      say(place, device_call(target, is_lambda(blamed) ? "a __host__ __device__ lambda"
+                                                       : "the __host__ __device__ function '" +
+                                                             spelled(blamed.name) + "'"));
     } else if (role == Space::host && target.space == Space::device && mention.is_call) {
-      say(place, device_call(target, "host code"));
+      // nvcc takes it in a template, where the lambda does nothing
+      const bool warning = target.body && is_lambda(*target.body) && is_template(blamed);
+      say(place, device_call(target, "host code"), warning);
     } else if ((role == Space::host || role == Space::both) && target.space == Space::kernel &&
                mention.is_call) {
       say(place, "the kernel '" + target.name + "' is called without a launch: write '" +
@@ -196,8 +199,13 @@ class Check {
     }
   }
 
+  static bool is_lambda(const DumpedFunction& function) {
+    const std::vector<std::string> parts = parts_of(function.name);
+    return parts.size() > 1 && parts[parts.size() - 2] == "<lambda>";
+  }
+
   static bool is_template(const DumpedFunction& function) {
-    return function.name.find('<') != Text::npos;
+    return function.name.find('<') != Text::npos && !is_lambda(function);
   }
 
   static std::string called_in(const DumpedFunction& function, Space space) {
@@ -297,6 +305,11 @@ class Check {
                    "a type that is declared in a function cannot be an argument of "
                    "the kernel template '" +
                        target.name + "': declare the type outside of functions");
+      case HiddenType::local_around_lambda:
+        return say(mention.place,
+                   "a lambda for the kernel template '" + target.name +
+                       "' cannot stand in a template with an argument whose type is declared in a "
+                       "function: declare the type outside of functions");
       case HiddenType::unnamed:
         return say(mention.place,
                    "a type without a name cannot be an argument of the kernel template '" +

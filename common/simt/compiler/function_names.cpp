@@ -104,7 +104,8 @@ bool is_device_builtin(Text name) {
 
 HiddenType hidden_type(std::string_view symbol) {
   if (!symbol.starts_with("_Z")) return HiddenType::none;
-  bool local = false, unnamed = false;
+  int local = 0, lambdas = 0;  // entities of functions, and those that are lambdas
+  bool unnamed = false;
   for (std::size_t i = 2; i < symbol.size();) {
     const char c = symbol[i];
     const auto end_of_number = [&](std::size_t at) {
@@ -125,15 +126,16 @@ HiddenType hidden_type(std::string_view symbol) {
       const bool number = i + 2 < symbol.size() && symbol[i + 1] >= 'a' && symbol[i + 1] <= 'z';
       i = of_entity ? i + 3 : number ? std::min(symbol.find('E', i), symbol.size()) : i + 1;
     } else if (c == 'U' && i + 1 < symbol.size()) {
-      if (symbol[i + 1] == 'l') return HiddenType::none;
+      lambdas += symbol[i + 1] == 'l';
       unnamed |= symbol[i + 1] == 't';
       i += 2;
     } else {
-      local |= c == 'Z';
+      local += c == 'Z';
       ++i;
     }
   }
-  return local ? HiddenType::local : unnamed ? HiddenType::unnamed : HiddenType::none;
+  if (lambdas > 0) return local > lambdas ? HiddenType::local_around_lambda : HiddenType::none;
+  return local > 0 ? HiddenType::local : unnamed ? HiddenType::unnamed : HiddenType::none;
 }
 
 bool is_signature(Text name) {

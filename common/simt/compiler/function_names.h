@@ -27,7 +27,7 @@ bool is_device_builtin(std::string_view name);
 bool is_of_cuda(const std::vector<std::string>& parts);
 
 /// Is one of the types in a symbol local to a function (but for lambdas), or without a name?
-enum class HiddenType { none, local, unnamed };
+enum class HiddenType { none, local, local_around_lambda, unnamed };
 HiddenType hidden_type(std::string_view symbol);
 
 /// \return is it f(int), and not the variable of it: f(int)::x

@@ -24,6 +24,11 @@ class Functions : private Rule {
   void mark_function(std::size_t i) {
     const bool kernel = is(i, "__global__");
     const bool lambda = marks_lambda(i);
+    if (!lambda && is_behind_lambda(i)) {
+      report(list_[i], "the qualifiers of a lambda stand ahead of its parameters: write '[=] " +
+                           std::string(list_[i].text) + " (...)'");
+      return replace_token(i, "");
+    }
     const std::size_t parameters = parameters_of(i + 1);
     if (parameters == kNone && !lambda) {
       if (!kernel) note_variables(i + 1);
@@ -100,6 +105,10 @@ class Functions : private Rule {
   // All threads share it.
   void check_thread_local(std::size_t i) {
     for (std::size_t j = declaration_start(i); j < list_.size() && is_identifier(j); ++j) {
+      if (is(i, "__managed__") && (is(j, "__constant__") || is(j, "__shared__"))) {
+        return report(list_[j], "a __managed__ variable cannot be " + std::string(list_[j].text) +
+                                    " as well: take one of them away");
+      }
       if (!is(j, "thread_local") || list_[j].in_system_header) continue;
       return report(list_[j], "a " + std::string(list_[i].text) +
                                   " variable cannot be thread_local: take that word away, as all "
@@ -114,6 +123,14 @@ class Functions : private Rule {
     if (first == word.npos) return false;
     const std::string_view bare = word.substr(first, last + 1 - first);
     return bare == "global" || bare == "device";
+  }
+
+  // [] (int i) __device__ {}
+  bool is_behind_lambda(std::size_t i) const {
+    while (i > 0 && is_identifier(i)) --i;
+    if (!is(i, ")") || partner_[i] == kNone || list_[i].in_system_header) return false;
+    const std::size_t bracket = partner_[i] - 1;
+    return is(bracket, "]") && partner_[bracket] != kNone && !is(partner_[bracket] - 1, "operator");
   }
 
   // Is this the body of a function that the host alone runs? (Not known of templates, nor of what is declared elsewhere.)

@@ -28,6 +28,8 @@ class Kernels : private Rule {
         return report(list_[j], kernel + " cannot be " + std::string(list_[j].text) +
                                     " as well: take that qualifier away");
       }
+    }
+    for (std::size_t j = unit_.head; j < parameters; ++j) {
       if (is(j, "constexpr") || is(j, "consteval"))
         return report(list_[j], kernel + " cannot be constexpr: take that word away");
     }
@@ -52,6 +54,17 @@ class Kernels : private Rule {
     }
     if (is(close + 1, "noexcept"))
       return report(list_[close + 1], kernel + " cannot be noexcept: take that word away");
+    if (is(close + 1, "throw"))
+      return report(list_[close + 1], kernel + " cannot have 'throw()': take that away");
+    if (is_friend && is(close + 1, "{"))
+      return report(list_[i], kernel +
+                                  " cannot be defined where it is declared a friend: define it "
+                                  "outside of the class");
+    if (const std::size_t pack = early_pack(parameters); pack != kNone)
+      return report(list_[pack], kernel +
+                                     " has template parameters behind a pack: write the pack "
+                                     "'" +
+                                     std::string(list_[pack].text) + "' last");
     if (is_auto && !is_void && !is(close + 1, "->"))
       return report(list_[i], kernel + " returns void: write void in place of auto");
     if (is(unit_.head, "template")) note_template(name, parameters);
@@ -107,7 +120,7 @@ class Kernels : private Rule {
           const std::size_t name = declared_name(from, to);
           if (name == kNone) return;  // cannot be named
           arguments += (arguments.empty() ? "" : ", ") + std::string(list_[name].text) +
-                       (has_pack(from, to) ? "..." : "");
+                       (is(name - 1, "...") ? "..." : "");
         }
         i = end - 1;
       } else if (is(i, "(")) {
@@ -168,6 +181,18 @@ class Kernels : private Rule {
   }
 
  private:
+  // The name of a pack of the template that is not the last of its parameters, or kNone.
+  std::size_t early_pack(std::size_t parameters) const {
+    const std::size_t end = is(unit_.head, "template") ? skip_angles(unit_.head + 1) : kNone;
+    if (end == kNone || end > parameters) return kNone;
+    const auto all = parts(unit_.head + 2, end - 1);
+    for (std::size_t j = 0; j + 1 < all.size(); ++j) {
+      const std::size_t name = declared_name(all[j].first, all[j].second);
+      if (name != kNone && is(name - 1, "...")) return name;
+    }
+    return kNone;
+  }
+
   // A launch with braces as an argument may need to know the parameter's type.
   void note_template(std::string_view name, std::size_t parameters) {
     const auto [known, is_new] =

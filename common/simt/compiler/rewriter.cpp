@@ -287,6 +287,8 @@ class Rewriter : private Rule {
       if (!is_function_word && drop_stray_qualifier(unit_, i)) return;
       if (t.text == "__device__" && !in_function()) note_device_variables(unit_, i + 1);
       if (t.text == "__device__" || t.text == "__global__") return mark_function(unit_, i);
+      if (t.text == "__host__" && marks_lambda(i) && !is(i + 1, "__device__"))
+        check_lambda_option(unit_, i);
       if (t.text != "__host__") {
         note_variables(unit_, i + 1);
         check_thread_local(unit_, i);

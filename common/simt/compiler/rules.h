@@ -42,6 +42,8 @@ void mark_special_member(Unit& unit, std::size_t i);
 
 /// What nvcc refuses of the lambda with `__device__` at i. \param host `__host__` is there, too
 void check_lambda(Unit& unit, std::size_t i, bool host);
+/// With `__host__` or `__device__` at i it takes an option of nvcc.
+void check_lambda_option(Unit& unit, std::size_t i);
 
 // ---- declarations.cpp: what nvcc refuses of them, and C++ does not
 

@@ -29,6 +29,21 @@ class SharedVariables : private Rule {
              "cannot read this __shared__ declaration; write it as `__shared__ T name[N];`");
       return;
     }
+    if (unit_.scopes.back().kind == Scope::Kind::type) {
+      for (std::size_t j = start; j < end; ++j) {
+        if (is(j, "static"))
+          return report(list_[i],
+                        "a member of a class cannot be __shared__: declare the variable in the "
+                        "kernel");
+      }
+    }
+    for (const Declarator& declarator : declarators) {
+      if (is_extern || !declarator.unknown_bound || list_[declarator.name].in_system_header)
+        continue;
+      return report(list_[declarator.name],
+                    "a __shared__ array has a size, or is 'extern' and gets its size from the "
+                    "launch: write one of them");
+    }
     const bool dynamic =
         is_extern && std::any_of(declarators.begin(), declarators.end(),
                                  [](const Declarator& d) { return d.unknown_bound; });
@@ -171,7 +186,7 @@ class SharedVariables : private Rule {
       for (; parentheses > 0 && is(i, ")"); --parentheses) ++i;
       declarator.unknown_bound = is(i, "[") && is(i + 1, "]");
       while (i < list_.size() && !is(i, ",") && !is(i, ";")) {
-        if (is(i, "=") || is(i, "{")) {
+        if (is(i, "=") || is(i, "{") || (is(i, "(") && i == declarator.name + 1)) {
           report(list_[declarator.name],
                  "a __shared__ variable cannot have an initialiser: each block finds its shared "
                  "memory "

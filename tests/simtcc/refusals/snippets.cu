@@ -1423,3 +1423,139 @@ template <class T> struct W { using type = T; };
 __shared__ float (*rows)[32]; static __shared__ int (*function)(int); __shared__ typename W<float>::type plain;
 __global__ void k(int* p) { auto l = [&](int i) { __shared__ int a[32]; a[i] = p[i]; return a[i]; }; *p = l(([] { __shared__ int b; b = 1; return b; })()); }
 extern "C" __global__ void c(int) {} extern "C" { __global__ void d(int); }
+//- device lambda called by the host: refused 2:67 a __device__ lambda cannot be called by host code: hand it to a kernel that calls it
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f() { auto g = [] __device__(int i) { return i + 1; }; return g(3); }
+//- lambda for both called by the host: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f(int* p) { auto g = [] __host__ __device__(int i) { return i + 1; }; k<<<1, 1>>>(g, p); return g(3); }
+//- device lambda measured by the host: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+int f() { auto g = [] __device__(int i) -> int { return i + 1; }; return sizeof(g(3)); }
+//- device lambda called by a template of the host: warned 1:47 a __device__ lambda cannot be called by host code: hand it to a kernel that calls it
+template <class F> int call(F f) { return 1 + f(3); }
+int f() { auto g = [] __device__(int i) { return i + 1; }; return call(g); }
+//- lambda for both that calls a device function: refused 2:53 the __device__ function 'half' cannot be called by a __host__ __device__ lambda: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+void f() { auto g = [] __host__ __device__(int i) { half(i); }; g(3); }
+//- lambda for both that calls a device function in a template: refused 2:80 the __device__ function 'half' cannot be called by a __host__ __device__ lambda: launch a kernel that calls it, or write __host__ __device__ before it
+__device__ int half(int x) { return x / 2; }
+template <class T> int f(T t) { return [=] __host__ __device__(int i) { return half(i) + t; }(3); }
+int g() { return f(2); }
+//- lambda for both that calls functions for both: accepted
+__host__ __device__ int half(int x) { return x / 2; }
+template <class T> __host__ __device__ T twice(T x) { return x * 2; }
+void f() { auto g = [] __host__ __device__(int i) { return half(i) + twice(i) + (int)sqrtf(i); }; g(3); }
+//- device lambda in a private function outside of its class: refused 3:47 a __device__ lambda cannot stand in a private function of a class: make the function public
+class Errand { void run(int n); void run(); public: void go() { run(3); } };
+template <class F> void apply(F) {}
+void Errand::run(int n) { apply([=] __device__(int i) { return i + n; }); }
+//- device lambda in a private function of a class template: refused 3:68 a __device__ lambda cannot stand in a private function of a class: make the function public
+template <class T> class Starter { void run(T n); public: void go() { run(3); } };
+template <class F> void apply(F) {}
+template <class T> void Starter<T>::run(T n) { apply([=] __device__(int i) { return i + n; }); }
+//- device lambda in a class that is private in another: refused 2:57 a __device__ lambda cannot stand in a private class within another class: make the class public
+template <class F> void apply(F) {}
+class S { struct Part { void run() { apply([] __device__(int i) { return i; }); } }; public: void go() { Part().run(); } };
+//- device lambdas in public functions outside of their class: accepted
+template <class F> void apply(F) {}
+class Steps { void run(int n); int n; public: void run(); struct Part { void run(); }; };
+void Steps::run() { apply([] __device__(int i) { return i; }); }
+void Steps::Part::run() { apply([] __device__(int i) { return i; }); }
+template <template <class> class C> struct T { void run() { apply([] __device__(int i) { return i; }); } };
+//- constexpr ahead of __global__: refused 1:1 the kernel 'k' cannot be constexpr: take that word away
+constexpr __global__ void k() {}
+//- kernel with throw(): refused 1:21 the kernel 'k' cannot have 'throw()': take that away
+__global__ void k() throw() {}
+//- kernel with its bounds behind the parameters: refused 1:44 __launch_bounds__ stands ahead of the kernel's name: write '__global__ void __launch_bounds__(...) kernel(...) {'
+__global__ void k(int* p) __launch_bounds__(128) { *p = 1; }
+//- kernels with their bounds elsewhere: accepted
+__global__ void a(int* p) __launch_bounds__(128);
+__global__ void a(int* p) { *p = 1; }
+__launch_bounds__(128) __global__ void b(int* p) { *p = 1; }
+__global__ __launch_bounds__(128) void c(int* p) { *p = 1; }
+template <class T> __global__ void d(T* p) __launch_bounds__(128) { *p = 1; }
+//- generic lambda for both: refused 1:43 a __host__ __device__ lambda cannot be generic: write types for 'auto'
+void f() { auto g = [] __host__ __device__(const auto& i) { return i; }; g(3); }
+//- generic lambdas of one side: accepted
+void f() { auto g = [] __device__(auto i) { return i; }; auto h = [] __host__ __device__(int i) -> auto { auto j = i; return j; }; h(3); }
+__device__ void d() { auto g = [] __host__ __device__(auto i) { return i; }; g(3); }
+//- device lambda in a generic lambda: refused 1:63 a __device__ lambda cannot stand in a generic lambda: write the types of that one's parameters
+void f() { auto g = [](auto n) { auto h = [=] { [=] __device__(int i) { return i + n; }; }; h(); }; g(3); }
+//- device lambda in a lambda for both: refused 1:76 a __device__ lambda cannot stand in a __host__ __device__ lambda: write a lambda without qualifiers
+void f() { auto g = [] __host__ __device__(int n) { auto h = [=] __device__(int i) { return i + n; }; }; g(3); }
+//- device lambdas in other lambdas: accepted
+void f() { auto g = [](int n) { auto h = [=] __device__(int i) { return i + n; }; }; g(3); }
+void g() { auto g = [] __device__(auto n) { auto h = [=] __device__(int i) { return i + n; }; h(3); }; }
+void h() { auto g = [] __device__(int n) { auto h = [=] __host__ __device__(int i) { return i + n; }; h(3); }; }
+void i() { auto g = [] __host__ __device__(int n) { auto h = [=](int i) { return i + n; }; h(3); }; g(3); }
+__global__ void k() { auto g = [](auto n) { auto h = [=] __device__(int i) { return i + n; }; h(3); }; g(3); }
+//- device lambda that captures a pack: refused 1:89 a __device__ lambda cannot capture the parameter pack 'ts': copy what it needs to variables, and capture those
+template <class... Ts> void f(Ts... ts) { auto g = [=] __device__() { return (0 + ... + ts); }; }
+void g() { f(1, 2); }
+//- device lambdas beside a pack: accepted
+template <class... Ts> void f(Ts... ts) { auto g = [=] __device__() { return sizeof...(ts) + sizeof...(Ts); }; }
+void g() { f(1, 2); auto h = [] __device__(auto... ts) { return (0 + ... + ts); }; }
+template <class... Ts> __global__ void k(Ts... ts) { auto f = [=] __device__() { return (0 + ... + ts); }; f(); }
+//- device lambda in a template whose parameters have no names: refused 1:113 a __device__ lambda cannot stand in a template whose parameters have no names: write a name for each, as in 'typename Enabled = ...'
+template <class T, class = std::enable_if_t<(std::is_integral<T>::value)>> void f(T n) { auto g = [=] __device__(int i) { return i + n; }; }
+void g() { f(3); }
+//- device lambda in a class template whose parameters have no names: refused 1:75 a __device__ lambda cannot stand in a template whose parameters have no names: write a name for each, as in 'typename Enabled = ...'
+template <class T, class> struct S { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+void g() { S<int, int>().f(3); }
+//- device lambdas in other templates: accepted
+template <class T, std::enable_if_t<std::is_integral<T>::value, int> N = 0> void f(T n) { auto g = [=] __device__(int i) { return i + n; }; }
+template <class T, class = void> struct S { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+template <class T> struct S<T, int> { void f(T n) { auto g = [=] __device__(int i) { return i + n; }; } };
+template <int (*F)(int)> void h() { auto g = [=] __device__(int i) { return i; }; }
+template <class> struct R { struct I { void f() { auto g = [=] __device__(int i) { return i; }; } }; };
+int one(int);
+void g() { f(3); S<int>().f(3); S<int, int>().f(3); h<one>(); R<int>::I().f(); }
+//- device lambda that captures a type of its function: refused 3:66 a __device__ lambda cannot capture 'p', whose type is declared in a function: declare the type outside of functions
+void f() {
+  struct P { int a; };
+  const P p{3}, *q = &p; auto g = [=] __device__(int i) { return p.a; };
+}
+//- device lambda that captures a private type: refused 3:41 a __device__ lambda cannot capture 'p', whose type is a private or protected member of a class: make the type public
+class Keeper { struct P { int a; }; public: void f(); };
+void Keeper::f() { P p{3};
+auto g = [=] __device__(int i) { return p.a; }; }
+//- device lambdas that capture other types: accepted
+void f() { struct P { int a; } p{3}; int a = p.a; auto g = [=] __device__(int i) { P q{a}; return q.a + (int)sizeof(p); }; }
+void g() { struct P { int a; } p{3}; auto g = [a = p.a] __device__(int p) { return a + p; }; enum { N = 3 }; auto h = [=] __device__(int p) { return N; }; }
+void h() { struct N { int next; }; int next = 3; auto g = [=] __device__(int p) { return next; }; { struct next {}; } }
+class S { using P = int; enum { N = 4 }; struct Q { int a; }; Q q; public: struct R { int a; };
+  void f(R r) { P p = 3; auto g = [=] __device__(int i) { Q q{i}; return p + N + r.a + q.a; }; }
+  void h() { auto g = [*this] __device__() { return q.a; }; } };
+//- device lambda in a template with a type of a function: refused 2:64 a lambda for the kernel template 'k' cannot stand in a template with an argument whose type is declared in a function: declare the type outside of functions
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+template <class T> void f(T t, int* p) { struct Q { int b; }; k<<<1, 1>>>([] __device__(int i) { return i; }, p); }
+void g(int* p) { struct P { int a; } q{3}; f(q, p); }
+//- device lambdas in templates with other types: accepted
+template <class F> __global__ void k(F f, int* p) { *p = f(1); }
+template <class T> void f(T t, int* p) { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }
+namespace { struct P { int a; }; }
+void g(int* p) { f(P{3}, p); f([] __device__(int i) { return i; }, p); auto h = [=] { k<<<1, 1>>>([] __device__(int i) { return i; }, p); }; h(); }
+//- constexpr device lambda: refused 1:42 a __device__ lambda cannot be constexpr: take that word away
+void f() { auto g = [] __device__(int i) constexpr { return i; }; }
+//- lambda with its qualifiers behind the parameters: refused 1:42 the qualifiers of a lambda stand ahead of its parameters: write '[=] __device__ (...)'
+void f() { auto g = [](int i) __device__ { return i; }; }
+//- kernel with a pack that is not the last: refused 1:20 the kernel 'k' has template parameters behind a pack: write the pack 'Ts' last
+template <class... Ts, class U> __global__ void k(U u, Ts... ts) {}
+//- kernel with a pack that is the last: accepted
+template <template <class...> class C, class U, class... Ts> __global__ void k(C<U> u, Ts... ts) {}
+//- launch bounds of a string: refused 1:35 __launch_bounds__ takes whole numbers: write __launch_bounds__(256)
+__global__ void __launch_bounds__("128") k() {}
+//- shared variable with a value in parentheses: refused 1:38 a __shared__ variable cannot have an initialiser: each block finds its shared memory uninitialised
+__global__ void k() { __shared__ int a(3); }
+//- shared array without a size: refused 1:38 a __shared__ array has a size, or is 'extern' and gets its size from the launch: write one of them
+__global__ void k() { __shared__ int a[]; a[0] = 1; }
+//- static shared member: refused 1:30 a member of a class cannot be __shared__: declare the variable in the kernel
+struct S { static __shared__ float v[32]; };
+//- managed and constant: refused 1:26 a __managed__ variable cannot be __constant__ as well: take one of them away
+__managed__ __constant__ int v;
+//- kernel defined as a friend: refused 1:30 the kernel 'k' cannot be defined where it is declared a friend: define it outside of the class
+struct S { friend __global__ void k(S s) {} };
+//- kernel declared a friend: accepted
+struct S { friend __global__ void k(S s); };
+__global__ void k(S s) {}
