@@ -273,9 +273,10 @@ class Check {
 
   // The name of a template's instance has the types in it, and device code must be able to say them.
   void check_types(const Target& target, const Mention& mention) {
-    switch (hidden_type(target.body ? target.body->symbol : mention.name)) {
+    const Text symbol = target.body ? target.body->symbol : mention.name;
+    switch (hidden_type(symbol)) {
       case HiddenType::none:
-        return;
+        return check_access(target, symbol, mention.place);
       case HiddenType::local:
         return say(mention.place,
                    "a type that is declared in a function cannot be an argument of "
@@ -285,6 +286,20 @@ class Check {
         return say(mention.place,
                    "a type without a name cannot be an argument of the kernel template '" +
                        target.name + "': give it a name, 'struct Name { ... };'");
+    }
+  }
+
+  void check_access(const Target& kernel, Text symbol, const DumpPlace& place) {
+    for (const std::string& type : types_in_arguments(symbol)) {
+      for (std::size_t end = type.find("::"); true; end = type.find("::", end + 2)) {
+        const auto known = names_.access_of_types.find(type.substr(0, end));
+        if (known != names_.access_of_types.end() && known->second != "public") {
+          return say(place, "the type '" + known->first + "' is " + std::string(known->second) +
+                                " in its class and cannot be an argument of the kernel template '" +
+                                kernel.name + "': make it public");
+        }
+        if (end == std::string::npos) break;
+      }
     }
   }
 

@@ -193,7 +193,8 @@ class Rewriter : private Rule {
     unit_.scopes.push_back(
         {kind, side, unit_.parentheses, unit_.head,
          kind == Scope::Kind::block ? std::string_view{} : scope_name(unit_.head, i),
-         unit_.scopes.back().templated || is(unit_.head, "template")});
+         unit_.scopes.back().templated || is(unit_.head, "template"),
+         kind == Scope::Kind::type ? default_access(unit_.head, i) : "public"});
     unit_.parentheses = 0;
     unit_.head = i + 1;
   }
@@ -252,7 +253,16 @@ class Rewriter : private Rule {
     unit_.head = goes_on ? closed.outer_head : i + 1;
   }
 
-  // What the tokens [head, open) of a class or a namespace name it; of namespace a::b that is a.
+  std::string_view default_access(std::size_t head, std::size_t open) const {
+    for (std::size_t i = head; i < open; ++i) {
+      if (is(i, "template") && is(i + 1, "<") && skip_angles(i + 1) < open)
+        i = skip_angles(i + 1) - 1;
+      if (is_class_key(list_[i].text)) return is(i, "class") ? "private" : "public";
+    }
+    return "public";
+  }
+
+  // What the tokens [head, open) of a class or a namespace name it.
   std::string_view scope_name(std::size_t head, std::size_t open) const {
     std::string_view name;
     bool key = false;
@@ -266,7 +276,11 @@ class Rewriter : private Rule {
       } else if (is_identifier(i) && is_class_key(list_[i].text)) {
         key = true;
       } else if (is(i, "namespace")) {
-        return is_identifier(i + 1) ? list_[i + 1].text : std::string_view{};
+        std::size_t last = i;
+        while (last + 1 < open && (is_identifier(last + 1) || is(last + 1, "::"))) ++last;
+        if (last == i) return {};
+        const std::size_t from = list_[i + 1].offset;
+        return unit_.source.substr(from, list_[last].end() - from);
       } else if (key && (is(i, "<") || is(i, ":"))) {
         break;
       } else if (key && is_identifier(i) && !is(i, "final")) {
@@ -296,6 +310,9 @@ class Rewriter : private Rule {
     if (!t.in_system_header && t.text.starts_with("cuda") && t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
     if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
+    if (is_class_key(t.text)) note_member_type(unit_, i);
+    if (is(i + 1, ":") && (t.text == "public" || t.text == "protected" || t.text == "private"))
+      unit_.scopes.back().access = t.text;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");

@@ -52,6 +52,11 @@ void check_grid_constant(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 
+// ---- member_types.cpp
+
+/// The `struct`, `class`, `union` or `enum` at i may declare a type: who can name it?
+void note_member_type(Unit& unit, std::size_t i);
+
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
 /// The name of one of them may stand at i, with values behind it.

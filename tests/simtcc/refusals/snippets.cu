@@ -1059,6 +1059,79 @@ void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
 template <class T> struct Box { T value; };
 template <class T> __global__ void k(int* p) { *p = sizeof(T); }
 void host(int* p) { struct Local { int x; }; k<Box<Local>><<<1, 1>>>(p); }
+//- private type as a template argument of a kernel: refused 3:33 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; public: void f(); };
+void A::f() { using Alias = P; k<<<1, 1>>>(Alias{3}); }
+//- protected type as a template argument of a kernel: refused 4:15 the type 'A::P' is protected in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(int n) {}
+struct A { protected: struct P { int v; }; };
+struct B : A { void f(); };
+void B::f() { k<P><<<1, 1>>>(3); }
+//- private type by a public name: refused 3:13 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T* x) {}
+class A { struct P { int v; }; public: using Public = P; };
+void f() { k<<<1, 1>>>(static_cast<A::Public*>(nullptr)); }
+//- private type within a template argument of a kernel: refused 4:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+template <class T> struct W { T* p; };
+class A { struct P { int v; }; public: void f(); };
+void A::f() { k<<<1, 1>>>(W<const P>{}); }
+//- public type of a private class: refused 3:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P { enum Q { q }; }; public: void f(); };
+void A::f() { k<<<1, 1>>>(P::q); }
+//- private type that is only declared in its class: refused 4:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P; public: void f(); };
+struct A::P { int v; };
+void A::f() { k<<<1, 1>>>(P{1}); }
+//- private type of a class template: refused 3:38 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+template <class T> class A { struct P { T v; }; public: void f(); };
+template <class T> void A<T>::f() { k<<<1, 1>>>(P{}); }
+template class A<int>;
+//- private template as an argument of a kernel: refused 3:15 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <template <class> class C> __global__ void k(int n) {}
+class A { template <class T> struct P { T v; }; public: void f(); };
+void A::f() { k<P><<<1, 1>>>(3); }
+//- private enum of a namespace's class: refused 2:75 the type 'n::m::A::E' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T, T V> __global__ void k(int n) {}
+namespace n::m { class A { enum class E { x }; void f(); }; void A::f() { k<E, E::x><<<1, 1>>>(1); } }
+//- private name of a public type: accepted
+template <class T> __global__ void k(T x) {}
+struct P { int v; }; class A { using Private = P; void f(); };
+void A::f() { k<<<1, 1>>>(Private{1}); }
+//- public type behind a private one: accepted
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; struct Q { int v; }; public: struct R { P p; }; struct S : Q {}; void f(); };
+void A::f() { k<<<1, 1>>>(R{}); k<<<1, 1>>>(S{}); }
+//- public type in a struct that goes on in private: accepted
+template <class T> __global__ void k(T x) {}
+class A; struct B { struct P { int v; }; void f(); private: int n; }; struct C : private B { void g(); };
+void B::f() { k<<<1, 1>>>(P{1}); }
+void C::g() { k<<<1, 1>>>(P{1}); }
+//- value of a private enum as a template argument: accepted
+template <int N> __global__ void k(int n) {}
+template <auto N> __global__ void ka(int n) {}
+class A { enum M { a, b }; struct P { static __device__ int g() { return 1; } }; void f(); };
+void A::f() { k<b><<<1, 1>>>(1); k<sizeof(P)><<<1, 1>>>(1); ka<b><<<1, 1>>>(1); ka<&P::g><<<1, 1>>>(1); }
+//- lambda in a function with a private parameter: accepted
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; public: void f(P p); };
+void A::f(P p) { int n = p.v; k<<<1, 1>>>([=] __device__ () { return n; }); }
+//- types of one name, private in one class alone: accepted
+template <class T> __global__ void k(T x) {}
+namespace n { class A { struct P { int v; }; }; } class A { public: struct P { int v; }; };
+template <class T> class B { struct P { T v; }; }; template <> class B<int> { public: struct P { int v; }; };
+void f() { k<<<1, 1>>>(A::P{1}); k<<<1, 1>>>(B<int>::P{1}); }
+//- private type as the type of a member that a kernel names: accepted
+template <class T> __global__ void k(T* x, typename T::R y) {}
+class A { struct P { int v; }; public: struct Q { using R = P; }; void f(); };
+void A::f() { k<<<1, 1>>>(static_cast<Q*>(nullptr), P{1}); }
+//- kernel and function of one name in two namespaces of a namespace: accepted
+namespace a::b { __global__ void k(int* p) { *p = 1; } }
+namespace a::c { void k(int* p) { *p = 1; } }
 //- type without a name as a template argument of a kernel: refused 3:22 a type without a name cannot be an argument of the kernel template 'k': give it a name, 'struct Name { ... };'
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 struct { int x; } setup;
