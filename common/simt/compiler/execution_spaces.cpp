@@ -249,8 +249,11 @@ class Check {
         continue;
       const Target target = spaces_.resolve(mention);
       if (target.space == Space::kernel) check_types(target, mention);
-      const bool of_simulator = parts_of(target.name)[0] == "simt";
-      if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)
+      const std::vector<std::string> parts = parts_of(target.name);
+      const bool of_simulator = parts[0] == "simt";
+      const bool converts_argument = parts.back().starts_with("operator ");
+      if (of_simulator || converts_argument || target.space == Space::kernel ||
+          target.space == Space::anywhere)
         continue;
       if (target.name.find("<lambda>") != std::string::npos) {
         say(mention.place,

@@ -20,8 +20,9 @@ namespace simtcc {
 struct TemplateKernel {
   std::size_t head;  ///< first token of the declaration
   std::map<std::size_t, std::string>
-      plain;                         ///< types that do not depend on the template, by parameter
-  bool is_alone = true;              ///< No other of this name has been seen.
+      plain;                           ///< types that do not depend on the template, by parameter
+  bool is_alone = true;                ///< No other of this name has been seen.
+  std::set<std::size_t> deduced = {};  ///< parameters of the type of their argument, whatever it is
   std::set<std::size_t> named = {};  ///< Parameters whose type has a name of its own for launches.
 };
 

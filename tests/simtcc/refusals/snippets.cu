@@ -1052,6 +1052,22 @@ class Runner { int value; enum { kNone };
  public: struct Part { void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
   void go() { if (value) run<<<1, 1>>>([*this] __device__ (int i) { return i; }); } };
 void host() { run<<<1, 1>>>([] __device__ (int i) { return i; }); }
+//- lambda of the host as an argument of a kernel that does not call it: refused 2:30 a lambda of the host cannot be an argument of the kernel template 'measure': write '[=] __device__ (...)', and compile with --extended-lambda
+template <class F> __global__ void measure(F f) { (void)sizeof(f); }
+void f() { measure<<<1, 1>>>([](int i) { return i; }); }
+//- variable with a lambda of the host as an argument of a kernel: refused 3:28 a lambda of the host cannot be an argument of the kernel template 'measure_two': write '[=] __device__ (...)', and compile with --extended-lambda
+template <class T, class F> __global__ void measure_two(T* p, const F f) { (void)sizeof(f); }
+void f(int* p) { const auto twice = [](int i) -> int { return i + i; };
+  measure_two<<<1, 1>>>(p, twice); }
+//- lambdas that kernels take: accepted
+template <class F> __global__ void measure_any(F f) { (void)sizeof(f); }
+template <class T> __global__ void kp(T* p, T (*f)(T), int (*g)(int)) { (void)sizeof(f); }
+__global__ void kf(int (*f)(int)) { (void)sizeof(f); }
+void f(int* p) { auto on_host = [](int i) { return i; }; int n = on_host(1); auto a = [=] __device__ (int i) { return i + n; }; 
+  measure_any<<<1, 1>>>(a); measure_any<<<1, 1>>>([=] __host__ __device__ (int i) { return i + n; }); measure_any<<<1, 1>>>(on_host(1)); measure_any<<<1, 1>>>([](int i) { return i; }(1));
+  kp<int><<<1, 1>>>(p, [](int i) { return i; }, [](int i) { return i; }); kf<<<1, 1>>>([](int i) { return i; }); kf<<<1, 1>>>(on_host);
+  measure_any<<<1, 1>>>(+on_host); { int on_host = 1; measure_any<<<1, 1>>>(on_host); } kp<<<1, 1>>>(p, +on_host, on_host); }
+template <class T> void never_used() { measure_any<<<1, 1>>>([](T i) { return i; }); }
 //- type of a function as a template argument of a kernel: refused 2:47 a type that is declared in a function cannot be an argument of the kernel template 'k': declare the type outside of functions
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
