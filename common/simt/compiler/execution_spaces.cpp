@@ -337,6 +337,7 @@ class Check {
 
   void check_variable(const Mention& mention, Space role, const DumpedFunction& blamed,
                       const DumpPlace& place) {
+    if (dump_.owner_of_static(mention.id)) return check_static(mention, role, blamed, place);
     if (dump_.is_local(mention.id) || mention.name.starts_with("_ZZ") ||
         mention.name.starts_with("_ZT") || mention.name.starts_with("_ZG") ||
         mention.name.starts_with("__") || !is_variable_name(mention.name)) {
@@ -346,9 +347,7 @@ class Check {
         mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
     const std::vector<std::string> parts = parts_of(full);
     if (is_of_cuda(parts) || is_variable_for_both(parts.back())) return;
-    const bool on_device =
-        role == Space::device || role == Space::kernel ||
-        (role == Space::both && is_reached(blamed) && !is_for_one(Branch::host, place, full));
+    const bool on_device = runs_on_device(role, blamed, place, full);
     const bool is_device = names_.variables.contains(parts.back());
     const bool is_host = names_.host_variables.contains(parts.back());
     if (role == Space::host && !mention.is_address && !is_host &&
@@ -383,6 +382,28 @@ class Check {
             false, parts.back());
       }
     }
+  }
+
+  // A lambda names a static variable of the function around it without a capture.
+  void check_static(const Mention& mention, Space role, const DumpedFunction& blamed,
+                    const DumpPlace& place) {
+    const DumpedFunction& owner = *dump_.owner_of_static(mention.id);
+    const std::string name = mention.name.starts_with("_Z")
+                                 ? parts_of(demangled(mention.name)).back()
+                                 : std::string(mention.name);
+    if (spaces_.space_of(owner) != Space::host || !runs_on_device(role, blamed, place, name))
+      return;
+    say(place,
+        "the static variable '" + name +
+            "' of the host cannot be used in device code: copy it into a variable that the lambda "
+            "captures",
+        false, name);
+  }
+
+  bool runs_on_device(Space role, const DumpedFunction& function, const DumpPlace& place,
+                      const std::string& name) {
+    return role == Space::device || role == Space::kernel ||
+           (role == Space::both && is_reached(function) && !is_for_one(Branch::host, place, name));
   }
 
   // Does device code call this function, which is for both sides?

@@ -1068,6 +1068,27 @@ void f(int* p) { auto on_host = [](int i) { return i; }; int n = on_host(1); aut
   kp<int><<<1, 1>>>(p, [](int i) { return i; }, [](int i) { return i; }); kf<<<1, 1>>>([](int i) { return i; }); kf<<<1, 1>>>(on_host);
   measure_any<<<1, 1>>>(+on_host); { int on_host = 1; measure_any<<<1, 1>>>(on_host); } kp<<<1, 1>>>(p, +on_host, on_host); }
 template <class T> void never_used() { measure_any<<<1, 1>>>([](T i) { return i; }); }
+//- static variable of the host in a device lambda: refused 2:91 the static variable 'counter' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+void f(int* p) { static int counter = 3; run<<<1, 1>>>([] __device__ (int i) { return i + counter; }, p); }
+//- static variable of a template of the host in a lambda for both: refused 4:60 the static variable 'counter' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+template <class T> void f(T* p) {
+  static T counter = 3;
+  auto next = [=] __host__ __device__ (int i) { return i + counter; };
+  run<<<1, 1>>>(next, p); }
+void g(int* p) { f(p); }
+//- array of constants of the host in a device lambda: refused 2:102 the static variable 'table' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+void f(int* p) { static constexpr int table[] = {1, 2}; run<<<1, 1>>>([] __device__ (int i) { return table[i]; }, p); }
+//- static variables that device lambdas can name: accepted
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+int on_host() { static int calls; auto next = [] { return ++calls; }; return next() + [] __host__ () { return ++calls; }(); }
+__device__ int on_device() { static int calls; auto next = [] { return ++calls; }; return next(); }
+__device__ int of_device; 
+void f(int* p) { static int counter; static const int number = 3; static constexpr double real = 1.5; static int* at = &of_device; (void)at;
+  run<<<1, 1>>>([=] __device__ (int i) { static int own; return i + number + int(real) + int(sizeof(counter)) + ++own + on_device() + of_device; }, p);
+  int copy = counter; run<<<1, 1>>>([=] __device__ (int i) { return i + copy; }, p); }
 //- type of a function as a template argument of a kernel: refused 2:47 a type that is declared in a function cannot be an argument of the kernel template 'k': declare the type outside of functions
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
