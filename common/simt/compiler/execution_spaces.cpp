@@ -151,7 +151,8 @@ class Check {
           "known only at run time: assign it in the first thread, or make it no static");
     } else if (on_device && mention.name == "__cxa_throw") {
       say(place, "device code cannot throw: write an error code to memory, or call __trap()");
-    } else if (on_device && mention.name == "__builtin_alloca_with_align") {
+    } else if (mention.name == "__builtin_alloca_with_align" &&
+               (on_device || (role == Space::both && !is_for_one(Branch::host, place, {})))) {
       say(place,
           "an array of device code has a length that is known when it is compiled: make the length "
           "a constant, or the array dynamic shared memory");

@@ -113,6 +113,7 @@ class Rewriter : private Rule {
     const std::string_view kind = next_word();
     if (kind == "hd_warning_disable" || kind == "nv_exec_check_disable")
       unit_.names.unchecked = true;
+    if (kind == "unroll") unit_.unrolls.emplace(directive.offset, rest);
     if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
         kind.starts_with("diag_") || kind == "hd_warning_disable") {
       replace(directive.offset, directive.text.size(), "");
@@ -147,6 +148,7 @@ class Rewriter : private Rule {
     if (i == unit_.head && unit_.parentheses == 0 && t.is_identifier()) {
       if (unit_.traced) guard_local_arrays(unit_, i);
       check_values(unit_, i);
+      if (in_device_code(i)) check_unroll(unit_, i);
     }
     if (t.kind == TokenKind::punctuator) {
       if (t.is("[")) check_extent(unit_, i);

@@ -134,6 +134,8 @@ void check_call(Unit& unit, std::size_t i);
 
 /// `if (i = 0)`, `if (i < n);`, and threadIdx on the host; i is the word.
 void check_statement(Unit& unit, std::size_t i);
+/// The loop that begins at i may have a `#pragma unroll n` ahead of it.
+void check_unroll(Unit& unit, std::size_t i);
 /// The number of blocks or of threads that tokens [begin, end) of a launch say.
 void check_launch_value(Unit& unit, std::size_t begin, std::size_t end);
 /// Ahead of all else: a bracket that nothing closes. \return is there one?

@@ -61,7 +61,8 @@ struct Unit {
   int parentheses = 0;             ///< open in the innermost scope
   std::size_t head = 0;            ///< first token of the current declaration or statement
   std::vector<FunctionBody> bodies;
-  std::set<std::size_t> handled;        ///< qualifiers that a rule has taken care of
+  std::map<std::size_t, std::string_view> unrolls;  ///< `#pragma unroll n`: its offset, and n
+  std::set<std::size_t> handled;                    ///< qualifiers that a rule has taken care of
   std::set<std::size_t> local_dynamic;  ///< names that `extern __shared__` declares in functions
   std::vector<NamespaceShared> namespace_shared;
   std::map<std::string, std::pair<std::string, int>>

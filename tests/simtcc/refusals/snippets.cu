@@ -869,6 +869,53 @@ __global__ void k(float4* p) { float4 v = {1.0f}; const float4 t[2] = {1, 2, 3, 
 __global__ void k(float4* p) { *p = float4{1, 2, 3, 4}; p[1] = float4(p[2]); p[3] = float4(); }
 //- array of a variable length in a kernel: refused 1:44 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
 __global__ void k(float* p, int n) { float s[n]; s[0] = *p; *p = s[n - 1]; }
+//- array of a variable length in a function for both: refused 1:40 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
+__host__ __device__ int f(int n) { int a[n]; a[0] = n; return a[0]; }
+//- array of a variable length on the host alone: accepted
+__host__ __device__ int f(int n) {
+#ifdef __CUDA_ARCH__
+  return n;
+#else
+  int a[n]; a[0] = n; return a[0];
+#endif
+}
+int g(int n) { int a[n]; a[0] = n; return a[0] + f(n); }
+__host__ __device__ int h(int n) { constexpr int m = 3; int a[m]; a[0] = n; return a[0]; }
+//- unroll by a number of run time: refused 3:3 the number of `#pragma unroll n` is known only at run time: write a constant, or take the number away
+__global__ void k(int n, int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
+//- unroll by a variable: refused 4:3 the number of `#pragma unroll m` is known only at run time: write a constant, or take the number away
+__device__ void f(int* p) {
+  int m = 4;
+#pragma unroll (m)
+  for (int i = 0; i < m; ++i) p[i] = i;
+}
+//- unroll by constants: accepted
+const int number = 4; enum { kUnroll = 3 };
+template <int n> __device__ void f(int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
+template <class T> __device__ void g(T* p) { f<3>(p); }
+__global__ void k(int n, int* p) {
+  const int local = 2; { int number = n; p[0] = number; }
+#pragma unroll number
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll local
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll kUnroll
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll local * 2
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll
+  for (int i = 0; i < n; ++i) g(p);
+}
+void host(int n, int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
 //- array of a constant length in a kernel: accepted
 __global__ void k(float* p) { const int n = 4; float s[n]; s[0] = *p; *p = s[n - 1]; }
 //- thread_local variable in a kernel: refused 1:29 device code has no thread_local variables: a local variable is each thread's own
