@@ -249,7 +249,7 @@ class Check {
           !is_signature(demangled(mention.name)))
         continue;
       const Target target = spaces_.resolve(mention);
-      if (target.space == Space::kernel) check_types(target, mention);
+      if (target.space == Space::kernel) check_types(target, mention, function);
       const std::vector<std::string> parts = parts_of(target.name);
       const bool of_simulator = parts[0] == "simt";
       const bool converts_argument = parts.back().starts_with("operator ");
@@ -276,12 +276,13 @@ class Check {
   }
 
   // The name of a template's instance has the types in it, and device code must be able to say them.
-  void check_types(const Target& target, const Mention& mention) {
+  void check_types(const Target& target, const Mention& mention, const DumpedFunction& launch) {
     const Text symbol = target.body ? target.body->symbol : mention.name;
     switch (hidden_type(symbol)) {
       case HiddenType::none:
         return check_access(target, symbol, mention.place);
       case HiddenType::local:
+        if (spaces_.space_of(launch) == Space::device) return;
         return say(mention.place,
                    "a type that is declared in a function cannot be an argument of "
                    "the kernel template '" +

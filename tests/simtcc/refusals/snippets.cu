@@ -1216,6 +1216,9 @@ void A::f() { k<<<1, 1>>>(static_cast<Q*>(nullptr), P{1}); }
 //- kernel and function of one name in two namespaces of a namespace: accepted
 namespace a::b { __global__ void k(int* p) { *p = 1; } }
 namespace a::c { void k(int* p) { *p = 1; } }
+//- references that are restricted in a kernel template: accepted
+template <class T> __global__ void k(T& __restrict__ r, const T* __restrict__ p) { r = *p; }
+void f(int* p) { k<<<1, 1>>>(*p, p); }
 //- type without a name as a template argument of a kernel: refused 3:22 a type without a name cannot be an argument of the kernel template 'k': give it a name, 'struct Name { ... };'
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 struct { int x; } setup;
