@@ -167,7 +167,8 @@ class Check {
           "known only at run time: assign it in the first thread, or make it no static");
     } else if (on_device && mention.name == "__cxa_throw") {
       say(place, "device code cannot throw: write an error code to memory, or call __trap()");
-    } else if (on_device && mention.name == "__builtin_alloca_with_align") {
+    } else if (mention.name == "__builtin_alloca_with_align" &&
+               (on_device || (role == Space::both && !is_for_one(Branch::host, place, {})))) {
       say(place,
           "an array of device code has a length that is known when it is compiled: make the length "
           "a constant, or the array dynamic shared memory");
@@ -272,9 +273,12 @@ class Check {
           !is_signature(demangled(mention.name)))
         continue;
       const Target target = spaces_.resolve(mention);
-      if (target.space == Space::kernel) check_types(target, mention);
-      const bool of_simulator = parts_of(target.name)[0] == "simt";
-      if (of_simulator || target.space == Space::kernel || target.space == Space::anywhere)
+      if (target.space == Space::kernel) check_types(target, mention, function);
+      const std::vector<std::string> parts = parts_of(target.name);
+      const bool of_simulator = parts[0] == "simt";
+      const bool converts_argument = parts.back().starts_with("operator ");
+      if (of_simulator || converts_argument || target.space == Space::kernel ||
+          target.space == Space::anywhere)
         continue;
       if (target.name.find("<lambda>") != std::string::npos) {
         say(mention.place,
@@ -296,11 +300,13 @@ class Check {
   }
 
   // The name of a template's instance has the types in it, and device code must be able to say them.
-  void check_types(const Target& target, const Mention& mention) {
-    switch (hidden_type(target.body ? target.body->symbol : mention.name)) {
+  void check_types(const Target& target, const Mention& mention, const DumpedFunction& launch) {
+    const Text symbol = target.body ? target.body->symbol : mention.name;
+    switch (hidden_type(symbol)) {
       case HiddenType::none:
-        return;
+        return check_access(target, symbol, mention.place);
       case HiddenType::local:
+        if (spaces_.space_of(launch) == Space::device) return;
         return say(mention.place,
                    "a type that is declared in a function cannot be an argument of "
                    "the kernel template '" +
@@ -314,6 +320,20 @@ class Check {
         return say(mention.place,
                    "a type without a name cannot be an argument of the kernel template '" +
                        target.name + "': give it a name, 'struct Name { ... };'");
+    }
+  }
+
+  void check_access(const Target& kernel, Text symbol, const DumpPlace& place) {
+    for (const std::string& type : types_in_arguments(symbol)) {
+      for (std::size_t end = type.find("::"); true; end = type.find("::", end + 2)) {
+        const auto known = names_.access_of_types.find(type.substr(0, end));
+        if (known != names_.access_of_types.end() && known->second != "public") {
+          return say(place, "the type '" + known->first + "' is " + std::string(known->second) +
+                                " in its class and cannot be an argument of the kernel template '" +
+                                kernel.name + "': make it public");
+        }
+        if (end == std::string::npos) break;
+      }
     }
   }
 
@@ -348,6 +368,7 @@ class Check {
 
   void check_variable(const Mention& mention, Space role, const DumpedFunction& blamed,
                       const DumpPlace& place) {
+    if (dump_.owner_of_static(mention.id)) return check_static(mention, role, blamed, place);
     if (dump_.is_local(mention.id) || mention.name.starts_with("_ZZ") ||
         mention.name.starts_with("_ZT") || mention.name.starts_with("_ZG") ||
         mention.name.starts_with("__") || !is_variable_name(mention.name)) {
@@ -357,9 +378,7 @@ class Check {
         mention.name.starts_with("_Z") ? demangled(mention.name) : std::string(mention.name);
     const std::vector<std::string> parts = parts_of(full);
     if (is_of_cuda(parts) || is_variable_for_both(parts.back())) return;
-    const bool on_device =
-        role == Space::device || role == Space::kernel ||
-        (role == Space::both && is_reached(blamed) && !is_for_one(Branch::host, place, full));
+    const bool on_device = runs_on_device(role, blamed, place, full);
     const bool is_device = names_.variables.contains(parts.back());
     const bool is_host = names_.host_variables.contains(parts.back());
     if (role == Space::host && !mention.is_address && !is_host &&
@@ -394,6 +413,28 @@ class Check {
             false, parts.back());
       }
     }
+  }
+
+  // A lambda names a static variable of the function around it without a capture.
+  void check_static(const Mention& mention, Space role, const DumpedFunction& blamed,
+                    const DumpPlace& place) {
+    const DumpedFunction& owner = *dump_.owner_of_static(mention.id);
+    const std::string name = mention.name.starts_with("_Z")
+                                 ? parts_of(demangled(mention.name)).back()
+                                 : std::string(mention.name);
+    if (spaces_.space_of(owner) != Space::host || !runs_on_device(role, blamed, place, name))
+      return;
+    say(place,
+        "the static variable '" + name +
+            "' of the host cannot be used in device code: copy it into a variable that the lambda "
+            "captures",
+        false, name);
+  }
+
+  bool runs_on_device(Space role, const DumpedFunction& function, const DumpPlace& place,
+                      const std::string& name) {
+    return role == Space::device || role == Space::kernel ||
+           (role == Space::both && is_reached(function) && !is_for_one(Branch::host, place, name));
   }
 
   // Does device code call this function, which is for both sides?

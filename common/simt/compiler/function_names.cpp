@@ -138,6 +138,43 @@ HiddenType hidden_type(std::string_view symbol) {
   return local > 0 ? HiddenType::local : unnamed ? HiddenType::unnamed : HiddenType::none;
 }
 
+std::vector<std::string> types_in_arguments(Text symbol) {
+  const std::string name = demangled(symbol);
+  std::vector<std::string> types;
+  std::vector<std::string> open;  // names with arguments that have not ended
+  std::string current;
+  const auto end_name = [&] {
+    if (!current.empty()) types.push_back(current);
+    current.clear();
+  };
+  for (std::size_t i = name.find('<'); i < name.size(); ++i) {
+    const Text rest = Text(name).substr(i);
+    if (rest.starts_with("(anonymous namespace)::")) {
+      i += Text("(anonymous namespace)::").size() - 1;
+    } else if (name[i] == '<') {
+      open.push_back(current);
+      end_name();
+    } else if (name[i] == '>') {
+      end_name();
+      current = open.back();
+      open.pop_back();
+      if (open.empty()) break;
+    } else if (name[i] == '(' || name[i] == '{') {  // of a function, or in one
+      current += name[i];
+      for (int depth = 1; depth > 0 && ++i < name.size();)
+        depth += name[i] == '(' || name[i] == '{' ? 1 : name[i] == ')' || name[i] == '}' ? -1 : 0;
+    } else if (std::isalnum(static_cast<unsigned char>(name[i])) || name[i] == '_' ||
+               name[i] == ':' || name[i] == '&' || (name[i] & 0x80)) {
+      // `&f` is a value
+      if (name[i] != '&' || current.empty()) current += name[i];
+      if (name[i] == '&' && current != "&") end_name();
+    } else {
+      end_name();
+    }
+  }
+  return types;
+}
+
 bool is_signature(Text name) {
   return name.ends_with(")") || name.ends_with(") const") || name.ends_with("]");
 }

@@ -30,6 +30,10 @@ bool is_of_cuda(const std::vector<std::string>& parts);
 enum class HiddenType { none, local, local_around_lambda, unnamed };
 HiddenType hidden_type(std::string_view symbol);
 
+/// \return the names of types in a function's template arguments, with their scopes and without arguments of their own: A::B and C
+/// of `f<A::B<C*> >`
+std::vector<std::string> types_in_arguments(std::string_view symbol);
+
 /// \return is it f(int), and not the variable of it: f(int)::x
 bool is_signature(std::string_view name);
 

@@ -219,6 +219,9 @@ class Kernels : private Rule {
           type += std::string(list_[j].text) + " ";
       }
       if (is_plain) known->second.plain[position] = type;
+      const std::size_t first = is(from, "const") ? from + 1 : from;
+      if (of_template.contains(list_[first].text) && first + 2 == to && parameter == first + 1)
+        known->second.deduced.insert(position);
     }
   }
 };

@@ -49,6 +49,7 @@ class Launches : private Rule {
     for (std::size_t value = 0; value < std::min<std::size_t>(values.size(), 2); ++value)
       check_launch_value(unit_, values[value].first, values[value].second);
     name_types_of_braces(start, open, close + 3);
+    if (side == Side::host && !unit_.scopes.back().templated) check_lambdas(open, close + 3);
     const std::string capture = in_function() ? "[&]" : "[]";
     const std::string launcher =
         (kernel.ends_with('>') ? "template_launcher" : "launcher") +
@@ -100,6 +101,50 @@ class Launches : private Rule {
         insert_before(kernel.head, "using " + alias + " = " + type->second + "; ");
       insert_before(brace, flat(start, open - 1) + alias);
     }
+  }
+
+  // The type of a lambda of the host cannot be an argument of a kernel template, even if nobody calls it.
+  void check_lambdas(std::size_t open, std::size_t parenthesis) {
+    const auto kernel = unit_.template_kernels.find(list_[open - 1].text);
+    if (kernel == unit_.template_kernels.end() || !kernel->second.is_alone ||
+        partner_[parenthesis] == kNone)
+      return;
+    const auto arguments = parts(parenthesis + 1, partner_[parenthesis]);
+    for (std::size_t position = 0; position < arguments.size(); ++position) {
+      const auto [from, to] = arguments[position];
+      if (!kernel->second.deduced.contains(position)) continue;
+      if (is_lambda_of_host(from, to) || (to == from + 1 && holds_lambda_of_host(from))) {
+        report(list_[from], "a lambda of the host cannot be an argument of the kernel template '" +
+                                std::string(kernel->first) +
+                                "': write '[=] __device__ (...)', and compile with "
+                                "--extended-lambda");
+      }
+    }
+  }
+
+  // Are tokens [begin, end) `[...] (...) { ... }`?
+  bool is_lambda_of_host(std::size_t begin, std::size_t end) const {
+    if (!is(begin, "[") || is(begin + 1, "[")) return false;
+    std::size_t i = skip_group(begin);
+    for (; i < end && !is(i, "{"); i = is_opening(i) ? skip_group(i) : i + 1) {
+      if (is(i, "__device__")) return false;
+    }
+    return i < end && skip_group(i) == end;
+  }
+
+  // Is the name at i that of a variable, declared ahead of it as `auto name = [...] (...) { ... };`?
+  bool holds_lambda_of_host(std::size_t i) const {
+    const FunctionBody* const body = body_at(i);
+    for (std::size_t j = i; body && j-- > body->head + 1;) {
+      if (!is(j, list_[i].text) || !is_identifier(j)) continue;
+      if (is(j - 1, "auto") && is(j + 1, "=")) {
+        std::size_t end = j + 2;
+        while (end < i && !is(end, ";")) end = is_opening(end) ? skip_group(end) : end + 1;
+        return is_lambda_of_host(j + 2, end);
+      }
+      if (declares(j, *body)) return false;
+    }
+    return false;
   }
 
   // Which arguments of the launch are variables of the host, by name: no kernel can take these by reference. As template

@@ -114,6 +114,7 @@ class Rewriter : private Rule {
     const std::string_view kind = next_word();
     if (kind == "hd_warning_disable" || kind == "nv_exec_check_disable")
       unit_.names.unchecked = true;
+    if (kind == "unroll") unit_.unrolls.emplace(directive.offset, rest);
     if (kind == "unroll" || kind == "nounroll" || kind.starts_with("nv_") ||
         kind.starts_with("diag_") || kind == "hd_warning_disable") {
       replace(directive.offset, directive.text.size(), "");
@@ -148,6 +149,7 @@ class Rewriter : private Rule {
     if (i == unit_.head && unit_.parentheses == 0 && t.is_identifier()) {
       if (unit_.traced) guard_local_arrays(unit_, i);
       check_values(unit_, i);
+      if (in_device_code(i)) check_unroll(unit_, i);
     }
     if (t.kind == TokenKind::punctuator) {
       if (t.is("[")) check_extent(unit_, i);
@@ -196,7 +198,8 @@ class Rewriter : private Rule {
     unit_.scopes.push_back(
         {kind, side, unit_.parentheses, unit_.head,
          kind == Scope::Kind::block ? std::string_view{} : scope_name(unit_.head, i),
-         unit_.scopes.back().templated || is(unit_.head, "template")});
+         unit_.scopes.back().templated || is(unit_.head, "template"),
+         kind == Scope::Kind::type ? default_access(unit_.head, i) : "public"});
     unit_.parentheses = 0;
     unit_.head = i + 1;
   }
@@ -255,7 +258,16 @@ class Rewriter : private Rule {
     unit_.head = goes_on ? closed.outer_head : i + 1;
   }
 
-  // What the tokens [head, open) of a class or a namespace name it; of namespace a::b that is a.
+  std::string_view default_access(std::size_t head, std::size_t open) const {
+    for (std::size_t i = head; i < open; ++i) {
+      if (is(i, "template") && is(i + 1, "<") && skip_angles(i + 1) < open)
+        i = skip_angles(i + 1) - 1;
+      if (is_class_key(list_[i].text)) return is(i, "class") ? "private" : "public";
+    }
+    return "public";
+  }
+
+  // What the tokens [head, open) of a class or a namespace name it.
   std::string_view scope_name(std::size_t head, std::size_t open) const {
     std::string_view name;
     bool key = false;
@@ -269,7 +281,11 @@ class Rewriter : private Rule {
       } else if (is_identifier(i) && is_class_key(list_[i].text)) {
         key = true;
       } else if (is(i, "namespace")) {
-        return is_identifier(i + 1) ? list_[i + 1].text : std::string_view{};
+        std::size_t last = i;
+        while (last + 1 < open && (is_identifier(last + 1) || is(last + 1, "::"))) ++last;
+        if (last == i) return {};
+        const std::size_t from = list_[i + 1].offset;
+        return unit_.source.substr(from, list_[last].end() - from);
       } else if (key && (is(i, "<") || is(i, ":"))) {
         break;
       } else if (key && is_identifier(i) && !is(i, "final")) {
@@ -304,6 +320,9 @@ class Rewriter : private Rule {
     if (!t.in_system_header && t.text.starts_with("cuda") && t.text.find("Symbol") != t.text.npos)
       unit_.names.copies_symbols = true;
     if (!t.in_system_header && speaks_of_time(t.text)) unit_.names.takes_times = true;
+    if (is_class_key(t.text)) note_member_type(unit_, i);
+    if (is(i + 1, ":") && (t.text == "public" || t.text == "protected" || t.text == "private"))
+      unit_.scopes.back().access = t.text;
     if (t.text == "constexpr" || t.text == "consteval") note_constexpr(unit_, i);
     if (t.text == "cuda" && !t.in_system_header && is(i + 1, "::") && is(i + 2, "std"))
       unit_.names.cuda_std.insert(is(i + 3, "::") && is_identifier(i + 4) ? list_[i + 4].text : "");

@@ -74,6 +74,11 @@ void define_extern_variables(Unit& unit);
 /// does its initial value call a function that only g++ works out?
 void check_initial_value(Unit& unit, std::size_t i);
 
+// ---- member_types.cpp
+
+/// The `struct`, `class`, `union` or `enum` at i may declare a type: who can name it?
+void note_member_type(Unit& unit, std::size_t i);
+
 // ---- vector_types.cpp: float4 and its like are aggregates under nvcc
 
 /// The name of one of them may stand at i, with values behind it.
@@ -151,6 +156,8 @@ void check_call(Unit& unit, std::size_t i);
 
 /// `if (i = 0)`, `if (i < n);`, and threadIdx on the host; i is the word.
 void check_statement(Unit& unit, std::size_t i);
+/// The loop that begins at i may have a `#pragma unroll n` ahead of it.
+void check_unroll(Unit& unit, std::size_t i);
 /// The number of blocks or of threads that tokens [begin, end) of a launch say.
 void check_launch_value(Unit& unit, std::size_t begin, std::size_t end);
 /// Ahead of all else: a bracket that nothing closes. \return is there one?

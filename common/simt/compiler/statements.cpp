@@ -52,6 +52,32 @@ class Statements : private Rule {
                          "__global__ or __device__ before the function, or hand the value over");
   }
 
+  // `#pragma unroll n` of a parameter or a variable.
+  void visit_loop(std::size_t i) {
+    const auto pragma = unit_.unrolls.lower_bound(i > 0 ? list_[i - 1].end() : 0);
+    if (pragma == unit_.unrolls.end() || pragma->first > list_[i].offset) return;
+    std::string_view name = pragma->second;
+    const std::size_t begin = name.find_first_not_of(" \t(");
+    if (begin == std::string_view::npos) return;
+    name = name.substr(begin, name.find_last_not_of(" \t\r)") + 1 - begin);
+    const FunctionBody* const body = body_at(i);
+    const std::size_t parameters = body ? parameters_of(body->head) : kNone;
+    if (parameters == kNone) return;
+    std::size_t j = i;
+    while (j > parameters && !(is(j, name) && declares(j, *body))) {
+      --j;
+      if (is(j, "}") && partner_[j] != kNone) j = partner_[j];
+    }
+    const bool is_number =
+        j > parameters && is_builtin_type(list_[j - 1].text) && !is(j - 1, "auto");
+    if (!is_number) return;
+    for (std::size_t k = j - 1; k > parameters && is_identifier(k); --k) {
+      if (is(k, "const") || is(k, "constexpr")) return;
+    }
+    report(list_[i], "the number of `#pragma unroll " + std::string(name) +
+                         "` is known only at run time: write a constant, or take the number away");
+  }
+
   // The bracket that nothing closes; with a brace, the function that seems to begin within it. False if there is none.
   bool report_open_bracket() {
     std::size_t brace = kNone, other = kNone;
@@ -121,6 +147,10 @@ void check_statement(Unit& unit, std::size_t i) {
   if (word == "if" || word == "while" || word == "for") Statements(unit).visit_control(i);
   if (word == "threadIdx" || word == "blockIdx" || word == "blockDim" || word == "gridDim")
     Statements(unit).visit_index(i);
+}
+
+void check_unroll(Unit& unit, std::size_t i) {
+  if (!unit.scopes.back().templated && !unit.unrolls.empty()) Statements(unit).visit_loop(i);
 }
 
 void check_launch_value(Unit& unit, std::size_t begin, std::size_t end) {

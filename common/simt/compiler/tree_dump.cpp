@@ -174,15 +174,19 @@ void TreeDump::read_line(Text line, bool in_body) {
     type = type.substr(0, std::min(number, type.find(' ')));
   }
   const bool is_static = line.starts_with("static ");
+  const std::size_t value = line.find(" = ");
+  std::optional<unsigned> declared;
   for (std::size_t at = 0; (at = line.find("D.", at)) != Text::npos;) {
     if (const auto id = id_at(line, at)) {
       locals_.insert(*id);
       if (is_static) statics_.insert(*id);
+      if (at <= value) declared = *id;
       if (!type.empty()) classes_.emplace(*id, type);
     } else {
       at += 2;
     }
   }
+  if (is_static && declared) owners_.emplace(*declared, functions_.size() - 1);
 }
 
 void TreeDump::read_statement(Text statement, const DumpPlace& place) {
@@ -360,6 +364,11 @@ const DumpedFunction* TreeDump::function_around(Text symbol) const {
     }
   }
   return nullptr;
+}
+
+const DumpedFunction* TreeDump::owner_of_static(unsigned id) const {
+  const auto found = owners_.find(id);
+  return found == owners_.end() ? nullptr : &functions_[found->second];
 }
 
 Text TreeDump::class_of(unsigned id) const {

@@ -73,6 +73,8 @@ class TreeDump {
   const DumpedFunction* function_around(std::string_view symbol) const;
   /// Is this a variable of a function, a parameter or a static one?
   bool is_local(unsigned id) const { return locals_.contains(id); }
+  /// The function in which a static variable is declared, or nullptr.
+  const DumpedFunction* owner_of_static(unsigned id) const;
   /// The class of a local variable, without its scope, or nothing.
   std::string_view class_of(unsigned id) const;
 
@@ -89,6 +91,7 @@ class TreeDump {
   std::map<std::string_view, std::size_t> by_symbol_;
   std::set<unsigned> locals_;
   std::set<unsigned> statics_;  // those of them that are no thread's own, `__shared__` ones
+  std::map<unsigned, std::size_t> owners_;  // of static variables: indices into functions_
   std::map<unsigned, std::string_view> classes_;
   DumpPlace last_;
   std::deque<std::string> buffer_;  // statements without their places

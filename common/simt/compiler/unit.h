@@ -20,8 +20,9 @@ namespace simtcc {
 struct TemplateKernel {
   std::size_t head;  ///< first token of the declaration
   std::map<std::size_t, std::string>
-      plain;                         ///< types that do not depend on the template, by parameter
-  bool is_alone = true;              ///< No other of this name has been seen.
+      plain;                           ///< types that do not depend on the template, by parameter
+  bool is_alone = true;                ///< No other of this name has been seen.
+  std::set<std::size_t> deduced = {};  ///< parameters of the type of their argument, whatever it is
   std::set<std::size_t> named = {};  ///< Parameters whose type has a name of its own for launches.
 };
 
@@ -76,7 +77,8 @@ struct Unit {
   int parentheses = 0;             ///< open in the innermost scope
   std::size_t head = 0;            ///< first token of the current declaration or statement
   std::vector<FunctionBody> bodies;
-  std::set<std::size_t> handled;        ///< qualifiers that a rule has taken care of
+  std::map<std::size_t, std::string_view> unrolls;  ///< `#pragma unroll n`: its offset, and n
+  std::set<std::size_t> handled;                    ///< qualifiers that a rule has taken care of
   std::set<std::size_t> local_dynamic;  ///< names that `extern __shared__` declares in functions
   std::vector<NamespaceShared> namespace_shared;
   std::map<std::string, std::pair<std::string, int>>

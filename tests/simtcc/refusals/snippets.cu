@@ -869,6 +869,53 @@ __global__ void k(float4* p) { float4 v = {1.0f}; const float4 t[2] = {1, 2, 3, 
 __global__ void k(float4* p) { *p = float4{1, 2, 3, 4}; p[1] = float4(p[2]); p[3] = float4(); }
 //- array of a variable length in a kernel: refused 1:44 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
 __global__ void k(float* p, int n) { float s[n]; s[0] = *p; *p = s[n - 1]; }
+//- array of a variable length in a function for both: refused 1:40 an array of device code has a length that is known when it is compiled: make the length a constant, or the array dynamic shared memory
+__host__ __device__ int f(int n) { int a[n]; a[0] = n; return a[0]; }
+//- array of a variable length on the host alone: accepted
+__host__ __device__ int f(int n) {
+#ifdef __CUDA_ARCH__
+  return n;
+#else
+  int a[n]; a[0] = n; return a[0];
+#endif
+}
+int g(int n) { int a[n]; a[0] = n; return a[0] + f(n); }
+__host__ __device__ int h(int n) { constexpr int m = 3; int a[m]; a[0] = n; return a[0]; }
+//- unroll by a number of run time: refused 3:3 the number of `#pragma unroll n` is known only at run time: write a constant, or take the number away
+__global__ void k(int n, int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
+//- unroll by a variable: refused 4:3 the number of `#pragma unroll m` is known only at run time: write a constant, or take the number away
+__device__ void f(int* p) {
+  int m = 4;
+#pragma unroll (m)
+  for (int i = 0; i < m; ++i) p[i] = i;
+}
+//- unroll by constants: accepted
+const int number = 4; enum { kUnroll = 3 };
+template <int n> __device__ void f(int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
+template <class T> __device__ void g(T* p) { f<3>(p); }
+__global__ void k(int n, int* p) {
+  const int local = 2; { int number = n; p[0] = number; }
+#pragma unroll number
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll local
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll kUnroll
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll local * 2
+  for (int i = 0; i < n; ++i) p[i] = i;
+#pragma unroll
+  for (int i = 0; i < n; ++i) g(p);
+}
+void host(int n, int* p) {
+#pragma unroll n
+  for (int i = 0; i < n; ++i) p[i] = i;
+}
 //- array of a constant length in a kernel: accepted
 __global__ void k(float* p) { const int n = 4; float s[n]; s[0] = *p; *p = s[n - 1]; }
 //- thread_local variable in a kernel: refused 1:29 device code has no thread_local variables: a local variable is each thread's own
@@ -1052,6 +1099,43 @@ class Runner { int value; enum { kNone };
  public: struct Part { void go() { run<<<1, 1>>>([] __device__ (int i) { return i; }); } };
   void go() { if (value) run<<<1, 1>>>([*this] __device__ (int i) { return i; }); } };
 void host() { run<<<1, 1>>>([] __device__ (int i) { return i; }); }
+//- lambda of the host as an argument of a kernel that does not call it: refused 2:30 a lambda of the host cannot be an argument of the kernel template 'measure': write '[=] __device__ (...)', and compile with --extended-lambda
+template <class F> __global__ void measure(F f) { (void)sizeof(f); }
+void f() { measure<<<1, 1>>>([](int i) { return i; }); }
+//- variable with a lambda of the host as an argument of a kernel: refused 3:28 a lambda of the host cannot be an argument of the kernel template 'measure_two': write '[=] __device__ (...)', and compile with --extended-lambda
+template <class T, class F> __global__ void measure_two(T* p, const F f) { (void)sizeof(f); }
+void f(int* p) { const auto twice = [](int i) -> int { return i + i; };
+  measure_two<<<1, 1>>>(p, twice); }
+//- lambdas that kernels take: accepted
+template <class F> __global__ void measure_any(F f) { (void)sizeof(f); }
+template <class T> __global__ void kp(T* p, T (*f)(T), int (*g)(int)) { (void)sizeof(f); }
+__global__ void kf(int (*f)(int)) { (void)sizeof(f); }
+void f(int* p) { auto on_host = [](int i) { return i; }; int n = on_host(1); auto a = [=] __device__ (int i) { return i + n; }; 
+  measure_any<<<1, 1>>>(a); measure_any<<<1, 1>>>([=] __host__ __device__ (int i) { return i + n; }); measure_any<<<1, 1>>>(on_host(1)); measure_any<<<1, 1>>>([](int i) { return i; }(1));
+  kp<int><<<1, 1>>>(p, [](int i) { return i; }, [](int i) { return i; }); kf<<<1, 1>>>([](int i) { return i; }); kf<<<1, 1>>>(on_host);
+  measure_any<<<1, 1>>>(+on_host); { int on_host = 1; measure_any<<<1, 1>>>(on_host); } kp<<<1, 1>>>(p, +on_host, on_host); }
+template <class T> void never_used() { measure_any<<<1, 1>>>([](T i) { return i; }); }
+//- static variable of the host in a device lambda: refused 2:91 the static variable 'counter' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+void f(int* p) { static int counter = 3; run<<<1, 1>>>([] __device__ (int i) { return i + counter; }, p); }
+//- static variable of a template of the host in a lambda for both: refused 4:60 the static variable 'counter' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+template <class T> void f(T* p) {
+  static T counter = 3;
+  auto next = [=] __host__ __device__ (int i) { return i + counter; };
+  run<<<1, 1>>>(next, p); }
+void g(int* p) { f(p); }
+//- array of constants of the host in a device lambda: refused 2:102 the static variable 'table' of the host cannot be used in device code: copy it into a variable that the lambda captures
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+void f(int* p) { static constexpr int table[] = {1, 2}; run<<<1, 1>>>([] __device__ (int i) { return table[i]; }, p); }
+//- static variables that device lambdas can name: accepted
+template <class F> __global__ void run(F f, int* p) { *p = f(1); }
+int on_host() { static int calls; auto next = [] { return ++calls; }; return next() + [] __host__ () { return ++calls; }(); }
+__device__ int on_device() { static int calls; auto next = [] { return ++calls; }; return next(); }
+__device__ int of_device; 
+void f(int* p) { static int counter; static const int number = 3; static constexpr double real = 1.5; static int* at = &of_device; (void)at;
+  run<<<1, 1>>>([=] __device__ (int i) { static int own; return i + number + int(real) + int(sizeof(counter)) + ++own + on_device() + of_device; }, p);
+  int copy = counter; run<<<1, 1>>>([=] __device__ (int i) { return i + copy; }, p); }
 //- type of a function as a template argument of a kernel: refused 2:47 a type that is declared in a function cannot be an argument of the kernel template 'k': declare the type outside of functions
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
@@ -1059,6 +1143,82 @@ void host(int* p) { struct Local { int x; }; k<<<1, 1>>>(Local{3}, p); }
 template <class T> struct Box { T value; };
 template <class T> __global__ void k(int* p) { *p = sizeof(T); }
 void host(int* p) { struct Local { int x; }; k<Box<Local>><<<1, 1>>>(p); }
+//- private type as a template argument of a kernel: refused 3:33 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; public: void f(); };
+void A::f() { using Alias = P; k<<<1, 1>>>(Alias{3}); }
+//- protected type as a template argument of a kernel: refused 4:15 the type 'A::P' is protected in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(int n) {}
+struct A { protected: struct P { int v; }; };
+struct B : A { void f(); };
+void B::f() { k<P><<<1, 1>>>(3); }
+//- private type by a public name: refused 3:13 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T* x) {}
+class A { struct P { int v; }; public: using Public = P; };
+void f() { k<<<1, 1>>>(static_cast<A::Public*>(nullptr)); }
+//- private type within a template argument of a kernel: refused 4:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+template <class T> struct W { T* p; };
+class A { struct P { int v; }; public: void f(); };
+void A::f() { k<<<1, 1>>>(W<const P>{}); }
+//- public type of a private class: refused 3:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P { enum Q { q }; }; public: void f(); };
+void A::f() { k<<<1, 1>>>(P::q); }
+//- private type that is only declared in its class: refused 4:16 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+class A { struct P; public: void f(); };
+struct A::P { int v; };
+void A::f() { k<<<1, 1>>>(P{1}); }
+//- private type of a class template: refused 3:38 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T> __global__ void k(T x) {}
+template <class T> class A { struct P { T v; }; public: void f(); };
+template <class T> void A<T>::f() { k<<<1, 1>>>(P{}); }
+template class A<int>;
+//- private template as an argument of a kernel: refused 3:15 the type 'A::P' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <template <class> class C> __global__ void k(int n) {}
+class A { template <class T> struct P { T v; }; public: void f(); };
+void A::f() { k<P><<<1, 1>>>(3); }
+//- private enum of a namespace's class: refused 2:75 the type 'n::m::A::E' is private in its class and cannot be an argument of the kernel template 'k': make it public
+template <class T, T V> __global__ void k(int n) {}
+namespace n::m { class A { enum class E { x }; void f(); }; void A::f() { k<E, E::x><<<1, 1>>>(1); } }
+//- private name of a public type: accepted
+template <class T> __global__ void k(T x) {}
+struct P { int v; }; class A { using Private = P; void f(); };
+void A::f() { k<<<1, 1>>>(Private{1}); }
+//- public type behind a private one: accepted
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; struct Q { int v; }; public: struct R { P p; }; struct S : Q {}; void f(); };
+void A::f() { k<<<1, 1>>>(R{}); k<<<1, 1>>>(S{}); }
+//- public type in a struct that goes on in private: accepted
+template <class T> __global__ void k(T x) {}
+class A; struct B { struct P { int v; }; void f(); private: int n; }; struct C : private B { void g(); };
+void B::f() { k<<<1, 1>>>(P{1}); }
+void C::g() { k<<<1, 1>>>(P{1}); }
+//- value of a private enum as a template argument: accepted
+template <int N> __global__ void k(int n) {}
+template <auto N> __global__ void ka(int n) {}
+class A { enum M { a, b }; struct P { static __device__ int g() { return 1; } }; void f(); };
+void A::f() { k<b><<<1, 1>>>(1); k<sizeof(P)><<<1, 1>>>(1); ka<b><<<1, 1>>>(1); ka<&P::g><<<1, 1>>>(1); }
+//- lambda in a function with a private parameter: accepted
+template <class T> __global__ void k(T x) {}
+class A { struct P { int v; }; public: void f(P p); };
+void A::f(P p) { int n = p.v; k<<<1, 1>>>([=] __device__ () { return n; }); }
+//- types of one name, private in one class alone: accepted
+template <class T> __global__ void k(T x) {}
+namespace n { class A { struct P { int v; }; }; } class A { public: struct P { int v; }; };
+template <class T> class B { struct P { T v; }; }; template <> class B<int> { public: struct P { int v; }; };
+void f() { k<<<1, 1>>>(A::P{1}); k<<<1, 1>>>(B<int>::P{1}); }
+//- private type as the type of a member that a kernel names: accepted
+template <class T> __global__ void k(T* x, typename T::R y) {}
+class A { struct P { int v; }; public: struct Q { using R = P; }; void f(); };
+void A::f() { k<<<1, 1>>>(static_cast<Q*>(nullptr), P{1}); }
+//- kernel and function of one name in two namespaces of a namespace: accepted
+namespace a::b { __global__ void k(int* p) { *p = 1; } }
+namespace a::c { void k(int* p) { *p = 1; } }
+//- references that are restricted in a kernel template: accepted
+template <class T> __global__ void k(T& __restrict__ r, const T* __restrict__ p) { r = *p; }
+void f(int* p) { k<<<1, 1>>>(*p, p); }
 //- type without a name as a template argument of a kernel: refused 3:22 a type without a name cannot be an argument of the kernel template 'k': give it a name, 'struct Name { ... };'
 template <class T> __global__ void k(T value, int* p) { *p = value.x; }
 struct { int x; } setup;

@@ -198,6 +198,10 @@ struct ParameterOf<T* __restrict__> {
   using Type = T*;
 };
 template <class T>
+struct ParameterOf<T& __restrict__> {
+  using Type = T&;
+};
+template <class T>
 using Parameter = typename ParameterOf<std::remove_cv_t<T>>::Type;
 
 /// What a parameter takes of the memory for parameters: a reference is a pointer.
