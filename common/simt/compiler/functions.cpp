@@ -105,10 +105,6 @@ class Functions : private Rule {
   // All threads share it.
   void check_thread_local(std::size_t i) {
     for (std::size_t j = declaration_start(i); j < list_.size() && is_identifier(j); ++j) {
-      if (is(i, "__managed__") && (is(j, "__constant__") || is(j, "__shared__"))) {
-        return report(list_[j], "a __managed__ variable cannot be " + std::string(list_[j].text) +
-                                    " as well: take one of them away");
-      }
       if (!is(j, "thread_local") || list_[j].in_system_header) continue;
       return report(list_[j], "a " + std::string(list_[i].text) +
                                   " variable cannot be thread_local: take that word away, as all "

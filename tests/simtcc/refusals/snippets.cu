@@ -1712,8 +1712,6 @@ __global__ void k() { __shared__ int a(3); }
 __global__ void k() { __shared__ int a[]; a[0] = 1; }
 //- static shared member: refused 1:30 a member of a class cannot be __shared__: declare the variable in the kernel
 struct S { static __shared__ float v[32]; };
-//- managed and constant: refused 1:26 a __managed__ variable cannot be __constant__ as well: take one of them away
-__managed__ __constant__ int v;
 //- kernel defined as a friend: refused 1:30 the kernel 'k' cannot be defined where it is declared a friend: define it outside of the class
 struct S { friend __global__ void k(S s) {} };
 //- kernel declared a friend: accepted
