@@ -26,7 +26,8 @@ class VectorTypes : private Rule {
     if ((last != '2' && last != '4') || !elements.contains(name.substr(0, name.size() - 1))) return;
     members_ = static_cast<std::size_t>(last - '0');
     std::size_t at = i + 1;
-    if (!unit_.dialect.cxx20 && in_function()) check_parentheses(i, is_identifier(at) ? at + 1 : at);
+    if (!unit_.dialect.cxx20 && in_function())
+      check_parentheses(i, is_identifier(at) ? at + 1 : at);
     bool is_array = false;
     if (is_identifier(at)) {
       for (++at; is(at, "["); at = skip_group(at)) is_array = true;
