@@ -464,8 +464,8 @@ TEST(SharedMemory, Static) {
 }
 
 struct Best {
-  float value = 1;
-  int index = 2;
+  float value;
+  int index;
 };
 
 template <class T>
