@@ -562,6 +562,37 @@ TEST_F(DriverTest, StructsThatCallsMoveAndNothingCountsAreNamed) {
 }
 
 // As nvcc has it. g++ notes in shared memory whether it has run such a constructor; that is no access of the program.
+// What g++ suspects and cannot know: whether the branch that sets a variable is taken where it counts.
+TEST_F(DriverTest, VariablesThatABranchSetsAreNoWarning) {
+  write("a.cu", R"(__global__ void carried(float* out, const float* in, int n) {
+  __shared__ float tile[32];
+  const int k = static_cast<int>(blockIdx.x) - 1;
+  float before;
+  if (k >= 0 && k < n) {
+    before = in[k];
+  }
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int i = k + 1; i < k + 4; ++i) {
+    if (i >= 1 && k >= 0 && k < n - 1) out[i] = tile[i] + before;
+    __syncthreads();
+    before = tile[threadIdx.x];
+  }
+}
+)");
+  EXPECT_EQ(simtcc("-c a.cu").output, "");
+  write("b.cu", R"(__global__ void summed(int* out, int n) {
+  int sum;
+  for (int i = 0; i < n; ++i) {
+    sum += out[i];
+  }
+  out[0] = sum;
+}
+)");
+  EXPECT_NE(simtcc("-c b.cu").output.find("'sum' is read before it has a value"),
+            std::string::npos);
+}
+
 TEST_F(DriverTest, SharedVariablesMayHaveAConstructorThatDoesNothing) {
   write("a.cu",
         "struct Point {\n"

@@ -196,6 +196,8 @@ class Reader {
   // mostly it is: `if (i < n) value = in[i];`, and so is the use of the value.
   bool is_perhaps_set(const std::string& name, const Message& main) {
     if (in_simulator(main.file)) return true;
+    static const std::regex plain("\\w+");
+    if (!std::regex_match(name, plain)) return false;  // '(*p).x'
     const std::regex set("(^|[^\\w.>])" + name + "\\s*=[^=]");
     const std::regex declared("\\w[ *&]+" + name + "\\s*[;,{(]");
     for (int line = main.line - 1; line > 0; --line) {
