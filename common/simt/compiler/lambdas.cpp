@@ -451,24 +451,12 @@ class Lambdas : private Rule {
       if (is_opening(j) && !(is(j, "(") && is(j - 1, list_[parameters - 1].text))) {
         j = skip_group(j) - 1;
       } else if (is(j, "(")) {
-        if (flat_types(j) == flat_types(parameters)) found = found == kNone ? j - 1 : kNone;
+        if (parameter_types(j) == parameter_types(parameters))
+          found = found == kNone ? j - 1 : kNone;
         j = skip_group(j) - 1;
       }
     }
     return found;
-  }
-
-  // The types of parameters as the source has them, which tells functions of one name apart.
-  std::string flat_types(std::size_t parameters) const {
-    std::string types;
-    for (const auto& [from, to] : parts(parameters + 1, partner_[parameters])) {
-      const std::size_t name = declared_name(from, to);
-      for (std::size_t j = from; j < to && !is(j, "="); ++j) {
-        if (j != name) types += std::string(list_[j].text) + " ";
-      }
-      types += ", ";
-    }
-    return types;
   }
 
   // The brace of the only class of this name ahead of `end`, or kNone.

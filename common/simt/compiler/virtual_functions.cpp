@@ -140,7 +140,9 @@ class VirtualFunctions : private Rule {
     collect(of, function, alike, all_known);
     const bool is_only = function.overrides && alike.size() == 1 && all_known;
     for (const auto& [base, overridden] : alike) {
-      if (!is_only && types(function.parameters) != types(overridden->parameters)) continue;
+      if (!is_only &&
+          parameter_types(function.parameters) != parameter_types(overridden->parameters))
+        continue;
       function.is_virtual = true;
       if (overridden->side == function.side) continue;
       return report(list_[function.parameters - 1],
@@ -164,27 +166,11 @@ class VirtualFunctions : private Rule {
       for (const MemberFunction& other : base->functions) {
         if (other.is_virtual && other.name == function.name &&
             qualifiers(other) == qualifiers(function) &&
-            types(other.parameters).size() == types(function.parameters).size())
+            parameter_types(other.parameters).size() == parameter_types(function.parameters).size())
           alike.emplace_back(base, &other);
       }
       if (alike.size() == before) collect(*base, function, alike, all_known);
     }
-  }
-
-  // The parameters' types as they are written.
-  std::vector<std::string> types(std::size_t parameters) const {
-    std::vector<std::string> found;
-    const std::size_t close = partner_[parameters];
-    if (is(parameters + 1, "void") && close == parameters + 2) return found;
-    for (const auto& [from, to] : parts(parameters + 1, close)) {
-      const std::size_t name = declared_name(from, to);
-      std::string type;
-      for (std::size_t i = from; i < to && !is(i, "="); ++i) {
-        if (i != name) type += std::string(list_[i].text) + " ";
-      }
-      found.push_back(type);
-    }
-    return found;
   }
 
   // const, volatile and & behind the parameters
