@@ -6,8 +6,9 @@
 // has asked for the name of what the call returned, and has cleared the error then.
 // A launch is another matter. What was to be computed is not there, and only cudaGetLastError() and
 // cudaPeekAtLastError() tell: a launch that failed without either being called is an error, whatever the exit
-// code. One that was told, after which the same line launches the kernel, was a try. What may fail in a program that is right is none at all: a query for something that is not ready or
-// not supported, and memory that the device does not have.
+// code. One that was told, after which the same line launches the kernel, was a try. What may fail in a program that
+// is right is none at all: a query for something that is not ready or not supported, and memory that the device does
+// not have.
 #pragma once
 
 #include <cuda_runtime_api.h>
