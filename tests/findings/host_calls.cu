@@ -248,6 +248,27 @@ void copy_read_early(bool fixed) {
   if (last) std::printf("%d\n", last);
 }
 
+struct Sums {
+  const int* device;
+  int host;
+};
+
+void call_in_host_function(bool fixed) {
+  OnDevice<int> on_device(1, 0);
+  Sums sums{on_device.data(), 0};
+  if (fixed) cudaMemcpyAsync(&sums.host, sums.device, 4, cudaMemcpyDeviceToHost, cudaStream_t{});
+  const cudaHostFn_t copy = [](void* data) {
+    auto& s = *static_cast<Sums*>(data);
+    cudaMemcpyAsync(&s.host, s.device, 4, cudaMemcpyDeviceToHost,  // fault: call_in_host_function
+                    cudaStream_t{});
+  };
+  const cudaHostFn_t print = [](void* data) {
+    if (const auto& s = *static_cast<Sums*>(data); s.host) std::printf("%d\n", s.host);
+  };
+  cudaLaunchHostFunc(cudaStream_t{}, fixed ? print : copy, &sums);
+  cudaDeviceSynchronize();
+}
+
 // A variable of the device, by its name and without cudaMemcpyToSymbol().
 void copy_to_stand_in(bool fixed) {
   const float values[5] = {1, 2, 3, 2, 1};
@@ -489,6 +510,7 @@ const std::vector<Planted> kHostCalls = {
     {"managed_read_early", "host-access", managed_read_early, false},
     {"managed_read_between_atomics", "host-access", managed_read_between_atomics, false},
     {"copy_read_early", "host-access", copy_read_early, false},
+    {"call_in_host_function", "api-error", call_in_host_function, false},
     {"copy_to_stand_in", "api-error", copy_to_stand_in, false},
     {"copy_to_symbol_of_the_host", "api-error", copy_to_symbol_of_the_host, false},
     {"stand_in_as_argument", "device-access", stand_in_as_argument, false},

@@ -9,6 +9,7 @@
 #include "base/lasting.h"
 #include "base/symbols.h"
 #include "check/stream_order.h"
+#include "check/unsynchronized.h"
 #include "report/api_errors.h"
 
 namespace simt::captures {
@@ -42,6 +43,13 @@ cudaError_t refuse(cudaError_t error, const char* why, F is_hurt) {
   return error;
 }
 
+cudaError_t refuse_in_host_function() {
+  if (!unsynchronized::InOrder::is_here()) [[likely]]
+    return cudaSuccess;
+  device::explain(kWhyNotInHostFunction);
+  return cudaErrorNotPermitted;
+}
+
 }  // namespace
 
 void begin(UnderWay& capture) {
@@ -63,6 +71,7 @@ cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode) {
 }
 
 cudaError_t refuse_unsafe() {
+  if (const cudaError_t error = refuse_in_host_function()) return error;
   return refuse(cudaErrorStreamCaptureUnsupported,
                 "a stream is being captured into a graph, and the call might wait for the device: "
                 "make it before cudaStreamBeginCapture() or after cudaStreamEndCapture()",
@@ -76,6 +85,7 @@ cudaError_t refuse_unsafe() {
 }
 
 cudaError_t refuse_device_wait() {
+  if (const cudaError_t error = refuse_in_host_function()) return error;
   return refuse(cudaErrorStreamCaptureUnsupported,
                 "a stream is being captured into a graph, whose work does not run before the graph "
                 "is launched, so nobody can wait for it",
@@ -83,6 +93,7 @@ cudaError_t refuse_device_wait() {
 }
 
 cudaError_t refuse_legacy(const void* stream) {
+  if (const cudaError_t error = refuse_in_host_function()) return error;
   constexpr uintptr_t kLegacy = 1;  // cudaStreamLegacy
   if (reinterpret_cast<uintptr_t>(stream) > kLegacy) return cudaSuccess;
   if (stream_order::Work::current()) return cudaSuccess;  // a step of a graph has no stream

@@ -1,4 +1,5 @@
-// Captures that are under way, and the calls that CUDA refuses meanwhile, which end them (asked of an H100).
+// Captures that are under way, and the calls that CUDA refuses meanwhile, which end them (asked of an H100). It refuses the same
+// calls in a function that a stream calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,6 +26,9 @@ cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode);
 cudaError_t
 refuse_unsafe();  // it may wait for the device: memory that is allocated or freed, an event
 cudaError_t refuse_device_wait();  // it waits for all streams
+inline constexpr const char* kWhyNotInHostFunction =
+    "it stands in a function that a stream calls (cudaLaunchHostFunc(), cudaStreamAddCallback()), "
+    "which must not call CUDA: make the call after that function was given to the stream";
 inline constexpr const char* kWhyNotLegacy =
     "it uses the default stream, which waits for a stream that is being captured into a graph: "
     "name "

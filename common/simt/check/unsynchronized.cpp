@@ -50,5 +50,6 @@ void access(uint64_t address, uint64_t size, bool store, uint64_t pc) {
 
 InOrder::InOrder() { ++in_order; }
 InOrder::~InOrder() { --in_order; }
+bool InOrder::is_here() { return in_order; }
 
 }  // namespace simt::unsynchronized

@@ -18,6 +18,7 @@ class InOrder {
   ~InOrder();
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
+  static bool is_here();
 };
 
 }  // namespace simt::unsynchronized

@@ -21,7 +21,8 @@ cudaError_t check_configuration(const Config& config, std::string& why) {
     return cudaErrorInvalidResourceHandle;
   }
   if (const cudaError_t error = captures::refuse_legacy(config.stream)) {
-    why = captures::kWhyNotLegacy;
+    why =
+        error == cudaErrorNotPermitted ? captures::kWhyNotInHostFunction : captures::kWhyNotLegacy;
     return error;
   }
   if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0) {
