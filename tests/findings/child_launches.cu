@@ -36,6 +36,29 @@ void child_gets_shared(bool fixed) {
   cudaDeviceSynchronize();
 }
 
+struct Addends {
+  int n;
+  const int* values;
+};
+
+__global__ void add_values(int* data, Addends addends) {
+  const int i = threadIdx.x;
+  data[i] += addends.values[i % addends.n];
+}
+
+__global__ void passes_shared_in_struct(int* data, int* global, bool fixed) {
+  __shared__ int sum;
+  sum = *global = 3;
+  const Addends addends{1, fixed ? global : &sum};
+  add_values<<<1, kN>>>(data, addends);  // fault: child_gets_shared_in_struct
+}
+
+void child_gets_shared_in_struct(bool fixed) {
+  const OnDevice<int> data(kN), global(1);
+  passes_shared_in_struct<<<1, 1>>>(data.data(), global.data(), fixed);
+  cudaDeviceSynchronize();
+}
+
 __global__ void launches(int* data, const int* addend, int threads, int n) {
   if (threadIdx.x == 0) add_to_all<<<2, threads>>>(data, addend, n);  // fault: child_too_large
 }
@@ -71,6 +94,7 @@ void child_past_end(bool fixed) {
 const std::vector<Planted> kChildLaunches = {
     {"child_gets_local", "trap", child_gets_local, false},
     {"child_gets_shared", "trap", child_gets_shared, false},
+    {"child_gets_shared_in_struct", "trap", child_gets_shared_in_struct, false},
     {"child_too_large", "api-error", child_too_large, false},
     {"child_too_deep", "api-error", child_too_deep, false},
     {"child_past_end", "out-of-bounds", child_past_end, false},

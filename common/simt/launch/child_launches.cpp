@@ -117,22 +117,30 @@ void tell(const ChildLaunch& launch) {
   device::report(std::move(f));
 }
 
-// What keeps the kernel from being launched with these arguments, or nothing.
-const char* wrong_argument(const detail::Argument* arguments, unsigned count) {
+constexpr const char* kLocalArgument =
+    "a kernel was launched with the address of a variable of the thread that launched it, which no "
+    "other thread can reach: pass its value, or use global memory";
+constexpr const char* kSharedArgument =
+    "a kernel was launched with an address of the shared memory of the block that launched it, "
+    "which no other block can reach: use global memory";
+
+detail::MemoryKind memory_at(const void* place) {
+  void* pointer = nullptr;
+  std::memcpy(&pointer, place, sizeof(pointer));
+  return detail::memory_of(pointer);
+}
+
+// What keeps the kernel from being launched with these arguments, or nothing. The closure holds them as well, and what is in them:
+// there a pointer to a variable of the thread may be one that nobody has set.
+const char* wrong_argument(const detail::Argument* arguments, unsigned count, const void* closure,
+                           std::size_t size) {
   for (unsigned i = 0; i < count; ++i) {
-    void* pointer = nullptr;
-    if (arguments[i].size != sizeof pointer) continue;
-    std::memcpy(&pointer, arguments[i].data, sizeof pointer);
-    switch (detail::memory_of(pointer)) {
-      case detail::MemoryKind::local:
-        return "a kernel was launched with the address of a variable of the thread that launched "
-               "it, which no other thread can reach: pass its value, or use global memory";
-      case detail::MemoryKind::shared:
-        return "a kernel was launched with an address of the shared memory of the block that "
-               "launched it, which no other block can reach: use global memory";
-      default:
-        break;
-    }
+    if (arguments[i].size != sizeof(void*)) continue;
+    if (memory_at(arguments[i].data) == detail::MemoryKind::local) return kLocalArgument;
+  }
+  for (std::size_t at = 0; at + sizeof(void*) <= size; at += sizeof(void*)) {
+    if (memory_at(static_cast<const char*>(closure) + at) == detail::MemoryKind::shared)
+      return kSharedArgument;
   }
   return nullptr;
 }
@@ -217,7 +225,8 @@ bool detail::launch_child(const char* kernel_text, const Config& config,
         "a kernel that a kernel launches takes plain data, which can be copied byte by byte",
         config.place);
   }
-  if (const char* const wrong = engine::child_launches::wrong_argument(arguments, count))
+  if (const char* const wrong =
+          engine::child_launches::wrong_argument(arguments, count, closure, size))
     engine::Hooks::trap(wrong, config.place);
   engine::Hooks::catch_up(config.place);
   engine::Hooks::show_effect();

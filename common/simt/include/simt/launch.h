@@ -150,6 +150,7 @@ SIMT_UNTRACED bool run_after_grid(const char* text, const Config& config, const 
     using Later = CapturedLaunch<Call, std::index_sequence_for<P...>, P...>;
     Later later{{arguments}..., text, config, call};
     later.config.place = nullptr;
+    if constexpr (std::is_trivially_copyable_v<Later>) __builtin_clear_padding(&later);
     const Argument data[] = {{__builtin_addressof(arguments), sizeof(arguments)}..., {nullptr, 0}};
     const auto run = [](void* kept, cudaStream_t stream) {
       auto& launch = *static_cast<Later*>(kept);
