@@ -93,6 +93,19 @@ void barrier_in_both_branches(bool fixed) {
   both_branches<<<1, kBlock>>>(out.data(), fixed);
 }
 
+// Two calls in one line: their columns tell them apart.
+__global__ void both_branches_in_a_line(int* out, bool one) {
+  // clang-format off
+  if (one || threadIdx.x % 2 == 0) __syncthreads(); else { out[0] = 1; __syncthreads(); }  // fault: barriers_in_a_line
+  // clang-format on
+  if (one) out[threadIdx.x] = 2;
+}
+
+void barriers_in_a_line(bool fixed) {
+  OnDevice<int> out(kBlock);
+  both_branches_in_a_line<<<1, kBlock>>>(out.data(), fixed);
+}
+
 __global__ void sync_half(int* out, unsigned mask) {
   if (threadIdx.x < 16) {
     out[threadIdx.x] = 1;
@@ -234,6 +247,7 @@ const std::vector<Planted> kBarriers = {
     {"barrier_passed_by", "barrier-divergence", barrier_passed_by, false},
     {"barrier_in_uneven_loop", "barrier-divergence", barrier_in_uneven_loop},
     {"barrier_in_both_branches", "barrier-divergence", barrier_in_both_branches},
+    {"barriers_in_a_line", "barrier-divergence", barriers_in_a_line, false},
     {"syncwarp_not_in_mask", "invalid-mask", syncwarp_not_in_mask},
     {"shuffle_lane_elsewhere", "invalid-mask", shuffle_lane_elsewhere},
     {"shuffle_not_in_mask", "invalid-mask", shuffle_not_in_mask},

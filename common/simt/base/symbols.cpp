@@ -78,10 +78,9 @@ Location locate_in(uint64_t address) {
   Dwfl_Module* module = module_of(address);
   if (!module) return found;
   if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
-    int number = 0;
-    if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr)) {
-      found.file = file;
-      found.line = number;
+    int number = 0, column = 0;
+    if (const char* file = dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr)) {
+      found = {file, number, column};
     }
   }
   if (found.line > 0 && !is_library_file(found.file)) return found;
@@ -102,8 +101,9 @@ Location locate_in(uint64_t address) {
     }
     const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
     if (!name) continue;
-    found.file = name;
-    found.line = static_cast<int>(line);
+    Dwarf_Word column = 0;
+    dwarf_formudata(dwarf_attr(&scope, DW_AT_call_column, &attribute), &column);
+    found = {name, static_cast<int>(line), static_cast<int>(column)};
     if (!is_library_file(found.file)) break;
   }
   return found;

@@ -11,6 +11,7 @@ namespace simt::symbols {
 struct Location {
   std::string file;  // as the compiler saw it; empty if unknown
   int line = 0;
+  int column = 0;  // 0: unknown
 
   std::string text() const;        // dir/file.cu:31
   std::string short_text() const;  // file.cu:31

@@ -148,7 +148,7 @@ bool Worker::run_warps() {
 bool Worker::open_barrier() {
   int count = 0, waiting = 0;
   uint64_t first_pc = 0;
-  const symbols::Location* first_line = nullptr;
+  const symbols::Location* first_call = nullptr;
   for (unsigned w = 0; w < warp_count_; ++w) {
     Warp& warp = *warps_[w];
     for (const int lane : lanes_of(warp.at_barrier)) {
@@ -157,10 +157,11 @@ bool Worker::open_barrier() {
       count += warp.predicate[lane] != 0;
       if (!first_pc) first_pc = pc;
       if (pc != first_pc) {
-        // Two calls may still be one source line, which the compiler has copied.
-        if (!first_line) first_line = &symbols::locate(first_pc);
-        const symbols::Location& line = symbols::locate(pc);
-        if (line.line != first_line->line || line.file != first_line->file) {
+        // Two calls may still be one in the source, which the compiler has copied.
+        if (!first_call) first_call = &symbols::locate(first_pc);
+        const symbols::Location& call = symbols::locate(pc);
+        if (call.line != first_call->line || call.column != first_call->column ||
+            call.file != first_call->file) {
           Fault fault = fault_at(Fault::Kind::barrier_divergence, warp, lane);
           fault.pc = pc;
           fault.other_pc = first_pc;
