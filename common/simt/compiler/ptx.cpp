@@ -42,6 +42,7 @@ class Ptx : private Rule {
     ptx::Translation translation;
     try {
       translation = ptx::translate(text_, slots_, is_volatile, in_kernel);
+      check_outer_registers(i, translation);
     } catch (const ptx::Error& error) {
       const bool is_inside = error.offset < places_.size();
       const Place place = is_inside ? places_[error.offset] : Place{last_, 0};
@@ -80,6 +81,39 @@ class Ptx : private Rule {
     const FunctionBody* const body = body_at(i);
     for (std::size_t j = body ? body->head : i; body && j < body->open; ++j) {
       if (is(j, "__global__")) return true;
+    }
+    return false;
+  }
+
+  // All inline PTX of a function is one text to ptxas, with that of the functions that are inlined.
+  void check_outer_registers(std::size_t i, const ptx::Translation& translation) {
+    const FunctionBody* const body = body_at(i);
+    if (!body || unit_.scopes.back().templated) return;
+    const bool is_copied = is_inlined_twice(*body);
+    for (const auto& [offset, name] : translation.outer_registers) {
+      const bool is_new = unit_.outer_registers.emplace(body->open, name).second;
+      if (is_new && !is_copied) continue;
+      throw ptx::Error{offset,
+                       "the register '" + std::string(name) + "' is declared twice in " +
+                           (is_new ? "a function that inlines this one twice" : "this function") +
+                           ": put the PTX in braces, \"{ .reg ... }\""};
+    }
+  }
+
+  // Does a function call this one, which is `__forceinline__`, more than once?
+  bool is_inlined_twice(const FunctionBody& body) const {
+    const std::size_t parameters = parameters_of(body.head);
+    bool is_inlined = false;
+    for (std::size_t j = body.head; j < body.open; ++j) is_inlined |= is(j, "always_inline");
+    if (!is_inlined || parameters == kNone) return false;
+    const auto is_call = [&](std::size_t j) {
+      return list_[j].text == list_[parameters - 1].text && is(j + 1, "(");
+    };
+    for (std::size_t j = body.close + 1; j < list_.size(); ++j) {
+      if (!is(j, "{") || partner_[j] == kNone) continue;
+      std::size_t calls = 0;
+      for (const std::size_t end = partner_[j]; j < end; ++j) calls += is_call(j);
+      if (calls > 1) return true;
     }
     return false;
   }

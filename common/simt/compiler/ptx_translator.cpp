@@ -108,6 +108,7 @@ class Translator {
     const std::string variable = "r" + std::to_string(registers_++);
     if (!names_.registers.back().emplace(name, Register{statement.type, variable}).second)
       throw Error{statement.offset, "the register '" + std::string(name) + "' is declared twice"};
+    if (names_.registers.size() == 1) result_.outer_registers.emplace_back(statement.offset, name);
     const Type bits = statement.type.kind == 'p' ? statement.type : Type{'b', statement.type.bits};
     result_.declarations += "[[maybe_unused]] " + cpp(bits) + " " + variable + " = 0; ";
   }

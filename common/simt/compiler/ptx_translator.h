@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ptx_instruction.h"
@@ -28,7 +29,9 @@ struct AtomicOperands {
 struct Translation {
   std::string declarations;  ///< of all registers: they come first
   std::vector<Piece> pieces;
-  bool wide = false;  ///< Accesses more than 8 bytes at a time.
+  std::vector<std::pair<std::size_t, std::string_view>>
+      outer_registers;  ///< declared outside of all braces, and where
+  bool wide = false;    ///< Accesses more than 8 bytes at a time.
   std::optional<AtomicOperands> atomic;
 };
 

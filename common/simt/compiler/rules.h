@@ -51,6 +51,8 @@ void check_lambda_option(Unit& unit, std::size_t i);
 void note_function(Unit& unit, std::size_t i);
 void check_launch_bounds(Unit& unit, std::size_t i);
 void check_grid_constant(Unit& unit, std::size_t i);
+/// The `&&` at i in device code: `&&label` is no extension of nvcc's.
+void check_label_address(Unit& unit, std::size_t i);
 /// The `&` at i in device code: of threadIdx and its like there is no address.
 void check_address(Unit& unit, std::size_t i);
 

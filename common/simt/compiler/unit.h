@@ -98,6 +98,8 @@ struct Unit {
       own_references;  ///< "texture" or "surface": the program has such a class
   std::map<std::vector<std::string>, ClassDeclaration>
       classes;  ///< of the program, by their scopes and name
+  std::set<std::pair<std::size_t, std::string>>
+      outer_registers;  ///< that inline PTX declares outside of all braces, with the function's brace
   bool has_inline_ptx = false;
   bool accesses_wide = false;       ///< inline PTX with an access of 16 bytes
   bool traced = false;              ///< not --fast

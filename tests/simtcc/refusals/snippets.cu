@@ -766,6 +766,52 @@ __global__ void k(unsigned* o) { asm("mul.lo.u32 %0, %0, %0, %0;" : "+r"(*o)); }
 __global__ void k(float* p) { asm("fma.f32 %0, %0, %0, %0;" : "+f"(*p)); }
 //- alone PTX with a register of another type: refused 1:48 inline PTX: 'add.u32' cannot take its operands: operand 2 is of type .f32
 __global__ void k(float* p, unsigned* o) { asm("add.u32 %0, %1, 1;" : "=r"(*o) : "f"(*p)); }
+//- alone PTX that declares a register twice in a function: refused 3:7 inline PTX: the register 't' is declared twice in this function: put the PTX in braces, "{ .reg ... }"
+__global__ void k(unsigned* o) {
+  asm(".reg .u32 t; mov.u32 t, 1; mov.u32 %0, t;" : "=r"(*o));
+  asm(".reg .u32 t; mov.u32 t, 2; mov.u32 %0, t;" : "=r"(o[1]));
+}
+//- alone PTX that declares a register in a function inlined twice: refused 2:7 inline PTX: the register 't' is declared twice in a function that inlines this one twice: put the PTX in braces, "{ .reg ... }"
+__device__ __forceinline__ unsigned twice(unsigned x) {
+  asm(".reg .u32 t; add.u32 t, %0, %0; mov.u32 %0, t;" : "+r"(x));
+  return x;
+}
+__global__ void k(unsigned* o) { o[0] = twice(o[0]) + twice(o[1]); }
+//- PTX that declares its registers in braces: accepted
+__device__ __forceinline__ unsigned tripled(unsigned x) {
+  asm("{ .reg .u32 t; add.u32 t, %0, %0; mov.u32 %0, t; }" : "+r"(x));
+  return x;
+}
+__global__ void k(unsigned* o) {
+  o[0] = tripled(o[0]) + tripled(o[1]);
+  asm("{ .reg .u32 t; mov.u32 t, 1; mov.u32 %0, t; }" : "=r"(o[2]));
+}
+//- PTX with a register in a function inlined once: accepted
+__device__ __forceinline__ unsigned doubled(unsigned x) {
+  asm(".reg .u32 t; add.u32 t, %0, %0; mov.u32 %0, t;" : "+r"(x));
+  return x;
+}
+__global__ void k(unsigned* o) { o[0] = doubled(o[0]); }
+__global__ void l(unsigned* o) { o[0] = doubled(o[0]); }
+//- address of a label: refused 2:17 device code cannot take the address of a label: write a switch in a loop
+__global__ void k(int* p, int i) {
+  void* to[] = {&&one, &&two};
+  goto* to[i];
+one:
+  *p = 1;
+two:
+  *p += 2;
+}
+//- references to rvalues, and: accepted
+template <class T> __device__ int first(T&& a, int (&&b)[2]) { return a + b[0]; }
+__global__ void k(int* p, int i, int j) {
+  int&& r = i + 1;
+  bool both = i && j, of[] = {i && j, r && j};
+  auto f = [](int&& x, int&&) { return x; };
+  *p = first(1, {2, 3}) + both + of[0] + f(1, 2) + (i &&j);
+}
+//- address of a label on the host: accepted
+int f(int i) { void* to[] = {&&one, &&two}; goto* to[i]; one: return 1; two: return 2; }
 //- alone PTX without a semicolon: refused 1:38 inline PTX: a ';' is missing at the end
 __global__ void k(unsigned* o) { asm("add.u32 %0, %0, 1" : "+r"(*o)); }
 //- alone PTX with modifiers that do not go together: refused 1:50 inline PTX: 'ld.volatile.global.ca.u32' cannot have .volatile and .ca
