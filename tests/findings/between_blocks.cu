@@ -1,4 +1,6 @@
 // Races in global memory between blocks, which run in any order. compute-sanitizer has no tool for these.
+#include <cuda/atomic>
+
 #include "planted.h"
 
 namespace {
@@ -167,6 +169,47 @@ void second_half_between_blocks(bool fixed) {
   last_block<<<kBlocks, 32>>>(reinterpret_cast<float4*>(out.data()), fixed ? kBlocks - 1 : 0);
 }
 
+__global__ void count_of_block(int* counters, bool own) {
+  atomicAdd_block(own ? counters + blockIdx.x : counters, 1);  // fault: block_scope_between_blocks
+}
+
+void block_scope_between_blocks(bool fixed) {
+  OnDevice<int> counters(kBlocks, 0);
+  count_of_block<<<kBlocks, 32>>>(counters.data(), fixed);
+}
+
+// Block 0 waits for a flag that is meant for its own threads.
+template <cuda::thread_scope Scope>
+__global__ void hand_over(int* flag, int* data) {
+  const cuda::atomic_ref<int, Scope> ready(*flag);
+  if (blockIdx.x == 1) {
+    *data = 5;                                        // fault: block_scope_flag
+    ready.store(1, cuda::std::memory_order_release);  // fault: block_scope_flag
+  } else {
+    while (!ready.load(cuda::std::memory_order_acquire)) {  // fault: block_scope_flag
+    }
+    data[1] = *data;  // fault: block_scope_flag
+  }
+}
+
+void block_scope_flag(bool fixed) {
+  OnDevice<int> flag(1, 0), data(2, 0);
+  fixed ? hand_over<cuda::thread_scope_device><<<2, 1>>>(flag.data(), data.data())
+        : hand_over<cuda::thread_scope_block><<<2, 1>>>(flag.data(), data.data());
+}
+
+// In PTX; then within a block, where the scope is right.
+__global__ void count_in_ptx(int* counter, bool own) {
+  int* const mine = own ? counter + blockIdx.x : counter;
+  asm volatile("red.relaxed.cta.global.add.s32 [%0], 1;" ::"l"(mine)  // fault: block_scope_in_ptx
+               : "memory");
+}
+
+void block_scope_in_ptx(bool fixed) {
+  OnDevice<int> counters(kBlocks, 0);
+  count_in_ptx<<<kBlocks, 64>>>(counters.data(), fixed);
+}
+
 }  // namespace
 
 const std::vector<Planted> kBetweenBlocks = {
@@ -179,4 +222,7 @@ const std::vector<Planted> kBetweenBlocks = {
     {"plain_maximum", "global-race", plain_maximum},
     {"half_locked", "global-race", half_locked},
     {"second_half_between_blocks", "global-race", second_half_between_blocks, false},
+    {"block_scope_between_blocks", "global-race", block_scope_between_blocks, false},
+    {"block_scope_flag", "global-race", block_scope_flag, false},
+    {"block_scope_in_ptx", "global-race", block_scope_in_ptx, false},
 };

@@ -34,6 +34,9 @@ struct Request {
   const SharedUnit* unit = nullptr;
   uint32_t merged = 0, merged_if_full = 0;
 
+  uint32_t within_block =
+      0;  // lanes whose atomic operation, load or store has the scope of the block
+
   WarpChecks* warp = nullptr;  // what the checks keep for the warp
 
   int first() const { return std::countr_zero(lanes); }

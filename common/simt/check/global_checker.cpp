@@ -89,8 +89,13 @@ void GlobalChecker::check_written(const Request& request, uint32_t lanes) {
 bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritten) {
   const unsigned size = request.size;
   const bool is_volatile = !request.is_atomic() && request.is_volatile();
-  const bool reads_flag = request.is_atomic() || (is_volatile && !request.writes());
-  const AccessKind kind = access_kind_of(request);
+  // To other blocks it is a plain access.
+  const bool is_within_block = request.within_block;
+  const bool reads_flag =
+      !is_within_block && (request.is_atomic() || (is_volatile && !request.writes()));
+  const AccessKind kind = !is_within_block   ? access_kind_of(request)
+                          : request.writes() ? AccessKind::write
+                                             : AccessKind::read;
   const uint32_t pc = short_pc(request.pc);
   // In one sector, then, since check_place() has passed them.
   const bool are_words = size == 4 || size == 8 || (size == 16 && request.span.bits % 16 == 0);
@@ -111,7 +116,7 @@ bool GlobalChecker::check_blocks(const Request& request, uint32_t maybe_unwritte
       request.address, lanes, size, lanes == request.lanes && request.span.is_row(size),
       [&](uint64_t line, uint64_t bytes, uint32_t here) {
         if (reads_flag) flags_.push_back({line, bytes});
-        if (is_volatile && !request.writes()) return;
+        if (is_volatile && !request.writes() && !is_within_block) return;
         AccessRecord clash[2];
         const unsigned clashes = blocks.record(line, bytes, kind, pc, clash);
         if (!clashes) [[likely]]
@@ -136,13 +141,15 @@ void GlobalChecker::report_clash(const Request& request, uint32_t lanes, AccessK
     fault.other_pc = full_pc(clash.pc);
     fault.other_store = clash.kind != AccessKind::read;
     fault.other_block = BlockRaceCheck::linear(clash.block);
-    if (kind == AccessKind::write) {
+    if (request.within_block) fault.cause = Fault::Cause::scope;
+    if (kind == AccessKind::write && !request.is_atomic()) {
       // As long as nothing has changed here, the other block's store may be still to come.
       const bool may_come =
           clash.kind == AccessKind::write && BlockRaceCheck::is_unchanged(sector, both);
       const bool is_sure = !may_come || stores.await_others();
       conflicts_.add(request, lane, fault, StoreConflicts::kNoLane, is_sure);
-    } else if (kind == AccessKind::atomic || !BlockRaceCheck::is_unchanged(sector, both)) {
+    } else if (request.is_atomic() || kind == AccessKind::atomic ||
+               !BlockRaceCheck::is_unchanged(sector, both)) {
       races_.add({.fault = fault, .value = value_at(address, size)});
     }
     return;

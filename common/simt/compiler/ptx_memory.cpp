@@ -91,7 +91,9 @@ Access access(Instruction& in, std::initializer_list<std::string_view> orders,
 
 std::string order_of(const Access& access) {
   if (access.order == "volatile") return "::simt::ptx::Order::is_volatile";
-  return access.order == "weak" ? "::simt::ptx::Order::weak" : "::simt::ptx::Order::atomic";
+  if (access.order == "weak") return "::simt::ptx::Order::weak";
+  return access.scope == "cta" ? "::simt::ptx::Order::atomic_in_block"
+                               : "::simt::ptx::Order::atomic";
 }
 
 std::string release(const Access& access, std::string code) {
@@ -177,7 +179,8 @@ std::string atom(Instruction& in) {
   return release(
       how,
       call("atomic",
-           {how.spelled_space(), cpp(type), "::simt::detail::AtomicOp::" + std::string(operation)},
+           {how.spelled_space(), cpp(type), "::simt::detail::AtomicOp::" + std::string(operation),
+            how.scope == "cta" ? "true" : "false"},
            {target, in.address(in.operand(first), how.is_shared()), value, compare}));
 }
 

@@ -22,6 +22,10 @@ Request request_of(Warp& warp, uint32_t lanes) {
   request.unit = warp.atomics.unit;
   request.merged = warp.atomics.merged;
   request.merged_if_full = warp.atomics.merged_if_full;
+  if (warp.atomics.within_block && (request.is_atomic() || request.is_volatile())) [[unlikely]] {
+    request.within_block = warp.atomics.within_block & lanes;
+    warp.atomics.within_block &= ~lanes;
+  }
   request.warp = &warp.checks;
   return request;
 }

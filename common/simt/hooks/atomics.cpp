@@ -18,6 +18,13 @@ void Hooks::mark_same_address(bool same_value) {
   if (same_value) worker->warp_->atomics.same_value |= 1u << worker->lane_;
 }
 
+void Hooks::mark_within_block(uint64_t address) {
+  Worker* worker = running;
+  if (!worker || !worker->traced_ || is_on_stack(address) || worker->monitor.shared.holds(address))
+    return;
+  worker->warp_->atomics.within_block |= 1u << worker->lane_;
+}
+
 // How the hardware does the next atomic operation of the lane.
 [[gnu::always_inline]] inline void Hooks::note_unit(Warp& warp, int lane, SharedUnit unit,
                                                     Merge merge) {
@@ -127,6 +134,10 @@ void announce_atomic(const void* address, unsigned size) {
 void announce_system_atomic(const void* pointer, unsigned size) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
   if (memory::in_shared_arena(address)) system_atomics::note(address, size);
+}
+
+void announce_block_atomic(const void* pointer) {
+  Hooks::mark_within_block(reinterpret_cast<uint64_t>(pointer));
 }
 
 uint64_t atomic(AtomicOp op, AtomicType type, void* address, uint64_t value, uint64_t compare) {

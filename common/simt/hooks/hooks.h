@@ -169,6 +169,7 @@ struct Hooks {
   static void note_unit(Warp& warp, int lane, SharedUnit unit, Merge merge);
   static void result_unused();
   static void mark_same_address(bool same_value);
+  static void mark_within_block(uint64_t address);
 
   // ---- copies.cpp, async_copies.cpp
 

@@ -47,6 +47,10 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
              "__syncthreads(), "
              "or at a __syncwarp() where only one warp comes, then write; or write to a second "
              "array.";
+    case engine::Fault::Cause::scope:
+      return "an atomic operation with the scope of the block (atomicAdd_block(), "
+             "thread_scope_block, .cta), which holds among threads of one block only. Let it have "
+             "the scope of the device: atomicAdd(), thread_scope_device, .gpu.";
     case engine::Fault::Cause::unknown:
       break;
   }
@@ -237,11 +241,12 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
       f.message =
           access + where + " races with the " + (fault.other_store ? "write" : "read") + " at " +
           other.text() + " by block " + text(other_block) + ": both touch the same bytes of " +
-          f.allocation +
-          ", and blocks run in any order. Usual cause: an index that leaves out blockIdx.x * "
-          "blockDim.x, a result that several blocks add to "
-          "without an atomic operation, an array that is read and overwritten in one "
-          "launch, or a __threadfence() that is missing before the flag is set.";
+          f.allocation + ", and blocks run in any order. Usual cause: " +
+          usual_cause(fault.cause,
+                      "an index that leaves out blockIdx.x * blockDim.x, a result that several "
+                      "blocks add to without an atomic operation, an array that is read and "
+                      "overwritten in one launch, or a __threadfence() that is missing before the "
+                      "flag is set.");
       break;
     }
     case Kind::misaligned: {

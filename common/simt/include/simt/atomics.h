@@ -34,7 +34,10 @@ SIMT_INLINE T atomic_apply(AtomicOp op, T* address, T value, T compare = T{}) {
   SIMT_INLINE T name(T* address, T value) {                                        \
     return simt::detail::atomic_apply(simt::detail::AtomicOp::op, address, value); \
   }                                                                                \
-  SIMT_INLINE T name##_block(T* address, T value) { return name(address, value); } \
+  SIMT_INLINE T name##_block(T* address, T value) {                                \
+    simt::detail::announce_block_atomic(address);                                  \
+    return name(address, value);                                                   \
+  }                                                                                \
   SIMT_INLINE T name##_system(T* address, T value) {                               \
     simt::detail::announce_system_atomic(address, sizeof(T));                      \
     return name(address, value);                                                   \
@@ -74,6 +77,7 @@ SIMT_ATOMIC(atomicDec, decrement, unsigned int)
                                       compare);                                                 \
   }                                                                                             \
   SIMT_INLINE T atomicCAS_block(T* address, T compare, T value) {                               \
+    simt::detail::announce_block_atomic(address);                                               \
     return atomicCAS(address, compare, value);                                                  \
   }                                                                                             \
   SIMT_INLINE T atomicCAS_system(T* address, T compare, T value) {                              \

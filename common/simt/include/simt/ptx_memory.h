@@ -8,7 +8,7 @@
 namespace simt::ptx {
 
 enum class Space { generic, global, shared, local, constant };
-enum class Order { weak, is_volatile, atomic };
+enum class Order { weak, is_volatile, atomic, atomic_in_block };
 
 /// What is at an address of a space. Those of shared memory have 32 bits.
 template <Space space, class A>
@@ -49,6 +49,7 @@ SIMT_INLINE void load(A address, s64 offset, Targets&&... targets) {
   } else if constexpr (order == Order::is_volatile || sizeof(Word) > 8) {
     word = *static_cast<const volatile Word*>(p);
   } else {
+    if constexpr (order == Order::atomic_in_block) simt::detail::announce_block_atomic(p);
     word = __atomic_load_n(static_cast<const Word*>(p), __ATOMIC_SEQ_CST);
   }
   const auto elements = __builtin_bit_cast(Elements<T, sizeof...(Targets)>, word);
@@ -68,17 +69,19 @@ SIMT_INLINE void store(A address, s64 offset, Sources... sources) {
   } else if constexpr (order == Order::is_volatile || sizeof(Word) > 8) {
     *static_cast<volatile Word*>(p) = word;
   } else {
+    if constexpr (order == Order::atomic_in_block) simt::detail::announce_block_atomic(p);
     __atomic_store_n(static_cast<Word*>(p), word, __ATOMIC_SEQ_CST);
   }
 }
 
-template <Space space, class T, simt::detail::AtomicOp op, class R, class A, class B,
+template <Space space, class T, simt::detail::AtomicOp op, bool in_block, class R, class A, class B,
           class C = Constant<0>>
 SIMT_INLINE void atomic(R&& target, A address, s64 offset, B value, C compare = {}) {
   if constexpr (std::is_same_v<std::remove_const_t<std::remove_reference_t<R>>, Sink>)
     simt::detail::result_unused();
-  set(target, simt::detail::atomic_apply(op, static_cast<T*>(pointer<space>(address, offset)),
-                                         get<T>(value), get<T>(compare)));
+  T* const p = static_cast<T*>(pointer<space>(address, offset));
+  if constexpr (in_block) simt::detail::announce_block_atomic(p);
+  set(target, simt::detail::atomic_apply(op, p, get<T>(value), get<T>(compare)));
 }
 
 template <class A>

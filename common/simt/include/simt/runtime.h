@@ -170,6 +170,9 @@ void announce_atomic(const void* address, unsigned size);
 /// Announces that an atomic operation whose scope is the system follows.
 void announce_system_atomic(const void* address, unsigned size);
 
+/// Announces that an atomic operation whose scope is the block follows, or an atomic load or store.
+void announce_block_atomic(const void* address);
+
 /// The old value of this lane's next atomic operation goes unused: simtcc puts the call in front of
 /// `atomicAdd(...);` where that is a statement of its own.
 [[gnu::pure]] int mark_result_unused(int call);
