@@ -1,4 +1,6 @@
 // Barriers and warp functions that some threads do not reach, or reach with a wrong mask.
+#include <cuda/barrier>
+
 #include "planted.h"
 
 namespace {
@@ -238,6 +240,56 @@ void shuffles_in_groups(bool) {
   sums_of_groups<<<1, 32>>>(in.data(), out.data());
 }
 
+using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
+
+// Another warp may arrive before the barrier is initialised.
+__global__ void shift_by_barrier(int* values, bool waits) {
+  __shared__ BlockBarrier barrier;
+  __shared__ int row[kBlock];
+  if (threadIdx.x == 0) init(&barrier, kBlock);  // fault: barrier_used_at_once
+  if (waits) __syncthreads();
+  row[threadIdx.x] = values[threadIdx.x];
+  barrier.arrive_and_wait();  // fault: barrier_used_at_once
+  values[threadIdx.x] = row[(threadIdx.x + 1) % kBlock];
+}
+
+void barrier_used_at_once(bool fixed) {
+  OnDevice<int> values(kBlock, 1);
+  shift_by_barrier<<<1, kBlock>>>(values.data(), fixed);
+}
+
+__global__ void arrive_at_nothing(bool begins) {
+  __shared__ BlockBarrier barrier;
+  if (threadIdx.x == 0 && begins) init(&barrier, kBlock);
+  __syncthreads();
+  (void)barrier.arrive();  // fault: barrier_without_init
+}
+
+void barrier_without_init(bool fixed) { arrive_at_nothing<<<1, kBlock>>>(fixed); }
+
+// Each warp has its own, and begins it again; then one that is made in its place.
+__global__ void barriers_of_warps(int* values) {
+  __shared__ BlockBarrier barriers[kBlock / 32];
+  BlockBarrier& mine = barriers[threadIdx.x / 32];
+  for (int i = 0; i < 3; ++i) {
+    if (threadIdx.x % 32 == 0) init(&mine, 32);
+    __syncwarp();
+    mine.arrive_and_wait();
+    mine.wait(mine.arrive());
+    values[threadIdx.x] += i;
+    __syncwarp();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) new (barriers) BlockBarrier(kBlock);
+  __syncthreads();
+  barriers->arrive_and_wait();
+}
+
+void barriers_begun_again(bool) {
+  OnDevice<int> values(kBlock, 1);
+  barriers_of_warps<<<1, kBlock>>>(values.data());
+}
+
 }  // namespace
 
 const std::vector<Planted> kBarriers = {
@@ -257,4 +309,7 @@ const std::vector<Planted> kBarriers = {
     {"exited_lanes", "none", exited_lanes, false},
     {"leader_not_in_mask", "invalid-mask", leader_not_in_mask, false},
     {"shuffles_in_groups", "none", shuffles_in_groups, false},
+    {"barrier_used_at_once", "shared-race", barrier_used_at_once, false},
+    {"barrier_without_init", "uninitialized-shared", barrier_without_init, false},
+    {"barriers_begun_again", "none", barriers_begun_again, false},
 };

@@ -296,6 +296,7 @@ __global__ void lanes(unsigned* out) {
   u64 begin, end, now;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(begin));
   asm volatile("nanosleep.u32 20;");
+  asm volatile("griddepcontrol.launch_dependents; griddepcontrol.wait;");
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(end));
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   asm volatile("mov.u32 %0, %%smid;" : "=r"(d));

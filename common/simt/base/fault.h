@@ -46,8 +46,9 @@ struct Fault {
   };
   Kind kind = Kind::none;
   // Of a race between threads of a block. Update: several read an element, and write it. In place: a thread reads what another
-  // overwrites in the same step. Of one between blocks: an atomic operation has the scope of the block.
-  enum class Cause : uint8_t { unknown, in_place, update, scope };
+  // overwrites in the same step. Of one between blocks: an atomic operation has the scope of the block. Barrier: a thread
+  // arrives at one that another initialises.
+  enum class Cause : uint8_t { unknown, in_place, update, scope, barrier };
   Cause cause = Cause::unknown;
   uint64_t pc = 0;
   // Race: of the earlier access. Barrier: where the others are, 0 if they exited. Exited thread: where it left the kernel.

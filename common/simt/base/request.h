@@ -24,7 +24,8 @@ struct Request {
   const uint64_t* address = nullptr;  // of all 32
   Span span;                          // of the addresses of `lanes`
   uint32_t volatile_lanes = 0;
-  bool is_copy = false;  // the store of an asynchronous copy
+  bool is_copy = false;     // the store of an asynchronous copy
+  bool is_barrier = false;  // of the state of a barrier
   // Part of a larger access, of which only some bytes have been written; or an atomic exchange whose old value nobody
   // looks at.
   uint32_t padded_lanes = 0;

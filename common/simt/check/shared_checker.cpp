@@ -136,7 +136,8 @@ void SharedChecker::check_words(const Request& request, int lane) {
     }
     if (request.kind != Access::store) {
       if (!races.is_written(word, bytes)) [[unlikely]] {
-        const Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
+        Fault fault = fault_at(Fault::Kind::shared_uninitialized, request, lane, address);
+        if (request.is_barrier) fault.cause = Fault::Cause::barrier;
         if (!request.is_padded(lane)) {
           if (atomic)
             faults_.add(fault);
@@ -161,7 +162,7 @@ void SharedChecker::check_words(const Request& request, int lane) {
     fault.other_pc = full_pc(race.other_pc);
     fault.other_thread = block_.thread(race.other_thread);
     fault.other_store = race.other_wrote;
-    fault.cause = cause_of(race, request, lane);
+    fault.cause = request.is_barrier ? Fault::Cause::barrier : cause_of(race, request, lane);
     if (race.both_write) {
       conflicts_.add(request, lane, fault, race.lane_of_instruction());
     } else {

@@ -39,6 +39,12 @@ class SharedChecker {
   };
   Verdict check(const Request& request);
 
+  // A thread initialises a barrier in shared memory, or arrives at it.
+  void note_barrier(const Request& request) {
+    check_words(request, request.first());
+    ++request.warp->order.now;
+  }
+
   // A thread of the warp has begun a copy to shared memory, at the instruction before, or one has arrived. In between
   // nobody may touch what it copies to.
   void copy_begins(const AsyncCopy& copy, unsigned thread, const WarpChecks& warp);

@@ -59,12 +59,16 @@ inline bool is_host_runtime(std::string_view name, bool relocatable) {
       "cudaGetLastError", "cudaPeekAtLastError",       "cudaGetErrorString", "cudaGetErrorName",
       "cudaMalloc",       "cudaStreamCreateWithFlags", "cudaStreamDestroy",  "cudaFree"};
   if (relocatable && is_one_of(name, kRelocatable)) return false;
-  static constexpr std::array<std::string_view, 5> kBoth = {
-      "cudaGetDevice", "cudaDeviceGetAttribute", "cudaFuncGetAttributes",
+  static constexpr std::array<std::string_view, 7> kInKernels = {
+      "cudaGetDevice",
+      "cudaDeviceGetAttribute",
+      "cudaFuncGetAttributes",
+      "cudaGridDependencySynchronize",
+      "cudaTriggerProgrammaticLaunchCompletion",
       "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
       "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"};
   return name.starts_with("cuda") && name.size() > 4 &&
-         std::isupper(static_cast<unsigned char>(name[4])) && !is_one_of(name, kBoth);
+         std::isupper(static_cast<unsigned char>(name[4])) && !is_one_of(name, kInKernels);
 }
 
 /// The conversions and the arithmetic of __half and __nv_bfloat16, which the host has as well.

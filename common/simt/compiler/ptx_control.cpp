@@ -193,6 +193,13 @@ std::string exit(Instruction& in) {
   return "::simt::detail::exit_thread();";
 }
 
+std::string griddepcontrol(Instruction& in) {
+  const bool waits = in.need_one({"wait", "launch_dependents"}, "what it does") == "wait";
+  in.end(0);
+  return waits ? "::cudaGridDependencySynchronize();"
+               : "::cudaTriggerProgrammaticLaunchCompletion();";
+}
+
 std::string bra(Instruction& in) {
   in.take("uni");
   in.end(1);
@@ -213,6 +220,7 @@ std::string translate_control(Instruction& instruction) {
                                                                  {"mbarrier", mbarrier},
                                                                  {"membar", membar},
                                                                  {"fence", fence},
+                                                                 {"griddepcontrol", griddepcontrol},
                                                                  {"nanosleep", nanosleep},
                                                                  {"trap", trap},
                                                                  {"brkpt", trap},

@@ -85,6 +85,24 @@ void Hooks::yield(const void* pc) {
   pause(*worker, pc);
 }
 
+void Hooks::note_barrier(const void* word, Access kind, const void* pc) {
+  catch_up(pc);
+  Worker* worker = running;
+  const auto address = reinterpret_cast<uint64_t>(word);
+  if (!worker || !worker->traced_ || !worker->monitor.shared.holds(address)) return;
+  uint64_t addresses[kLanes];
+  addresses[worker->lane_] = address;
+  Request request;
+  request.pc = reinterpret_cast<uint64_t>(pc);
+  request.kind = kind;
+  request.size = 4;
+  request.lanes = 1u << worker->lane_;
+  request.address = addresses;
+  request.is_barrier = true;
+  request.warp = &worker->warp_->checks;
+  worker->monitor.shared_checker.note_barrier(request);
+}
+
 void Hooks::await_arrivals(const void* pc) {
   if (Worker* const worker = running) worker->hang_watch_.awaits = true;
   yield(pc);
@@ -113,6 +131,12 @@ int barrier(BarrierReduction reduction, int predicate) {
   return Hooks::barrier(reduction, predicate, SIMT_PC);
 }
 void catch_up() { Hooks::catch_up(SIMT_PC); }
+void initialize_barrier(const void* word) {
+  Hooks::note_barrier(word, engine::Access::store, SIMT_PC);
+}
+void arrive_at_barrier(const void* word) {
+  Hooks::note_barrier(word, engine::Access::atomic, SIMT_PC);
+}
 void grid_barrier() { Hooks::grid_barrier(SIMT_PC); }
 bool grid_is_cooperative() {
   engine::Worker* worker = engine::running;

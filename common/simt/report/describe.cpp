@@ -51,6 +51,9 @@ std::string usual_cause(engine::Fault::Cause cause, const char* otherwise) {
       return "an atomic operation with the scope of the block (atomicAdd_block(), "
              "thread_scope_block, .cta), which holds among threads of one block only. Let it have "
              "the scope of the device: atomicAdd(), thread_scope_device, .gpu.";
+    case engine::Fault::Cause::barrier:
+      return "a barrier to which threads come that do not know yet that it is initialized. Put a "
+             "__syncthreads() between the initialization, by one thread, and the first arrival.";
     case engine::Fault::Cause::unknown:
       break;
   }
@@ -184,13 +187,16 @@ Finding describe(const engine::Fault& fault, const std::string& kernel, int laun
         f.address = 0;
         break;
       }
-      f.message =
-          access + where + others + ": no thread of the block has written there, " +
-          shared_place(fault) + ". Shared memory holds what an earlier block left. " +
-          (fault.atomic ? "Set every counter to 0 first, by as many threads as there are, and call "
-                          "__syncthreads() after that."
-                        : "Usual cause: a tile that is not filled up to its edge, because the "
-                          "threads there have no element to load, or a missing initialisation.");
+      f.message = access + where + others + ": no thread of the block has written there, " +
+                  shared_place(fault) + ". Shared memory holds what an earlier block left. " +
+                  (fault.cause == engine::Fault::Cause::barrier
+                       ? "A barrier has to be initialized: let one thread call init(), and call "
+                         "__syncthreads() after that."
+                   : fault.atomic
+                       ? "Set every counter to 0 first, by as many threads as there are, and call "
+                         "__syncthreads() after that."
+                       : "Usual cause: a tile that is not filled up to its edge, because the "
+                         "threads there have no element to load, or a missing initialisation.");
       f.address = 0;
       break;
     case Kind::global_uninitialized: {

@@ -91,9 +91,18 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
-  if (!is_graph(child)) return result(cudaErrorInvalidValue);
-  return add(node, graph, after, count,
-             {cudaGraphNodeTypeGraph, [steps = steps_of(*child)] { return run(steps); }});
+  cudaGraph_t copy = nullptr;
+  if (const cudaError_t error = cudaGraphClone(&copy, child)) return error;
+  const std::shared_ptr<CUgraph_st> own(copy, cudaGraphDestroy);
+  return add(
+      node, graph, after, count,
+      {.type = cudaGraphNodeTypeGraph, .run = [own] { return run(steps_of(*own)); }, .child = own});
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
+  if (!node || !graph || !node->work.child) return result(cudaErrorInvalidValue);
+  *graph = node->work.child.get();
+  return result(cudaSuccess);
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,

@@ -18,9 +18,10 @@ namespace simt::graphs {
 // A piece of work that a stream or a graph is asked for.
 struct Work {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  std::function<cudaError_t()> run = {};  // may be empty
-  cudaKernelNodeParams kernel = {};       // what a kernel node was made of
-  cudaError_t wrong = cudaSuccess;        // why there is no such work
+  std::function<cudaError_t()> run = {};   // may be empty
+  cudaKernelNodeParams kernel = {};        // what a kernel node was made of
+  std::shared_ptr<CUgraph_st> child = {};  // of a child graph node: its own copy
+  cudaError_t wrong = cudaSuccess;         // why there is no such work
 };
 
 }  // namespace simt::graphs

@@ -39,7 +39,9 @@ struct PhaseBits {
 template <Space space, class A, class N>
 SIMT_INLINE void mbarrier_init(A address, s64 offset, N count) {
   const u64 n = get<u32>(count);
-  set_phases(static_cast<u64*>(pointer<space>(address, offset)), PhaseBits::of(n, n, 0));
+  u64* const word = static_cast<u64*>(pointer<space>(address, offset));
+  simt::detail::initialize_barrier(word);
+  set_phases(word, PhaseBits::of(n, n, 0));
 }
 template <Space space, class A>
 SIMT_INLINE void mbarrier_inval(A address, s64 offset) {
@@ -47,8 +49,8 @@ SIMT_INLINE void mbarrier_inval(A address, s64 offset) {
 }
 template <Space space, bool drops, class R, class A, class N>
 SIMT_INLINE void mbarrier_arrive(R&& state, A address, s64 offset, N count) {
-  simt::detail::catch_up();
   u64* const word = static_cast<u64*>(pointer<space>(address, offset));
+  simt::detail::arrive_at_barrier(word);
   if (PhaseBits::pending(phases(word)) < get<u32>(count)) {
     simt::detail::trap(
         "an arrival at an mbarrier that expects no more in this phase, or was not initialized");

@@ -143,6 +143,10 @@ void part_barrier(unsigned first_warp, unsigned warps, unsigned threads);
 /// of which the engine knows nothing else calls catch_up() before.
 void order_block();
 void catch_up();
+/// For the checks: this thread initialises a barrier whose state holds the 4 bytes at `word`, or arrives at it. What it does to
+/// the state is no access, and not counted.
+void initialize_barrier(const void* word);
+void arrive_at_barrier(const void* word);
 /// 32 bytes through which a thread hands a value to others of its block.
 void* thread_slot(unsigned thread);
 
