@@ -43,13 +43,6 @@ cudaError_t refuse(cudaError_t error, const char* why, F is_hurt) {
   return error;
 }
 
-cudaError_t refuse_in_host_function() {
-  if (!unsynchronized::InOrder::is_here()) [[likely]]
-    return cudaSuccess;
-  device::explain(kWhyNotInHostFunction);
-  return cudaErrorNotPermitted;
-}
-
 }  // namespace
 
 void begin(UnderWay& capture) {
@@ -68,6 +61,13 @@ void end(UnderWay& capture) {
 
 cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode) {
   return std::exchange(mode_of_thread, mode);
+}
+
+cudaError_t refuse_in_host_function() {
+  if (!unsynchronized::InOrder::is_here()) [[likely]]
+    return cudaSuccess;
+  device::explain(kWhyNotInHostFunction);
+  return cudaErrorNotPermitted;
 }
 
 cudaError_t refuse_unsafe() {

@@ -1,5 +1,5 @@
-// Captures that are under way, and the calls that CUDA refuses meanwhile, which end them (asked of an H100). It refuses the same
-// calls in a function that a stream calls.
+// Captures that are under way, and the calls that CUDA refuses meanwhile, which end them (asked of an H100). In a function that a
+// stream calls it refuses all of these, and more (an H200: all but cudaEventQuery()).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,6 +25,7 @@ cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode);
 // The error of a call that is refused, with the reason explained; cudaSuccess where it is allowed.
 cudaError_t
 refuse_unsafe();  // it may wait for the device: memory that is allocated or freed, an event
+cudaError_t refuse_in_host_function();
 cudaError_t refuse_device_wait();  // it waits for all streams
 inline constexpr const char* kWhyNotInHostFunction =
     "it stands in a function that a stream calls (cudaLaunchHostFunc(), cudaStreamAddCallback()), "

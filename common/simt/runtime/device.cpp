@@ -26,6 +26,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
+  if (const cudaError_t error = simt::captures::refuse_in_host_function()) return result(error);
   if (!device) return result(cudaErrorInvalidValue);
   *device = 0;
   return result(cudaSuccess);

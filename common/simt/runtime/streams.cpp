@@ -34,6 +34,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  if (const cudaError_t error = captures::refuse_in_host_function()) return result(error);
   static std::atomic<unsigned long long> ids{2};
   if (!stream || flags > cudaStreamNonBlocking) return result(cudaErrorInvalidValue);
   const simt::HostMemory bookkeeping;  // a kernel may ask for one, for what it launches
@@ -168,6 +169,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (const cudaError_t error = captures::refuse_in_host_function()) return result(error);
   constexpr unsigned kAll = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   if (!event || (flags & ~kAll)) return result(cudaErrorInvalidValue);
   // One that other processes see has no time.
@@ -213,6 +215,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (is_event(event) && simt::beside_host::is_under_way_in(event->position))
     return result(cudaErrorNotReady);
+  // The one call that a function which a stream calls may make.
+  if (simt::unsynchronized::InOrder::is_here()) return result(cudaSuccess);
   return cudaEventSynchronize(event);
 }
 // Nobody has waited since the event was recorded, behind work.
