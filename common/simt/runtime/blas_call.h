@@ -77,6 +77,7 @@ class Call {
 
  private:
   void reach(const char* what, const void* pointer, uint64_t size, bool written) {
+    if (written && operands_.has_failed()) runtime::Operands::assume_written(pointer, size);
     if (status_ != CUBLAS_STATUS_SUCCESS) return;
     if (!operands_.reach(what, pointer, size, written)) status_ = CUBLAS_STATUS_EXECUTION_FAILED;
   }

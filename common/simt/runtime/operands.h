@@ -1,6 +1,7 @@
 // What a library's function is given: is it memory of the device, and long enough?
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -34,7 +35,10 @@ class Operands {
       return true;
     }
     if (!found && is_variable(pointer)) return true;
+    has_failed_ = true;
+    for (const auto& [begin, bytes] : written_) memory::mark_written(begin, bytes);
     if (found) {
+      if (written) assume_written(pointer, size);
       report("out-of-bounds", Severity::error,
              std::string(what) + " has " + std::to_string(size) + " bytes and reaches " +
                  plural(size - (found->end() - address), "byte") + " past the end of " +
@@ -48,6 +52,14 @@ class Operands {
                                        : "device-access",
            Severity::error, std::string(what) + " begins at " + place.text, place.allocation);
     return false;
+  }
+
+  // A call with a finding is not carried out. On a GPU it is, so nobody is told that this was never written.
+  bool has_failed() const { return has_failed_; }
+  static void assume_written(const void* pointer, uint64_t size) {
+    const auto address = reinterpret_cast<uint64_t>(pointer);
+    if (const memory::Allocation* const found = live_at(pointer))
+      memory::mark_written(address, std::min(size, found->end() - address));
   }
 
   // A finding about the call.
@@ -67,6 +79,7 @@ class Operands {
  private:
   const char* name_;
   uint64_t caller_;
+  bool has_failed_ = false;
   std::vector<std::pair<uint64_t, uint64_t>> written_;
 };
 
