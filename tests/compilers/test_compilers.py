@@ -95,11 +95,11 @@ def comparable(trace):
         entries.append([launch["kernel"], launch["grid"], launch["block"], compared_counts(launch["counts"])])
         entries.append(launch["findings"])
     text = "\n".join(json.dumps(entry) for entry in entries)
-    # Where the program's own variables lie changes with all that is linked to it.
+    # Where the program's own variables and the threads' stacks lie changes with all that is linked to it.
     text = re.sub(
         r"\{lambda\((.*?)\)#\d+\}", r"{lambda(\1)}", text
     )  # which one of a function g++ counts from another end
-    return re.sub(r"0x(?:5{6}|7f{4}[7f])[0-9a-f]{6}", "a variable", text).encode()
+    return re.sub(r"0x(?:5{6}|7f{4}[7f]|78f{3}[0-9a-f])[0-9a-f]{6}", "a variable", text).encode()
 
 
 def planted():

@@ -178,11 +178,11 @@ void block_scope_between_blocks(bool fixed) {
   count_of_block<<<kBlocks, 32>>>(counters.data(), fixed);
 }
 
-// Block 0 waits for a flag that is meant for its own threads.
+// The other block waits for a flag that is meant for the first one's own threads.
 template <cuda::thread_scope Scope>
 __global__ void hand_over(int* flag, int* data) {
   const cuda::atomic_ref<int, Scope> ready(*flag);
-  if (blockIdx.x == 1) {
+  if (blockIdx.x == 0) {
     *data = 5;                                        // fault: block_scope_flag
     ready.store(1, cuda::std::memory_order_release);  // fault: block_scope_flag
   } else {
