@@ -110,7 +110,7 @@ class Ptx : private Rule {
       return list_[j].text == list_[parameters - 1].text && is(j + 1, "(");
     };
     for (std::size_t j = body.close + 1; j < list_.size(); ++j) {
-      if (!is(j, "{") || partner_[j] == kNone) continue;
+      if (!is(j, "{") || !is(j - 1, ")") || partner_[j] == kNone) continue;  // no function's body
       std::size_t calls = 0;
       for (const std::size_t end = partner_[j]; j < end; ++j) calls += is_call(j);
       if (calls > 1) return true;

@@ -793,6 +793,10 @@ __device__ __forceinline__ unsigned doubled(unsigned x) {
 }
 __global__ void k(unsigned* o) { o[0] = doubled(o[0]); }
 __global__ void l(unsigned* o) { o[0] = doubled(o[0]); }
+namespace inner {
+__global__ void m(unsigned* o) { o[0] = doubled(o[0]); }
+__global__ void n(unsigned* o) { o[0] = doubled(o[0]); }
+}
 //- address of a label: refused 2:17 device code cannot take the address of a label: write a switch in a loop
 __global__ void k(int* p, int i) {
   void* to[] = {&&one, &&two};
