@@ -35,8 +35,7 @@ struct Request {
   const SharedUnit* unit = nullptr;
   uint32_t merged = 0, merged_if_full = 0;
 
-  uint32_t within_block =
-      0;  // lanes whose atomic operation, load or store has the scope of the block
+  uint32_t within_block = 0;  // lanes whose atomic access has the scope of the block
 
   WarpChecks* warp = nullptr;  // what the checks keep for the warp
 

@@ -150,8 +150,7 @@ struct Atomics {
   uint32_t same_value = 0;      // ... and brings the value that all bring
   uint32_t merged = 0;          // lanes that stopped at one which one lane does for all
   uint32_t merged_if_full = 0;  // ... if all 32 lanes take part
-  uint32_t within_block =
-      0;  // lanes whose next one, or atomic load or store, has the scope of the block
+  uint32_t within_block = 0;    // lanes whose next atomic access has the scope of the block
 
   void reset() { unused = same_address = same_value = merged = merged_if_full = within_block = 0; }
 };

@@ -216,7 +216,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (is_event(event) && simt::beside_host::is_under_way_in(event->position))
     return result(cudaErrorNotReady);
   // The one call that a function which a stream calls may make.
-  if (simt::unsynchronized::InOrder::is_here()) return result(cudaSuccess);
+  if (is_event(event) && simt::unsynchronized::InOrder::is_here()) return result(cudaSuccess);
   return cudaEventSynchronize(event);
 }
 // Nobody has waited since the event was recorded, behind work.
